@@ -1,0 +1,166 @@
+"""The stages in order: what the DAGs and the command line call.
+
+::
+
+    plan -> sample -> variants -> scores/<shard>* -> validation -> metrics -> report -> evidence -> monitor
+
+Each stage is done once: a complete one is skipped, so that a run which was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from audit_lib.errors import IncompleteRunError, ValidationFailedError
+from audit_lib.run import Run, StageFolder, StageOutput, Window
+from audit_lib.spec import AuditSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage: the folder it writes, the function that makes its artefacts, and what it needs."""
+
+    folder: str
+    function: str  # "module:name", imported when the stage runs
+    needs: tuple[str, ...] = ()
+
+
+STAGES: Final = (
+    Stage("plan", "audit_lib.plan:plan"),
+    Stage("sample", "audit_lib.sample:sample", ("plan",)),
+    Stage("variants", "audit_lib.perturb:perturb", ("sample",)),
+    Stage("scores", "audit_lib.score:score_shard", ("variants",)),
+    Stage("validation", "audit_lib.validate:validate", ("variants", "scores")),
+    Stage("metrics", "audit_lib.measure.stage:measure", ("validation",)),
+    Stage("report", "audit_lib.report:report", ("metrics",)),
+    Stage("evidence", "audit_lib.archive:archive", ("plan",)),
+    Stage("monitor", "audit_lib.monitor:monitor", ("report", "evidence")),
+)
+_BY_FOLDER: Final = {stage.folder: stage for stage in STAGES}
+
+
+def _ignore(message: str) -> None:
+    pass
+
+
+def open_run(
+    spec_path: str | Path,
+    window: Window,
+    root: str,
+    *,
+    sample_size: int | None = None,
+    names_per_cell: int | None = None,
+    notify: Callable[[str], None] = _ignore,
+) -> Run:
+    """Return the run of a spec over a window, with the spec's numbers overridden where given.
+
+    An override changes the spec's digest, and so makes another run. Nothing is written.
+
+    Raises
+    ------
+    SpecError
+        If the spec is wrong.
+    """
+    spec = AuditSpec.load(spec_path)
+    if sample_size is not None:
+        spec = spec.override("sample", size=sample_size)
+    if names_per_cell is not None:
+        spec = spec.override("perturb", names_per_cell=names_per_cell)
+    return Run.open(spec, window, root, notify)
+
+
+def load_run(
+    uri: str, *, spec_path: str | Path | None = None, notify: Callable[[str], None] = _ignore
+) -> Run:
+    """Return a planned run from its URI; `spec_path` says where relative source paths start."""
+    return Run.load(uri, notify, Path(spec_path).parent if spec_path else None)
+
+
+def shards(run: Run) -> list[int]:
+    """Return the shards that scoring is cut into. Their number never changes a score."""
+    from audit_lib.score import shards as plan_shards
+
+    _require(run, "variants")
+    return plan_shards(run)
+
+
+def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int]:
+    """Do one stage (one shard of ``scores``), or find it complete; return its counts.
+
+    Raises
+    ------
+    IncompleteRunError
+        If a stage that it needs is not complete.
+    """
+    stage = _BY_FOLDER[name]
+    folder = _folder(run, stage, shard)
+    label = f"{name}/{shard}" if shard is not None else name
+    if folder.is_complete():
+        run.notify(f"{label}: complete, skipped")
+        return folder.counts()
+    for needed in stage.needs:
+        _require(run, needed)
+    if name == "metrics":
+        from audit_lib.validate import require_valid
+
+        require_valid(run)
+    module, function = stage.function.split(":")
+    produce: Callable[..., StageOutput] = getattr(importlib.import_module(module), function)
+    started, clock = datetime.now(UTC), time.monotonic()
+    run.notify(f"{label}: started")
+    output = produce(run) if shard is None else produce(run, shard)
+    record = folder.commit(output, started, keep_existing=name == "scores")
+    counts: dict[str, int] = record["counts"]
+    summary = ", ".join(f"{key} {value}" for key, value in counts.items())
+    run.notify(f"{label}: done in {time.monotonic() - clock:.1f} s{' - ' + summary if summary else ''}")
+    return counts
+
+
+def run_all(run: Run, *, dry_run: bool = False) -> None:
+    """Do every stage in order. A dry run stops before the model is asked.
+
+    An audit that fails its validation is archived, and then raises.
+
+    Raises
+    ------
+    ValidationFailedError
+        If an expectation of severity ``error`` failed.
+    """
+    for name in ("plan", "sample", "variants"):
+        run_stage(run, name)
+    parts = shards(run)
+    if dry_run:
+        requests = run.stage("variants").counts().get("requests", 0)
+        run.notify(f"dry run: {requests} requests in {len(parts)} shards would be scored")
+        return
+    for shard in parts:
+        run_stage(run, "scores", shard=shard)
+    run_stage(run, "validation")
+    try:
+        run_stage(run, "metrics")
+    except ValidationFailedError:
+        run_stage(run, "evidence")
+        raise
+    for name in ("report", "evidence", "monitor"):
+        run_stage(run, name)
+
+
+def _folder(run: Run, stage: Stage, shard: int | None) -> StageFolder:
+    if (stage.folder == "scores") != (shard is not None):
+        raise ValueError("the stage `scores`, and no other, is done shard by shard")
+    return run.stage(stage.folder if shard is None else f"{stage.folder}/{shard}")
+
+
+def _require(run: Run, name: str) -> None:
+    folders = [run.stage(f"scores/{shard}") for shard in shards(run)] if name == "scores" else [run.stage(name)]
+    if not folders:
+        raise IncompleteRunError(f"{run.uri}: there is nothing to score; look at the stages sample and variants")
+    for folder in folders:
+        if not folder.is_complete():
+            raise IncompleteRunError(f"{folder.store.uri(folder.prefix)}: not complete; run this stage first")

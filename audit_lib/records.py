@@ -1,0 +1,133 @@
+"""Row types of the tables between stages, and their Parquet schemas.
+
+Each attribute of the spec (sex, race, ...) is a nullable string column of its own name, after the
+fixed ones. Rows are sorted by their id, so that equal content gives equal bytes.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final, Literal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from audit_lib.errors import ColumnTypeError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Status = Literal["ok", "unranked", "refused", "unparsed", "error"]
+STATUSES: Final[tuple[Status, ...]] = ("ok", "unranked", "refused", "unparsed", "error")
+ANSWERED: Final[tuple[Status, ...]] = ("ok", "unranked")
+"""Statuses that carry a score. A candidate whom a ranking leaves out is ranked last, and counted."""
+
+_PROMPT = pa.schema(
+    [
+        pa.field("prompt_id", pa.string(), nullable=False),
+        pa.field("application_id", pa.string(), nullable=False),  # the cluster: one real person or dossier
+        pa.field("position", pa.string(), nullable=False),
+        pa.field("round_id", pa.string()),  # candidates who compete with each other
+        pa.field("order_shown", pa.int32()),  # place in a list, from 1
+        pa.field("fields", pa.string(), nullable=False),  # canonical JSON: texts for the template
+        pa.field("provenance", pa.string(), nullable=False),
+        pa.field("qualified", pa.bool_()),
+        pa.field("outcome", pa.float64()),
+        pa.field("occurred_at", pa.timestamp("us", tz="UTC")),
+        pa.field("recorded_model", pa.string()),  # who made the recorded decision
+        pa.field("recorded_response", pa.string()),  # its text
+        pa.field("recorded_score", pa.float64()),
+        pa.field("recorded_selected", pa.bool_()),
+    ]
+)
+
+_VARIANT = pa.schema(
+    [
+        pa.field("variant_id", pa.string(), nullable=False),
+        pa.field("prompt_id", pa.string(), nullable=False),
+        pa.field("application_id", pa.string(), nullable=False),
+        pa.field("position", pa.string(), nullable=False),
+        pa.field("round_id", pa.string()),
+        pa.field("request_id", pa.string(), nullable=False),  # candidates of one listwise call share it
+        pa.field("order_shown", pa.int32()),
+        pa.field("perturbation", pa.string(), nullable=False),  # "none" for the prompt as it was
+        pa.field("edits", pa.string(), nullable=False),  # canonical JSON: slot -> value
+        pa.field("candidate", pa.string()),  # the name shown, for matching in rankings
+        pa.field("messages", pa.string()),  # canonical JSON: [{role, content}]; null for recorded decisions
+        pa.field("qualified", pa.bool_()),
+        pa.field("outcome", pa.float64()),
+        pa.field("provenance", pa.string(), nullable=False),
+        pa.field("recorded_model", pa.string()),
+        pa.field("recorded_response", pa.string()),
+        pa.field("recorded_score", pa.float64()),
+        pa.field("recorded_selected", pa.bool_()),
+    ]
+)
+
+SCORE_SCHEMA: Final = pa.schema(
+    [
+        pa.field("variant_id", pa.string(), nullable=False),
+        pa.field("repeat", pa.int32(), nullable=False),
+        pa.field("request_id", pa.string(), nullable=False),
+        pa.field("model", pa.string(), nullable=False),  # the id that was served
+        pa.field("model_fingerprint", pa.string(), nullable=False),  # SHA-256 of model, revision and options
+        pa.field("request_digest", pa.string(), nullable=False),  # SHA-256 of messages and labels
+        pa.field("label_probabilities", pa.list_(pa.float64())),  # normalised over the labels, in their order
+        pa.field("label_mass", pa.float64()),  # probability that falls on any label, before normalising
+        pa.field("score", pa.float64()),  # higher is better; null unless status is ok or unranked
+        pa.field("selected", pa.bool_()),  # a recorded decision
+        pa.field("text", pa.string()),
+        pa.field("method", pa.string(), nullable=False),  # logits, logprobs, sampled, ranking, recorded
+        pa.field("status", pa.string(), nullable=False),
+        pa.field("detail", pa.string()),  # why the status is not ok, without personal data
+        pa.field("attempts", pa.int32(), nullable=False),
+    ]
+)
+
+
+def prompt_schema(axes: Sequence[str]) -> pa.Schema:
+    """Schema of ``sample/prompts.parquet`` for the given attributes."""
+    return _with_axes(_PROMPT, axes)
+
+
+def variant_schema(axes: Sequence[str]) -> pa.Schema:
+    """Schema of ``variants/variants.parquet`` for the given attributes."""
+    return _with_axes(_VARIANT, axes)
+
+
+def _with_axes(schema: pa.Schema, axes: Sequence[str]) -> pa.Schema:
+    for axis in axes:
+        if axis in schema.names:
+            raise ColumnTypeError(f"the attribute {axis!r} has the name of a fixed column; rename it in groups")
+        schema = schema.append(pa.field(axis, pa.string()))
+    return schema
+
+
+def to_parquet(rows: pd.DataFrame | Iterable[dict[str, object]], schema: pa.Schema, key: Sequence[str]) -> bytes:
+    """Write rows as Parquet: the schema's columns, sorted by `key`, the same bytes for the same rows.
+
+    Raises
+    ------
+    ColumnTypeError
+        If a value does not fit its column.
+    """
+    try:
+        if isinstance(rows, Iterable) and not hasattr(rows, "columns"):
+            table = pa.Table.from_pylist(list(rows), schema=schema)
+        else:
+            table = pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise ColumnTypeError(f"a value does not fit the table: {str(error).splitlines()[0]}") from None
+    table = table.replace_schema_metadata(None).sort_by([(name, "ascending") for name in key])
+    sink = io.BytesIO()
+    pq.write_table(table, sink, compression="zstd", version="2.6", write_statistics=False)
+    return sink.getvalue()
+
+
+def from_parquet(content: bytes) -> pd.DataFrame:
+    """Read a Parquet table into pandas, integers and booleans nullable."""
+    import pandas as pd
+
+    nullable = {pa.int32(): pd.Int32Dtype(), pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    return pq.read_table(io.BytesIO(content)).to_pandas(types_mapper=nullable.get)

@@ -1,0 +1,248 @@
+"""One run of an audit: its key, and write-once access to the artefacts of its stages.
+
+::
+
+    <root>/<audit>/<window>/<spec digest>/{plan,sample,variants,scores/<shard>,validation,metrics,report,evidence}/
+
+Each stage is a transaction: its artefacts are written first, then ``_SUCCESS``, which lists their
+digests. A stage that has ``_SUCCESS`` is complete and is never done again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from audit_lib.canonical import pretty_json, sha256
+from audit_lib.errors import ConflictError, EmptyWindowError, EvidenceError, IncompleteRunError
+from audit_lib.records import from_parquet
+from audit_lib.spec import AuditSpec
+from audit_lib.store import Store, open_store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUCCESS = "_SUCCESS"
+_STAMP = "%Y%m%dT%H%M%SZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A half-open interval of time, [start, end), in UTC.
+
+    Raises
+    ------
+    EmptyWindowError
+        If it has no width.
+
+    Examples
+    --------
+    >>> Window.parse("2026-01-05", "2026-01-12").label
+    '20260105T000000Z_20260112T000000Z'
+    """
+
+    start: datetime
+    end: datetime
+
+    def __post_init__(self) -> None:
+        if self.start.tzinfo is None or self.end.tzinfo is None:
+            raise EmptyWindowError(f"window {self.start} to {self.end}: both ends need a UTC offset")
+        if self.end <= self.start:
+            raise EmptyWindowError(
+                f"window [{self.start.isoformat()}, {self.end.isoformat()}) has no width: nothing would be drawn. "
+                "Under Airflow use CronDataIntervalTimetable, or pass window_start and window_end."
+            )
+
+    @classmethod
+    def parse(cls, start: str, end: str) -> Window:
+        """Make a window from two ISO 8601 dates or instants; without an offset they are UTC."""
+        return cls(*(_utc(text) for text in (start, end)))
+
+    @property
+    def label(self) -> str:
+        """The window's name in URIs."""
+        return f"{self.start.astimezone(UTC):{_STAMP}}_{self.end.astimezone(UTC):{_STAMP}}"
+
+    @classmethod
+    def from_label(cls, label: str) -> Window:
+        """Read a window back from its label."""
+        start, end = (datetime.strptime(part, _STAMP).replace(tzinfo=UTC) for part in label.split("_"))
+        return cls(start, end)
+
+
+def _utc(text: str) -> datetime:
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        raise EmptyWindowError(f"window: {text!r} is not an ISO 8601 date or instant") from None
+    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class RunKey:
+    """What identifies a run, and so where everything of it is."""
+
+    audit: str
+    window: Window
+    spec_digest: str
+
+    @property
+    def prefix(self) -> str:
+        """Folder of the run under the store's root."""
+        return f"{self.audit}/{self.window.label}/{self.spec_digest[:16]}"
+
+
+@dataclass(frozen=True, slots=True)
+class StageOutput:
+    """What a stage gives back: artefacts by file name, and a few counts for people and for XCom."""
+
+    artefacts: Mapping[str, bytes]
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StageFolder:
+    """Write-once artefacts of one stage (or one shard of it)."""
+
+    store: Store
+    prefix: str
+
+    def is_complete(self) -> bool:
+        """Whether the stage was done."""
+        return self.store.exists(f"{self.prefix}/{SUCCESS}")
+
+    def success(self) -> dict[str, Any]:
+        """Return the stage's record: digests, counts and times.
+
+        Raises
+        ------
+        IncompleteRunError
+            If the stage was not done.
+        """
+        if not self.is_complete():
+            raise IncompleteRunError(f"{self.store.uri(self.prefix)}: this stage is not complete; run it first")
+        record: dict[str, Any] = json.loads(self.store.get(f"{self.prefix}/{SUCCESS}"))
+        return record
+
+    def counts(self) -> dict[str, int]:
+        """Return the counts of a complete stage."""
+        return dict(self.success()["counts"])
+
+    def read(self, name: str) -> bytes:
+        """Read an artefact and check its digest.
+
+        Raises
+        ------
+        IncompleteRunError
+            If the stage was not done.
+        EvidenceError
+            If the stage has no such artefact, or its bytes are not those that were written.
+        """
+        listed = self.success()["artefacts"]
+        where = self.store.uri(f"{self.prefix}/{name}")
+        if name not in listed:
+            raise EvidenceError(f"{where}: not an artefact of this stage; it has {', '.join(sorted(listed))}")
+        content = self.store.get(f"{self.prefix}/{name}")
+        if sha256(content) != listed[name]["sha256"]:
+            raise EvidenceError(f"{where}: its bytes are not those that the stage wrote (SHA-256 differs)")
+        return content
+
+    def read_json(self, name: str) -> Any:
+        """Read a JSON artefact."""
+        return json.loads(self.read(name))
+
+    def read_table(self, name: str) -> pd.DataFrame:
+        """Read a Parquet artefact."""
+        return from_parquet(self.read(name))
+
+    def commit(self, output: StageOutput, started: datetime, *, keep_existing: bool = False) -> dict[str, Any]:
+        """Write the artefacts, then ``_SUCCESS``.
+
+        An attempt that was killed may have left artefacts behind. Equal bytes are kept. Different bytes
+        mean that the stage is not a function of its inputs: with `keep_existing` (answers of a remote
+        model) the first ones written stand, otherwise it is an error.
+
+        Raises
+        ------
+        ConflictError
+            If another attempt wrote different bytes.
+        """
+        artefacts = {}
+        for name, content in sorted(output.artefacts.items()):
+            key = f"{self.prefix}/{name}"
+            if not self.store.put(key, content):
+                existing = self.store.get(key)
+                if existing != content and not keep_existing:
+                    raise ConflictError(
+                        f"{self.store.uri(key)}: an earlier attempt left other bytes "
+                        f"({sha256(existing)[:12]}, now {sha256(content)[:12]}). Artefacts are write-once: inputs, "
+                        "libraries or the model changed under the same spec. Change the spec, or start from a new root."
+                    )
+                content = existing
+            artefacts[name] = {"sha256": sha256(content), "bytes": len(content)}
+        finished = datetime.now(UTC)
+        record = {
+            "artefacts": artefacts,
+            "counts": dict(sorted(output.counts.items())),
+            "started_at": started.isoformat(timespec="milliseconds"),
+            "finished_at": finished.isoformat(timespec="milliseconds"),
+        }
+        # Two attempts at once: the one whose record is first stands, and both hold the same digests.
+        self.store.put(f"{self.prefix}/{SUCCESS}", pretty_json(record))
+        return self.success()
+
+
+def _silent(message: str) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: spec, key, store, and how to tell people about progress."""
+
+    spec: AuditSpec
+    key: RunKey
+    store: Store
+    notify: Callable[[str], None] = _silent
+
+    @classmethod
+    def open(
+        cls, spec: AuditSpec, window: Window, root: str, notify: Callable[[str], None] = _silent
+    ) -> Run:
+        """Return the run of `spec` over `window` under the store's `root`. Nothing is written."""
+        return cls(spec, RunKey(spec.audit, window, spec.digest()), open_store(root), notify)
+
+    @classmethod
+    def load(cls, uri: str, notify: Callable[[str], None] = _silent, base: Path | None = None) -> Run:
+        """Return a planned run from its URI alone, with the spec that its plan archived.
+
+        `base` is the folder that the spec's relative source paths start from; only `sample` reads those.
+
+        Raises
+        ------
+        IncompleteRunError
+            If there is no plan at `uri`.
+        """
+        root, audit, window, digest = uri.rstrip("/").rsplit("/", 3)
+        store = open_store(root)
+        folder = StageFolder(store, f"{audit}/{window}/{digest}/plan")
+        spec = AuditSpec.load_text(folder.read("spec.json").decode(), (base or Path()) / "spec.json")
+        full_digest = folder.read_json("plan.json")["spec_digest"]
+        return cls(spec, RunKey(audit, Window.from_label(window), full_digest), store, notify)
+
+    @property
+    def uri(self) -> str:
+        """Where the run is."""
+        return self.store.uri(self.key.prefix)
+
+    def stage(self, name: str) -> StageFolder:
+        """Return the folder of a stage, or of a shard (``scores/3``)."""
+        return StageFolder(self.store, f"{self.key.prefix}/{name}")
+
+    def design_file(self, key: str) -> bytes:
+        """Return a design file (such as ``perturb.names``) as the plan archived it."""
+        return self.stage("plan").read(f"inputs/{key}")

@@ -1,0 +1,430 @@
+"""AuditSpec: the declarative audit, loaded from YAML and checked.
+
+A spec is all that a user writes. Every key is typed and described here; unknown keys are refused
+with the nearest known one. Its digest covers the spec and the design files that it names (lexicons,
+prompt template), so that a changed design is another run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
+
+from audit_lib.canonical import canonical_json
+from audit_lib.errors import SpecError
+from audit_lib.registry import did_you_mean
+
+Provenance = Literal["self_reported", "observer_coded", "assigned", "inferred"]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Section(BaseModel):
+    """A part of the spec: immutable, without unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Schedule(Section):
+    """When the audit runs. Each run audits the interval between two ticks of the schedule."""
+
+    cron: str = Field("0 6 * * 1", description="Five-field cron expression of the runs.")
+    timezone: str = Field("UTC", description="IANA time zone of the cron expression.")
+    start: datetime = Field(
+        datetime.fromisoformat("2026-01-05T00:00:00+00:00"), description="No run before this instant (ISO 8601)."
+    )
+
+    @field_validator("start")
+    @classmethod
+    def _aware(cls, value: datetime) -> datetime:
+        if value.tzinfo is None:
+            raise ValueError("needs a UTC offset, such as 2026-01-05T00:00:00+00:00")
+        return value
+
+
+class Source(Section):
+    """Where the prompts, or the recorded decisions, are read from."""
+
+    kind: Name = Field("files", description="Source adapter: `files` (one row a candidate) or `ranking_log`.")
+    paths: list[str] = Field(
+        min_length=1, description="JSONL (also .gz), Parquet or CSV: local paths (relative to the spec) or s3:// URIs."
+    )
+    columns: dict[str, str] = Field(
+        default_factory=dict,
+        description="Our column name -> the file's, where they differ, such as {occurred_at: created}.",
+    )
+    fields: list[str] = Field(default_factory=list, description="Further columns that the prompt template uses.")
+    time_format: Literal["iso8601", "unix_s"] = Field("iso8601", description="How occurred_at is written.")
+    windowed: bool = Field(
+        True, description="Keep only rows whose occurred_at is in the run's window; false for a fixed set of prompts."
+    )
+    reason: str = Field("", description="Why these data, and why any limit of time or region (printed in the report).")
+
+
+class Demographics(Section):
+    """Real applicants' demographics, in a file of their own, joined by applicant id."""
+
+    path: str = Field(description="CSV, JSONL or Parquet, relative to the spec, or s3://.")
+    id_column: str = Field(description="The file's column that equals the prompts' application_id.")
+    columns: dict[str, str] = Field(description="Attribute -> the file's column, such as {race: race_ethnicity}.")
+    values: dict[str, dict[str, str]] = Field(
+        default_factory=dict,
+        description="Attribute -> (file's value -> level of groups.attributes). Values not listed are kept as they "
+        "are; a value that is no level is counted as unknown.",
+    )
+
+
+class Groups(Section):
+    """The groups compared. They are intersections of the attributes' levels."""
+
+    attributes: dict[Name, list[str]] = Field(
+        min_length=1, description="Attribute -> its levels, such as {sex: [female, male]}."
+    )
+    reference: dict[Name, str] = Field(description="The level of each attribute that others are compared with.")
+    provenance: Provenance = Field(
+        description="How the demographics are known. LL144 bias audits accept only self_reported; `assigned` makes an "
+        "experiment."
+    )
+    categories: dict[Name, dict[str, str]] = Field(
+        default_factory=dict,
+        description="Attribute -> (level -> the policy's category), such as {race: {Black: Black or African American}}.",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Groups:
+        for attribute, levels in self.attributes.items():
+            if len(levels) < 2 or len(set(levels)) != len(levels):
+                raise ValueError(f"attribute {attribute!r} needs two or more different levels, has {levels}")
+            if attribute not in self.reference:
+                raise ValueError(f"attribute {attribute!r} has no reference; add it to groups.reference")
+            level = self.reference[attribute]
+            if level not in levels:
+                raise ValueError(
+                    f"the reference {level!r} is not a level of {attribute!r}{did_you_mean(level, levels)}"
+                )
+        for attribute in (*self.reference, *self.categories):
+            if attribute not in self.attributes:
+                raise ValueError(f"{attribute!r} is not an attribute{did_you_mean(attribute, list(self.attributes))}")
+        for attribute, mapping in self.categories.items():
+            for level in mapping:
+                if level not in self.attributes[attribute]:
+                    raise ValueError(
+                        f"{level!r} is not a level of {attribute!r}{did_you_mean(level, self.attributes[attribute])}"
+                    )
+        return self
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Attribute names in the spec's order."""
+        return tuple(self.attributes)
+
+    def cells(self) -> list[dict[str, str]]:
+        """Return the intersectional groups, in the order of the spec's levels."""
+        cells: list[dict[str, str]] = [{}]
+        for attribute, levels in self.attributes.items():
+            cells = [{**cell, attribute: level} for cell in cells for level in levels]
+        return cells
+
+
+class Sample(Section):
+    """How many prompts are drawn from the window."""
+
+    size: Annotated[int, Field(ge=1)] | None = Field(None, description="Prompts (listwise: rounds) drawn; null: all.")
+    strata: list[str] = Field(
+        default_factory=lambda: ["position"], description="Columns whose shares the draw keeps (proportional allocation)."
+    )
+
+
+class Perturb(Section):
+    """Counterfactual variants of each prompt. Without this section prompts are audited as they are."""
+
+    kind: Name = Field("persona", description="Perturbation: `persona` puts a name, title and pronouns into the slots.")
+    names: str = Field(description="CSV with first_name, last_name and a column for each attribute it signals.")
+    pronouns: str | None = Field(None, description="CSV with the cases of the pronoun for each level of an attribute.")
+    titles: str | None = Field(None, description="CSV with the title for each level of an attribute.")
+    names_per_cell: Annotated[int, Field(ge=1)] = Field(
+        1, description="Variants of each prompt in each group, each with another name."
+    )
+
+
+class PromptTemplate(Section):
+    """How a candidate is put before the model."""
+
+    template: str = Field(description="YAML file with the messages, relative to the spec.")
+    labels: list[str] = Field(default_factory=lambda: ["No", "Yes"], description="Answers whose probability is read.")
+    relevance: list[float] = Field(
+        default_factory=lambda: [0.0, 1.0], description="Worth of each label; score = sum of probability x relevance."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> PromptTemplate:
+        if len(set(self.labels)) < 2 or len(set(self.labels)) != len(self.labels):
+            raise ValueError(f"labels needs two or more different answers, has {self.labels}")
+        if len(self.relevance) != len(self.labels):
+            raise ValueError(f"relevance has {len(self.relevance)} numbers for {len(self.labels)} labels")
+        return self
+
+
+class Model(Section):
+    """The model under audit. Every model called is named in the spec."""
+
+    backend: Name = Field(description="`transformers`, `openai` or `recorded`.")
+    name: str = Field(description="Model id, folder, or for `recorded` a label.")
+    revision: str | None = Field(None, description="Commit or version that pins the weights.")
+    valid_judge: bool = Field(
+        True, description="False prints plainly that the model is not fit to judge and only shows the method."
+    )
+    options: dict[str, Any] = Field(default_factory=dict, description="The backend's own options; it checks them.")
+
+
+class Scoring(Section):
+    """How the work is cut. Neither changes a score."""
+
+    shards: Annotated[int, Field(ge=1, le=64)] = Field(2, description="Mapped scoring tasks, at most 64.")
+    repeats: Annotated[int, Field(ge=1, le=100)] = Field(1, description="Times each request is asked.")
+
+
+class Decision(Section):
+    """What *selected* means."""
+
+    rule: Literal["top_k", "threshold", "above_median", "recorded"] = Field(
+        description="top_k of a round; score at or above a threshold; score strictly above the full sample's median; "
+        "or the decision that was recorded."
+    )
+    k: Annotated[int, Field(ge=1)] | None = Field(None, description="Candidates selected in a round (top_k).")
+    round: Literal["round_id", "application_id", "one_per_group"] | None = Field(
+        None,
+        description="Who competes: candidates with the same round_id; versions of one application; or seeded pools with "
+        "one candidate of each group of a position.",
+    )
+    threshold: float | None = Field(None, description="Lowest score that is selected (threshold).")
+
+    @model_validator(mode="after")
+    def _check(self) -> Decision:
+        if self.rule == "top_k" and (self.k is None or self.round is None):
+            raise ValueError("rule top_k needs k and round")
+        if self.rule == "threshold" and self.threshold is None:
+            raise ValueError("rule threshold needs threshold")
+        return self
+
+
+class Checks(Section):
+    """Expectations on the scores. A failed one of severity `error` stops the audit before measure."""
+
+    minimum_answered_share: Share = Field(0.95, description="Share of rows with status ok or unranked, at least; error.")
+    maximum_answered_gap: Share = Field(
+        0.05, description="Largest difference in that share between two groups; error."
+    )
+    minimum_label_mass: Share = Field(
+        0.0, description="Smallest mean probability that falls on the labels; warning."
+    )
+    fail_on_warning: bool = Field(False, description="Treat warnings as errors.")
+
+
+class Measure(Section):
+    """Which numbers are computed, and how carefully."""
+
+    metrics: list[Name] = Field(
+        default_factory=lambda: [
+            "impact_ratio",
+            "scoring_rate_impact_ratio",
+            "rabbi",
+            "score_gap",
+            "demographic_parity_gap",
+        ],
+        description="Registered metrics.",
+    )
+    quotas: list[Annotated[int, Field(ge=1)]] = Field(
+        default_factory=lambda: [1, 2, 3, 4, 5], description="Quotas k at which selection gaps are measured."
+    )
+    strata: list[list[str]] = Field(
+        default_factory=lambda: [[], ["position"]],
+        description="Columns to split by; [] is the whole audit. The first entry is the headline.",
+    )
+    level: Annotated[float, Field(gt=0.5, lt=1)] = Field(0.95, description="Nominal coverage of intervals.")
+    small_cell: Annotated[int, Field(ge=1)] = Field(5, description="Cells with fewer rows than this are marked.")
+    alpha: Annotated[float, Field(gt=0, lt=0.5)] = Field(0.05, description="Significance level of tests and power.")
+    power: Annotated[float, Field(gt=0.5, lt=1)] = Field(0.8, description="Power that the plan is computed for.")
+
+
+class Report(Section):
+    """What is printed around the numbers."""
+
+    policy: Name = Field("nyc_ll144", description="Policy file in audit_lib/report/policies.")
+    tool: str = Field("", description="What the audited tool decides, in a sentence.")
+    distribution_date: str | None = Field(None, description="Date the tool was first used (ISO 8601), if it is.")
+    auditor: str | None = Field(None, description="Who audits; null prints `not signed`.")
+
+
+class AuditSpec(Section):
+    """A whole audit.
+
+    Examples
+    --------
+    >>> AuditSpec.load_text("audit: x\\ndecison: {}\\n", Path("x.yaml"))
+    Traceback (most recent call last):
+    audit_lib.errors.SpecError: x.yaml: decison: unknown key; did you mean 'decision'?
+    ...
+    """
+
+    audit: Name = Field(description="Id of the audit: lower case, digits, underscores. Names the DAG and the folder.")
+    title: str = Field(description="Title of the report.")
+    description: str = Field("", description="A paragraph for the DAG page and the report.")
+    task: Name = Field("pointwise", description="How the model is asked: `pointwise` or `listwise`.")
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(description="Seed of every draw in the audit.")
+    schedule: Schedule = Field(default_factory=Schedule)
+    source: Source
+    demographics: Demographics | None = None
+    groups: Groups
+    sample: Sample = Field(default_factory=Sample)
+    perturb: Perturb | None = None
+    prompt: PromptTemplate | None = Field(None, description="Needed unless decisions are recorded.")
+    model: Model
+    score: Scoring = Field(default_factory=Scoring)
+    decision: Decision
+    checks: Checks = Field(default_factory=Checks)
+    measure: Measure = Field(default_factory=Measure)
+    report: Report = Field(default_factory=Report)
+
+    _base: Path = PrivateAttr(default=Path())
+
+    @model_validator(mode="after")
+    def _check(self) -> AuditSpec:
+        if self.prompt is None and self.model.backend != "recorded":
+            raise ValueError(f"backend {self.model.backend!r} needs a prompt section with a template")
+        if self.perturb is not None and self.groups.provenance != "assigned":
+            raise ValueError("perturb assigns demographics, so groups.provenance must be `assigned`")
+        if self.perturb is not None and self.demographics is not None:
+            raise ValueError("an audit either joins real demographics or perturbs prompts, not both")
+        if self.decision.round == "one_per_group" and self.perturb is None:
+            raise ValueError("decision.round one_per_group needs a perturb section; use round_id for recorded pools")
+        return self
+
+    @classmethod
+    def load(cls, path: str | Path) -> AuditSpec:
+        """Read a spec from a YAML file.
+
+        Raises
+        ------
+        SpecError
+            If the file is not there, is not YAML, or breaks a rule; every fault is named with its key.
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise SpecError(f"{path}: cannot be read ({error.strerror}); `audit init` writes a spec") from None
+        return cls.load_text(text, path)
+
+    @classmethod
+    def load_text(cls, text: str, path: Path) -> AuditSpec:
+        """Read a spec from YAML text; `path` is where its relative paths start and what errors name."""
+        try:
+            content = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise SpecError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+        if not isinstance(content, dict):
+            raise SpecError(f"{path}: a spec is a mapping of keys to values; `audit init` writes one")
+        try:
+            spec = cls.model_validate(content)
+        except ValidationError as error:
+            raise SpecError("\n".join(f"{path}: {fault}" for fault in _faults(error, cls))) from None
+        spec._base = path.parent
+        return spec
+
+    def override(self, section: str, **values: Any) -> AuditSpec:
+        """Return a copy with values of one section replaced, checked again.
+
+        Raises
+        ------
+        SpecError
+            If the spec has no such section, or a value breaks a rule.
+        """
+        content = self.model_dump(mode="json")
+        if content.get(section) is None:
+            raise SpecError(f"{section}: the spec {self.audit!r} has no such section to override")
+        content[section].update(values)
+        return AuditSpec.load_text(yaml.safe_dump(content), self._base / f"{self.audit}.yaml")
+
+    def path(self, reference: str) -> str:
+        """Return where a file that the spec names is: a URI as it is, a path from the spec's folder."""
+        return reference if re.match(r"^[a-z0-9]+://", reference) else str(self._base / reference)
+
+    def design_files(self) -> dict[str, str]:
+        """Return the files that are part of the design: key in the spec -> path as written there."""
+        files: dict[str, str] = {}
+        if self.perturb is not None:
+            for key in ("names", "pronouns", "titles"):
+                if (reference := getattr(self.perturb, key)) is not None:
+                    files[f"perturb.{key}"] = reference
+        if self.prompt is not None:
+            files["prompt.template"] = self.prompt.template
+        return files
+
+    def read_design_files(self) -> dict[str, bytes]:
+        """Read the design files: key in the spec -> bytes.
+
+        Raises
+        ------
+        SpecError
+            If one cannot be read.
+        """
+        contents: dict[str, bytes] = {}
+        for key, reference in self.design_files().items():
+            try:
+                contents[key] = Path(self.path(reference)).read_bytes()
+            except OSError as error:
+                raise SpecError(f"{key}: {reference} cannot be read from {self._base} ({error.strerror})") from None
+        return contents
+
+    def canonical(self) -> bytes:
+        """Return the spec as canonical JSON, defaults filled in."""
+        return canonical_json(self.model_dump(mode="json"))
+
+    def digest(self, design_files: Mapping[str, bytes] | None = None) -> str:
+        """Return the SHA-256 (hex) of the spec and the design files that it names."""
+        files = self.read_design_files() if design_files is None else design_files
+        hashes = {key: hashlib.sha256(content).hexdigest() for key, content in files.items()}
+        return hashlib.sha256(
+            canonical_json({"spec": self.model_dump(mode="json"), "files": hashes})
+        ).hexdigest()
+
+
+def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    # A misspelt key is also a missing one: name the misspelling first.
+    for fault in sorted(faults, key=lambda f: f["type"] != "extra_forbidden"):
+        location = [str(part) for part in fault["loc"]]
+        where = ".".join(location) or "spec"
+        if fault["type"] == "extra_forbidden":
+            known = list(_fields_at(model, location[:-1]))
+            yield f"{where}: unknown key{did_you_mean(location[-1], known)}"
+        else:
+            yield f"{where}: {fault['msg'].removeprefix('Value error, ')}"
+
+
+def _fields_at(model: type[BaseModel], location: list[str]) -> Mapping[str, Any]:
+    for name in location:
+        annotation = model.model_fields[name].annotation
+        nested = [
+            a for a in (annotation, *get_args(annotation)) if isinstance(a, type) and issubclass(a, BaseModel)
+        ]
+        if not nested:
+            return {}
+        model = nested[0]
+    return model.model_fields
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a spec, for editors and the documentation."""
+    schema = AuditSpec.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "Audit spec"
+    return schema
