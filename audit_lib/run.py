@@ -202,12 +202,16 @@ def _silent(message: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run: spec, key, store, and how to tell people about progress."""
+    """One run: spec, key, store, and how to tell people about progress.
+
+    `folder` is where it lies under the store's root if that is not where its key says: a copied bundle.
+    """
 
     spec: AuditSpec
     key: RunKey
     store: Store
     notify: Callable[[str], None] = _silent
+    folder: str | None = None
 
     @classmethod
     def open(
@@ -234,14 +238,47 @@ class Run:
         full_digest = folder.read_json("plan.json")["spec_digest"]
         return cls(spec, RunKey(audit, Window.from_label(window), full_digest), store, notify)
 
+    @classmethod
+    def from_bundle(cls, uri: str, notify: Callable[[str], None] = _silent) -> Run:
+        """Return a planned run from its folder, wherever it was copied to; its plan says which run it is.
+
+        Raises
+        ------
+        IncompleteRunError
+            If there is no plan at `uri`.
+        EvidenceError
+            If its plan does not say which run it is.
+        """
+        store = open_store(uri)
+        plan = StageFolder(store, "plan")
+        spec = AuditSpec.load_text(plan.read("spec.json").decode(), Path("spec.json"))
+        try:
+            document = plan.read_json("plan.json")
+            key = RunKey(document["audit"], Window.from_label(document["window"]), document["spec_digest"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise EvidenceError(
+                f"{store.uri('plan/plan.json')}: does not say audit, window and spec_digest ({type(error).__name__})"
+            ) from None
+        return cls(spec, key, store, notify, "")
+
+    @property
+    def prefix(self) -> str:
+        """Folder of the run under the store's root; empty where the run is the store's root."""
+        return self.key.prefix if self.folder is None else self.folder
+
     @property
     def uri(self) -> str:
         """Where the run is."""
-        return self.store.uri(self.key.prefix)
+        return self.store.uri(self.prefix).rstrip("/")
 
     def stage(self, name: str) -> StageFolder:
         """Return the folder of a stage, or of a shard (``scores/3``)."""
-        return StageFolder(self.store, f"{self.key.prefix}/{name}")
+        return StageFolder(self.store, f"{self.prefix}/{name}".lstrip("/"))
+
+    def list(self, folder: str = "") -> list[str]:
+        """Return the paths of everything in the run, or in a folder of it, from the run's own folder."""
+        keys = self.store.list(f"{self.prefix}/{folder}".strip("/"))
+        return [key.removeprefix(f"{self.prefix}/" if self.prefix else "") for key in keys]
 
     def design_file(self, key: str) -> bytes:
         """Return a design file (such as ``perturb.names``) as the plan archived it."""

@@ -7,7 +7,6 @@ prompt template), so that a changed design is another run.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -17,7 +16,7 @@ from typing import Annotated, Any, Literal, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
-from audit_lib.canonical import canonical_json
+from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import SpecError
 from audit_lib.registry import did_you_mean
 
@@ -131,6 +130,19 @@ class Groups(Section):
         for attribute, levels in self.attributes.items():
             cells = [{**cell, attribute: level} for cell in cells for level in levels]
         return cells
+
+    def comparisons(self) -> list[tuple[dict[str, str], dict[str, str]]]:
+        """Return (group, reference) pairs: each attribute alone, then the intersectional groups."""
+        pairs = [
+            ({axis: level}, {axis: self.reference[axis]})
+            for axis, levels in self.attributes.items()
+            for level in levels
+            if level != self.reference[axis]
+        ]
+        if len(self.axes) > 1:
+            reference = {axis: self.reference[axis] for axis in self.axes}
+            pairs += [(cell, reference) for cell in self.cells() if cell != reference]
+        return pairs
 
 
 class Sample(Section):
@@ -351,7 +363,7 @@ class AuditSpec(Section):
         if content.get(section) is None:
             raise SpecError(f"{section}: the spec {self.audit!r} has no such section to override")
         content[section].update(values)
-        return AuditSpec.load_text(yaml.safe_dump(content), self._base / f"{self.audit}.yaml")
+        return AuditSpec.load_text(yaml.safe_dump(content, sort_keys=False), self._base / f"{self.audit}.yaml")
 
     def path(self, reference: str) -> str:
         """Return where a file that the spec names is: a URI as it is, a path from the spec's folder."""
@@ -385,16 +397,14 @@ class AuditSpec(Section):
         return contents
 
     def canonical(self) -> bytes:
-        """Return the spec as canonical JSON, defaults filled in."""
-        return canonical_json(self.model_dump(mode="json"))
+        """Return the spec as JSON, defaults filled in; the order of attributes and levels is part of it."""
+        return pretty_json(self.model_dump(mode="json"))
 
     def digest(self, design_files: Mapping[str, bytes] | None = None) -> str:
         """Return the SHA-256 (hex) of the spec and the design files that it names."""
         files = self.read_design_files() if design_files is None else design_files
-        hashes = {key: hashlib.sha256(content).hexdigest() for key, content in files.items()}
-        return hashlib.sha256(
-            canonical_json({"spec": self.model_dump(mode="json"), "files": hashes})
-        ).hexdigest()
+        hashes = {key: sha256(content) for key, content in files.items()}
+        return sha256(self.canonical() + canonical_json(hashes))
 
 
 def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:

@@ -1,0 +1,7 @@
+"""Perturb: turn each prompt into its counterfactual variants, or pass it on as it is."""
+
+from __future__ import annotations
+
+from audit_lib.perturb.stage import PERTURBATIONS, perturb
+
+__all__ = ["PERTURBATIONS", "perturb"]
