@@ -1,0 +1,175 @@
+"""What every kernel asks of the arrays it is given, said once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from audit_lib.errors import InputError, UndefinedMetricError
+
+
+def as_scores(values: ArrayLike, name: str, *, finite: bool = False) -> NDArray[Any]:
+    """Return `values` as a one-dimensional numeric array without missing values.
+
+    Parameters
+    ----------
+    values : array_like
+        Numbers or booleans. Integers stay integers, so that large ones compare exactly.
+    name : str
+        How messages call the array, such as "group".
+    finite : bool
+        Whether infinite values leave the metric undefined too (means do; ranks do not).
+
+    Raises
+    ------
+    InputError
+        If the array is not one-dimensional or holds something else than numbers.
+    UndefinedMetricError
+        If it is empty or holds a missing (or, where asked, an infinite) value.
+    """
+    array = as_numbers(values, name)
+    if array.ndim != 1:
+        raise InputError(f"{name}: expected one dimension, got shape {array.shape}")
+    if array.size == 0:
+        raise UndefinedMetricError(f"{name}: no scores")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        missing = int(np.isnan(array).sum())
+        if missing:
+            raise UndefinedMetricError(f"{name}: {missing} of {array.size} scores are missing")
+        infinite = int(np.isinf(array).sum())
+        if finite and infinite:
+            raise UndefinedMetricError(f"{name}: {infinite} of {array.size} scores are infinite")
+    return array
+
+
+def as_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return `values` as an array of integers, booleans or floats; None becomes NaN.
+
+    Raises
+    ------
+    InputError
+        If it holds anything else.
+    """
+    array = np.asarray(values)
+    if array.dtype.kind in "biuf":
+        return array
+    if array.dtype.kind == "O" or array.size == 0:
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError):
+            pass
+    raise InputError(f"{name}: expected numbers, got values of type {array.dtype}")
+
+
+def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """NaN or not, for arrays of any number type."""
+    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, np.bool_)
+
+
+def as_flags(values: ArrayLike, name: str, size: int | None = None) -> NDArray[np.bool_]:
+    """Return `values` (booleans, or numbers that are 0 or 1) as a boolean array.
+
+    Raises
+    ------
+    InputError
+        If it is not one-dimensional, is not `size` long or holds another value.
+    UndefinedMetricError
+        If an entry is missing.
+    """
+    array = as_numbers(values, name)
+    if array.ndim != 1:
+        raise InputError(f"{name}: expected one dimension, got shape {array.shape}")
+    if size is not None and array.size != size:
+        raise InputError(f"{name}: {array.size} values where {size} are expected")
+    if array.dtype.kind == "b":
+        return array
+    missing = int(np.count_nonzero(is_missing(array)))
+    if missing:
+        raise UndefinedMetricError(f"{name}: {missing} of {array.size} entries are missing")
+    wrong = np.flatnonzero((array != 0) & (array != 1))
+    if wrong.size:
+        raise InputError(f"{name}, row {wrong[0]}: expected 0 or 1, got {array[wrong[0]]}")
+    return array.astype(np.bool_)
+
+
+def as_quotas(k: int | Sequence[int]) -> list[int]:
+    """Return the quotas as a list of positive integers.
+
+    Raises
+    ------
+    InputError
+        If one is not a whole number of at least 1.
+    """
+    quotas = [k] if np.ndim(k) == 0 else list(k)  # type: ignore[arg-type]
+    if not quotas or any(not isinstance(q, int | np.integer) or q < 1 for q in quotas):
+        raise InputError(f"k: expected whole numbers of at least 1, got {k!r}")
+    return [int(q) for q in quotas]  # type: ignore[arg-type]
+
+
+def as_codes(labels: ArrayLike, name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Number the distinct labels: ``levels[codes[i]]`` is label i, and -1 stands for a missing one.
+
+    Missing are None, NaN, NaT and ``pandas.NA``. Levels are sorted (numbers by size, anything else
+    by its text), so the numbering does not depend on the order of rows.
+
+    Examples
+    --------
+    >>> codes, levels = as_codes(["woman", None, "man"], "groups")
+    >>> codes.tolist(), levels.tolist()
+    ([1, -1, 0], ['man', 'woman'])
+    """
+    dtype = getattr(labels, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        array: Any = np.asarray(labels)
+    else:
+        array = _object_array(labels) if dtype is None else labels
+    if np.ndim(array) != 1:
+        raise InputError(f"{name}: expected one dimension, got shape {np.shape(array)}")
+    if isinstance(dtype, np.dtype) and dtype.kind in "iu" and array.size:
+        # Small non-negative integers are codes already; counting them is far faster than hashing.
+        integers = array.astype(np.int64, copy=False)
+        if int(integers.min()) >= 0 and int(integers.max()) < 4 * integers.size:
+            present = np.flatnonzero(np.bincount(integers))
+            return _renumbered(integers, present, int(integers.max()) + 1), present
+    if str(dtype) == "category":
+        categorical: Any = getattr(labels, "cat", labels)
+        found = np.asarray(categorical.codes, dtype=np.int64)
+        uniques = _object_array(categorical.categories)
+        used = np.flatnonzero(np.bincount(found + 1, minlength=uniques.size + 1)[1:])
+    else:
+        from pandas import factorize
+
+        hashed, values = factorize(array, use_na_sentinel=True)
+        found, uniques = np.asarray(hashed, dtype=np.int64), _object_array(values)
+        used = np.arange(uniques.size)
+    place = {level: i for i, level in enumerate(uniques.tolist())}
+    used = np.array([place[level] for level in in_order(uniques[used].tolist())], dtype=np.int64)
+    return _renumbered(found, used, uniques.size), uniques[used]
+
+
+def in_order(levels: Iterable[Any]) -> list[Any]:
+    """Sort levels: numbers by size, anything else by its text."""
+    items = list(levels)
+    numeric = all(isinstance(level, int | float | np.number) for level in items)
+    return sorted(items) if numeric else sorted(items, key=str)
+
+
+def _renumbered(codes: NDArray[np.int64], used: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Codes by the place of each in `used`; -1 stays."""
+    if used.size == size and np.array_equal(used, np.arange(size)):
+        return codes
+    rank = np.full(size + 1, -1, dtype=np.int64)  # code -1 reads the last entry
+    rank[used] = np.arange(used.size)
+    return rank[codes]
+
+
+def _object_array(labels: ArrayLike) -> NDArray[Any]:
+    # numpy would turn a list of tuples into a matrix, and a mixed list into text.
+    items = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)  # type: ignore[arg-type]
+    array = np.empty(len(items), dtype=object)
+    for row, label in enumerate(items):
+        array[row] = label
+    return array

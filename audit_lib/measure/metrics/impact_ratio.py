@@ -1,0 +1,20 @@
+"""Impact ratio of selection rates, by the policy's categories."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from audit_lib.measure.metric import Measured, metric
+from audit_lib.measure.rate_tables import rate_tables
+from audit_lib.measure.rows import Rows
+from audit_lib.policies import Policy
+from audit_lib.spec import AuditSpec
+
+
+@metric("impact_ratio")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Make the selection tables; rounds whose last place was drawn by lot are counted."""
+    decisions = rows.decisions
+    lots = int(np.unique(rows.round[decisions.tied_at_cutoff]).size) if spec.decision.rule == "top_k" else None
+    tables = rate_tables("selection", "impact_ratio", rows, spec, policy, decisions.selected, tied_rounds=lots)
+    return Measured(tables=tables)

@@ -1,0 +1,32 @@
+"""Impact ratio of scoring rates: the share of a category strictly above the full sample's median."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from audit_lib.measure.metric import Measured, metric
+from audit_lib.measure.rate_tables import rate_tables
+from audit_lib.measure.rows import Rows
+from audit_lib.policies import Policy
+from audit_lib.spec import AuditSpec
+
+
+@metric("scoring_rate_impact_ratio")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Make the scoring tables, with the median and the number of scores that equal it.
+
+    A tied coarse score can put far fewer than half above the median; the count shows it.
+    """
+    scored = ~np.isnan(rows.score)
+    base = scored & (rows.group >= 0) if policy.median == "known" else scored
+    if not base.any():
+        nothing = np.full(rows.score.shape, -1)
+        return Measured(tables=rate_tables("scoring", "scoring_rate_impact_ratio", rows, spec, policy, nothing))
+    median = float(np.median(rows.score[base]))
+    above = np.where(scored, (rows.score > median).astype(np.int64), -1)
+    return Measured(
+        tables=rate_tables(
+            "scoring", "scoring_rate_impact_ratio", rows, spec, policy, above,
+            median=median, median_ties=int((rows.score[scored] == median).sum()),
+        )
+    )  # fmt: skip

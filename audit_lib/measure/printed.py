@@ -1,0 +1,74 @@
+"""Exact numbers as they are printed, and how a printed number agrees with the exact one."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Literal
+
+from audit_lib.errors import InputError
+
+
+def round_half_up(value: Fraction, digits: int) -> str:
+    """Print an exact value with so many decimals, halves rounded up, as the rule's tables do.
+
+    Parameters
+    ----------
+    value : Fraction
+        At least 0. For a percentage, pass ``100 * rate``.
+    digits : int
+        Decimals, at least 0.
+
+    Examples
+    --------
+    >>> round_half_up(Fraction(1, 8), 2), round_half_up(100 * Fraction(18, 28), 1)
+    ('0.13', '64.3')
+    """
+    return _decimal(math.floor(_scaled(value, digits) + Fraction(1, 2)), digits)
+
+
+def printed_agreement(value: Fraction, printed: str) -> Literal["rounded", "truncated", "differs"]:
+    """Say how a printed number agrees with the exact one, at the printed digits.
+
+    Parameters
+    ----------
+    value : Fraction
+        The exact number, in the unit printed (100 times the rate for a percentage).
+    printed : str
+        Digits as printed; a percent sign is ignored, and a leading zero may be missing.
+
+    Returns
+    -------
+    {"rounded", "truncated", "differs"}
+        ``rounded``: equal after rounding half up. ``truncated``: equal after cutting digits off.
+
+    Raises
+    ------
+    InputError
+        If `printed` is no decimal number.
+
+    Examples
+    --------
+    >>> printed_agreement(100 * Fraction(18, 28), "64.2%"), printed_agreement(Fraction(2, 3), ".67")
+    ('truncated', 'rounded')
+    """
+    text = printed.strip().rstrip("%").strip()
+    whole, _, decimals = text.partition(".")
+    if not (whole + decimals).isdecimal():
+        raise InputError(f"expected a printed decimal number, got {printed!r}")
+    digits = len(decimals)
+    shown = Fraction(int((whole or "0") + decimals), 10**digits)
+    if Fraction(round_half_up(value, digits)) == shown:
+        return "rounded"
+    return "truncated" if Fraction(math.floor(_scaled(value, digits)), 10**digits) == shown else "differs"
+
+
+def _scaled(value: Fraction, digits: int) -> Fraction:
+    if value < 0 or digits < 0:
+        raise InputError(f"expected a value and digits of at least 0, got {value} and {digits}")
+    return value * Fraction(10**digits)
+
+
+def _decimal(scaled: int, digits: int) -> str:
+    text = str(scaled).rjust(digits + 1, "0")
+    return f"{text[:-digits]}.{text[-digits:]}" if digits else text

@@ -1,0 +1,177 @@
+"""The one tokenisation that every text metric shares, and word lists brought to the same form."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit_lib.errors import InputError, LexiconError
+
+#: A text, or its words where they were split by other means.
+Text = str | Sequence[str]
+
+_ASCII_WORDS = bytes(c if chr(c).isascii() and chr(c).isalnum() else ord(" ") for c in range(256))
+
+
+def tokenise(text: str) -> list[str]:
+    """Split a text into its words: runs of letters and digits, in lower case.
+
+    Punctuation, underscores and white space separate words and are dropped, so ``she's`` is ``she`` and
+    ``s``, and a hyphenated word is several. Combining marks belong to the word that they are in. Scripts
+    without spaces between words need a splitter of their own: every text metric takes lists of words too.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    list of str
+        Its words in order.
+
+    Notes
+    -----
+    On ASCII text these are the words of the reference ROUGE implementation without its stemmer.
+
+    Examples
+    --------
+    >>> tokenise("She's the well-known Dr. O'Neill (b. 1970).")
+    ['she', 's', 'the', 'well', 'known', 'dr', 'o', 'neill', 'b', '1970']
+    """
+    if text.isascii():
+        # The same split by a byte table, at less than half the time of the regular expression.
+        return text.lower().encode().translate(_ASCII_WORDS).decode().split()
+    return _word_pattern().findall(unicodedata.normalize("NFC", text).lower())
+
+
+@cache
+def _word_pattern() -> re.Pattern[str]:
+    marks = "".join(c for c in map(chr, range(0x300, 0x110000)) if unicodedata.category(c)[0] == "M")
+    return re.compile(rf"[^\W_]+(?:[{marks}]+[^\W_]*)*")
+
+
+def as_words(text: Text, where: str) -> Sequence[str]:
+    """Return the words of `text`: tokenised if it is a string, as they are if it is a list of words.
+
+    Raises
+    ------
+    InputError
+        If it is neither; `where` says which text it was.
+    """
+    if isinstance(text, str):
+        return tokenise(text)
+    if isinstance(text, Sequence) and all(isinstance(word, str) for word in text):
+        return text
+    raise InputError(f"{where}: expected a text or a list of words, got {type(text).__name__}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Corpus:
+    """Texts as numbers: word `codes`, one text after another.
+
+    Parameters
+    ----------
+    codes : array of int, shape (words,)
+        The code of each word of each text; codes count from 0 in order of first appearance.
+    starts : array of int, shape (texts + 1,)
+        Where each text begins in `codes`; the last entry is the number of words.
+    vocabulary : mapping of str to int
+        The code of each word.
+    """
+
+    codes: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    vocabulary: Mapping[str, int]
+
+    @property
+    def text_ids(self) -> NDArray[np.int64]:
+        """The number of the text that each word stands in."""
+        return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
+
+    def positions_of(self, words: Iterable[str], default: int = -1) -> NDArray[np.int64]:
+        """For each code of the vocabulary, the place of its word in `words`, or `default`."""
+        places = np.full(len(self.vocabulary), default, dtype=np.int64)
+        for place, word in enumerate(words):
+            if word in self.vocabulary:
+                places[self.vocabulary[word]] = place
+        return places
+
+
+def encode(texts: Sequence[Text], name: str = "texts") -> Corpus:
+    """Tokenise `texts` and number their words.
+
+    Raises
+    ------
+    InputError
+        If `texts` is one string, or an item of it is neither a text nor a list of words.
+
+    Examples
+    --------
+    >>> corpus = encode(["The cat.", "the dog"])
+    >>> corpus.codes.tolist(), corpus.starts.tolist(), dict(corpus.vocabulary)
+    ([0, 1, 0, 2], [0, 2, 4], {'the': 0, 'cat': 1, 'dog': 2})
+    """
+    if isinstance(texts, str):
+        raise InputError(f"{name}: expected a list of texts, got one text; put it into a list")
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    parts = []
+    for row, text in enumerate(texts):
+        words = as_words(text, f"{name}, row {row}")
+        parts.append(np.fromiter(map(numbers.__getitem__, words), np.int64, len(words)))
+    starts = np.concatenate(([0], np.cumsum([part.size for part in parts], dtype=np.int64)))
+    codes = np.concatenate(parts) if parts else np.empty(0, np.int64)
+    return Corpus(codes=codes, starts=starts, vocabulary=dict(numbers))
+
+
+def single_words(words: Iterable[str], name: str) -> list[str]:
+    """Return the distinct words of a word list, in order, as `tokenise` writes them.
+
+    Raises
+    ------
+    LexiconError
+        If the list is empty or is one string, or an entry is not exactly one word.
+
+    Examples
+    --------
+    >>> single_words(["She", "Mrs.", "she"], "female")
+    ['she', 'mrs']
+    """
+    if isinstance(words, str):
+        raise LexiconError(f"{name}: expected a list of words, got one text; put it into a list")
+    distinct: dict[str, None] = {}
+    for entry in words:
+        if not isinstance(entry, str) or len(found := tokenise(entry)) != 1:
+            raise LexiconError(
+                f"{name}: {entry!r} is not one word; list single words without hyphens or spaces"
+            )
+        distinct[found[0]] = None
+    if not distinct:
+        raise LexiconError(f"{name}: the word list is empty")
+    return list(distinct)
+
+
+def disjoint_words(lists: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    """Return several word lists in the form of `single_words`.
+
+    Raises
+    ------
+    LexiconError
+        If a word is in two of them, or one of them is not a word list.
+    """
+    owner: dict[str, str] = {}
+    result = {}
+    for name, words in lists.items():
+        result[name] = single_words(words, name)
+        for word in result[name]:
+            if owner.setdefault(word, name) != name:
+                raise LexiconError(f"{word!r} is in {owner[word]} and in {name}; leave it in one of them")
+    return result

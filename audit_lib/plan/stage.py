@@ -1,0 +1,150 @@
+"""The stage ``plan``: the audit's design, written before the model is asked anything.
+
+It fixes what will be measured, with which thresholds, and how small an effect the audit can detect,
+so that none of it can be chosen after the results are known. It also archives the design files, so
+that the run can be recomputed without the folder it was planned in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from audit_lib.canonical import pretty_json, sha256
+from audit_lib.errors import UndefinedMetricError
+from audit_lib.policies import load_policy
+from audit_lib.results import Undefined, as_json
+from audit_lib.run import Run, StageOutput
+from audit_lib.spec import AuditSpec
+from audit_lib.stats.power import smallest_detectable_ratio
+
+_RATES: Final = (0.1, 0.25, 0.5)
+_SIZES: Final = (25, 50, 100, 250, 500, 1000)
+
+
+def plan(run: Run, inputs: Mapping[str, bytes] | None = None) -> StageOutput:
+    """Write the plan.
+
+    Parameters
+    ----------
+    run : Run
+        The run to plan.
+    inputs : mapping of str to bytes, optional
+        The design files, key in the spec -> content. Default: read where the spec says; verification
+        hands over the archived ones.
+
+    Returns
+    -------
+    StageOutput
+        ``plan.json``, ``spec.json`` (defaults filled in) and the design files as ``inputs/<key>``.
+
+    Raises
+    ------
+    SpecError
+        If a design file cannot be read or the policy does not exist.
+    """
+    spec = run.spec
+    inputs = spec.read_design_files() if inputs is None else inputs
+    policy = load_policy(spec.report.policy)
+    document = {
+        "schema": "audit-plan/1",
+        "audit": spec.audit,
+        "window": run.key.window.label,
+        "window_start": run.key.window.start.isoformat(),
+        "window_end": run.key.window.end.isoformat(),
+        "spec_digest": run.key.spec_digest,
+        "seed": spec.seed,
+        "design": _design(spec),
+        "decision": spec.decision.model_dump(mode="json", exclude_none=True),
+        "metrics": spec.measure.metrics,
+        "quotas": spec.measure.quotas,
+        "thresholds": {
+            "guidance_ratio": str(policy.guidance.threshold),
+            "alpha": spec.measure.alpha,
+            "power": spec.measure.power,
+            "level": spec.measure.level,
+            "small_cell": spec.measure.small_cell,
+            "minimum_answered_share": spec.checks.minimum_answered_share,
+            "maximum_answered_gap": spec.checks.maximum_answered_gap,
+            "minimum_label_mass": spec.checks.minimum_label_mass,
+        },
+        "policy": {"name": policy.name, "version": policy.version},
+        "inputs": {key: sha256(content) for key, content in sorted(inputs.items())},
+        "power": power_table(spec),
+    }
+    artefacts = {"plan.json": pretty_json(document), "spec.json": spec.canonical()}
+    artefacts |= {f"inputs/{key}": content for key, content in inputs.items()}
+    return StageOutput(artefacts, {"groups": len(spec.groups.cells()), "design_files": len(inputs)})
+
+
+def _design(spec: AuditSpec) -> dict[str, Any]:
+    per_group = _planned_per_group(spec)
+    return {
+        "task": spec.task,
+        "groups": spec.groups.cells(),
+        "reference": spec.groups.reference,
+        "provenance": spec.groups.provenance,
+        "strata": spec.sample.strata,
+        "planned_prompts": spec.sample.size,
+        "variants_per_prompt": spec.perturb.names_per_cell * len(spec.groups.cells()) if spec.perturb else 1,
+        "planned_per_group": per_group,
+        "model": spec.model.model_dump(mode="json", exclude={"options"}),
+    }
+
+
+def _planned_per_group(spec: AuditSpec) -> int | None:
+    """Rows of each group, where the design fixes them: every prompt gets every group."""
+    if spec.perturb is None or spec.sample.size is None:
+        return None
+    return spec.sample.size * spec.perturb.names_per_cell
+
+
+def power_table(spec: AuditSpec) -> list[dict[str, Any]]:
+    """Return the smallest impact ratio below 1 that the audit can detect, per comparison.
+
+    Two independent proportions, two-sided, at the spec's ``alpha`` and ``power``. Where the design fixes
+    the number of rows, one entry for each comparison (attribute margins, then intersectional groups);
+    otherwise one for each of several sizes. Where the decision rule fixes the overall selection rate,
+    that is the reference's rate; otherwise several rates are shown.
+    """
+    groups, per_group = spec.groups, _planned_per_group(spec)
+    rates = [_expected_rate(spec)] if _expected_rate(spec) is not None else list(_RATES)
+    comparisons: list[tuple[dict[str, str], dict[str, str], int]] = [({}, {}, size) for size in _SIZES]
+    if per_group is not None:
+        cells = groups.cells()
+        comparisons = [
+            (group, reference, per_group * sum(group.items() <= cell.items() for cell in cells))
+            for group, reference in groups.comparisons()
+        ]
+    return [
+        {
+            "group": group,
+            "reference": reference,
+            "n_group": size,
+            "n_reference": size,
+            "reference_rate": rate,
+            "smallest_detectable_ratio": as_json(_detectable(size, rate, spec)),
+        }
+        for group, reference, size in comparisons
+        for rate in rates
+    ]
+
+
+def _expected_rate(spec: AuditSpec) -> float | None:
+    if spec.decision.rule == "above_median":
+        return 0.5
+    if spec.decision.rule == "top_k" and spec.decision.round == "one_per_group" and spec.decision.k is not None:
+        return float(min(Fraction(spec.decision.k, len(spec.groups.cells())), Fraction(1)))
+    return None
+
+
+def _detectable(size: int, rate: float | None, spec: AuditSpec) -> float | Undefined:
+    if rate is None:
+        return Undefined("the reference's rate is not known before the audit")
+    try:
+        return float(
+            smallest_detectable_ratio(size, size, rate, power=spec.measure.power, alpha=spec.measure.alpha)
+        )
+    except UndefinedMetricError as error:
+        return Undefined(str(error))

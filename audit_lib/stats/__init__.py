@@ -1,0 +1,135 @@
+"""Intervals, exact tests and whatever else says how sure a number is.
+
+Arrays and counts in, :mod:`audit_lib.results` out; first the group, then the reference. What does
+not exist raises :class:`~audit_lib.errors.UndefinedMetricError` with the reason. Every method names
+its source and is tested against an independent implementation; how often its intervals cover the
+truth is measured in ``docs/coverage.md``.
+
+=================  ==============================================================================
+file               question
+=================  ==============================================================================
+intervals          how sure is a rate, a ratio of two rates, a difference of two?
+exact              could two rates be equal? (Fisher, Boschloo)
+adverse_impact     four fifths without rounding, standard deviations, shortfall, flip-flop
+ranks              how sure is the rank index?
+clusters           ... when rows share an application?
+bootstrap          ... for any function of sums over applications?
+auc                how sure are AUCs of overlapping subgroups, and the gap between them?
+simultaneous       ... when the largest of many differences was picked?
+ratios             ... when the comparator is whichever rate is highest?
+multiplicity       what is left of p-values after so many tests?
+heterogeneity      do positions agree, and does pooling them turn the finding round?
+power              how large must the audit be; what could it have found?
+missing            what could the unknown demographics change?
+cells              which cells are small, and which comparisons are impossible?
+=================  ==============================================================================
+"""
+
+from audit_lib.stats.adverse_impact import (
+    FlipFlop,
+    exact_ratio,
+    flip_flop,
+    is_below,
+    shortfall,
+    two_standard_deviations,
+)
+from audit_lib.stats.auc import AucCovariance, auc_covariance, auc_gap_intervals, auc_interval
+from audit_lib.stats.bootstrap import (
+    bootstrap_rank_indices,
+    bootstrap_totals,
+    bootstrap_weights,
+    percentile_interval,
+)
+from audit_lib.stats.cells import class_reason, flags, pair_reason
+from audit_lib.stats.clusters import (
+    TwoSidedVariance,
+    cluster_interval,
+    mean_difference,
+    two_sided_variance,
+)
+from audit_lib.stats.exact import boschloo, fisher_exact
+from audit_lib.stats.heterogeneity import (
+    MantelHaenszel,
+    SimpsonCheck,
+    breslow_day,
+    cochran_q,
+    mantel_haenszel,
+    simpson_check,
+)
+from audit_lib.stats.intervals import (
+    clopper_pearson,
+    difference_of_proportions,
+    ratio_of_proportions,
+    wilson,
+)
+from audit_lib.stats.missing import Bounds, rate_bounds, ratio_bounds, ratio_bounds_joint
+from audit_lib.stats.multiplicity import AdjustedPValues, benjamini_hochberg, holm
+from audit_lib.stats.power import (
+    SampleSize,
+    design_effect,
+    power_of_two_proportions,
+    sample_size_for_means,
+    sample_size_for_proportions,
+    smallest_detectable_ratio,
+)
+from audit_lib.stats.ranks import placements, rank_index_interval
+from audit_lib.stats.ratios import AllRatios, simultaneous_log_ratios, simultaneous_ratios
+from audit_lib.stats.simultaneous import AllPairs, PairInterval, max_t_quantile, simultaneous_differences
+
+__all__ = [
+    "AdjustedPValues",
+    "AllPairs",
+    "AllRatios",
+    "AucCovariance",
+    "Bounds",
+    "FlipFlop",
+    "MantelHaenszel",
+    "PairInterval",
+    "SampleSize",
+    "SimpsonCheck",
+    "TwoSidedVariance",
+    "auc_covariance",
+    "auc_gap_intervals",
+    "auc_interval",
+    "benjamini_hochberg",
+    "bootstrap_rank_indices",
+    "bootstrap_totals",
+    "bootstrap_weights",
+    "boschloo",
+    "breslow_day",
+    "class_reason",
+    "clopper_pearson",
+    "cluster_interval",
+    "cochran_q",
+    "design_effect",
+    "difference_of_proportions",
+    "exact_ratio",
+    "fisher_exact",
+    "flags",
+    "flip_flop",
+    "holm",
+    "is_below",
+    "mantel_haenszel",
+    "max_t_quantile",
+    "mean_difference",
+    "pair_reason",
+    "percentile_interval",
+    "placements",
+    "power_of_two_proportions",
+    "rank_index_interval",
+    "rate_bounds",
+    "ratio_bounds",
+    "ratio_bounds_joint",
+    "ratio_of_proportions",
+    "sample_size_for_means",
+    "sample_size_for_proportions",
+    "shortfall",
+    "simpson_check",
+    "simultaneous_differences",
+    "simultaneous_log_ratios",
+    "simultaneous_ratios",
+    "smallest_detectable_ratio",
+    "two_sided_variance",
+    "two_standard_deviations",
+    "wilson",
+]

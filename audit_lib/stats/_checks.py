@@ -1,0 +1,77 @@
+"""Checks and small numerical helpers that every file of this package shares."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from typing import SupportsIndex
+
+from scipy.special import ndtri, stdtrit
+
+from audit_lib.errors import InputError, UndefinedMetricError
+
+
+def check_level(level: float) -> float:
+    """Return `level` if it is a coverage in (0, 1)."""
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level is {level}; give a coverage between 0 and 1, such as 0.95")
+    return float(level)
+
+
+def check_counts(successes: SupportsIndex, n: SupportsIndex, what: str = "the sample") -> tuple[int, int]:
+    """Return the two counts as Python integers, having checked that 0 <= successes <= n and n > 0."""
+    try:
+        x, total = operator.index(successes), operator.index(n)
+    except TypeError as error:
+        raise InputError(f"counts of {what} must be integers, got {successes!r} of {n!r}") from error
+    if total < 0 or x < 0 or x > total:
+        raise InputError(f"{what} has {x} successes of {total}; counts must satisfy 0 <= successes <= n")
+    if total == 0:
+        raise UndefinedMetricError(f"no one in {what}")
+    return x, total
+
+
+def check_two_samples(
+    x1: SupportsIndex, n1: SupportsIndex, x2: SupportsIndex, n2: SupportsIndex
+) -> tuple[int, int, int, int]:
+    """Check the counts of the group and of the comparator."""
+    return *check_counts(x1, n1, "the group"), *check_counts(x2, n2, "the comparator")
+
+
+def as_fraction(value: Fraction | int | float | str) -> Fraction:
+    """Return the decimal a person wrote: 0.8 becomes 4/5, not the binary number nearest to it."""
+    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+
+
+def z_quantile(level: float) -> float:
+    """Return the two-sided standard normal quantile."""
+    return float(-ndtri((1.0 - check_level(level)) / 2.0))
+
+
+def t_quantile(level: float, df: float) -> float:
+    """Return the two-sided Student quantile with `df` degrees of freedom."""
+    return float(-stdtrit(df, (1.0 - check_level(level)) / 2.0))
+
+
+def bisect(f: Callable[[float], float], low: float, high: float) -> float:
+    """Return a root of `f` between `low` and `high`, where its sign differs, to the last bit.
+
+    A plain bisection: its result depends on no tolerance and on no library version.
+    """
+    f_low = f(low)
+    if f_low == 0.0:
+        return low
+    if (f_low > 0.0) == (f(high) > 0.0):
+        raise InputError(f"no change of sign between {low} and {high}")
+    while True:
+        middle = low + (high - low) / 2.0
+        if middle in (low, high):
+            return middle
+        f_middle = f(middle)
+        if f_middle == 0.0:
+            return middle
+        if (f_middle > 0.0) == (f_low > 0.0):
+            low = middle
+        else:
+            high = middle

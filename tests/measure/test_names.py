@@ -1,0 +1,65 @@
+"""What `audit_lib.measure` exports, what importing it costs, and how labels are numbered."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit_lib import measure
+from audit_lib.measure._arrays import as_codes
+
+
+def test_every_exported_name_is_there():
+    for name in measure.__all__:
+        module = measure._LAZY.get(name)
+        if module is None or importlib.util.find_spec(module):
+            assert callable(getattr(measure, name)), name
+    assert measure.__all__ == sorted(measure.__all__, key=lambda name: (name[0].islower(), name))
+    assert set(measure._LAZY) <= set(measure.__all__) <= set(dir(measure))
+    with pytest.raises(AttributeError, match="no attribute 'rabi'"):
+        measure.rabi  # noqa: B018
+
+
+def test_import_is_light():
+    heavy = (
+        "{'pandas', 'scipy', 'torch', 'transformers', 'rapidfuzz', 'sklearn', 'statsmodels', 'matplotlib'}"
+    )
+    code = f"import sys, audit_lib.measure; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+LABELS = st.lists(st.one_of(st.none(), st.sampled_from(["a", "b", "c"])) | st.integers(-2, 40), max_size=30)
+
+
+@given(LABELS | st.lists(st.integers(0, 9)))
+def test_codes_give_the_labels_back(labels):
+    codes, levels = as_codes(labels, "labels")
+    assert [None if code < 0 else levels[code] for code in codes] == labels
+    assert len(set(levels.tolist())) == len(levels)
+
+
+def test_numbering_does_not_depend_on_the_container():
+    labels = [3, 1, 3, 20]
+    forms = [labels, np.array(labels), np.array(labels, np.int8), pd.Series(labels), pd.Categorical(labels)]
+    forms += [pd.Series(labels, dtype="category"), pd.Series(labels, dtype="Int64"), np.array(labels, object)]
+    for form in forms:
+        codes, levels = as_codes(form, "labels")
+        assert (codes.tolist(), levels.tolist()) == ([1, 0, 1, 2], [1, 3, 20])
+
+
+def test_missing_labels_of_every_kind():
+    for labels in (["x", None], ["x", float("nan")], ["x", pd.NA], pd.Categorical(["x", None], ["y", "x"])):
+        codes, levels = as_codes(labels, "labels")
+        assert (codes.tolist(), levels.tolist()) == ([0, -1], ["x"])
+    assert as_codes([("f", "White"), ("m", "White")], "labels")[1].tolist() == [
+        ("f", "White"),
+        ("m", "White"),
+    ]

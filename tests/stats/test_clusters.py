@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
+
+from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.stats import cluster_interval, mean_difference, two_sided_variance
+
+
+def half_width(interval):
+    return (interval.high - interval.low) / 2
+
+
+def paired_rows(seed, clusters=30, a=2, b=3):
+    rng = np.random.default_rng(seed)
+    shared = rng.normal(size=clusters)
+    left, right = np.repeat(np.arange(clusters), a), np.repeat(np.arange(clusters), b)
+    return shared[left] + rng.normal(size=left.size), shared[right] + rng.normal(size=right.size), left, right
+
+
+def test_mean_agrees_with_statsmodels_cluster_errors():
+    y, _, codes, _ = paired_rows(1, a=4)
+    fit = sm.OLS(y, np.ones((y.size, 1))).fit(
+        cov_type="cluster", cov_kwds={"groups": codes, "use_correction": False}, use_t=True
+    )
+    ours = cluster_interval((y - y.mean()) / y.size, codes, y.mean())
+    error = fit.bse[0] * math.sqrt(30 / 29)
+    assert half_width(ours) == pytest.approx(error * stats.t.ppf(0.975, 29), rel=1e-10)
+    assert (ours.low + ours.high) / 2 == pytest.approx(y.mean())
+
+
+def test_difference_agrees_with_statsmodels_cluster_errors():
+    x, y, left, right = paired_rows(2)
+    is_group = np.r_[np.ones(x.size), np.zeros(y.size)]
+    fit = sm.OLS(np.r_[x, y], sm.add_constant(is_group)).fit(
+        cov_type="cluster", cov_kwds={"groups": np.r_[left, right], "use_correction": False}
+    )
+    ours = mean_difference(x, y, left, right)
+    assert half_width(ours) == pytest.approx(
+        fit.bse[1] * math.sqrt(30 / 29) * stats.t.ppf(0.975, 29), rel=1e-9
+    )
+
+
+@given(
+    st.lists(st.integers(-20, 20), min_size=2, max_size=15).filter(lambda v: len(set(v)) > 1),
+    st.lists(st.integers(-20, 20), min_size=2, max_size=15),
+    st.sampled_from([0.7, 0.95]),
+)
+def test_without_clusters_it_is_welch(x, y, level):
+    ours = mean_difference(x, y, level=level)
+    theirs = CompareMeans(DescrStatsW(x), DescrStatsW(y)).tconfint_diff(1 - level, usevar="unequal")
+    assert (ours.low, ours.high) == pytest.approx(theirs, abs=1e-8)
+
+
+def test_a_cluster_a_row_is_the_same_as_no_clusters():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=12), rng.normal(size=20)
+    with_labels = mean_difference(x, y, [f"a{i}" for i in range(12)], [f"b{i}" for i in range(20)])
+    plain = mean_difference(x, y)
+    assert (with_labels.low, with_labels.high) == pytest.approx((plain.low, plain.high), rel=1e-12)
+
+
+def test_one_pair_a_cluster_is_the_paired_t_interval():
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=25), rng.normal(size=25)
+    codes = rng.permutation(25)
+    theirs = stats.ttest_rel(x, y).confidence_interval(0.9)
+    ours = mean_difference(x, y, codes, codes, level=0.9)
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), rel=1e-10)
+
+
+def test_rows_that_repeat_their_cluster_carry_no_information():
+    x, y, left, right = paired_rows(5)
+    once = mean_difference(x, y, left, right)
+    thrice = mean_difference(np.tile(x, 3), np.tile(y, 3), np.tile(left, 3), np.tile(right, 3))
+    assert (thrice.low, thrice.high) == pytest.approx((once.low, once.high), rel=1e-12)
+
+
+def test_labels_and_order_do_not_matter():
+    x, y, left, right = paired_rows(6)
+    rng = np.random.default_rng(0)
+    names = np.array([f"application {i}" for i in rng.permutation(30)])
+    i, j = rng.permutation(x.size), rng.permutation(y.size)
+    first = mean_difference(x, y, left, right)
+    second = mean_difference(x[i], y[j], names[left[i]], names[right[j]])
+    assert (second.low, second.high) == pytest.approx((first.low, first.high), rel=1e-12)
+
+
+def test_variance_agrees_with_the_jackknife_over_clusters():
+    x, y, left, right = paired_rows(7, clusters=200)
+    leave_out = np.array([x[left != g].mean() - y[right != g].mean() for g in range(200)])
+    jackknife = 199 / 200 * np.square(leave_out - leave_out.mean()).sum()
+    ours = two_sided_variance((x - x.mean()) / x.size, (y.mean() - y) / y.size, left, right)
+    assert ours.variance == pytest.approx(jackknife, rel=1e-6)
+    assert (ours.clusters, ours.clusters_group, ours.clusters_reference) == (200, 200, 200)
+    assert ours.df == 199
+
+
+def test_degrees_of_freedom_follow_the_scarcer_side():
+    x, y, left, right = paired_rows(8)
+    few = left < 4
+    spread = two_sided_variance(x[few] - x[few].mean(), y - y.mean(), left[few], right)
+    assert spread.df == 3
+    assert (spread.clusters_group, spread.clusters_reference, spread.clusters) == (4, 30, 30)
+
+
+def test_refusals():
+    with pytest.raises(UndefinedMetricError, match="1 cluster"):
+        cluster_interval([0.5, -0.5], ["a", "a"], 0.0)
+    with pytest.raises(UndefinedMetricError, match="at least two"):
+        mean_difference([1.0], [1.0, 2.0])
+    with pytest.raises(UndefinedMetricError, match="at least two"):
+        mean_difference([1.0, 2.0], [1.0, 2.0], [1, 1], [1, 2])
+    with pytest.raises(UndefinedMetricError, match="spread cannot be estimated"):
+        mean_difference([1.0, 1.0], [2.0, 2.0])
+    with pytest.raises(InputError, match="one side only"):
+        mean_difference([1.0, 2.0], [1.0, 2.0], [1, 2])
+    with pytest.raises(InputError, match="1 of 2 values are not finite"):
+        mean_difference([1.0, np.nan], [1.0, 2.0])
+    with pytest.raises(InputError, match="one label a row"):
+        cluster_interval([0.5, -0.5], ["a"], 0.0)

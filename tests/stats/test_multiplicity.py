@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from audit_lib.errors import InputError
+from audit_lib.results import Undefined
+from audit_lib.stats import benjamini_hochberg, holm
+
+families = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+
+
+@given(families)
+def test_agrees_with_statsmodels(p_values):
+    for ours, method in ((holm, "holm"), (benjamini_hochberg, "fdr_bh")):
+        theirs = multipletests(p_values, method=method)[1]
+        assert ours(p_values).p_values == pytest.approx(theirs.tolist(), abs=1e-12)
+
+
+def test_benjamini_hochberg_1995_example():
+    # their section 3.2: fifteen p-values; at q = 0.05 the four smallest are found, by Bonferroni three
+    p = [
+        0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
+        0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000,
+    ]  # fmt: skip
+    assert sum(q <= 0.05 for q in benjamini_hochberg(p).p_values) == 4
+    assert sum(q <= 0.05 for q in holm(p).p_values) == 3
+
+
+@given(families, st.randoms())
+def test_order_does_not_matter(p_values, random):
+    order = list(range(len(p_values)))
+    random.shuffle(order)
+    for adjust in (holm, benjamini_hochberg):
+        straight = adjust(p_values).p_values
+        shuffled = adjust([p_values[i] for i in order]).p_values
+        assert shuffled == tuple(straight[i] for i in order)
+
+
+@given(families)
+def test_adjusting_never_helps_a_finding_and_holm_is_the_stricter(p_values):
+    strict, loose = holm(p_values).p_values, benjamini_hochberg(p_values).p_values
+    for raw, a, b in zip(p_values, strict, loose, strict=True):
+        assert raw - 1e-15 <= b <= a + 1e-12
+        assert a <= 1.0
+
+
+def test_undefined_tests_keep_their_place_and_do_not_count():
+    reason = Undefined("no one in the group")
+    result = holm([0.01, reason, 0.04])
+    assert result.family_size == 2
+    assert result.p_values == (0.02, reason, 0.04)
+    assert result.as_dict()["p_values"][1] == {"undefined": "no one in the group"}
+
+
+def test_an_empty_family():
+    assert holm([]).family_size == 0
+    assert benjamini_hochberg([Undefined("none")]).family_size == 0
+
+
+def test_refuses_what_is_not_a_p_value():
+    with pytest.raises(InputError, match="p-value 1 of the family is 1.2"):
+        holm([0.1, 1.2])
+    with pytest.raises(InputError, match="nan"):
+        benjamini_hochberg([float("nan")])
