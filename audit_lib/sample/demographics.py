@@ -1,0 +1,163 @@
+"""Attributes of applicants: values become the spec's levels, and what is not known is counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from audit_lib.errors import ColumnTypeError, DuplicateIdError, MissingColumnError, SpecError
+from audit_lib.registry import did_you_mean
+from audit_lib.sample.tables import Record, TableFile
+from audit_lib.spec import AuditSpec
+
+Value = str | None
+
+BLANK: Final = "(blank)"
+MOST_VALUES: Final = 50
+"""With more unknown values than this the column is hardly a demographic one, and none is named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attributes:
+    """The attributes of every sampled prompt, before and after they become levels.
+
+    Parameters
+    ----------
+    matched : list of bool
+        Whether the person is in the demographics; always, where the source itself has them.
+    raw, levels : dict of str to list
+        Attribute -> the value as written, and the level of the spec or None.
+    origin : dict of str to str
+        Path and SHA-256 of the demographics file, where there is one.
+    """
+
+    matched: list[bool]
+    raw: dict[str, list[Value]]
+    levels: dict[str, list[Value]]
+    origin: dict[str, str]
+
+    def account(
+        self, application_ids: Sequence[str], chosen: Sequence[int], provenance: str
+    ) -> dict[str, Any]:
+        """Count people, each once, among the `chosen` rows: matched, unmatched, and unknown by value."""
+        first: dict[str, int] = {}
+        for index in chosen:
+            first.setdefault(application_ids[index], index)
+        people = sorted(first.values())
+        matched = sum(self.matched[index] for index in people)
+        unknown = {
+            axis: Counter(
+                self.raw[axis][index] or BLANK
+                for index in people
+                if self.matched[index] and self.levels[axis][index] is None
+            )
+            for axis in self.levels
+        }
+        return {
+            **self.origin,
+            "matched": matched,
+            "unmatched": len(people) - matched,
+            "unknown_values": {axis: _bounded(counts) for axis, counts in unknown.items()},
+            "provenance": provenance,
+        }
+
+
+def attributes(spec: AuditSpec, application_ids: Sequence[str], own: Mapping[str, list[Value]]) -> Attributes:
+    """Return the attributes of the prompts: joined by application id, or the source's `own`.
+
+    Nobody is dropped: an applicant who is not in the file, and a value that is no level, is None.
+
+    Raises
+    ------
+    DuplicateIdError
+        If the demographics name one applicant twice; names both lines, never the id.
+    SpecError
+        If the section leaves out an attribute, or maps a value to what is no level.
+    InputError
+        If the file has a fault (see `errors`).
+    """
+    if spec.demographics is None:
+        matched = [True] * len(application_ids)
+        levels = {
+            axis: [value if value in known else None for value in own[axis]]
+            for axis, known in spec.groups.attributes.items()
+        }
+        return Attributes(matched=matched, raw=dict(own), levels=levels, origin={})
+    _check(spec)
+    people, origin = _read(spec, frozenset(application_ids))
+    axes = spec.groups.attributes
+    raw: dict[str, list[Value]] = {
+        axis: [people.get(person, {}).get(axis) for person in application_ids] for axis in axes
+    }
+    levels = {}
+    for axis, known in axes.items():
+        values = {level: level for level in known} | spec.demographics.values.get(axis, {})
+        levels[axis] = [None if value is None else values.get(value) for value in raw[axis]]
+    matched = [person in people for person in application_ids]
+    return Attributes(matched=matched, raw=raw, levels=levels, origin=origin)
+
+
+def _check(spec: AuditSpec) -> None:
+    section = spec.demographics
+    if section is None:
+        return
+    for axis in spec.groups.axes:
+        if axis not in section.columns:
+            raise SpecError(f"demographics.columns: no column for the attribute {axis!r}; add it")
+    for key, mapping in (("columns", section.columns), ("values", section.values)):
+        for axis in mapping:
+            if axis not in spec.groups.axes:
+                near = did_you_mean(axis, list(spec.groups.axes))
+                raise SpecError(f"demographics.{key}.{axis}: not an attribute{near}")
+    for axis, values in section.values.items():
+        for level in values.values():
+            if level not in spec.groups.attributes[axis]:
+                near = did_you_mean(level, spec.groups.attributes[axis])
+                raise SpecError(f"demographics.values.{axis}: {level!r} is not a level of it{near}")
+
+
+def _read(spec: AuditSpec, wanted: frozenset[str]) -> tuple[dict[str, dict[str, Value]], dict[str, str]]:
+    section = spec.demographics
+    if section is None:
+        return {}, {}
+    file = TableFile(spec.path(section.path))
+    places: dict[str, str] = {}
+    people: dict[str, dict[str, Value]] = {}
+    for record in file:
+        person = _cell(record, section.id_column)
+        if not person:
+            raise ColumnTypeError(
+                f"{record.where}: column {section.id_column!r} is empty; every row needs an id"
+            )
+        if person in places:
+            raise DuplicateIdError(
+                f"{record.where}: its {section.id_column} was already used at {places[person]}; "
+                "an applicant has one row in the demographics"
+            )
+        places[person] = record.where
+        values = {axis: _cell(record, column) for axis, column in sorted(section.columns.items())}
+        if person in wanted:
+            people[person] = values
+    return people, {"path": section.path, "sha256": file.sha256}
+
+
+def _cell(record: Record, column: str) -> Value:
+    if column not in record.values:
+        near = did_you_mean(column, sorted(record.values))
+        raise MissingColumnError(
+            f"{record.where}: column {column!r} is missing{near}; correct it in demographics"
+        )
+    value = record.values[column]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)  # ids and category codes are often numbers
+    if value is not None and not isinstance(value, str):
+        raise ColumnTypeError(f"{record.where}: column {column!r} should be text, is {type(value).__name__}")
+    return value
+
+
+def _bounded(counts: Counter[str]) -> dict[str, int]:
+    if len(counts) > MOST_VALUES:
+        return {f"(more than {MOST_VALUES} different values)": counts.total()}
+    return dict(sorted(counts.items()))

@@ -1,0 +1,45 @@
+"""The source ``files``: one row a candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from audit_lib.sample.columns import (
+    NAME,
+    Columns,
+    attributes_in_source,
+    draws_whole_rounds,
+    source_columns,
+    texts,
+)
+from audit_lib.sample.sources import SOURCES, Row
+from audit_lib.sample.tables import Record
+from audit_lib.spec import AuditSpec
+
+
+@SOURCES("files")
+def files(spec: AuditSpec) -> Callable[[Record], list[Row]]:
+    """Read prompts from files that hold one in each row.
+
+    ``prompt_id`` and ``position`` must be there; ``occurred_at`` too if the source is windowed, and
+    ``round_id`` if candidates compete in the source's rounds. Without ``application_id`` each prompt
+    is an application of its own. Any other column of a prompt is read if it is there.
+    """
+    needed = {"prompt_id", "position"}
+    needed |= {"occurred_at"} if spec.source.windowed else set()
+    needed |= {"round_id"} if draws_whole_rounds(spec) else set()
+    columns = Columns(
+        spec.source.columns,
+        source_columns(spec),
+        required={*needed, *attributes_in_source(spec)},
+        filled={*needed, "application_id"},
+        time_format=spec.source.time_format,
+    )
+
+    def rows(record: Record) -> list[Row]:
+        row = columns.read(record)
+        row.setdefault("application_id", row["prompt_id"])
+        row["fields"] = texts([record], spec.source.fields, row.pop(NAME, None))
+        return [row]
+
+    return rows

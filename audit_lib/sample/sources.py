@@ -1,0 +1,146 @@
+"""The registry of sources, and the reading of one: its prompts within the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import pyarrow as pa
+
+from audit_lib.errors import DuplicateIdError, EmptyWindowError, InputError
+from audit_lib.records import prompt_schema
+from audit_lib.registry import Registry
+from audit_lib.run import Window
+from audit_lib.sample.columns import draws_whole_rounds
+from audit_lib.sample.tables import BATCH_ROWS, Record, TableFile
+from audit_lib.spec import AuditSpec
+
+Row = dict[str, Any]
+Adapter = Callable[[AuditSpec], Callable[[Record], list[Row]]]
+"""From the spec, makes the function that turns one record of a file into rows of prompts."""
+
+SOURCES: Final[Registry[Adapter]] = Registry("source", "audit_lib.sample")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRead:
+    """What was read from one file.
+
+    Parameters
+    ----------
+    path : str
+        As the spec writes it.
+    sha256 : str
+        Of the file's bytes.
+    rows_read, rows_in_window : int
+        Prompts in the file, and those kept.
+    """
+
+    path: str
+    sha256: str
+    rows_read: int
+    rows_in_window: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "path": self.path,
+            "sha256": self.sha256,
+            "rows_read": self.rows_read,
+            "rows_in_window": self.rows_in_window,
+        }
+
+
+def read_source(spec: AuditSpec, window: Window) -> tuple[pa.Table, list[SourceRead]]:
+    """Read the prompts of `window`, half-open on ``occurred_at`` in UTC, in the files' order.
+
+    Only the window's rows are held in memory. Attributes are as the source writes them.
+
+    Raises
+    ------
+    EmptyWindowError
+        If no prompt is left.
+    DuplicateIdError
+        If two prompts have one id; names both places, never the id.
+    InputError
+        If a round is cut by the window, or any other fault of a file (see `errors`).
+    """
+    explode = SOURCES.get(spec.source.kind)(spec)
+    collected = _Collected(spec)
+    reads = []
+    for reference in spec.source.paths:
+        file = TableFile(spec.path(reference))
+        rows_read = rows_kept = 0
+        for record in file:
+            for row in explode(record):
+                rows_read += 1
+                if not spec.source.windowed or window.start <= row["occurred_at"] < window.end:
+                    rows_kept += 1
+                    collected.keep(row, record.where)
+                else:
+                    collected.leave(row)
+        reads.append(
+            SourceRead(path=reference, sha256=file.sha256, rows_read=rows_read, rows_in_window=rows_kept)
+        )
+    return collected.table(window), reads
+
+
+class _Collected:
+    """Rows of the window, packed batch by batch, and what must hold between them."""
+
+    def __init__(self, spec: AuditSpec) -> None:
+        self._spec = spec
+        self._schema = prompt_schema(spec.groups.axes)
+        self._batches: list[pa.RecordBatch] = []
+        self._rows: list[Row] = []
+        self._places: dict[str, str] = {}
+        self._whole_rounds = draws_whole_rounds(spec)
+        self._rounds: dict[str, str] = {}
+        self._rounds_outside: set[str] = set()
+        self._outside: list[datetime] = []
+
+    def keep(self, row: Row, where: str) -> None:
+        if (first := self._places.get(row["prompt_id"])) is not None:
+            raise DuplicateIdError(f"{where}: its prompt_id was already used at {first}; ids must be unique")
+        self._places[row["prompt_id"]] = where
+        if self._whole_rounds:
+            self._rounds.setdefault(row["round_id"], where)
+        self._rows.append({**row, "provenance": self._spec.groups.provenance})
+        if len(self._rows) == BATCH_ROWS:
+            self._pack()
+
+    def leave(self, row: Row) -> None:
+        instant = row["occurred_at"]
+        bounds = self._outside or [instant, instant]
+        self._outside = [min(bounds[0], instant), max(bounds[1], instant)]
+        if self._whole_rounds:
+            self._rounds_outside.add(row["round_id"])
+
+    def table(self, window: Window) -> pa.Table:
+        self._pack()
+        if not self._batches:
+            raise EmptyWindowError(self._why_empty(window))
+        for round_id, where in self._rounds.items():
+            if round_id in self._rounds_outside:
+                raise InputError(
+                    f"{where}: the window cuts this candidate's round; "
+                    "give all candidates of a round one occurred_at"
+                )
+        return pa.Table.from_batches(self._batches)
+
+    def _pack(self) -> None:
+        if self._rows:
+            self._batches.append(pa.RecordBatch.from_pylist(self._rows, schema=self._schema))
+            self._rows = []
+
+    def _why_empty(self, window: Window) -> str:
+        paths = ", ".join(self._spec.source.paths)
+        if not self._outside:
+            return f"{paths}: there is no prompt to audit; the source is empty"
+        first, last = (instant.isoformat(timespec="seconds") for instant in self._outside)
+        return (
+            f"{paths}: no prompt occurred in [{window.start.isoformat()}, {window.end.isoformat()}); "
+            f"those read occurred from {first} to {last}. Pass that window, or set source.windowed: false"
+        )

@@ -1,0 +1,103 @@
+"""The stage ``sample``: the prompts that are audited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from audit_lib.canonical import pretty_json
+from audit_lib.errors import InputError, SpecError
+from audit_lib.records import prompt_schema, to_parquet
+from audit_lib.registry import did_you_mean
+from audit_lib.run import Run, StageOutput
+from audit_lib.sample.columns import draws_whole_rounds
+from audit_lib.sample.demographics import attributes
+from audit_lib.sample.draw import Stratum, draw
+from audit_lib.sample.sources import read_source
+from audit_lib.spec import AuditSpec
+
+_STRATA = ("position", "recorded_model")
+
+
+def sample(run: Run) -> StageOutput:
+    """Read the source's prompts in the run's window, and draw from them.
+
+    Where candidates compete in rounds, whole rounds are drawn, and ``sample.size`` counts rounds.
+
+    Returns
+    -------
+    StageOutput
+        ``prompts.parquet`` and ``sample.json``.
+
+    Raises
+    ------
+    EmptyWindowError
+        If no prompt is left to audit.
+    InputError
+        If a file has a fault; the message names the file and the line.
+    SpecError
+        If the spec maps or stratifies by what does not exist.
+    """
+    spec = run.spec
+    _check_strata(spec)
+    table, reads = read_source(spec, run.key.window)
+    application_ids = table["application_id"].to_pylist()
+    accounted = spec.perturb is None
+    if accounted:
+        people = attributes(
+            spec, application_ids, {axis: table[axis].to_pylist() for axis in spec.groups.axes}
+        )
+        for axis in spec.groups.axes:
+            place = table.schema.get_field_index(axis)
+            table = table.set_column(place, axis, pa.array(people.levels[axis], pa.string()))
+    unit_of_row = table["round_id" if draws_whole_rounds(spec) else "prompt_id"].to_pylist()
+    units = _units(unit_of_row, [table[name].to_pylist() for name in spec.sample.strata], spec)
+    drawn = draw(units, spec.sample.size, spec.seed)
+    kept = set(drawn.units)
+    chosen = [index for index, unit in enumerate(unit_of_row) if unit in kept]
+    table = table.take(chosen)
+    document: dict[str, Any] = {
+        "rows": len(chosen),
+        "window": run.key.window.label,
+        "sources": [read.as_dict() for read in reads],
+        "unit": "round" if draws_whole_rounds(spec) else "prompt",
+        "strata": [
+            {
+                **dict(zip(spec.sample.strata, stratum, strict=True)),
+                "available": available,
+                "drawn": drawn.drawn[stratum],
+            }
+            for stratum, available in drawn.available.items()
+        ],
+        "demographics": people.account(application_ids, chosen, spec.groups.provenance)
+        if accounted
+        else None,
+    }
+    counts = {"prompts": len(chosen), "applications": pc.count_distinct(table["application_id"]).as_py()}
+    if draws_whole_rounds(spec):
+        counts["rounds"] = len(drawn.units)
+    content = to_parquet(table.to_pandas(), prompt_schema(spec.groups.axes), ["prompt_id"])
+    return StageOutput({"prompts.parquet": content, "sample.json": pretty_json(document)}, counts)
+
+
+def _check_strata(spec: AuditSpec) -> None:
+    known = [*_STRATA, *(() if spec.perturb is not None else spec.groups.axes)]
+    for name in spec.sample.strata:
+        if name not in known:
+            raise SpecError(
+                f"sample.strata: {name!r} is not a column to stratify by{did_you_mean(name, known)}"
+            )
+
+
+def _units(unit_of_row: list[str], strata: list[list[str | None]], spec: AuditSpec) -> dict[str, Stratum]:
+    units: dict[str, Stratum] = {}
+    for unit, *values in zip(unit_of_row, *strata, strict=True):
+        stratum = tuple(values)
+        if units.setdefault(unit, stratum) != stratum:
+            raise InputError(
+                f"sample.strata: candidates of one round differ in {', '.join(spec.sample.strata)}, "
+                "but rounds are drawn whole; stratify by columns that a round has in common"
+            )
+    return units

@@ -1,0 +1,178 @@
+"""Records of JSONL, CSV and Parquet files, read as a stream, each with its place in the file."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO, NoReturn
+
+from audit_lib.errors import CorruptFileError, InputError
+from audit_lib.store import open_uri
+
+BATCH_ROWS = 8192
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a file.
+
+    Parameters
+    ----------
+    values : mapping of str to object
+        The file's columns; a null cell is None.
+    where : str
+        The file and the line (Parquet: the row), both counted from 1, for messages.
+    is_text : bool
+        Whether every value is text (CSV), so that numbers are still to be read from it.
+    """
+
+    values: Mapping[str, Any]
+    where: str
+    is_text: bool = False
+
+
+class TableFile:
+    """A JSONL, CSV (each also ``.gz``) or Parquet file, by local path or URI.
+
+    Iterating reads it once, front to back. `sha256` is that of its bytes; it exists once the file
+    was read to its end.
+
+    Raises
+    ------
+    InputError
+        If the name does not tell the format.
+    CorruptFileError
+        While iterating: if a record does not parse or the file ends early; names file and line.
+    """
+
+    def __init__(self, uri: str) -> None:
+        self.uri = uri
+        self.sha256 = ""
+        suffixes = PurePosixPath(uri.lower()).suffixes
+        self._gzipped = suffixes[-1:] == [".gz"]
+        suffix = (suffixes[:-1] if self._gzipped else suffixes)[-1:]
+        readers = {".jsonl": self._json, ".ndjson": self._json, ".csv": self._csv, ".parquet": self._parquet}
+        known = [name for name in readers if not (self._gzipped and name == ".parquet")]
+        if not suffix or suffix[0] not in known:
+            raise InputError(
+                f"{uri}: cannot tell the format by the name; use .jsonl, .csv (also .gz) or .parquet"
+            )
+        self._read = readers[suffix[0]]
+
+    def __iter__(self) -> Iterator[Record]:
+        with closing(open_uri(self.uri)) as raw:
+            hashing = _Hashing(raw)
+            stream = io.BufferedReader(hashing, _CHUNK_BYTES)
+            yield from self._read(gzip.GzipFile(fileobj=stream) if self._gzipped else stream)  # type: ignore[arg-type]
+            while stream.read(_CHUNK_BYTES):
+                pass  # what a reader leaves behind the last record is part of the digest
+            self.sha256 = hashing.digest.hexdigest()
+
+    def _json(self, stream: BinaryIO) -> Iterator[Record]:
+        for number, line in self._lines(stream):
+            if not line.strip():
+                continue
+            where = f"{self.uri}, line {number}"
+            try:
+                values = json.loads(line, parse_constant=_not_a_number)
+            except json.JSONDecodeError as error:
+                raise CorruptFileError(
+                    f"{where}: not JSON ({error.msg} at column {error.colno}); each line is one object"
+                ) from None
+            except ValueError as error:
+                raise CorruptFileError(f"{where}: not JSON ({error})") from None
+            if not isinstance(values, dict):
+                raise CorruptFileError(f"{where}: a JSON {type(values).__name__}; each line is one object")
+            yield Record(values, where)
+
+    def _csv(self, stream: BinaryIO) -> Iterator[Record]:
+        reader = csv.reader((line for _, line in self._lines(stream)), strict=True)
+        header: list[str] | None = None
+        while True:
+            where = f"{self.uri}, line {reader.line_num + 1}"
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                raise CorruptFileError(f"{where}: not CSV ({error})") from None
+            if cells is None:
+                return
+            if not cells:
+                continue
+            if header is None:
+                header = cells
+                if len(set(header)) < len(header):
+                    raise CorruptFileError(f"{where}: two columns of the header have the same name")
+                continue
+            if len(cells) != len(header):
+                raise CorruptFileError(f"{where}: {len(cells)} cells, but the header has {len(header)}")
+            yield Record(
+                dict(zip(header, (cell or None for cell in cells), strict=True)), where, is_text=True
+            )
+
+    def _parquet(self, stream: BinaryIO) -> Iterator[Record]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        # Parquet is read from its end, and object storage cannot seek.
+        with tempfile.TemporaryFile() as local:
+            while chunk := stream.read(_CHUNK_BYTES):
+                local.write(chunk)
+            number = 0
+            try:
+                for batch in pq.ParquetFile(local).iter_batches(batch_size=BATCH_ROWS):
+                    for values in batch.to_pylist():
+                        number += 1
+                        yield Record(values, f"{self.uri}, row {number}")
+            except (pa.ArrowException, OSError):
+                raise CorruptFileError(
+                    f"{self.uri}, row {number + 1}: not Parquet, or it ends early; write the file again"
+                ) from None
+
+    def _lines(self, stream: BinaryIO) -> Iterator[tuple[int, str]]:
+        number = 0
+        while True:
+            where = f"{self.uri}, line {number + 1}"
+            try:
+                line = stream.readline()
+            except (EOFError, zlib.error, gzip.BadGzipFile):
+                raise CorruptFileError(
+                    f"{where}: the gzip stream ends early or is damaged; fetch or write the file again"
+                ) from None
+            if not line:
+                return
+            number += 1
+            try:
+                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise CorruptFileError(f"{where}: not UTF-8 (byte {error.start + 1} of the line)") from None
+
+
+class _Hashing(io.RawIOBase):
+    """A stream that digests what passes through it."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self.digest = hashlib.sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        content = self._raw.read(len(buffer))
+        self.digest.update(content)
+        buffer[: len(content)] = content
+        return len(content)
+
+
+def _not_a_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit_lib.errors import ColumnTypeError, DuplicateIdError, MissingColumnError, SpecError
+from tests.sample.cases import document, people, prompts, run, write
+
+SECTION: dict[str, Any] = {
+    "path": "people.csv",
+    "id_column": "applicant",
+    "columns": {"sex": "gender", "race": "race_ethnicity"},
+    "values": {"sex": {"F": "female", "M": "male"}, "race": {"Black or African American": "Black"}},
+}
+GROUPS = {"provenance": "self_reported"}
+
+
+def demographics() -> list[dict[str, Any]]:
+    rows = [{"applicant": f"a{index:03d}", "gender": "F", "race_ethnicity": "White"} for index in range(5)]
+    rows[0]["race_ethnicity"] = "Black or African American"
+    rows[1]["race_ethnicity"] = "Declined"
+    rows[2]["race_ethnicity"] = "Declined"
+    rows[3]["gender"] = ""
+    rows[4]["applicant"] = "somebody of another week"
+    return rows
+
+
+def applicants() -> list[dict[str, Any]]:
+    """Seven prompts of five people, one of whom is not in the demographics; a004 applied three times."""
+    rows = [{key: value for key, value in row.items() if key not in ("sex", "race")} for row in people(7)]
+    rows[5]["application_id"] = rows[6]["application_id"] = "a004"
+    return rows
+
+
+def test_values_become_levels_and_nobody_is_dropped(tmp_path: Path) -> None:
+    write(tmp_path, "prompts.jsonl", applicants())
+    write(tmp_path, "people.csv", demographics())
+    output = run(tmp_path, demographics=SECTION, groups=GROUPS)
+    table = prompts(output).astype(object).where(lambda frame: frame.notna(), None)
+    assert table["sex"].tolist() == ["female", "female", "female", None, None, None, None]
+    assert table["race"].tolist() == ["Black", None, None, "White", None, None, None]
+    assert set(table["provenance"]) == {"self_reported"}
+    record = document(output)["demographics"]
+    assert record.pop("sha256")
+    assert record == {
+        "path": "people.csv",
+        "matched": 4,
+        "unmatched": 1,
+        "unknown_values": {"sex": {"(blank)": 1}, "race": {"Declined": 2}},
+        "provenance": "self_reported",
+    }
+
+
+def test_an_applicant_twice_in_the_demographics(tmp_path: Path) -> None:
+    write(tmp_path, "prompts.jsonl", applicants())
+    write(tmp_path, "people.csv", [*demographics(), demographics()[4]])
+    with pytest.raises(DuplicateIdError) as caught:
+        run(tmp_path, demographics=SECTION, groups=GROUPS)
+    assert "people.csv, line 7: its applicant was already used at" in str(caught.value)
+    assert "people.csv, line 6; an applicant has one row" in str(caught.value)
+    assert "somebody" not in str(caught.value)
+
+
+def test_ids_that_are_numbers_in_one_file_match(tmp_path: Path) -> None:
+    write(tmp_path, "prompts.csv", [{**row, "application_id": 4} for row in applicants()[:1]])
+    write(tmp_path, "people.jsonl", [{"applicant": 4, "gender": "M", "race_ethnicity": "White"}])
+    section = SECTION | {"path": "people.jsonl"}
+    output = run(tmp_path, demographics=section, groups=GROUPS, source={"paths": ["prompts.csv"]})
+    assert prompts(output)["sex"].tolist() == ["male"]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "expected"),
+    [
+        (
+            {"id_column": "aplicant"},
+            MissingColumnError,
+            r"people\.csv, line 2: column 'aplicant' is missing; did you",
+        ),
+        (
+            {"columns": {"sex": "gender", "race": "rase"}},
+            MissingColumnError,
+            "line 2: column 'rase' is missing",
+        ),
+        ({"columns": {"sex": "gender"}}, SpecError, "no column for the attribute 'race'"),
+        (
+            {"columns": SECTION["columns"] | {"age": "age"}},
+            SpecError,
+            "demographics.columns.age: not an attribute",
+        ),
+        ({"values": {"sexe": {"F": "female"}}}, SpecError, "demographics.values.sexe: .* did you mean 'sex'"),
+        (
+            {"values": {"sex": {"F": "femal"}}},
+            SpecError,
+            "'femal' is not a level of it; did you mean 'female'",
+        ),
+    ],
+)
+def test_a_wrong_section(
+    tmp_path: Path, change: dict[str, Any], error: type[Exception], expected: str
+) -> None:
+    write(tmp_path, "prompts.jsonl", applicants())
+    write(tmp_path, "people.csv", demographics())
+    with pytest.raises(error, match=expected):
+        run(tmp_path, demographics=SECTION | change, groups=GROUPS)
+
+
+def test_an_empty_id(tmp_path: Path) -> None:
+    write(tmp_path, "prompts.jsonl", applicants())
+    write(
+        tmp_path, "people.csv", [*demographics(), {"applicant": "", "gender": "F", "race_ethnicity": "White"}]
+    )
+    with pytest.raises(ColumnTypeError, match=r"people\.csv, line 7: column 'applicant' is empty"):
+        run(tmp_path, demographics=SECTION, groups=GROUPS)
+
+
+def test_an_attribute_is_named_once(tmp_path: Path) -> None:
+    write(tmp_path, "prompts.jsonl", applicants())
+    with pytest.raises(
+        SpecError, match=r"source\.columns\.sex: the demographics section gives this attribute"
+    ):
+        run(tmp_path, demographics=SECTION, groups=GROUPS, source={"columns": {"sex": "gender"}})
+
+
+def test_a_column_that_is_no_demographic_is_not_quoted(tmp_path: Path) -> None:
+    rows = [
+        {**people(1)[0], "prompt_id": f"p{i}", "application_id": f"a{i}", "race": f"Ann Lee {i}"}
+        for i in range(60)
+    ]
+    write(tmp_path, "prompts.jsonl", rows)
+    output = run(tmp_path)
+    assert document(output)["demographics"]["unknown_values"]["race"] == {
+        "(more than 50 different values)": 60
+    }
+    assert b"Ann" not in output.artefacts["sample.json"]
+
+
+def test_assigned_attributes_are_not_read(tmp_path: Path) -> None:
+    write(tmp_path, "prompts.jsonl", applicants())
+    (tmp_path / "names.csv").write_text("first_name,last_name,sex,race\n")
+    output = run(tmp_path, perturb={"names": "names.csv"})
+    assert prompts(output)["sex"].isna().all()
+    assert document(output)["demographics"] is None

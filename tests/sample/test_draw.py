@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from math import floor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit_lib.errors import InputError, SpecError
+from audit_lib.sample.draw import allocate, draw
+from tests.sample.cases import document, people, prompts, run, write
+
+
+@given(st.lists(st.integers(0, 400), min_size=1, max_size=8).filter(any), st.integers(0, 1200))
+def test_allocation_is_proportional(available: list[int], size: int) -> None:
+    quotas = allocate(available, size)
+    total = sum(available)
+    assert sum(quotas) == min(size, total)
+    if size >= total:
+        assert quotas == available
+        return
+    shares = [Fraction(size * count, total) for count in available]
+    for quota, share, count in zip(quotas, shares, available, strict=True):
+        assert floor(share) <= quota <= min(floor(share) + 1, count)
+    up = [share - floor(share) for share, quota in zip(shares, quotas, strict=True) if quota > floor(share)]
+    down = [
+        share - floor(share) for share, quota in zip(shares, quotas, strict=True) if quota == floor(share)
+    ]
+    assert not up or not down or min(up) >= max(down)
+
+
+@given(st.integers(0, 40), st.integers(0, 2**63 - 1), st.randoms(use_true_random=False))
+def test_a_draw_does_not_depend_on_the_order_of_its_input(
+    size: int, seed: int, shuffler: random.Random
+) -> None:
+    units = [(f"u{index}", ("a" if index % 3 else "b",)) for index in range(30)]
+    shuffled = list(units)
+    shuffler.shuffle(shuffled)
+    result = draw(dict(units), size, seed)
+    assert result == draw(dict(shuffled), size, seed)
+    assert len(result.units) == len(set(result.units)) == min(size, 30)
+
+
+def test_every_unit_is_drawn_equally_often() -> None:
+    units = {f"u{index}": ("a" if index < 10 else "b",) for index in range(15)}
+    counts = dict.fromkeys(units, 0)
+    draws = 3000
+    for seed in range(draws):
+        for unit in draw(units, 6, seed).units:
+            counts[unit] += 1
+    # Standard deviation of each count: sqrt(3000 x 0.4 x 0.6) = 26.8.
+    assert all(abs(count - draws * 0.4) < 4.5 * 26.8 for count in counts.values())
+
+
+def test_another_seed_draws_others() -> None:
+    units = {f"u{index}": () for index in range(100)}
+    assert draw(units, 10, 1).units != draw(units, 10, 2).units
+    assert draw(units, 10, 1).units == draw(units, 10, 1).units
+
+
+def test_an_unknown_level_is_a_stratum_of_its_own() -> None:
+    units = {"a": ("x",), "b": (None,), "c": (None,), "d": ("",)}
+    assert draw(units, None, 0).drawn == {("",): 1, ("x",): 1, (None,): 2}
+
+
+def test_the_sample_is_the_same_whatever_the_order_of_rows(tmp_path: Path) -> None:
+    rows = people(7)
+    write(tmp_path, "prompts.jsonl", rows)
+    first = run(tmp_path, sample={"size": 4})
+    write(tmp_path, "prompts.jsonl", rows[::-1])
+    second = run(tmp_path, sample={"size": 4})
+    assert first.artefacts["prompts.parquet"] == second.artefacts["prompts.parquet"]
+    assert document(first)["strata"] == [
+        {"position": "finance", "available": 3, "drawn": 2},
+        {"position": "retail", "available": 4, "drawn": 2},
+    ]
+    assert document(first)["rows"] == len(prompts(first)) == 4
+    assert run(tmp_path, sample={"size": 4}, seed=8).artefacts != first.artefacts
+
+
+def test_strata_of_attributes(tmp_path: Path) -> None:
+    write(tmp_path, "prompts.jsonl", people(7))
+    drawn = document(run(tmp_path, sample={"size": 3, "strata": ["sex", "race"]}))["strata"]
+    assert [(s["sex"], s["race"], s["available"]) for s in drawn] == [
+        ("female", "Black", 1),
+        ("female", "White", 2),
+        ("male", "Black", 2),
+        ("male", "White", 2),
+    ]
+    assert sum(s["drawn"] for s in drawn) == 3
+
+
+def test_a_sample_larger_than_the_window_is_all_of_it(tmp_path: Path) -> None:
+    write(tmp_path, "prompts.jsonl", people(7))
+    assert len(prompts(run(tmp_path, sample={"size": 1000}))) == 7
+
+
+def test_strata_that_do_not_exist(tmp_path: Path) -> None:
+    write(tmp_path, "prompts.jsonl", people(7))
+    with pytest.raises(SpecError, match=r"sample\.strata: 'postion' .* did you mean 'position'"):
+        run(tmp_path, sample={"strata": ["postion"]})
+
+
+def test_strata_that_split_a_round(tmp_path: Path) -> None:
+    write(tmp_path, "prompts.jsonl", [{**row, "round_id": "r"} for row in people(7)])
+    with pytest.raises(InputError, match="candidates of one round differ in position"):
+        run(tmp_path, decision={"rule": "top_k", "k": 1, "round": "round_id"})
