@@ -17,9 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from audit_lib.errors import IncompleteRunError, ValidationFailedError
-from audit_lib.run import Run, StageFolder, StageOutput, Window
-from audit_lib.spec import AuditSpec
+from audit_lib.canonical import pretty_json
+from audit_lib.errors import IncompleteRunError, NotFoundError, ValidationFailedError
+from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput, Window
+from audit_lib.spec import AuditSpec, json_schema
+from audit_lib.store import open_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ def open_run(
         If the spec is wrong.
     """
     spec = AuditSpec.load(spec_path)
+    check(spec)
     if sample_size is not None:
         spec = spec.override("sample", size=sample_size)
     if names_per_cell is not None:
@@ -164,3 +167,58 @@ def _require(run: Run, name: str) -> None:
     for folder in folders:
         if not folder.is_complete():
             raise IncompleteRunError(f"{folder.store.uri(folder.prefix)}: not complete; run this stage first")
+
+
+def check(spec: AuditSpec) -> None:
+    """Check what the spec's types cannot: that the parts it names exist and accept their options.
+
+    Raises
+    ------
+    SpecError
+        If a part is not registered, an option is wrong, or a design file cannot be read.
+    """
+    from audit_lib.measure.categories import category_of
+    from audit_lib.measure.stage import METRICS
+    from audit_lib.perturb import PERTURBATIONS
+    from audit_lib.perturb.template import read_template
+    from audit_lib.policies import load_policy
+    from audit_lib.sample import SOURCES
+    from audit_lib.score import check_model
+    from audit_lib.score.requests import elicitation
+
+    SOURCES.get(spec.source.kind)
+    if spec.perturb is not None:
+        PERTURBATIONS.get(spec.perturb.kind)
+    elicitation.get(spec.task)
+    check_model(spec.model)
+    for name in spec.measure.metrics:
+        METRICS.get(name)
+    category_of(spec.groups, load_policy(spec.report.policy))
+    files = spec.read_design_files()
+    if "prompt.template" in files:
+        read_template(files["prompt.template"])
+
+
+def latest_run(audit: str, root: str) -> Run:
+    """Return the archived run of `audit` with the latest window (and, within it, the latest sealed).
+
+    Raises
+    ------
+    NotFoundError
+        If the store has no archived run of that audit.
+    """
+    store = open_store(root)
+    sealed = [key.removesuffix(f"/evidence/{SUCCESS}") for key in store.list(audit) if key.endswith(f"/evidence/{SUCCESS}")]
+    if not sealed:
+        raise NotFoundError(f"{store.uri(audit)}: no archived run of this audit; `audit run` makes one")
+
+    def age(prefix: str) -> tuple[datetime, datetime, str]:
+        window = Window.from_label(prefix.split("/")[-2])
+        return window.end, window.start, StageFolder(store, f"{prefix}/evidence").success()["finished_at"]
+
+    return Run.load(store.uri(max(sealed, key=age)))
+
+
+def json_schema_text() -> str:
+    """Return the JSON Schema of a spec as text."""
+    return pretty_json(json_schema()).decode()

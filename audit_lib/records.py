@@ -119,7 +119,12 @@ def to_parquet(rows: pd.DataFrame | Iterable[dict[str, object]], schema: pa.Sche
             table = pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise ColumnTypeError(f"a value does not fit the table: {str(error).splitlines()[0]}") from None
-    table = table.replace_schema_metadata(None).sort_by([(name, "ascending") for name in key])
+    return write_table(table.sort_by([(name, "ascending") for name in key]))
+
+
+def write_table(table: pa.Table) -> bytes:
+    """Write a table as Parquet, the same bytes for the same rows in the same order."""
+    table = table.replace_schema_metadata(None)
     sink = io.BytesIO()
     pq.write_table(table, sink, compression="zstd", version="2.6", write_statistics=False)
     return sink.getvalue()

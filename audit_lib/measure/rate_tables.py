@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.categories import category_of
+from audit_lib.measure.law import ImpactRatios, ImpactRow, impact_ratios
 from audit_lib.measure.rows import Coded, Rows
 from audit_lib.policies import Category, Policy
 from audit_lib.results import Estimate, Interval, TestResult, Undefined, as_json
 from audit_lib.spec import AuditSpec
-from audit_lib.stats.adverse_impact import exact_ratio, is_below, two_standard_deviations
+from audit_lib.stats.adverse_impact import two_standard_deviations
 from audit_lib.stats.exact import fisher_exact
 from audit_lib.stats.intervals import ratio_of_proportions, wilson
 from audit_lib.stats.ratios import simultaneous_ratios
@@ -152,55 +153,46 @@ def _table(
         for category, n, _ in counts
         if policy.switch("exclude_small_share").value == "yes" and base and Fraction(n, base) < policy.exclusion.share
     }
-    eligible = [
-        (category.label, n, x)
-        for category, n, x in counts
-        if n and (category.label not in excluded or policy.switch("comparator").value == "highest_of_all")
-    ]
-    best = max(eligible, key=lambda row: Fraction(row[2], row[1]), default=None)
-    comparator: str | Undefined
-    if best is None:
-        comparator = Undefined("nobody was assessed")
-    elif best[2] == 0:
-        comparator = Undefined("no category has anyone " + ("selected" if kind == "selection" else "above the median"))
-    else:
-        comparator = best[0]
-    filled = [(n, x) for category, n, x in counts if n and category.label not in excluded]
-    to_highest = _to_highest(filled, spec.measure.level)
-    wide = iter(to_highest) if to_highest else None
-    lines = []
-    for category, n, x in counts:
-        label = category.label
-        simultaneous = next(wide) if wide is not None and n and label not in excluded else None
-        ratio = _impact_ratio(metric, rows, spec, category, n, x, comparator, best, excluded.get(label))
-        if simultaneous is not None and ratio.is_defined:
-            ratio = replace(ratio, intervals=(simultaneous,))
-        flag = None
-        if ratio.is_defined and best is not None:
-            flag = is_below(x, n, best[2], best[1], policy.guidance.threshold)
-        lines.append(
-            RateRow(
-                category=dict(category.levels),
-                label=label,
-                n=n,
-                selected=x,
-                share_of_data=n / base if base else 0.0,
-                rate=_rate(kind, rows, spec, category, n, x),
-                impact_ratio=ratio,
-                four_fifths_flag=flag,
-                excluded=excluded.get(label),
-            )
-        )
+    law = impact_ratios(
+        {category.label: x for category, _, x in counts},
+        {category.label: n for category, n, _ in counts},
+        exclude=excluded,
+        compare_excluded=policy.switch("comparator").value == "highest_of_all",
+    )
+    wide = _to_highest([row for row in law.rows if not isinstance(row.ratio, Undefined)], spec.measure.level)
     return RateTable(
         kind=kind,
         family=family,
         stratum=dict(rows.levels),
         total=total,
         unknown=unknown,
-        comparator=comparator,
-        rows=tuple(lines),
+        comparator=str(law.comparators[0]) if law.comparators else Undefined(_no_comparator(kind, law)),
+        rows=tuple(
+            RateRow(
+                category=dict(category.levels),
+                label=category.label,
+                n=n,
+                selected=x,
+                share_of_data=n / base if base else 0.0,
+                rate=_rate(kind, rows, spec, category, n, x),
+                impact_ratio=_impact_ratio(metric, rows, spec, category, law, wide.get(category.label)),
+                four_fifths_flag=_flag(law[category.label], policy),
+                excluded=excluded.get(category.label),
+            )
+            for category, n, x in counts
+        ),
         **context,
     )
+
+
+def _no_comparator(kind: str, law: ImpactRatios) -> str:
+    if any(row.total for row in law.rows):
+        return "no category has anyone " + ("selected" if kind == "selection" else "above the median")
+    return "nobody was assessed"
+
+
+def _flag(row: ImpactRow, policy: Policy) -> bool | None:
+    return None if isinstance(row.ratio, Undefined) else row.ratio < policy.guidance.threshold
 
 
 def _flags(n: int, spec: AuditSpec) -> tuple[str, ...]:
@@ -223,47 +215,32 @@ def _rate(kind: str, rows: Rows, spec: AuditSpec, category: Category, n: int, x:
 
 
 def _impact_ratio(
-    metric: str,
-    rows: Rows,
-    spec: AuditSpec,
-    category: Category,
-    n: int,
-    x: int,
-    comparator: str | Undefined,
-    best: tuple[str, int, int] | None,
-    excluded: str | None,
+    metric: str, rows: Rows, spec: AuditSpec, category: Category, law: ImpactRatios, simultaneous: Interval | None
 ) -> Estimate:
-    value: float | Undefined
-    interval: Interval | Undefined
+    row = law[category.label]
+    best = law[law.comparators[0]] if law.comparators else None
+    value = row.ratio if isinstance(row.ratio, Undefined) else float(row.ratio)
+    interval: Interval | Undefined = row.ratio if isinstance(row.ratio, Undefined) else Undefined("the comparator itself")
     tests: tuple[TestResult, ...] = ()
-    if excluded is not None:
-        value = interval = Undefined(f"left out: {excluded}")
-    elif isinstance(comparator, Undefined) or best is None:
-        value = interval = comparator if isinstance(comparator, Undefined) else Undefined("nobody was assessed")
-    elif n == 0:
-        value = interval = Undefined("nobody was assessed in this category")
-    else:
-        top_n, top_x = best[1], best[2]
-        value = float(exact_ratio(x, n, top_x, top_n))
-        if category.label == comparator:
-            interval = Undefined("the comparator itself")
-        else:
-            interval = replace(
-                ratio_of_proportions(x, n, top_x, top_n, spec.measure.level, method="koopman"), kind="conditional"
-            )
-            tests = _tests(x, n, top_x, top_n)
+    if best is not None and row is not best and not isinstance(value, Undefined):
+        limits = ratio_of_proportions(
+            row.selected, row.total, best.selected, best.total, spec.measure.level, method="koopman"
+        )
+        interval = replace(limits, kind="conditional")
+        tests = _tests(row.selected, row.total, best.selected, best.total)
     return Estimate(
         metric=metric,
         value=value,
         interval=interval,
-        n=n + (best[1] if best is not None and category.label != best[0] else 0),
-        n_group=n,
-        n_reference=best[1] if best is not None else None,
+        n=row.total + (best.total if best is not None and row is not best else 0),
+        n_group=row.total,
+        n_reference=best.total if best is not None else None,
         method="ratio of exact counts to the highest rate; rows taken as independent",
         group=dict(category.levels),
         stratum=dict(rows.levels),
-        parameters={} if isinstance(comparator, Undefined) else {"comparator": comparator},
-        flags=_flags(n, spec),
+        parameters={} if best is None else {"comparator": str(best.category)},
+        flags=_flags(row.total, spec),
+        intervals=() if simultaneous is None else (simultaneous,),
         tests=tests,
     )
 
@@ -282,11 +259,12 @@ def _tests(x: int, n: int, top_x: int, top_n: int) -> tuple[TestResult, ...]:
     return tuple(tests)
 
 
-def _to_highest(counts: list[tuple[int, int]], level: float) -> tuple[Interval, ...]:
-    """Simultaneous intervals of each rate over the highest; none where they do not exist."""
-    if len(counts) < 2:
-        return ()
+def _to_highest(rows: list[ImpactRow], level: float) -> dict[str, Interval]:
+    """Simultaneous intervals of each rate over the highest, by category; none where they do not exist."""
+    if len(rows) < 2:
+        return {}
     try:
-        return simultaneous_ratios([x for _, x in counts], [n for n, _ in counts], level).to_highest
+        intervals = simultaneous_ratios([row.selected for row in rows], [row.total for row in rows], level).to_highest
     except UndefinedMetricError:
-        return ()
+        return {}
+    return {str(row.category): interval for row, interval in zip(rows, intervals, strict=True)}

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-settings.register_profile("untimed", deadline=None, max_examples=500)
+settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

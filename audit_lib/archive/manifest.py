@@ -1,0 +1,137 @@
+"""The manifest: every artefact of a run with its SHA-256, and what the run ended as."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final, Literal
+
+from audit_lib.canonical import canonical_json
+from audit_lib.errors import EvidenceError, IncompleteRunError
+from audit_lib.run import SUCCESS, Run, StageOutput
+
+SCHEMA: Final = "audit-manifest/1"
+MANIFEST: Final = "manifest.json"
+Outcome = Literal["complete", "validation_failed"]
+
+SEALED: Final = ("plan", "sample", "variants", "scores", "validation", "metrics", "report")
+"""Stages under the manifest, in the order they run; ``evidence`` is its own, and ``monitor`` comes later."""
+_LIBRARIES: Final = ("audit-lib", "numpy", "pandas", "pyarrow", "scipy")
+
+
+def archive(run: Run) -> StageOutput:
+    """Write the manifest of a run that is measured and reported, or that failed its validation.
+
+    Every artefact is read again and checked against what its stage recorded. The manifest holds no
+    time (the stages' ``_SUCCESS`` records do), so that an equal run has an equal manifest. It is not
+    signed: ``status`` says so, and whoever must rely on it later publishes its SHA-256 elsewhere.
+
+    Parameters
+    ----------
+    run : Run
+        Complete through ``report``, or through a ``validation`` that failed.
+
+    Returns
+    -------
+    StageOutput
+        ``manifest.json`` as canonical JSON; counts ``artefacts`` and ``bytes``.
+
+    Raises
+    ------
+    IncompleteRunError
+        If a stage is missing; the message names it.
+    EvidenceError
+        If an artefact's bytes are not those that its stage recorded, or a stage is there that the run
+        can not have.
+    """
+    outcome, stages = _sealable(run)
+    artefacts = []
+    for stage in stages:
+        folder = run.stage(stage)
+        for name, entry in folder.success()["artefacts"].items():
+            folder.read(name)  # checks the digest
+            artefacts.append({"path": f"{stage}/{name}", "sha256": entry["sha256"], "bytes": entry["bytes"]})
+    artefacts.sort(key=lambda artefact: artefact["path"])
+    manifest = {
+        "schema": SCHEMA,
+        "audit": run.key.audit,
+        "window": run.key.window.label,
+        "spec_digest": run.key.spec_digest,
+        "outcome": outcome,
+        "status": "not signed",
+        "stages": stages,
+        "artefacts": artefacts,
+        "software": software() | _scoring_software(run, stages),
+    }
+    counts = {"artefacts": len(artefacts), "bytes": sum(artefact["bytes"] for artefact in artefacts)}
+    return StageOutput({MANIFEST: canonical_json(manifest)}, counts)
+
+
+def stage_of(path: str) -> str:
+    """Return the stage folder that an artefact's path lies in.
+
+    Examples
+    --------
+    >>> stage_of("scores/3/scores.parquet"), stage_of("plan/inputs/perturb.names")
+    ('scores/3', 'plan')
+    """
+    return "/".join(path.split("/")[: 2 if path.startswith("scores/") else 1])
+
+
+def complete_stages(run: Run) -> list[str]:
+    """Return the folders of the complete sealed stages, each shard of ``scores`` by itself, in order."""
+    done = {path.removesuffix(f"/{SUCCESS}") for path in run.list() if path.endswith(f"/{SUCCESS}")}
+    order = {stage: place for place, stage in enumerate(SEALED)}
+    found = [stage for stage in done if stage_of(stage) == stage and stage.split("/")[0] in order]
+    return sorted(found, key=lambda stage: (order[stage.split("/")[0]], len(stage), stage))
+
+
+def software() -> dict[str, str]:
+    """Return the versions that numbers may depend on, as they are here."""
+    found = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed as a package"
+    return found
+
+
+def expected_stages(run: Run, *, failed: bool) -> list[str]:
+    """Return the stage folders that a run must have, each shard of ``scores`` by itself."""
+    from audit_lib.score import shards
+
+    scores = (
+        [f"scores/{shard}" for shard in shards(run)] if run.stage("variants").is_complete() else ["scores"]
+    )
+    before, after = (
+        SEALED[: SEALED.index("scores")],
+        ("validation",) if failed else ("validation", "metrics", "report"),
+    )
+    return [*before, *scores, *after]
+
+
+def _sealable(run: Run) -> tuple[Outcome, list[str]]:
+    stages = complete_stages(run)
+    failed = "validation" in stages and not run.stage("validation").read_json("validation.json")["success"]
+    needed = expected_stages(run, failed=failed)
+    missing = [stage for stage in needed if stage not in stages]
+    if missing:
+        raise IncompleteRunError(
+            f"{run.uri}: only a complete run, or one that failed its validation, is archived; "
+            f"not complete: {', '.join(missing)}"
+        )
+    if unknown := sorted(set(stages) - set(needed)):
+        raise EvidenceError(f"{run.uri}: {', '.join(unknown)} does not belong to this run; remove it")
+    return ("validation_failed" if failed else "complete"), needed
+
+
+def _scoring_software(run: Run, stages: list[str]) -> dict[str, str]:
+    """Versions that the scoring shards recorded (torch, transformers): the machine there may be another."""
+    found: dict[str, Any] = {}
+    for stage in stages:
+        if stage.startswith("scores/"):
+            recorded = run.stage(stage).read_json("model.json").get("versions") or {}
+            for name, text in sorted(recorded.items()):
+                found.setdefault(f"scores:{name}", set()).add(str(text))
+    return {name: ", ".join(sorted(texts)) for name, texts in found.items()}

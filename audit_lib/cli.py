@@ -1,0 +1,213 @@
+"""The command line: ``audit init | validate | schema | run | show | report | verify``.
+
+Exit codes: 0 done, 1 findings (an audit or its evidence failed), 2 wrong input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from audit_lib import __version__, pipeline
+from audit_lib.errors import AuditError, EvidenceError, ValidationFailedError
+
+if TYPE_CHECKING:
+    from audit_lib.run import Run
+
+DEFAULT_STORE = ".audit/store"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return 2
+    action: Callable[[argparse.Namespace], int] = options.action
+    try:
+        return action(options)
+    except (ValidationFailedError, EvidenceError) as error:
+        print(f"audit: {error}", file=sys.stderr)
+        return 1
+    except AuditError as error:
+        print(f"audit: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("audit: stopped; run the same command again to go on where it was", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="audit",
+        description="Audit how a language model allocates opportunities, and keep evidence that recomputes.",
+        epilog="A first audit:  audit init my_audit && cd my_audit && audit run audit.yaml --window 2026-01-05 2026-01-12",
+    )
+    parser.add_argument("--version", action="version", version=f"audit_lib {__version__}")
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
+
+    def command(name: str, action: Callable[[argparse.Namespace], int], text: str, more: str = "") -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=f"{text}. {more}".strip())
+        sub.set_defaults(action=action)
+        return sub
+
+    init = command("init", _init, "Write a commented spec and small inputs that run as they are")
+    init.add_argument("folder", nargs="?", default=".", help="where to (default: here); nothing is overwritten")
+
+    check = command("validate", _validate, "Check a spec and the files it names; every fault is named with its key")
+    check.add_argument("spec", help="YAML file")
+
+    command("schema", _schema, "Print the JSON Schema of a spec, for editors")
+
+    run = command(
+        "run",
+        _run,
+        "Run an audit, all stages",
+        "Complete stages are found and skipped: a run that was stopped goes on where it was.",
+    )
+    run.add_argument("spec", help="YAML file")
+    run.add_argument(
+        "--window",
+        nargs=2,
+        metavar=("START", "END"),
+        required=True,
+        help="half-open window [START, END) of ISO 8601 dates or instants; UTC where no offset is given",
+    )
+    _store_option(run)
+    run.add_argument("--sample-size", type=_positive, help="draw this many prompts instead of the spec's number")
+    run.add_argument("--names-per-cell", type=_positive, help="names of each group a prompt is shown under")
+    run.add_argument("--dry-run", action="store_true", help="plan, sample and make variants; ask no model")
+
+    show = command("show", _show, "Print the tables of a run, and where its report is")
+    show.add_argument("run", help="URI of a run, or the name of an audit in the store (its latest archived run)")
+    _store_option(show)
+
+    report = command("report", _report, "Render the report of a measured run (again) into a folder")
+    report.add_argument("run", help="URI of a run, or the name of an audit in the store")
+    report.add_argument("--out", default="report", help="folder to write into (default: report)")
+    _store_option(report)
+
+    verify = command(
+        "verify",
+        _verify,
+        "Verify archived evidence",
+        "Hashes every artefact again and recomputes every published number from the archived scores.",
+    )
+    verify.add_argument("bundle", help="URI or folder of a run; a copy of the folder will do")
+    return parser
+
+
+def _store_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--store",
+        default=os.environ.get("AUDIT_STORE", DEFAULT_STORE),
+        help=f"folder or s3://bucket/prefix of all runs (default: AUDIT_STORE, else {DEFAULT_STORE})",
+    )
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive whole number")
+    return number
+
+
+def _init(options: argparse.Namespace) -> int:
+    from audit_lib.starter import SPEC_NAME, write_starter
+
+    folder = Path(options.folder)
+    for path in write_starter(folder):
+        print(f"wrote {path}")
+    print(f"next: audit validate {folder / SPEC_NAME}")
+    return 0
+
+
+def _validate(options: argparse.Namespace) -> int:
+    from audit_lib.spec import AuditSpec
+
+    spec = AuditSpec.load(options.spec)
+    pipeline.check(spec)
+    print(f"{options.spec}: valid. {spec.title}; {len(spec.groups.cells())} groups; digest {spec.digest()[:16]}")
+    return 0
+
+
+def _schema(options: argparse.Namespace) -> int:
+    print(pipeline.json_schema_text(), end="")
+    return 0
+
+
+def _notify(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from audit_lib.run import Window
+
+    run = pipeline.open_run(
+        options.spec,
+        Window.parse(*options.window),
+        options.store,
+        sample_size=options.sample_size,
+        names_per_cell=options.names_per_cell,
+        notify=_notify,
+    )
+    _notify(f"run {run.uri}")
+    try:
+        pipeline.run_all(run, dry_run=options.dry_run)
+    except ValidationFailedError:
+        _notify(f"the failed run is archived: {run.uri}")
+        raise
+    if not options.dry_run:
+        _print_run(run)
+    return 0
+
+
+def _find(options: argparse.Namespace) -> Run:
+    from audit_lib.run import Run
+
+    uri: str = options.run
+    if "/" not in uri:
+        return pipeline.latest_run(uri, options.store)
+    return Run.load(uri)
+
+
+def _show(options: argparse.Namespace) -> int:
+    _print_run(_find(options))
+    return 0
+
+
+def _print_run(run: Run) -> None:
+    from audit_lib.policies import load_policy
+    from audit_lib.report.text import tables_text
+
+    print(tables_text(run.stage("metrics").read_json("metrics.json"), load_policy(run.spec.report.policy)))
+    print(f"\nreport    {run.uri}/report/report.html")
+    print(f"evidence  audit verify {run.uri}")
+
+
+def _report(options: argparse.Namespace) -> int:
+    from audit_lib.report import report
+
+    folder = Path(options.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in sorted(report(_find(options)).artefacts.items()):
+        (folder / name).write_bytes(content)
+        print(f"wrote {folder / name}")
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from audit_lib.archive.verify import verify
+
+    verification = verify(options.bundle)
+    print(verification.summary())
+    return 0 if verification.ok else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,100 @@
+"""``audit init``: a first audit that runs as it is, with a comment on every key that users change."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from audit_lib.errors import SpecError
+from audit_lib.pipeline import json_schema_text
+from audit_lib.resources import include_dir
+
+SPEC_NAME = "audit.yaml"
+_COPIED = ("demo/resumes.jsonl", "lexicons/names.csv", "lexicons/pronouns.csv", "lexicons/titles.csv",
+           "lexicons/SOURCES.md", "prompts/resume_screening.yaml")  # fmt: skip
+
+_SPEC = """\
+# yaml-language-server: $schema=./audit-spec.schema.json
+# An audit. Check it with `audit validate audit.yaml`, run it with
+#   audit run audit.yaml --window 2026-01-05 2026-01-12
+# Unknown keys are refused; keys that are left out have defaults (see audit-spec.schema.json).
+
+audit: my_first_audit # names the runs; lower case, digits, underscores
+title: "Resume screening by my model"
+description: "One paragraph on what is audited, printed in the report."
+task: pointwise # pointwise: one candidate a prompt; listwise: a ranking of several
+seed: 1 # every draw of the audit comes from this
+
+schedule: # used by Airflow: each run audits the interval between two ticks
+  cron: "0 6 * * 1"
+  timezone: UTC
+
+source: # the prompts: JSONL (also .gz), CSV or Parquet, local or s3://
+  kind: files
+  paths: [demo/resumes.jsonl]
+  fields: [job_title, job_description, resume] # columns that the prompt template uses
+  # columns: {prompt_id: id, occurred_at: created} # our column name: yours, where they differ
+  windowed: false # true: only prompts whose occurred_at is in the window
+  reason: "Synthetic resumes; replace them with your own."
+
+groups: # who is compared; the groups are the intersections of the levels
+  provenance: assigned # self_reported | observer_coded | assigned | inferred
+  attributes:
+    sex: [female, male]
+    race: [White, Black, Asian, Hispanic]
+  reference: {sex: male, race: White}
+  categories: # your level: the policy's category
+    sex: {female: Female, male: Male}
+    race: {Black: Black or African American, Hispanic: Hispanic or Latino}
+
+sample:
+  size: 8 # prompts drawn, seeded and stratified; leave out for all
+  strata: [position]
+
+perturb: # counterfactual variants; leave out to audit prompts as they are
+  kind: persona
+  names: lexicons/names.csv
+  pronouns: lexicons/pronouns.csv
+  titles: lexicons/titles.csv
+  names_per_cell: 1
+
+prompt:
+  template: prompts/resume_screening.yaml
+  labels: ["No", "Yes"] # answers whose probability is read
+  relevance: [0, 1] # score = sum of probability x relevance
+
+model: # every model that is called is named here
+  backend: transformers # or openai, with options: {base_url: ..., api_key_env: NAME_OF_A_VARIABLE}
+  name: smollm2-135m-instruct # a folder, a Hugging Face id, or this small one from a package
+  valid_judge: false # prints that this model only shows the method
+
+decision: # what "selected" means
+  rule: top_k # top_k | threshold | above_median | recorded
+  k: 4
+  round: one_per_group # who competes: one_per_group | round_id | application_id
+
+report:
+  policy: nyc_ll144
+  tool: "What the tool decides, in a sentence."
+"""
+
+
+def write_starter(folder: Path) -> list[Path]:
+    """Write a spec and the files it names into `folder`; return what was written.
+
+    Raises
+    ------
+    SpecError
+        If a file is already there: nothing is overwritten.
+    """
+    targets = [folder / SPEC_NAME, folder / "audit-spec.schema.json", *(folder / name for name in _COPIED)]
+    taken = [str(path) for path in targets if path.exists()]
+    if taken:
+        raise SpecError(f"{', '.join(taken)}: already there; nothing was written. Choose another folder.")
+    for path in targets:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    targets[0].write_text(_SPEC, encoding="utf-8")
+    targets[1].write_text(json_schema_text(), encoding="utf-8")
+    for name, target in zip(_COPIED, targets[2:], strict=True):
+        shutil.copyfile(include_dir() / name, target)
+    return targets

@@ -1,0 +1,151 @@
+"""A run against the one before it, through real stages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit_lib.errors import IncompleteRunError
+from audit_lib.monitor import monitor, previous_run
+from audit_lib.run import Run, Window
+from tests.archive.cases import applicants, do, new_run
+
+WEEKS = [Window.parse(f"2026-01-{day:02d}", f"2026-01-{day + 7:02d}") for day in (5, 12, 19)]
+
+
+def run(folder: Path, week: int, **options: Any) -> Run:
+    """A run of one week's applicants, done up to its evidence."""
+    inputs = folder / f"inputs {week}"
+    inputs.mkdir(exist_ok=True)
+    return do(new_run(inputs, str(folder / "store"), WEEKS[week], **options), until="evidence")
+
+
+def compare(current: Run) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(monitor(current).artefacts["comparison.json"])
+    return content
+
+
+def unanswered() -> list[dict[str, Any]]:
+    rows = applicants()
+    for row in rows[1::4]:
+        row["recorded_score"] = None
+    return rows
+
+
+def test_a_first_run_says_so(tmp_path: Path) -> None:
+    first = run(tmp_path, 0)
+    assert previous_run(first) is None
+    output = monitor(first)
+    document = json.loads(output.artefacts["comparison.json"])
+    assert document["previous"] is None and document["reason"].startswith("first run")
+    assert output.counts == {"compared": 0, "exceeding": 0}
+
+
+def test_an_unchanged_week(tmp_path: Path) -> None:
+    first, second = run(tmp_path, 0), run(tmp_path, 1)
+    assert previous_run(second) is not None and previous_run(second).key == first.key  # type: ignore[union-attr]
+    document = compare(second)
+    assert document["previous"]["window"] == WEEKS[0].label
+    assert document["current"]["window"] == WEEKS[1].label
+    assert document["previous"]["spec_digest"] == document["current"]["spec_digest"]
+    assert (document["design_changed"], document["changed_sections"]) == (False, [])
+    assert (document["model_changed"], document["software_changed"]) == (False, {})
+    assert document["only_previous"] == document["only_current"] == []
+    summary = document["summary"]
+    metrics = second.stage("metrics").read_json("metrics.json")
+    cells = sum(len(table["rows"]) for table in metrics["tables"])
+    assert summary["compared"] == len(document["comparisons"]) == 2 * cells + len(metrics["estimates"])
+    assert summary["exceeding"] == summary["newly_flagged"] == summary["no_longer_flagged"] == 0
+    assert 0 < summary["with_interval"] < summary["compared"]
+    assert summary["expected_by_chance"] == pytest.approx(0.05 * summary["with_interval"])
+    changes = [item["change"] for item in document["comparisons"]]
+    assert all(change == 0 or "undefined" in change for change in changes)
+    assert any(change == 0 for change in changes)
+
+
+def test_a_week_in_which_one_group_does_worse(tmp_path: Path) -> None:
+    run(tmp_path, 0, rows=applicants(240))
+    second = run(tmp_path, 1, rows=applicants(240, shift=0.9))
+    document = compare(second)
+    assert document["summary"]["exceeding"] > document["summary"]["expected_by_chance"]
+    assert document["summary"]["newly_flagged"] > 0
+    cell = next(
+        item
+        for item in document["comparisons"]
+        if item.get("number") == "rate"
+        and (item["table"], item["family"], item["stratum"]) == ("selection", "race_ethnicity", {})
+        and item["category"].startswith("Black")
+    )
+    assert cell["exceeds"] is True and cell["change"] < -0.3
+    assert cell["change"] == cell["current"] - cell["previous"]
+    ratio = next(
+        item
+        for item in document["comparisons"]
+        if item.get("number") == "impact_ratio" and item["category"] == cell["category"]
+    )
+    assert ratio["four_fifths_flag"]["current"] is True
+
+
+def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
+    made = set()
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        run(tmp_path / name, 0)
+        made.add(monitor(run(tmp_path / name, 1, rows=applicants(40))).artefacts["comparison.json"])
+    assert len(made) == 1
+
+
+def test_a_changed_design_and_model_are_told(tmp_path: Path) -> None:
+    run(tmp_path, 0)
+    second = run(tmp_path, 1, model={"name": "another model"}, measure={"quotas": [1, 7]})
+    document = compare(second)
+    assert document["design_changed"] is True
+    assert document["changed_sections"] == ["measure", "model"]
+    assert document["model_changed"] is True
+    assert {item["parameters"]["k"] for item in document["only_current"]} == {7}
+    assert {item["parameters"]["k"] for item in document["only_previous"]} == {2, 3, 4, 5}
+
+
+class TestPrevious:
+    def test_the_latest_earlier_one(self, tmp_path: Path) -> None:
+        runs = [run(tmp_path, week) for week in (0, 1, 2)]
+        assert previous_run(runs[0]) is None
+        found = previous_run(runs[2])
+        assert found is not None and found.key == runs[1].key
+        assert found.stage("metrics").is_complete()
+
+    def test_failed_and_unsealed_runs_are_passed_over(self, tmp_path: Path) -> None:
+        first = run(tmp_path, 0)
+        failed = run(tmp_path, 1, rows=unanswered())
+        assert failed.stage("evidence").read_json("manifest.json")["outcome"] == "validation_failed"
+        inputs = tmp_path / "unsealed"
+        inputs.mkdir()
+        do(new_run(inputs, str(tmp_path / "store"), WEEKS[1], seed=8), until="report")
+        found = previous_run(run(tmp_path, 2))
+        assert found is not None and found.key == first.key
+
+    def test_of_two_designs_of_one_window_the_same_one(self, tmp_path: Path) -> None:
+        same = run(tmp_path, 0)
+        run(tmp_path, 0, seed=8)
+        found = previous_run(run(tmp_path, 1))
+        assert found is not None and found.key == same.key
+
+    def test_an_overlapping_window_is_not_earlier(self, tmp_path: Path) -> None:
+        run(tmp_path, 0)
+        inputs = tmp_path / "other"
+        inputs.mkdir()
+        overlapping = new_run(inputs, str(tmp_path / "store"), Window.parse("2026-01-11", "2026-01-18"))
+        assert previous_run(overlapping) is None
+
+    def test_another_audit_is_another_audit(self, tmp_path: Path) -> None:
+        run(tmp_path, 0, audit="small_too")
+        assert previous_run(run(tmp_path, 1)) is None
+
+
+def test_an_unsealed_run_is_not_compared(tmp_path: Path) -> None:
+    unsealed = do(new_run(tmp_path, str(tmp_path / "store")), until="report")
+    with pytest.raises(IncompleteRunError, match="evidence"):
+        monitor(unsealed)

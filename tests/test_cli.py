@@ -1,0 +1,113 @@
+"""The command line, as a user calls it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from audit_lib.cli import main
+from audit_lib.spec import AuditSpec, json_schema
+from tests.inputs import recorded_audit
+
+WINDOW = ["--window", "2026-01-05", "2026-01-12"]
+
+
+def test_no_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    out = capsys.readouterr().out
+    for command in ("init", "validate", "run", "report", "verify"):
+        assert command in out
+
+
+def test_init_writes_a_spec_that_is_valid_where_it_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "mine"
+    assert main(["init", str(folder)]) == 0
+    assert main(["validate", str(folder / "audit.yaml")]) == 0
+    assert "8 groups" in capsys.readouterr().out
+    spec = AuditSpec.load(folder / "audit.yaml")
+    assert (folder / spec.source.paths[0]).is_file()
+    assert json.loads((folder / "audit-spec.schema.json").read_text(encoding="utf-8")) == json_schema()
+
+
+def test_init_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "audit.yaml").write_text("mine", encoding="utf-8")
+    assert main(["init", str(tmp_path)]) == 2
+    assert "already there" in capsys.readouterr().err
+    assert (tmp_path / "audit.yaml").read_text(encoding="utf-8") == "mine"
+    assert list(tmp_path.iterdir()) == [tmp_path / "audit.yaml"]
+
+
+def test_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema"]) == 0
+    assert json.loads(capsys.readouterr().out) == json_schema()
+
+
+def test_a_fault_is_one_message_without_a_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = tmp_path / "broken.yaml"
+    spec.write_text("audit: x\nmodle: {}\n", encoding="utf-8")
+    assert main(["validate", str(spec)]) == 2
+    err = capsys.readouterr().err
+    assert "modle: unknown key; did you mean 'model'?" in err
+    assert "Traceback" not in err
+
+
+def test_a_zero_width_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = recorded_audit(tmp_path)
+    assert main(["run", str(spec), "--window", "2026-01-05", "2026-01-05", "--store", str(tmp_path / "s")]) == 2
+    assert "has no width" in capsys.readouterr().err
+
+
+def test_run_show_report_verify(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec, store = recorded_audit(tmp_path), str(tmp_path / "store")
+    assert main(["run", str(spec), *WINDOW, "--store", store]) == 0
+    printed = capsys.readouterr()
+    assert "Selection rates" in printed.out
+    assert "scores/0: done" in printed.err, "progress goes to stderr"
+    uri = printed.out.strip().splitlines()[-1].split()[-1]
+    assert Path(uri, "report", "report.html").is_file()
+    assert main(["show", "small", "--store", store]) == 0
+    assert "Selection rates" in capsys.readouterr().out
+    assert main(["report", uri, "--out", str(tmp_path / "again")]) == 0
+    assert (tmp_path / "again" / "report.html").read_bytes() == Path(uri, "report", "report.html").read_bytes()
+    assert main(["verify", uri]) == 0
+    capsys.readouterr()
+    table = Path(uri, "report", "tables.csv")
+    table.write_bytes(table.read_bytes().replace(b"cook", b"Cook"))
+    assert main(["verify", uri]) == 1
+    assert "tables.csv" in capsys.readouterr().out
+
+
+def test_a_dry_run_asks_no_model_and_seals_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec, store = recorded_audit(tmp_path), str(tmp_path / "store")
+    assert main(["run", str(spec), *WINDOW, "--store", store, "--dry-run"]) == 0
+    assert "would be scored" in capsys.readouterr().err
+    assert not list(Path(store).rglob("scores*"))
+    assert main(["show", "small", "--store", store]) == 2
+
+
+def test_a_failed_audit_exits_with_1_and_says_where_it_is_archived(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = recorded_audit(tmp_path, checks={"minimum_answered_share": 0.999})
+    assert main(["run", str(spec), *WINDOW, "--store", str(tmp_path / "store")]) == 1
+    assert "the failed run is archived" in capsys.readouterr().err
+
+
+def test_importing_audit_lib_is_light() -> None:
+    code = (
+        "import sys, audit_lib, audit_lib.cli, audit_lib.measure\n"
+        "heavy = {'airflow', 'torch', 'transformers', 'openai', 'boto3', 'great_expectations', 'matplotlib',"
+        " 'sklearn', 'statsmodels', 'pandas', 'scipy.stats'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_audit_lib_never_imports_airflow() -> None:
+    package = Path(__file__).parent.parent / "audit_lib"
+    for path in sorted(package.rglob("*.py")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            assert not line.strip().startswith(("import airflow", "from airflow")), path
