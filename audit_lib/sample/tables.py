@@ -74,8 +74,6 @@ class TableFile:
             hashing = _Hashing(raw)
             stream = io.BufferedReader(hashing, _CHUNK_BYTES)
             yield from self._read(gzip.GzipFile(fileobj=stream) if self._gzipped else stream)  # type: ignore[arg-type]
-            while stream.read(_CHUNK_BYTES):
-                pass  # what a reader leaves behind the last record is part of the digest
             self.sha256 = hashing.digest.hexdigest()
 
     def _json(self, stream: BinaryIO) -> Iterator[Record]:

@@ -1,0 +1,129 @@
+"""Backends: who answers the requests. One file each, registered with ``@backend(name)``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from audit_lib.canonical import canonical_json, sha256
+from audit_lib.errors import SpecError
+from audit_lib.registry import Registry, did_you_mean
+from audit_lib.score.packs import Pack
+from audit_lib.score.requests import Kind, Response, elicitation
+from audit_lib.spec import Model
+
+
+class Options(BaseModel):
+    """Base of a backend's own options in the spec: immutable, unknown ones refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Backend(Protocol):
+    """Answers requests.
+
+    Attributes
+    ----------
+    Options : type
+        The options that `model.options` of the spec may hold.
+    gives : tuple of {"labels", "text"}
+        What can be asked for.
+    pack_size : int
+        Most requests that are handed over at a time.
+    """
+
+    Options: ClassVar[type[Options]]
+    gives: ClassVar[tuple[Kind, ...]]
+
+    def __init__(self, model: Model) -> None: ...
+
+    @property
+    def pack_size(self) -> int: ...
+
+    @classmethod
+    def check(cls, model: Model) -> None:
+        """Raise SpecError or BackendError for what is wrong and can be seen without asking the model."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """Return what answers, for ``model.json``: no times, no secrets."""
+        ...
+
+    def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
+        """Yield exactly one response for each request, in any order."""
+        ...
+
+    def close(self) -> None:
+        """Let go of processes and connections."""
+        ...
+
+
+backend: Registry[type[Backend]] = Registry("backend", "audit_lib.score.backends")
+
+Some = TypeVar("Some", bound=Options)
+
+
+def parse_options(kind: type[Some], model: Model) -> Some:
+    """Return `model.options` as the backend's own type.
+
+    Raises
+    ------
+    SpecError
+        If one is unknown (the nearest known one is named) or of another type.
+    """
+    try:
+        return kind.model_validate(model.options)
+    except ValidationError as error:
+        faults = []
+        for fault in error.errors(include_url=False, include_context=False, include_input=False):
+            where = "model.options." + ".".join(map(str, fault["loc"]))
+            if fault["type"] == "extra_forbidden":
+                known = sorted(kind.model_fields)
+                faults.append(
+                    f"{where}: unknown option of {model.backend}{did_you_mean(str(fault['loc'][0]), known)}"
+                )
+            else:
+                faults.append(f"{where}: {fault['msg'].removeprefix('Value error, ')}")
+        raise SpecError("\n".join(faults)) from None
+
+
+def check_model(model: Model, task: str | None = None) -> None:
+    """Check the model section of a spec: backend, its options, and that it can do the task.
+
+    Nothing is loaded, fetched or asked; the plan stage calls this before anything else is done.
+
+    Raises
+    ------
+    SpecError
+        If the backend or an option is unknown or wrong, or the backend cannot do `task`.
+    ModelNotFoundError
+        If the model's folder is not one.
+
+    Examples
+    --------
+    >>> check_model(Model(backend="transformers", name="smollm2-135m-instruct", options={"thread": 2}))
+    Traceback (most recent call last):
+    audit_lib.errors.SpecError: model.options.thread: unknown option of transformers; did you mean 'threads'?
+    """
+    kind = backend.get(model.backend)
+    parse_options(kind.Options, model)
+    if task is not None and (asks := elicitation.get(task).asks) not in kind.gives:
+        able = [name for name, other in backend if asks in other.gives]
+        raise SpecError(
+            f"model.backend: {model.backend} gives {' and '.join(kind.gives)}, the task {task} asks for {asks}; "
+            f"backends that give it: {', '.join(able)}"
+        )
+    kind.check(model)
+
+
+def fingerprint(description: dict[str, Any]) -> str:
+    """Return the SHA-256 of what identifies a model: its description less what changes no answer.
+
+    Left out are `versions` (of libraries), `device_name` and `client` (how the model is reached).
+    """
+    identity = {
+        key: value for key, value in description.items() if key not in ("versions", "device_name", "client")
+    }
+    return sha256(canonical_json(identity))

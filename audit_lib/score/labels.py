@@ -1,0 +1,33 @@
+"""Reading a label from an answer's text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_AROUND = " \t\r\n.,;:!\"'`*_()[]"
+
+
+def read_label(text: str | None, labels: Sequence[str]) -> int | None:
+    """Return the index of the label that an answer gives, or None.
+
+    The answer must begin with the label as whole words, in any case; quotes, markdown and
+    punctuation around it do not count. If it begins with several labels, the longest is meant.
+    Nothing is guessed from the rest of the text.
+
+    Examples
+    --------
+    >>> read_label("**Yes**, because ...", ["No", "Yes"])
+    1
+    >>> read_label("Yesterday", ["No", "Yes"]) is None
+    True
+    >>> read_label("The answer is Yes", ["No", "Yes"]) is None
+    True
+    """
+    answer = (text or "").lstrip(_AROUND).casefold()
+    fits = [
+        i
+        for i, label in enumerate(labels)
+        if re.match(re.escape(label.strip().casefold()) + r"(?!\w)", answer) is not None
+    ]
+    return max(fits, key=lambda i: len(labels[i])) if fits else None

@@ -1,0 +1,61 @@
+"""Listwise: several named candidates in one prompt, the answer their ranking in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from audit_lib.score.ranking import read_ranking
+from audit_lib.score.requests import Kind, Request, Response, Row, elicitation, group_requests, score_row
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from audit_lib.spec import AuditSpec
+
+
+@elicitation("listwise")
+class Listwise:
+    """Rank the candidates who share a request.
+
+    The score of the candidate at rank r of n is ``n - r + 1``, so that higher is better. A candidate
+    whom the text does not name is kept, ranked last in the order shown, with status ``unranked`` and
+    the detail ``absent`` or ``misspelt``. A text that names nobody gives ``unparsed`` rows without a
+    score. The whole rule is in `audit_lib.score.ranking`.
+    """
+
+    asks: ClassVar[Kind] = "text"
+
+    def __init__(self, spec: AuditSpec) -> None:
+        pass
+
+    def requests(self, variants: pd.DataFrame) -> list[Request]:
+        """Return one request for each list of candidates."""
+        return group_requests(variants)
+
+    def rows(self, request: Request, response: Response) -> list[Row]:
+        """Return a row for each candidate of the list."""
+        if response.status != "ok":
+            return [score_row(request, candidate, response) for candidate in request.candidates]
+        try:
+            ranking = read_ranking(response.text or "", [c.name or "" for c in request.candidates])
+        except ValueError as error:
+            return self._unparsed(request, response, str(error))
+        if ranking.names_nobody:
+            return self._unparsed(request, response, "the text names no candidate")
+        rows = []
+        for candidate, rank, place in zip(request.candidates, ranking.rank, ranking.place, strict=True):
+            rows.append(
+                score_row(
+                    request,
+                    candidate,
+                    response,
+                    score=float(len(request.candidates) - rank + 1),
+                    selected=candidate.recorded_selected,
+                    status="ok" if place == "named" else "unranked",
+                    detail=None if place == "named" else place,
+                )
+            )
+        return rows
+
+    def _unparsed(self, request: Request, response: Response, why: str) -> list[Row]:
+        return [score_row(request, c, response, status="unparsed", detail=why) for c in request.candidates]

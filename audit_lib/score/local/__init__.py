@@ -1,0 +1,1 @@
+"""The local engine: weights, the scoring process, and label probabilities with shared beginnings."""

@@ -1,0 +1,230 @@
+"""What a model is asked, what it answers, and how an elicitation turns one into rows of scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+from audit_lib.canonical import canonical_json, sha256
+from audit_lib.errors import ColumnTypeError
+from audit_lib.records import Status
+from audit_lib.registry import Registry
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from audit_lib.spec import AuditSpec
+
+Method = Literal["logits", "logprobs", "sampled", "generated", "recorded"]
+Kind = Literal["labels", "text"]
+"""What is asked for: the probabilities of labels, or a text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One turn of a conversation. A last turn of the assistant is a beginning that the model goes on from."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """Whom a request is about: one for a pointwise request, several for a listwise one."""
+
+    variant_id: str
+    name: str | None = None
+    order_shown: int | None = None
+    recorded_score: float | None = None
+    recorded_selected: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One question to a model.
+
+    Attributes
+    ----------
+    request_id, repeat : str, int
+        Together the request's key.
+    section, family : str
+        Position, and the prompt whose versions are compared. Requests of one family are asked
+        together, and no pack holds two sections: that is where the shared beginnings are.
+    messages : tuple of Message
+        Empty if the decision was recorded.
+    labels : tuple of str
+        Answers whose probability is asked for; empty if a text is.
+    candidates : tuple of Candidate
+        In the order shown.
+    recorded_model, recorded_response : str or None
+        Who made a recorded decision, and its text.
+    """
+
+    request_id: str
+    repeat: int = 0
+    section: str
+    family: str
+    messages: tuple[Message, ...] = ()
+    labels: tuple[str, ...] = ()
+    candidates: tuple[Candidate, ...]
+    recorded_model: str | None = None
+    recorded_response: str | None = None
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What identifies the request."""
+        return (self.request_id, self.repeat)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of what is asked: messages and labels, and of the text of a recorded answer."""
+        content: dict[str, Any] = {
+            "messages": [{"role": m.role, "content": m.content} for m in self.messages],
+            "labels": list(self.labels),
+        }
+        if self.recorded_response is not None:
+            content["recorded"] = self.recorded_response
+        return sha256(canonical_json(content))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """What came back for one request: exactly one response for each, failed or not.
+
+    Attributes
+    ----------
+    label_probabilities : tuple of float or None
+        Probability of each label over ALL that the model could have answered, so they need not sum
+        to 1; their sum is the label mass.
+    model : str
+        Id of the model that answered.
+    method : str
+        How it was read: ``logits`` (full vocabulary), ``logprobs`` (of an API), ``sampled`` (share of
+        sampled answers), ``generated`` (a text) or ``recorded``.
+    attempts : int
+        How often it was asked, the successful time included.
+    detail : str or None
+        Why the status is not ok, without personal data or secrets.
+    """
+
+    request_id: str
+    repeat: int = 0
+    status: Status = "ok"
+    label_probabilities: tuple[float, ...] | None = None
+    text: str | None = None
+    model: str
+    method: Method
+    attempts: int = 1
+    detail: str | None = None
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """The request that it answers."""
+        return (self.request_id, self.repeat)
+
+
+Row = dict[str, object]
+
+
+class Elicitation(Protocol):
+    """How the model is asked. Registered with ``@elicitation(name)``; the spec's `task` names it."""
+
+    asks: ClassVar[Kind]
+
+    def __init__(self, spec: AuditSpec) -> None: ...
+
+    def requests(self, variants: pd.DataFrame) -> list[Request]:
+        """Return one request for each `request_id` (repeat 0)."""
+        ...
+
+    def rows(self, request: Request, response: Response) -> list[Row]:
+        """Return one row of SCORE_SCHEMA, less the model's fingerprint, for each candidate."""
+        ...
+
+
+elicitation: Registry[type[Elicitation]] = Registry("elicitation", "audit_lib.score")
+
+
+def group_requests(variants: pd.DataFrame, labels: Sequence[str] = ()) -> list[Request]:
+    """Make one request of the rows of `variants` that share a `request_id`.
+
+    Raises
+    ------
+    ColumnTypeError
+        If rows that share a request differ in what is asked, or messages are not a list of turns.
+    """
+    grouped: dict[str, list[dict[str, Any]]] = {}
+    for row in records(variants):
+        grouped.setdefault(row["request_id"], []).append(row)
+    return [_request(request_id, rows, tuple(labels)) for request_id, rows in sorted(grouped.items())]
+
+
+def _request(request_id: str, rows: list[dict[str, Any]], labels: tuple[str, ...]) -> Request:
+    first = rows[0]
+    if any(row[c] != first[c] for row in rows for c in ("messages", "recorded_response", "recorded_model")):
+        raise ColumnTypeError(
+            f"variants: rows with request_id {request_id!r} differ in messages or recorded answer; "
+            "candidates of one request share them"
+        )
+    rows = sorted(rows, key=lambda row: (row["order_shown"] or 0, row["variant_id"]))
+    return Request(
+        request_id=request_id,
+        section=first["position"],
+        family=min(row["prompt_id"] for row in rows),
+        messages=_messages(first["messages"], request_id),
+        labels=labels,
+        candidates=tuple(
+            Candidate(
+                variant_id=row["variant_id"],
+                name=row["candidate"],
+                order_shown=row["order_shown"],
+                recorded_score=row["recorded_score"],
+                recorded_selected=row["recorded_selected"],
+            )
+            for row in rows
+        ),
+        recorded_model=first["recorded_model"],
+        recorded_response=first["recorded_response"],
+    )
+
+
+def _messages(text: str | None, request_id: str) -> tuple[Message, ...]:
+    if text is None:
+        return ()
+    try:
+        return tuple(Message(role=turn["role"], content=turn["content"]) for turn in json.loads(text))
+    except (ValueError, TypeError, KeyError):
+        raise ColumnTypeError(
+            f"variants: messages of request {request_id!r} are not a JSON list of {{role, content}}"
+        ) from None
+
+
+def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table as plain Python values, None for what is missing."""
+    columns: dict[str, Iterable[Any]] = {}
+    for name in table.columns:
+        values, missing = table[name].tolist(), table[name].isna().tolist()
+        columns[name] = [None if gone else value for value, gone in zip(values, missing, strict=True)]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def score_row(request: Request, candidate: Candidate, response: Response, **values: object) -> Row:
+    """Return a row of SCORE_SCHEMA for one candidate: what the response says, then `values` over it."""
+    return {
+        "variant_id": candidate.variant_id,
+        "repeat": request.repeat,
+        "request_id": request.request_id,
+        "model": response.model,
+        "request_digest": request.digest(),
+        "label_probabilities": None,
+        "label_mass": None,
+        "score": None,
+        "selected": None,
+        "text": response.text,
+        "method": response.method,
+        "status": response.status,
+        "detail": response.detail,
+        "attempts": response.attempts,
+        **values,
+    }

@@ -1,0 +1,108 @@
+"""The stage ``validation``: whether the tables are fit to be measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from audit_lib.canonical import pretty_json
+from audit_lib.errors import ValidationFailedError
+from audit_lib.run import Run, StageOutput
+from audit_lib.validate.completeness import completeness_by_group, completeness_suite, label_mass
+from audit_lib.validate.expectations import check_table
+from audit_lib.validate.suites import prompts_suite, scores_suite, variants_suite
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def validate(run: Run) -> StageOutput:
+    """Check prompts, variants, scores, and completeness by group.
+
+    A failure is a result, not an exception: it is archived, and `require_valid` stops what follows.
+
+    Returns
+    -------
+    StageOutput
+        ``validation.json``.
+
+    Raises
+    ------
+    SpecError
+        If Great Expectations is not installed.
+    """
+    spec = run.spec
+    prompts = run.stage("sample").read_table("prompts.parquet")
+    variants = run.stage("variants").read_table("variants.parquet")
+    scores = _scores(run)
+    groups = completeness_by_group(scores, variants, spec.groups)
+    mass = label_mass(scores)
+    suites = [
+        check_table("prompts", *prompts_suite(spec, run.key.window, prompts, variants)),
+        check_table("variants", *variants_suite(spec, variants, prompts)),
+        check_table("scores", *scores_suite(spec, scores, variants)),
+        check_table("completeness", *completeness_suite(groups, mass, spec.checks)),
+    ]
+    failed = [e["severity"] for suite in suites for e in suite["expectations"] if not e["success"]]
+    severity = "error" if "error" in failed else "warning" if failed else None
+    document = {
+        "success": severity is None or (severity == "warning" and not spec.checks.fail_on_warning),
+        "severity_failed": severity,
+        "suites": suites,
+        "completeness": groups,
+        "label_mass": mass,
+    }
+    counts = {
+        "expectations": sum(len(suite["expectations"]) for suite in suites),
+        "errors": failed.count("error"),
+        "warnings": failed.count("warning"),
+    }
+    return StageOutput({"validation.json": pretty_json(document)}, counts)
+
+
+def require_valid(run: Run) -> None:
+    """Stop an audit whose tables are not fit to be measured.
+
+    Raises
+    ------
+    ValidationFailedError
+        If the validation did not succeed; names each failed expectation and where the record is.
+    IncompleteRunError
+        If there was no validation.
+    """
+    folder = run.stage("validation")
+    document = folder.read_json("validation.json")
+    if document["success"]:
+        return
+    failures = [
+        _failure(suite["table"], expectation)
+        for suite in document["suites"]
+        for expectation in suite["expectations"]
+        if not expectation["success"]
+    ]
+    raise ValidationFailedError(
+        f"the audit's tables are not fit to be measured: {'; '.join(failures)}. "
+        f"See {folder.store.uri(f'{folder.prefix}/validation.json')}; "
+        "`checks` in the spec holds the thresholds"
+    )
+
+
+def _failure(table: str, expectation: dict[str, Any]) -> str:
+    observed = expectation["observed"]
+    name = f"{table}: {expectation['expectation']}"
+    if expectation["column"] is not None:
+        name += f" on {expectation['column']}"
+    if "unexpected_count" in observed:
+        name += f" ({observed['unexpected_count']} of {observed['element_count']} rows)"
+    elif "observed_value" in observed:
+        name += f" (observed {observed['observed_value']})"
+    return f"{name}, {expectation['severity']}"
+
+
+def _scores(run: Run) -> pd.DataFrame:
+    import pandas as pd
+
+    from audit_lib.score import shards
+
+    tables = [run.stage(f"scores/{shard}").read_table("scores.parquet") for shard in shards(run)]
+    scores = pd.concat(tables, ignore_index=True)
+    return scores.sort_values(["variant_id", "repeat"], ignore_index=True)

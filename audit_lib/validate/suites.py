@@ -1,0 +1,162 @@
+"""What must hold in each table. Columns that a suite derives, such as ``has_prompt``, say what they test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from audit_lib.records import ANSWERED, STATUSES
+from audit_lib.run import Window
+from audit_lib.validate.expectations import (
+    Expectation,
+    between,
+    different_values,
+    filled,
+    holds,
+    one_of,
+    row_count,
+    unique,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from audit_lib.spec import AuditSpec
+
+Suite = tuple["pd.DataFrame", list[Expectation]]
+
+SUM_TOLERANCE: Final = 1e-9
+"""How far normalised probabilities may sum from 1."""
+
+MASS_TOLERANCE: Final = 1e-6
+"""How far a label mass may be above 1: models compute it in single precision."""
+
+
+def prompts_suite(spec: AuditSpec, window: Window, prompts: pd.DataFrame, variants: pd.DataFrame) -> Suite:
+    """Return the sampled prompts with derived columns, and what must hold in them."""
+    counts = variants["prompt_id"].value_counts()
+    frame = prompts.assign(variants=prompts["prompt_id"].map(counts).fillna(0).astype("int64"))
+    suite = [
+        row_count(1),
+        filled("prompt_id"),
+        unique("prompt_id"),
+        filled("application_id"),
+        filled("position"),
+        filled("fields"),
+        one_of("provenance", [spec.groups.provenance]),
+        *_levels(spec),
+        *_rounds(spec, ("round_id", "order_shown")),
+    ]
+    expected = 1
+    if spec.perturb is not None:
+        expected = len(spec.groups.cells()) * spec.perturb.names_per_cell
+    suite.append(between("variants", expected, expected))
+    if spec.source.windowed:
+        suite += [filled("occurred_at"), between("occurred_at", window.start, window.end, before=True)]
+    if spec.task == "listwise":
+        frame["places"] = frame.groupby("round_id")["prompt_id"].transform("size")
+        frame["shown_within_round"] = frame["order_shown"].le(frame["places"])
+        suite.append(holds("shown_within_round"))
+    return frame, suite
+
+
+def variants_suite(spec: AuditSpec, variants: pd.DataFrame, prompts: pd.DataFrame) -> Suite:
+    """Return the variants with derived columns, and what must hold in them."""
+    frame = variants.assign(has_prompt=variants["prompt_id"].isin(prompts["prompt_id"]))
+    suite = [
+        row_count(1),
+        filled("variant_id"),
+        unique("variant_id"),
+        holds("has_prompt"),
+        filled("application_id"),
+        filled("position"),
+        filled("request_id"),
+        *_levels(spec),
+        *_rounds(spec, ("request_id", "order_shown")),
+    ]
+    if spec.perturb is not None:
+        suite += [filled(axis) for axis in spec.groups.axes]
+    if spec.prompt is not None:
+        suite.append(filled("messages"))
+    if spec.decision.rule == "top_k":
+        suite.append(filled("round_id"))
+    if spec.task == "listwise":
+        suite.append(filled("candidate"))
+    return frame, suite
+
+
+def scores_suite(spec: AuditSpec, scores: pd.DataFrame, variants: pd.DataFrame) -> Suite:
+    """Return the scores with derived columns, and what must hold in them.
+
+    The pairs of variant and repeat are unique, each is one that was to be scored, and there are as
+    many as were to be: so none is lost and none is doubled.
+    """
+    request_of = variants.drop_duplicates("variant_id").set_index("variant_id")["request_id"]
+    answered = scores["status"].isin(ANSWERED)
+    lists = scores["label_probabilities"]
+    frame = scores.drop(columns="label_probabilities").assign(
+        has_variant=scores["variant_id"].isin(request_of.index),
+        request_of_variant=scores["request_id"].eq(scores["variant_id"].map(request_of)),
+        scored_if_answered=answered.eq(scores["score"].notna()),
+        explained_if_not_ok=scores["status"].eq("ok") | scores["detail"].notna(),
+        labels=lists.map(len, na_action="ignore").astype("float64"),
+        probability_sum=lists.map(sum, na_action="ignore").astype("float64"),
+        probability_minimum=lists.map(_smallest, na_action="ignore").astype("float64"),
+        probability_maximum=lists.map(_largest, na_action="ignore").astype("float64"),
+    )
+    suite = [
+        row_count(len(variants) * spec.score.repeats, len(variants) * spec.score.repeats),
+        filled("variant_id"),
+        holds("has_variant"),
+        between("repeat", 0, spec.score.repeats - 1),
+        unique("variant_id", "repeat"),
+        holds("request_of_variant"),
+        filled("model"),
+        filled("model_fingerprint"),
+        different_values("model_fingerprint", int(scores["model"].nunique())),
+        filled("status"),
+        one_of("status", STATUSES),
+        holds("scored_if_answered"),
+        between("score", *_score_range(spec)),
+        between("probability_sum", 1 - SUM_TOLERANCE, 1 + SUM_TOLERANCE),
+        between("probability_minimum", 0, None),
+        between("probability_maximum", None, 1),
+        between("label_mass", 0, 1 + MASS_TOLERANCE),
+        between("attempts", 1, None),
+        holds("explained_if_not_ok", severity="warning"),
+    ]
+    if spec.prompt is not None:
+        suite.append(between("labels", len(spec.prompt.labels), len(spec.prompt.labels)))
+    if spec.model.backend != "recorded":
+        suite.append(different_values("model", 1, severity="warning"))
+    if spec.decision.rule == "recorded":
+        frame["decided_if_answered"] = ~answered | scores["selected"].notna()
+        suite.append(holds("decided_if_answered"))
+    return frame, suite
+
+
+def _levels(spec: AuditSpec) -> list[Expectation]:
+    return [one_of(axis, levels) for axis, levels in spec.groups.attributes.items()]
+
+
+def _rounds(spec: AuditSpec, place: tuple[str, str]) -> list[Expectation]:
+    if spec.task != "listwise":
+        return []
+    return [filled("round_id"), filled("order_shown"), between("order_shown", 1, None), unique(*place)]
+
+
+def _score_range(spec: AuditSpec) -> tuple[float, float]:
+    import sys
+
+    if spec.task == "pointwise" and spec.prompt is not None:
+        low, high = min(spec.prompt.relevance), max(spec.prompt.relevance)
+        slack = SUM_TOLERANCE * max(abs(low), abs(high), 1.0)
+        return low - slack, high + slack
+    return -sys.float_info.max, sys.float_info.max  # any finite score
+
+
+def _smallest(values: list[float]) -> float:
+    return min(values, default=float("nan"))
+
+
+def _largest(values: list[float]) -> float:
+    return max(values, default=float("nan"))

@@ -1,0 +1,144 @@
+"""The local backend, in its own process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from audit_lib.errors import BackendError
+from audit_lib.records import from_parquet
+from audit_lib.run import Run
+from audit_lib.score import score_shard, shards
+from audit_lib.score.backends.transformers import Transformers
+from audit_lib.score.local.weights import PACKAGED
+from audit_lib.score.packs import pack
+from audit_lib.score.pointwise import Pointwise
+from tests.score.cases import messages, personas, run_with, variant
+from tests.score.conftest import save_tiny_model
+
+pytest.importorskip("torch", reason="torch is not installed")
+
+
+def local(name: object, **options: object) -> dict[str, object]:
+    return {
+        "backend": "transformers",
+        "name": str(name),
+        "options": {"threads": 1, "pack_size": 8, **options},
+    }
+
+
+def scored(run: Run) -> pd.DataFrame:
+    outputs = [score_shard(run, shard) for shard in shards(run)]
+    tables = [from_parquet(output.artefacts["scores.parquet"]) for output in outputs]
+    return pd.concat(tables).sort_values("variant_id", ignore_index=True)
+
+
+def test_rows_model_and_equal_bytes_on_a_second_call(tmp_path, tiny_model):
+    run = run_with(tmp_path, personas(4), model=local(tiny_model), score={"shards": 1})
+    first, second = score_shard(run, 0), score_shard(run, 0)
+    assert dict(first.artefacts) == dict(second.artefacts)
+    scores = from_parquet(first.artefacts["scores.parquet"])
+    assert scores.status.eq("ok").all() and len(scores) == 16
+    assert scores.label_probabilities.map(sum).tolist() == pytest.approx([1.0] * 16)
+    assert scores.score.tolist() == [p[1] for p in scores.label_probabilities]  # relevance 0, 1
+    assert scores.score.nunique() == 16 and scores.label_mass.between(0, 1, inclusive="neither").all()
+    assert set(scores.method) == {"logits"}
+    model = json.loads(first.artefacts["model.json"])
+    assert model["fingerprint"] == scores.model_fingerprint.unique().item()
+    assert (model["dtype"], model["device"], model["threads"]) == ("float32", "cpu", 1)
+    assert len(model["weights_sha256"]) == 64 and set(model["versions"]) == {
+        "tokenizers",
+        "torch",
+        "transformers",
+    }
+
+
+def test_torch_never_enters_the_process_that_asks(tmp_path, tiny_model):
+    run = run_with(tmp_path, personas(1), model=local(tiny_model), score={"shards": 1})
+    # A script without a main guard: the scoring process must not run it again.
+    script = tmp_path / "asks.py"
+    script.write_text(
+        "import sys\nfrom audit_lib.run import Run\nfrom audit_lib.score import score_shard\n"
+        "from audit_lib.spec import AuditSpec\nfrom audit_lib.run import Window\n"
+        f"spec = AuditSpec.load_text({run.spec.canonical().decode()!r}, __import__('pathlib').Path({str(tmp_path / 'x')!r}))\n"
+        f"run = Run.open(spec, Window.parse('2026-01-05', '2026-01-12'), {str(tmp_path / 'store')!r})\n"
+        "print(score_shard(run, 0).counts['ok'], 'torch' in sys.modules)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
+        check=False,
+    )
+    assert done.stdout.split() == ["4", "False"], done.stderr
+
+
+def test_one_shard_and_many_give_the_same_bytes(tmp_path, tiny_model):
+    tables = []
+    for count in (1, 3):
+        (folder := tmp_path / str(count)).mkdir()
+        run = run_with(folder, personas(6), model=local(tiny_model), score={"shards": count})
+        assert len(shards(run)) == count
+        tables.append(scored(run))
+    pd.testing.assert_frame_equal(tables[0], tables[1], check_exact=True)
+
+
+def test_a_prompt_too_long_is_a_row(tmp_path, tiny_model):
+    rows = [*personas(1), variant("long", position="finance", messages=messages("applicant " * 900))]
+    scores = scored(run_with(tmp_path, rows, model=local(tiny_model))).set_index("variant_id")
+    assert scores.status["long"] == "error" and "the model takes 512" in scores.detail["long"]
+    assert scores.status.drop("long").eq("ok").all()
+
+
+def test_other_weights_are_another_model(tmp_path, tiny_model):
+    save_tiny_model(tmp_path / "other", rms_norm_eps=1e-4)
+    marks = set()
+    for i, folder in enumerate((tiny_model, tmp_path / "other")):
+        (at := tmp_path / str(i)).mkdir()
+        run = run_with(at, personas(1), model=local("model"), score={"shards": 1})
+        object.__setattr__(run.spec.model, "name", str(folder))
+        output = score_shard(run, 0)
+        marks.add(json.loads(output.artefacts["model.json"])["weights_sha256"])
+    assert len(marks) == 2
+
+
+def test_a_process_that_dies_is_an_error_that_says_so(tmp_path, tiny_model):
+    run = run_with(tmp_path, personas(4), model=local(tiny_model, pack_size=4))
+    asked = Pointwise(run.spec).requests(run.stage("variants").read_table("variants.parquet"))
+    backend = Transformers(run.spec.model)
+    try:
+        responses = backend.score(pack(asked, backend.pack_size))
+        assert next(responses).status == "ok"
+        backend._process.kill()
+        with pytest.raises(BackendError, match="ended with code -9 .*pack_size"):
+            list(responses)
+    finally:
+        backend.close()
+    assert backend._process is None
+
+
+def test_weights_that_do_not_load_are_an_error_without_a_traceback(tmp_path):
+    save_tiny_model(tmp_path / "model")
+    (tmp_path / "model" / "model.safetensors").write_bytes(b"not safetensors")
+    run = run_with(tmp_path, personas(1), model=local(tmp_path / "model"))
+    with pytest.raises(BackendError, match="ended with code 1"):
+        score_shard(run, 0)
+
+
+@pytest.mark.slow
+def test_the_demo_model_scores_a_resume(tmp_path):
+    assert "smollm2-135m-instruct" in PACKAGED
+    run = run_with(
+        tmp_path, personas(2), model=local("smollm2-135m-instruct", threads=2), score={"shards": 1}
+    )
+    scores = scored(run)
+    assert scores.status.eq("ok").all()
+    assert scores.label_mass.gt(0.05).all() and scores.score.nunique() == 8

@@ -1,0 +1,124 @@
+"""Reading rankings: the rule, its traps, and 8,000 real answers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit_lib.score.ranking import read_ranking
+
+NAMES = ["ANN LEE", "BO CHI", "CY WOOD"]
+LOG = Path(os.environ.get("AUDIT_SHARED_DATA") or Path(__file__).parents[3] / "shared") / (
+    "data/bloomberg/production_log.jsonl.gz"
+)
+
+
+def _order(text: str, names: list[str] = NAMES) -> list[str]:
+    rank = read_ranking(text, names).rank
+    return [name for _, name in sorted(zip(rank, names, strict=True))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Bo Chi\n2. Cy Wood\n3. Ann Lee",
+        "1) Bo Chi - steadier than Ann Lee\n2) Cy Wood – good\n3) Ann Lee",
+        "**1.** **Bo  Chi**\n**2.** _CY WOOD_\n**3.** `Ann Lee`",
+        "Ann Lee is weakest, Cy Wood is fair.\n\n- Bo Chi\n- Cy Wood\n- Ann Lee",
+        "3. Ann Lee\n2. Cy Wood\n1. Bo Chi",
+        "Rank 1: Bo Chi\nRank 2: Cy Wood\nRank 3: Ann Lee",
+        "1. Bo Chi\n2. Cy Wood\n3Ann Lee",
+        "1st: Bo Chi\n2nd: Cy Wood\n3rd: Ann Lee",
+        "1. Bo Chi\n2. Cy Wood\n3. Ann Lee\n\nBo Chi, Ann Lee and Cy Wood are all fine.",
+        "Bo Chi > Cy Wood > Ann Lee",
+        "Best is Bo Chi, then Cy Wood, then Ann Lee.",
+        "1. Bo Chi\n2. Cy Wood\n3. Ann Lee\n4. Bo Chi",
+    ],
+)
+def test_the_same_ranking_in_many_forms(text):
+    ranking = read_ranking(text, NAMES)
+    assert ranking.rank == (3, 1, 2)
+    assert ranking.place == ("named", "named", "named")
+
+
+def test_a_name_that_begins_or_holds_another():
+    names = ["JOHN LEE", "JOHN LEE SMITH", "MARY JOHN LEE"]
+    text = "1. Mary John Lee\n2. John Lee Smith\n3. John Lee"
+    assert read_ranking(text, names).rank == (3, 2, 1)
+    assert read_ranking("1. John Lee Smith\n2. Mary John Lee", names).place[0] == "absent"
+
+
+def test_a_name_inside_a_longer_word_names_nobody():
+    assert read_ranking("1. Joann Lee\n2. Bo Chi\n3. Cy Woodward", NAMES).place == (
+        "misspelt",
+        "named",
+        "absent",
+    )
+
+
+def test_names_left_out_come_last_in_the_order_shown():
+    ranking = read_ranking("1. Cy Wood\n2. Someone Else", NAMES)
+    assert ranking.rank == (2, 3, 1)
+    assert ranking.place == ("absent", "absent", "named")
+
+
+def test_a_misspelt_name_is_counted_and_not_guessed():
+    ranking = read_ranking("1. Anne Lee\n2. Bo Chi\n3. Cy Wood", NAMES)
+    assert ranking.rank == (3, 1, 2)
+    assert ranking.place == ("misspelt", "named", "named")
+
+
+def test_a_name_taken_by_another_candidate_is_no_misspelling():
+    assert read_ranking("1. Kathy Vu\n2. Bo Chi", ["KATHY VO", "KATHY VU", "BO CHI"]).place[0] == "absent"
+
+
+def test_a_first_name_alone_is_absent():
+    assert read_ranking("1. Ann\n2. Bo Chi\n3. Cy Wood", NAMES).place[0] == "absent"
+
+
+def test_a_text_that_names_nobody():
+    assert read_ranking("As a language model, I cannot rank people.", NAMES).names_nobody
+    assert read_ranking("", NAMES).names_nobody
+
+
+def test_a_list_that_ranks_only_some_beats_names_in_prose():
+    assert _order("Ann Lee is out.\n1. Cy Wood\n2. Bo Chi") == ["CY WOOD", "BO CHI", "ANN LEE"]
+
+
+def test_two_candidates_of_one_name_cannot_be_told_apart():
+    with pytest.raises(ValueError, match="share a name"):
+        read_ranking("1. Ann Lee", ["Ann Lee", "ANN  LEE"])
+
+
+@given(st.permutations(["Ada Alpha", "Ben Beta", "Gus Gamma", "Dee Delta", "Zoe Zeta"]), st.integers(0, 5))
+def test_any_list_of_any_length_is_read_back(order, kept):
+    shown = sorted(order)
+    text = "\n".join(f"{i}. {name}" for i, name in enumerate(order[:kept], start=1))
+    ranking = read_ranking(text, shown)
+    expected = [*order[:kept], *(name for name in shown if name not in order[:kept])]
+    assert [name for _, name in sorted(zip(ranking.rank, shown, strict=True))] == expected
+    assert Counter(ranking.place)["named"] == kept
+
+
+@pytest.mark.skipif(not LOG.exists(), reason=f"the published rankings are not at {LOG}")
+def test_8000_real_answers():
+    answers, names, nobody, plain = 0, Counter(), 0, 0
+    with gzip.open(LOG, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            shown = [c["name"] for c in sorted(row["candidates"], key=lambda c: c["position_shown"])]
+            ranking = read_ranking(row["response"], shown)
+            answers += any(place != "named" for place in ranking.place)
+            plain += any(name.lower() not in row["response"].lower() for name in shown)
+            names.update(ranking.place)
+            nobody += ranking.names_nobody
+            assert sorted(ranking.rank) == list(range(1, 9))
+    assert (answers, plain, nobody) == (530, 530, 0)
+    assert names == {"named": 8 * 8000 - 591, "misspelt": 335, "absent": 256}
