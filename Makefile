@@ -1,0 +1,111 @@
+# What a user or a developer runs; `make help` lists it. Works with GNU make 3.81 and any POSIX shell.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV ?= .venv
+PORT ?= 8080
+TORCH_INDEX ?=
+FULL ?=
+UPGRADE ?=
+
+UV_VERSION := 0.13.8
+TORCH := torch==2.13.0
+# The demo: a fixed window, so that the second run finds the first one's stages.
+DEMO := resume_screening_demo
+WINDOW := "window_start": "2026-01-05T00:00:00+00:00", "window_end": "2026-01-12T00:00:00+00:00"
+CONF := {$(WINDOW)$(if $(FULL),$(comma) "names_per_cell": 4)}
+STATE := .audit
+STORE := $(CURDIR)/$(STATE)/store$(if $(FULL),-full)
+comma := ,
+
+BIN := $(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)/bin
+PY := "$(BIN)/python"
+LOCKING = uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
+	--generate-hashes --no-emit-package torch --group demo --custom-compile-command 'make lock' --quiet
+FIND_PYTHON = for p in python3 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done
+PYTHON ?= $(shell $(FIND_PYTHON))
+
+# Without bytecode each Airflow process compiles every module again.
+unexport PYTHONDONTWRITEBYTECODE
+export UV_COMPILE_BYTECODE := 1
+export PATH := $(BIN):$(PATH)
+# Nothing reports home; no target but the installs needs a network.
+export GX_ANALYTICS_ENABLED := false
+export AIRFLOW__CORE__LOAD_EXAMPLES := False
+export AIRFLOW__CORE__DAGS_FOLDER := $(CURDIR)/dags
+export AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION := False
+
+.PHONY: help audit serve test test-slow lint bench lock install clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  variables: PYTHON, VENV=.venv, TORCH_INDEX=(pip index with the torch build you want), PORT=8080"
+
+audit: $(STATE)/airflow/.ready ## run the demo audit under Airflow and print its tables (FULL=1: four names per cell)
+	@echo "Running the DAG $(DEMO); its store is $(STORE)"
+	@AIRFLOW_HOME="$(CURDIR)/$(STATE)/airflow" AUDIT_STORE="$(STORE)" AUDIT_RETRIES=0 AIRFLOW__LOGGING__LOGGING_LEVEL=CRITICAL \
+		airflow dags test $(DEMO) --conf '$(CONF)' \
+		|| { echo "The audit did not finish. Its completed stages are kept: mend the cause above and run it again."; exit 1; }
+	@audit show $(DEMO) --store "$(STORE)"
+
+serve: $(STATE)/serve/.ready ## run Airflow with the audits scheduled; prints its URL and login (PORT=8080)
+	@AIRFLOW_HOME="$(CURDIR)/$(STATE)/serve" AUDIT_STORE="$${AUDIT_STORE:-$(STORE)}" PORT=$(PORT) sh tools/serve.sh
+
+test: $(VENV)/.installed-dev ## install what the tests need, and run them
+	@$(PY) -m pytest
+
+test-slow: $(VENV)/.installed-dev ## run the tests that take more than a few seconds each
+	@$(PY) -m pytest -m slow
+
+lint: $(VENV)/.installed-dev ## ruff and mypy --strict
+	@ruff check .
+	@ruff format --check .
+	@mypy
+
+bench: $(VENV)/.installed-dev ## measure the figures of the README
+	@$(PY) -m benchmarks
+
+install: $(VENV)/.installed ## install into the virtual environment, without the test tools
+
+lock: $(VENV)/bin/uv ## renew the locks from pyproject.toml; keeps the versions unless UPGRADE=1
+	@$(LOCKING) --all-extras $(if $(UPGRADE),--upgrade) --output-file requirements-dev.lock
+	@$(LOCKING) --extra airflow --extra gx --extra local --extra openai --extra s3 --extra text \
+		--constraint requirements-dev.lock $(if $(UPGRADE),--upgrade) --output-file requirements.lock
+	@{ echo "# Made by 'make lock': the locked versions without hashes, for plain pip -c."; \
+		{ sed -nE 's/^([a-z0-9][^ ]*==[^ ]+)( ; [^\\]*[^ \\])?( *\\)?$$/\1\2/p' requirements-dev.lock; echo "$(TORCH)"; } \
+		| LC_ALL=C sort; } > constraints.txt
+
+clean: ## remove the virtual environment, caches, and Airflow's state; archived runs in .audit/store stay
+	rm -rf $(VENV) .audit/airflow .audit/serve .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/uv:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; install it, or name it: make PYTHON=/path/to/python3"; exit 1; }
+	@test -x $(PY) || "$(PYTHON)" -m venv "$(VENV)" \
+		|| { rm -rf "$(VENV)"; echo "$(PYTHON) -m venv failed; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	@$(PY) -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+# The lock first and torch last: so all but torch is checked against its hash, and torch, whose build
+# depends on the machine, finds everything it shares with us in place.
+$(VENV)/.installed: requirements.lock constraints.txt pyproject.toml | $(VENV)/bin/uv
+	@echo "Installing $$(grep -c '^[a-z0-9].*==' requirements.lock) packages and torch into $(VENV)"
+	@uv pip install --python $(PY) --quiet --no-deps --require-hashes -r requirements.lock
+	@$(PY) -c 'from importlib.metadata import version; version("torch")' 2>/dev/null \
+		|| $(PY) -m pip install --disable-pip-version-check $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") -c constraints.txt $(TORCH)
+	@uv pip install --python $(PY) --quiet --no-deps -e .
+	@touch $@
+
+$(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
+	@echo "Installing the test tools"
+	@uv pip install --python $(PY) --quiet --no-deps --require-hashes -r requirements-dev.lock
+	@touch $@
+
+# Airflow's own state: one for `make audit`, one for `make serve`, as a scheduler would get in the way.
+$(STATE)/%/.ready: dags/pools.json $(VENV)/.installed
+	@mkdir -p $(@D)
+	@echo "Preparing Airflow in $(@D)"
+	@AIRFLOW_HOME="$(CURDIR)/$(@D)" airflow db migrate > $(@D)/prepare.log 2>&1 \
+		&& AIRFLOW_HOME="$(CURDIR)/$(@D)" airflow pools import dags/pools.json >> $(@D)/prepare.log 2>&1 \
+		|| { cat $(@D)/prepare.log; exit 1; }
+	@touch $@

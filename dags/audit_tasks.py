@@ -1,0 +1,194 @@
+"""What the DAG files share: the specs, the store, its credentials, and how an error ends a task.
+
+Parsed at every scheduler loop, so it imports the standard library, Airflow's SDK and the light parts
+of audit_lib only; stages and their libraries are imported inside the tasks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import traceback
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import Asset, Connection
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+
+from audit_lib.errors import (
+    AuditError,
+    BackendError,
+    ConflictError,
+    ModelNotFoundError,
+    NotFoundError,
+    SpecError,
+    StoreError,
+)
+from audit_lib.spec import AuditSpec
+
+HOME = Path(__file__).resolve().parents[1]
+MAX_MAPPED = 64
+XCOM_LIMIT_BYTES = 4096
+
+
+def specs_folder() -> Path:
+    """Return the folder whose YAML files are the audits (``AUDIT_SPECS``)."""
+    return Path(os.environ.get("AUDIT_SPECS") or HOME / "include" / "audits")
+
+
+def store_root() -> str:
+    """Return the root of the object storage (``AUDIT_STORE``): a folder or ``s3://bucket/prefix``."""
+    return os.environ.get("AUDIT_STORE") or str(HOME / ".audit" / "store")
+
+
+def load_specs() -> tuple[dict[str, tuple[Path, AuditSpec]], dict[Path, str]]:
+    """Return the audits by name, in name order, and the faults of the files that cannot be loaded."""
+    audits: dict[str, tuple[Path, AuditSpec]] = {}
+    faults: dict[Path, str] = {}
+    for path in sorted(specs_folder().glob("*.yaml")):
+        try:
+            spec = AuditSpec.load(path)
+            if spec.audit in audits:
+                raise SpecError(f"{path}: audit: {spec.audit!r} is the name in {audits[spec.audit][0].name} too")
+        except SpecError as error:
+            faults[path] = str(error)
+        else:
+            audits[spec.audit] = (path, spec)
+    return dict(sorted(audits.items())), faults
+
+
+def archived_asset(audit: str) -> Asset:
+    """Return the asset that an archived run of `audit` updates; its events carry the manifest's URI."""
+    root = store_root().rstrip("/")
+    folder = root if "://" in root else Path(root).absolute().as_uri()
+    return Asset(f"audit_archived_{audit}", uri=f"{folder}/{audit}", group="audit")
+
+
+def tell(message: str) -> None:
+    """Report progress. Airflow makes a task's output its log; ``make audit`` shows it on the terminal."""
+    print(message, flush=True)
+
+
+def window_of(context: Mapping[str, Any]) -> tuple[str, str]:
+    """Return start and end of the audited window, ISO 8601.
+
+    The params come first, then the data interval, then the window of the asset event that triggered
+    the run: a run that an asset or a person started may have no logical date and so no interval.
+
+    Raises
+    ------
+    AirflowFailException
+        If there is none of them.
+    """
+    params = context["params"]
+    start, end = params.get("window_start"), params.get("window_end")
+    if (start is None) != (end is None):
+        raise AirflowFailException("window_start and window_end go together: give both, or neither")
+    if start is not None:
+        return start, end
+    if context.get("data_interval_start") and context.get("data_interval_end"):
+        return context["data_interval_start"].isoformat(), context["data_interval_end"].isoformat()
+    windows = {
+        (extra["window_start"], extra["window_end"])
+        for extra in event_extras(context)
+        if "window_start" in extra and "window_end" in extra
+    }
+    if len(windows) != 1:
+        raise AirflowFailException(
+            "no window: this run has no data interval and no single triggering window; "
+            "trigger it again with window_start and window_end"
+        )
+    return windows.pop()
+
+
+def event_extras(context: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the extras of the asset events that triggered this run, in a fixed order."""
+    by_asset = context.get("triggering_asset_events") or {}
+    extras = [dict(event.extra or {}) for events in by_asset.values() for event in events]
+    return sorted(extras, key=_in_key_order)
+
+
+def _in_key_order(extra: dict[str, Any]) -> str:
+    return json.dumps(extra, sort_keys=True, default=str)
+
+
+def small(value: Any) -> Any:
+    """Return `value`, which goes to XCom, or raise if it is more than a URI or a few counts."""
+    size = len(json.dumps(value).encode())
+    if size > XCOM_LIMIT_BYTES:
+        raise AirflowFailException(f"{size} bytes for XCom, the limit is {XCOM_LIMIT_BYTES}: data goes to the store")
+    return value
+
+
+@contextlib.contextmanager
+def in_task() -> Iterator[None]:
+    """Run a task's body: with the store's credentials, telling what went wrong, retried only where that can help."""
+    with contextlib.ExitStack() as stack:
+        if connection_id := os.environ.get("AUDIT_STORE_CONN_ID"):
+            stack.enter_context(_environment(s3_environment(Connection.get(connection_id))))
+        try:
+            yield
+        except AirflowSkipException as skip:
+            tell(f"skipped: {skip}")
+            raise
+        except AirflowFailException as error:
+            tell(f"error: {error}")
+            raise
+        except AuditError as error:
+            tell(f"error: {error}")
+            if may_pass(error):
+                raise
+            # The message says all that helps; the traceback would hide it.
+            raise AirflowFailException(str(error)) from None
+        except Exception:
+            tell(traceback.format_exc())  # a terminal that hides Airflow's own log shows it too
+            raise
+
+
+def may_pass(error: AuditError) -> bool:
+    """Return whether the same task may succeed later: a server that did not answer, and no other fault."""
+    if isinstance(error, (ConflictError, NotFoundError, ModelNotFoundError)):
+        return False
+    return isinstance(error, (StoreError, BackendError))
+
+
+def s3_environment(connection: Connection) -> dict[str, str]:
+    """Return the variables that boto3 reads, from an Airflow connection of type ``aws`` or ``generic``.
+
+    Login and password are the access key and its secret; extra may hold ``endpoint_url``,
+    ``region_name`` and ``aws_session_token``.
+    """
+    extra = connection.extra_dejson
+    variables = {
+        "AWS_ACCESS_KEY_ID": connection.login,
+        "AWS_SECRET_ACCESS_KEY": connection.password,
+        "AWS_SESSION_TOKEN": extra.get("aws_session_token"),
+        "AWS_ENDPOINT_URL_S3": extra.get("endpoint_url"),
+        "AWS_DEFAULT_REGION": extra.get("region_name"),
+    }
+    return {name: value for name, value in variables.items() if value}
+
+
+@contextlib.contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def named_in(path: Path) -> str:
+    """Return the name of the audit in a spec that cannot be loaded, so that its DAG keeps its id."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if match := re.search(r"^audit:\s*([a-z][a-z0-9_]{0,63})\s*(?:#.*)?$", path.read_text(encoding="utf-8"), re.M):
+            return match[1]
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", path.stem)

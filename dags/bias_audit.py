@@ -1,0 +1,253 @@
+"""One DAG for each audit in include/audits/*.yaml.
+
+::
+
+    plan -> sample -> perturb -> shards -> score[shard]* -> validate -> measure -> report -> archive -> completed
+
+A task calls one stage of audit_lib.pipeline and passes on the run's URI and a few counts; everything
+else goes through the store. Complete stages are skipped, so any task can be cleared and run again.
+
+A spec that cannot be loaded still gets its DAG, with one task that fails with the spec's fault. An
+import error would be worse: Airflow then stops to schedule every DAG of this file.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import (
+    DAG,
+    AsyncCallback,
+    CronDataIntervalTimetable,
+    DeadlineAlert,
+    DeadlineReference,
+    Param,
+    get_current_context,
+    get_parsing_context,
+    task,
+)
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from audit_tasks import archived_asset, in_task, load_specs, named_in, small, store_root, tell, window_of
+
+from audit_lib.spec import AuditSpec, Schedule
+
+POOLS = {"transformers": "gpu", "openai": "llm_api"}
+RETRIES = {
+    "retries": int(os.environ.get("AUDIT_RETRIES", "2")),
+    "retry_delay": timedelta(seconds=30),
+    "retry_exponential_backoff": 2.0,
+    "max_retry_delay": timedelta(minutes=10),
+}
+
+
+@task
+def plan(spec_path: str) -> str:
+    """Write the signed-off design of the run before any scoring; return the run's URI."""
+    from audit_lib.pipeline import open_run, run_stage
+    from audit_lib.run import Window
+
+    context = get_current_context()
+    params = context["params"]
+    with in_task():
+        run = open_run(
+            spec_path,
+            Window.parse(*window_of(context)),
+            store_root(),
+            sample_size=params.get("sample_size"),
+            names_per_cell=params.get("names_per_cell"),
+            notify=tell,
+        )
+        run_stage(run, "plan")
+        return small(run.uri)
+
+
+@task
+def stage(run: str, spec_path: str, name: str) -> dict[str, int]:
+    """Do one stage; return its counts."""
+    from audit_lib.pipeline import load_run, run_stage
+
+    with in_task():
+        return small(run_stage(load_run(run, spec_path=spec_path, notify=tell), name))
+
+
+@task
+def shards(run: str, spec_path: str) -> list[int]:
+    """List the shards that are to be scored, from the store. None at all is an error, not a skip."""
+    from audit_lib.pipeline import load_run
+    from audit_lib.pipeline import shards as planned
+
+    with in_task():
+        parts = planned(load_run(run, spec_path=spec_path))
+        if not parts:
+            raise AirflowFailException(f"{run}: there is nothing to score; look at the stages sample and variants")
+        if get_current_context()["params"].get("dry_run"):
+            raise AirflowSkipException(f"dry run: {len(parts)} shards would be scored; the model was not asked")
+        return small(parts)
+
+
+@task(map_index_template="shard {{ task.op_kwargs['shard'] }}")
+def score(run: str, spec_path: str, shard: int) -> dict[str, int]:
+    """Score one shard; return its counts."""
+    from audit_lib.pipeline import load_run, run_stage
+
+    with in_task():
+        return small(run_stage(load_run(run, spec_path=spec_path, notify=tell), "scores", shard=shard))
+
+
+@task(trigger_rule="all_done")
+def archive(run: str | None, spec_path: str) -> dict[str, int]:
+    """Seal the run, also one that failed its validation, and announce the manifest's URI."""
+    from audit_lib.pipeline import load_run, run_stage
+
+    context = get_current_context()
+    with in_task():
+        if context["params"].get("dry_run"):
+            raise AirflowSkipException("dry run: nothing to archive")
+        if run is None:
+            raise AirflowSkipException("nothing to archive: the plan failed")
+        opened = load_run(run, spec_path=spec_path, notify=tell)
+        counts = run_stage(opened, "evidence")
+        window = opened.key.window
+        context["outlet_events"][archived_asset(opened.key.audit)].extra = small(
+            {
+                "run": run,
+                "manifest": f"{run}/evidence/manifest.json",
+                "window_start": window.start.isoformat(),
+                "window_end": window.end.isoformat(),
+                "reported": opened.stage("report").is_complete(),
+            }
+        )
+        return small(counts)
+
+
+@task(retries=0)
+def load_spec(spec_path: str) -> None:
+    """Fail with the fault of a spec that cannot be loaded."""
+    with in_task():
+        AuditSpec.load(spec_path)
+        raise AirflowFailException(f"{spec_path}: another spec has its name, or it was mended since the last parse")
+
+
+def page(spec: AuditSpec, path: Path) -> str:
+    """Return the DAG's page in the UI."""
+    attributes = "\n".join(
+        f"- **{name}**: {', '.join(levels)} (reference: {spec.groups.reference[name]})"
+        for name, levels in spec.groups.attributes.items()
+    )
+    return (
+        f"# {spec.title}\n\n{spec.description}\n\n"
+        f"- **Model**: {spec.model.name} ({spec.model.backend})\n"
+        f"- **Selected**: {spec.decision.rule}\n"
+        f"- **Demographics**: {spec.groups.provenance}\n{attributes}\n\n"
+        f"Each run audits the half-open interval between two ticks of `{spec.schedule.cron}` "
+        f"({spec.schedule.timezone}); a run started by hand may name its own window. Spec: `{path.name}`.\n"
+    )
+
+
+def audit_params(spec: AuditSpec) -> dict[str, Param]:
+    """Return the params, whose JSON schemas make the form behind *Trigger* in the UI."""
+    instant = {"type": ["null", "string"], "format": "date-time"}
+    params = {
+        "window_start": Param(
+            None, title="Window start", description="First instant audited; empty: the run's own interval.", **instant
+        ),
+        "window_end": Param(None, title="Window end", description="First instant no longer audited.", **instant),
+        "sample_size": Param(
+            None,
+            type=["null", "integer"],
+            minimum=1,
+            title="Sample size",
+            description="Prompts drawn, in place of the spec's number. Another number is another run.",
+        ),
+        "dry_run": Param(
+            False, type="boolean", title="Dry run", description="Plan, draw and perturb, but do not ask the model."
+        ),
+    }
+    if spec.perturb is not None:
+        params["names_per_cell"] = Param(
+            None,
+            type=["null", "integer"],
+            minimum=1,
+            title="Names per cell",
+            description="Names each prompt is shown under in each group, in place of the spec's number.",
+        )
+    return params
+
+
+def deadline() -> DeadlineAlert | None:
+    """Return the alert for a run that takes too long (``AUDIT_DEADLINE_HOURS``), or None.
+
+    Only the scheduled service sets it: `airflow dags test` of Airflow 3.3 cannot finish a DAG that has one.
+    """
+    hours = os.environ.get("AUDIT_DEADLINE_HOURS")
+    if not hours:
+        return None
+    return DeadlineAlert(
+        reference=DeadlineReference.DAGRUN_QUEUED_AT,
+        interval=timedelta(hours=float(hours)),
+        callback=AsyncCallback("audit_lib.deadline.missed"),
+    )
+
+
+def audit_dag(spec: AuditSpec, path: Path) -> DAG:
+    """Return the DAG of an audit."""
+    with DAG(
+        spec.audit,
+        description=spec.title,
+        doc_md=page(spec, path),
+        schedule=CronDataIntervalTimetable(spec.schedule.cron, timezone=spec.schedule.timezone),
+        start_date=spec.schedule.start,
+        catchup=False,
+        max_active_runs=1,
+        params=audit_params(spec),
+        tags=sorted({"audit", spec.model.backend, spec.task}),
+        default_args=RETRIES,
+        deadline=deadline(),
+    ) as dag:
+        where = str(path)
+        run = plan(where)
+        sample = stage.override(task_id="sample")(run, where, "sample")
+        perturb = stage.override(task_id="perturb")(run, where, "variants")
+        parts = shards(run, where)
+        scored = score.override(pool=POOLS.get(spec.model.backend, "default_pool")).partial(
+            run=run, spec_path=where
+        )
+        scores = scored.expand(shard=parts)
+        validate = stage.override(task_id="validate")(run, where, "validation")
+        measure = stage.override(task_id="measure")(run, where, "metrics")
+        report = stage.override(task_id="report")(run, where, "report")
+        sealed = archive.override(outlets=[archived_asset(spec.audit)])(run, where)
+        # The leaf: a run whose report failed is a failed run, although its failure was archived.
+        completed = EmptyOperator(task_id="completed")
+        run >> sample >> perturb >> parts >> scores >> validate >> measure >> report >> sealed >> completed
+        report >> completed
+    return dag
+
+
+def broken_dag(path: Path, fault: str, taken: set[str]) -> DAG:
+    """Return the DAG of a spec that cannot be loaded: it fails when the audit would have run."""
+    name = named_in(path)
+    default = Schedule()
+    with DAG(
+        name if name not in taken else f"{name}.{path.stem}",
+        description="This spec cannot be loaded",
+        doc_md=f"# This spec cannot be loaded\n\n```\n{fault}\n```\n",
+        schedule=CronDataIntervalTimetable(default.cron, timezone=default.timezone),
+        start_date=default.start,
+        catchup=False,
+        max_active_runs=1,
+        tags=["audit", "broken spec"],
+    ) as dag:
+        load_spec(str(path))
+    return dag
+
+
+_wanted = get_parsing_context().dag_id
+_audits, _faults = load_specs()
+_broken = [broken_dag(path, fault, set(_audits)) for path, fault in _faults.items()]
+for _name, (_path, _spec) in _audits.items():
+    if _wanted in (None, _name):
+        globals()[f"dag_{_name}"] = audit_dag(_spec, _path)

@@ -1,0 +1,51 @@
+"""Compares each newly archived run with the one before it, and records what changed.
+
+Started by the assets that the audits update when they archive, or by hand with a run's URI.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from airflow.sdk import DAG, AssetAny, Param, get_current_context, task
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from audit_tasks import archived_asset, event_extras, in_task, load_specs, small, tell
+
+
+@task(retries=2, retry_delay=timedelta(seconds=30))
+def monitor() -> dict[str, int]:
+    """Run the stage monitor for every run that was archived since the last time."""
+    from audit_lib.pipeline import load_run, run_stage
+
+    with in_task():
+        context = get_current_context()
+        by_hand = context["params"].get("run")
+        events = [{"run": by_hand, "reported": True}] if by_hand else event_extras(context)
+        if not events:
+            raise AirflowFailException("no run: start this DAG with the URI of an archived run in `run`")
+        runs = sorted({event["run"] for event in events if event.get("reported")})
+        if not runs:
+            raise AirflowSkipException("the archived runs failed their validation: there are no numbers to compare")
+        for uri in runs:
+            run_stage(load_run(uri, notify=tell), "monitor")
+        return small({"runs": len(runs), "without_numbers": len({event["run"] for event in events}) - len(runs)})
+
+
+_assets = [archived_asset(audit) for audit in load_specs()[0]]
+
+with DAG(
+    "drift_monitor",
+    description="Compares each archived run with the one before it",
+    doc_md=__doc__,
+    schedule=AssetAny(*_assets) if _assets else None,
+    start_date=datetime(2026, 1, 5, tzinfo=UTC),
+    catchup=False,
+    max_active_runs=1,
+    params={
+        "run": Param(
+            None, type=["null", "string"], title="Run", description="URI of an archived run; empty: the new ones."
+        )
+    },
+    tags=["audit", "monitor"],
+):
+    monitor()

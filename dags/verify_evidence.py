@@ -1,0 +1,67 @@
+"""Verifies every archived bundle again, weekly: all digests, and all published numbers.
+
+The runs are spread over at most 64 mapped tasks by a digest of their name, so that a run archived
+meanwhile moves no other run to another task.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+
+from airflow.sdk import DAG, CronTriggerTimetable, task
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from audit_tasks import MAX_MAPPED, in_task, small, store_root, tell
+
+MANIFEST = "/evidence/manifest.json"
+
+
+def bundles() -> dict[str, int]:
+    """Return the archived runs in the store (URI -> number of its mapped task)."""
+    from audit_lib.store import open_store
+
+    store = open_store(store_root())
+    runs = [key.removesuffix(MANIFEST) for key in store.list("") if key.endswith(MANIFEST)]
+    return {store.uri(run): int(hashlib.sha256(run.encode()).hexdigest(), 16) % MAX_MAPPED for run in runs}
+
+
+@task
+def parts() -> list[int]:
+    """List the mapped tasks that have runs to verify."""
+    with in_task():
+        numbers = sorted(set(bundles().values()))
+        if not numbers:
+            raise AirflowSkipException(f"{store_root()}: nothing is archived yet")
+        return small(numbers)
+
+
+@task(map_index_template="part {{ task.op_kwargs['part'] }}")
+def verify(part: int) -> dict[str, int]:
+    """Verify the runs of one part; fail, naming each, if one does not verify."""
+    from audit_lib.archive.verify import verify as verify_bundle
+
+    faults = []
+    with in_task():
+        runs = sorted(uri for uri, number in bundles().items() if number == part)
+        for uri in runs:
+            verification = verify_bundle(uri)
+            tell(f"{uri}: {'verified' if verification.ok else 'DOES NOT VERIFY'}")
+            if not verification.ok:
+                faults.append(uri)
+        if faults:
+            raise AirflowFailException("archived evidence does not verify: " + ", ".join(faults))
+        return small({"verified": len(runs)})
+
+
+with DAG(
+    "verify_evidence",
+    description="Verifies every archived bundle again",
+    doc_md=__doc__,
+    schedule=CronTriggerTimetable("0 3 * * 0", timezone="UTC"),
+    start_date=datetime(2026, 1, 5, tzinfo=UTC),
+    catchup=False,
+    max_active_runs=1,
+    default_args={"retries": 2, "retry_delay": timedelta(seconds=30)},
+    tags=["audit", "evidence"],
+):
+    verify.expand(part=parts())
