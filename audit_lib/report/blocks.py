@@ -1,0 +1,197 @@
+"""A page as a list of typed blocks. Every output that people read (HTML now, PDF later) is made from them.
+
+Blocks hold text, never markup: what is escaped and how is the renderer's business alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+Tone = Literal["plain", "muted", "flag"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A stretch of text: plain, strong, code, or a link to another place or page."""
+
+    text: str
+    style: Literal["plain", "strong", "code", "link"] = "plain"
+    target: str = ""
+
+
+Text = tuple[Run, ...]
+
+
+def text(*parts: str | Run) -> Text:
+    """Make a text from strings and runs."""
+    return tuple(Run(part) if isinstance(part, str) else part for part in parts)
+
+
+def strong(words: str) -> Run:
+    """Stress some words."""
+    return Run(words, "strong")
+
+
+def code(words: str) -> Run:
+    """Mark words as something for a machine."""
+    return Run(words, "code")
+
+
+def link(words: str, target: str) -> Run:
+    """Point somewhere: an anchor on this page, or a cited source."""
+    return Run(words, "link", target)
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph."""
+
+    kind: ClassVar[str] = "paragraph"
+    text: Text
+    lead: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A list of short texts."""
+
+    kind: ClassVar[str] = "bullets"
+    items: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Terms and what they are; `strip` sets them side by side."""
+
+    kind: ClassVar[str] = "facts"
+    items: tuple[tuple[str, Text], ...]
+    strip: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that must be read before the rest."""
+
+    kind: ClassVar[str] = "notice"
+    title: str
+    text: Text
+    tone: Literal["warning", "note"] = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number set large, with what it is and how sure it is."""
+
+    label: str
+    value: str
+    detail: str
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A few numbers set large."""
+
+    kind: ClassVar[str] = "figures"
+    items: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    label: str
+    numeric: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell: its text, a mark that people must see, and a note under the text."""
+
+    text: str
+    mark: str = ""
+    note: str = ""
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row: its header and its cells."""
+
+    header: str
+    cells: tuple[Cell, ...]
+    tone: Tone = "plain"
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with a caption; `columns` begins with the column of row headers."""
+
+    kind: ClassVar[str] = "table"
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart as SVG, wide and narrow, with its caption. The tables hold the same numbers."""
+
+    kind: ClassVar[str] = "chart"
+    wide: str
+    narrow: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command to type."""
+
+    kind: ClassVar[str] = "command"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Detail that is folded away on a screen and printed in full on paper."""
+
+    kind: ClassVar[str] = "fold"
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading inside a section."""
+
+    kind: ClassVar[str] = "heading"
+    text: str
+
+
+Block = Paragraph | Bullets | Facts | Notice | Figures | Table | Chart | Command | Fold | Heading
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page, with a place to link to."""
+
+    id: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A whole page."""
+
+    title: str
+    subtitle: str
+    kicker: str
+    language: str
+    badges: tuple[tuple[str, Tone], ...]
+    status: Facts
+    sections: tuple[Section, ...]
+    footer: Text

@@ -1,0 +1,154 @@
+"""Charts as SVG text: dots with intervals along a scale, one row a category.
+
+Colours come from the page's CSS classes, so that light, dark and print agree. Every chart carries a
+title and a description; the tables beside it hold the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+_ROW = 26
+_TOP = 30
+_BOTTOM = 26
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dot:
+    """One row of a chart.
+
+    Parameters
+    ----------
+    label : str
+        What the row is.
+    value : float or None
+        Where the dot is; None draws the words "undefined".
+    low, high : float or None
+        Ends of the interval; None draws none, infinity runs to the edge.
+    printed : str
+        The value as the tables print it.
+    flagged, hollow : bool
+        Whether the dot has the flag's colour, and whether it is drawn open (the comparator).
+    heading : bool
+        A row that only names those below it.
+    """
+
+    label: str
+    value: float | None
+    printed: str
+    low: float | None = None
+    high: float | None = None
+    flagged: bool = False
+    hollow: bool = False
+    heading: bool = False
+
+
+def dot_chart(
+    title: str,
+    description: str,
+    dots: Sequence[Dot],
+    *,
+    span: tuple[float, float],
+    guide: tuple[float, str] | None = None,
+    origin: float | None = None,
+    width: int = 760,
+    names: int = 250,
+) -> str:
+    """Draw dots with intervals over a common scale.
+
+    Parameters
+    ----------
+    title, description : str
+        For those who do not see the chart.
+    dots : sequence of Dot
+        Rows, from the top.
+    span : tuple of float
+        Ends of the scale; an interval that leaves it ends in an arrow head.
+    guide : tuple of float and str, optional
+        A dashed line and its name.
+    origin : float, optional
+        A solid line: where nothing differs.
+    width, names : int
+        Pixels of the whole, and of the column of labels; with 0 labels stand above their row.
+
+    Examples
+    --------
+    >>> svg = dot_chart("Ratios", "Two rows", [Dot(label="a", value=0.5, printed="0.500")], span=(0, 1))
+    >>> svg.startswith("<svg") and "0.500" in svg
+    True
+    """
+    stacked = names == 0
+    row = _ROW + 16 if stacked else _ROW
+    left, right = (8 if stacked else names), width - 64
+    height = _TOP + row * len(dots) + _BOTTOM
+
+    def x(value: float) -> float:
+        share = (min(max(value, span[0]), span[1]) - span[0]) / (span[1] - span[0])
+        return round(left + share * (right - left), 1)
+
+    parts = [
+        f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" xmlns="http://www.w3.org/2000/svg">',
+        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>",
+    ]
+    bottom = height - _BOTTOM
+    for tick in _ticks(*span):
+        parts.append(f'<line class="grid" x1="{x(tick)}" x2="{x(tick)}" y1="{_TOP - 6}" y2="{bottom}"/>')
+        parts.append(
+            f'<text class="tick" x="{x(tick)}" y="{bottom + 16}" text-anchor="middle">{_short(tick)}</text>'
+        )
+    if origin is not None:
+        parts.append(
+            f'<line class="origin" x1="{x(origin)}" x2="{x(origin)}" y1="{_TOP - 6}" y2="{bottom}"/>'
+        )
+    if guide is not None:
+        at, name = guide
+        parts.append(f'<line class="guide" x1="{x(at)}" x2="{x(at)}" y1="{_TOP - 6}" y2="{bottom}"/>')
+        parts.append(
+            f'<text class="guide-name" x="{x(at)}" y="{_TOP - 12}" text-anchor="middle">{escape(name)}</text>'
+        )
+    for number, dot in enumerate(dots):
+        top = _TOP + number * row
+        y = top + (row - 12 if stacked else row / 2)
+        label_x, label_y, anchor = (left, top + 12, "start") if stacked else (names - 14, y + 4, "end")
+        parts.append(
+            f'<text class="name" x="{label_x}" y="{label_y}" text-anchor="{anchor}">{escape(dot.label)}</text>'
+        )
+        parts += _interval(dot, x, y, span)
+        if dot.value is not None:
+            kind = " ".join(
+                ["dot", *(["flagged"] if dot.flagged else []), *(["hollow"] if dot.hollow else [])]
+            )
+            parts.append(f'<circle class="{kind}" cx="{x(dot.value)}" cy="{y}" r="5"/>')
+        parts.append(
+            f'<text class="value" x="{width - 4}" y="{y + 4}" text-anchor="end">{escape(dot.printed)}</text>'
+        )
+    return "".join([*parts, "</svg>"])
+
+
+def _interval(dot: Dot, x: object, y: float, span: tuple[float, float]) -> list[str]:
+    if dot.low is None or dot.high is None or not callable(x):
+        return []
+    low, high = x(dot.low), x(dot.high)
+    parts = [f'<line class="bar" x1="{low}" x2="{high}" y1="{y}" y2="{y}"/>']
+    for value, at, sign in ((dot.low, low, -1), (dot.high, high, 1)):
+        if span[0] <= value <= span[1]:
+            parts.append(f'<line class="bar" x1="{at}" x2="{at}" y1="{y - 4}" y2="{y + 4}"/>')
+        else:
+            parts.append(f'<path class="arrow" d="M{at} {y - 4}L{at + 6 * sign} {y}L{at} {y + 4}Z"/>')
+    return parts
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers on the scale, four to eight of them."""
+    rough = (high - low) / 5
+    base = 10.0 ** math.floor(math.log10(rough))
+    step = base * next(m for m in (1, 2, 2.5, 5, 10) if m * base >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    return [round(i * step, 10) for i in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _short(value: float) -> str:
+    return f"{value:g}".replace("-", "\N{MINUS SIGN}")

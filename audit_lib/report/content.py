@@ -1,0 +1,303 @@
+"""What a report is about: the artefacts of a run, read once, checked, and typed.
+
+Rates and ratios are made again from the whole numbers of the tables. A report whose numbers do not
+follow from its own counts is not written.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from audit_lib.canonical import sha256
+from audit_lib.errors import EvidenceError
+from audit_lib.policies import Policy, load_policy
+from audit_lib.results import Undefined
+from audit_lib.run import SUCCESS, Run, RunKey
+from audit_lib.spec import AuditSpec
+
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRow:
+    """A category's row of a statutory table.
+
+    Parameters
+    ----------
+    n, selected : int
+        People assessed in the category, and those selected (or scored above the median).
+    rate, ratio : Fraction or Undefined
+        Made from the counts; exact.
+    below : bool or None
+        Whether the ratio is under the policy's guideline; None where there is no ratio.
+    estimate : mapping
+        The impact ratio's estimate as the measure stage wrote it: intervals, tests, method.
+    """
+
+    label: str
+    levels: Mapping[str, str]
+    n: int
+    selected: int
+    share: Fraction | Undefined
+    rate: Fraction | Undefined
+    rate_estimate: Mapping[str, Any]
+    ratio: Fraction | Undefined
+    below: bool | None
+    small: bool
+    excluded: str | None
+    estimate: Mapping[str, Any]
+
+    @property
+    def empty(self) -> bool:
+        """Whether nobody is in the category."""
+        return self.n == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateTable:
+    """A statutory table: one kind of rate, one family of categories, one stratum."""
+
+    kind: str
+    family: str
+    stratum: Mapping[str, str]
+    total: int
+    unknown: int
+    median: float | None
+    median_ties: int | None
+    tied_rounds: int | None
+    comparator: str | Undefined
+    rows: tuple[TableRow, ...]
+
+    @property
+    def where(self) -> str:
+        """The stratum in words."""
+        return in_words(self.stratum) or "all positions together"
+
+    def row(self, label: str) -> TableRow:
+        """Return the row of a category."""
+        return next(row for row in self.rows if row.label == label)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """Everything a report says, before it is put into words."""
+
+    spec: AuditSpec
+    key: RunKey
+    policy: Policy
+    plan: Mapping[str, Any]
+    sample: Mapping[str, Any]
+    validation: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    tables: tuple[RateTable, ...]
+    models: tuple[Mapping[str, Any], ...]
+    prompt_digest: str | None
+    planned_at: datetime
+    scored_at: datetime
+    measured_at: datetime
+    inputs: Mapping[str, str]
+
+    @property
+    def provenance(self) -> str:
+        """How the demographics are known."""
+        return self.spec.groups.provenance
+
+    @property
+    def is_experiment(self) -> bool:
+        """Whether the demographics were assigned."""
+        return self.provenance in self.policy.provenance.experiment
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the policy's law does not accept the demographics."""
+        return self.provenance in self.policy.provenance.refused
+
+    @property
+    def headline(self) -> tuple[RateTable, ...]:
+        """The tables of the spec's first stratum: the whole audit, unless it says otherwise."""
+        return self.of_strata(self.tables, first=True)
+
+    @property
+    def by_stratum(self) -> tuple[RateTable, ...]:
+        """The tables of every further stratum."""
+        return self.of_strata(self.tables, first=False)
+
+    def of_strata(self, tables: tuple[RateTable, ...], *, first: bool) -> tuple[RateTable, ...]:
+        """Keep the tables split by the first set of columns in the spec, or by the others."""
+        columns = sorted(self.spec.measure.strata[0]) if self.spec.measure.strata else []
+        return tuple(table for table in tables if (sorted(table.stratum) == columns) == first)
+
+    def estimates(self, metric: str) -> list[Mapping[str, Any]]:
+        """Return the estimates of a metric that go beyond the statutory tables."""
+        return [estimate for estimate in self.metrics["estimates"] if estimate["metric"] == metric]
+
+    @property
+    def title(self) -> str:
+        """What the page may be called."""
+        name = "experiment" if self.is_experiment else "refused" if self.is_refused else "audit"
+        return self.policy.wording[f"title_{name}"]
+
+
+def gather(run: Run) -> Content:
+    """Read what the report needs from the run's complete stages.
+
+    Raises
+    ------
+    IncompleteRunError
+        If a stage before the report is not complete.
+    EvidenceError
+        If an artefact is not what its stage wrote, or a number does not follow from its counts.
+    """
+    policy = load_policy(run.spec.report.policy)
+    shards = _complete_shards(run)
+    metrics = run.stage("metrics").read_json("metrics.json")
+    prompt = run.design_file("prompt.template") if run.spec.prompt is not None else None
+    return Content(
+        spec=run.spec,
+        key=run.key,
+        policy=policy,
+        plan=run.stage("plan").read_json("plan.json"),
+        sample=run.stage("sample").read_json("sample.json"),
+        validation=run.stage("validation").read_json("validation.json"),
+        metrics=metrics,
+        tables=tuple(read_table(table, policy) for table in metrics["tables"]),
+        models=_models(run, shards),
+        prompt_digest=None if prompt is None else sha256(prompt),
+        planned_at=_finished(run, "plan"),
+        scored_at=max((_finished(run, shard) for shard in shards), default=_finished(run, "validation")),
+        measured_at=_finished(run, "metrics"),
+        inputs={
+            f"{stage}/{name}": entry["sha256"]
+            for stage in ("plan", "sample", "validation", "metrics")
+            for name, entry in sorted(run.stage(stage).success()["artefacts"].items())
+        },
+    )
+
+
+def _complete_shards(run: Run) -> list[str]:
+    return [key.removesuffix(f"/{SUCCESS}") for key in run.list("scores") if key.endswith(f"/{SUCCESS}")]
+
+
+def _models(run: Run, shards: list[str]) -> tuple[Mapping[str, Any], ...]:
+    """Descriptions of the models that answered, each once: shards of one run should agree."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for shard in shards:
+        content = run.stage(shard).read("model.json")
+        found.setdefault(sha256(content), json.loads(content))
+    return tuple(found.values())
+
+
+def _finished(run: Run, stage: str) -> datetime:
+    # Times come from the stages' own records, so that rendering again gives the same bytes.
+    return datetime.fromisoformat(run.stage(stage).success()["finished_at"])
+
+
+def read_table(table: Mapping[str, Any], policy: Policy) -> RateTable:
+    """Type one table of ``metrics.json`` and check it against its own counts.
+
+    Raises
+    ------
+    EvidenceError
+        If a rate, ratio or flag does not follow from the counts, or more were selected than assessed.
+    """
+    comparator = undefined_or(table["comparator"])
+    where = f"metrics.json: {table['kind']} {table['family']} {in_words(table['stratum'])}".rstrip()
+    counts = {row["label"]: (int(row["n"]), int(row["selected"])) for row in table["rows"]}
+    if len(counts) != len(table["rows"]):
+        raise EvidenceError(f"{where}: two rows have one label; categories must differ")
+    if isinstance(comparator, str) and comparator not in counts:
+        raise EvidenceError(f"{where}: the comparator {comparator!r} is not a row of the table")
+    base = counts[comparator] if isinstance(comparator, str) else None
+    return RateTable(
+        kind=table["kind"],
+        family=table["family"],
+        stratum=table["stratum"],
+        total=table["total"],
+        unknown=table["unknown"],
+        median=table["median"],
+        median_ties=table["median_ties"],
+        tied_rounds=table["tied_rounds"],
+        comparator=comparator,
+        rows=tuple(_row(row, base, comparator, policy, where) for row in table["rows"]),
+    )
+
+
+def _row(
+    row: Mapping[str, Any],
+    base: tuple[int, int] | None,
+    comparator: str | Undefined,
+    policy: Policy,
+    where: str,
+) -> TableRow:
+    n, selected, label = int(row["n"]), int(row["selected"]), row["label"]
+    if not 0 <= selected <= n:
+        raise EvidenceError(f"{where}, row {label!r}: {selected} of {n} were selected; that cannot be")
+    rate = Fraction(selected, n) if n else Undefined("nobody in this category was assessed")
+    stated = undefined_or(row["impact_ratio"]["value"])
+    ratio: Fraction | Undefined
+    if isinstance(stated, Undefined) or row["excluded"] is not None:
+        ratio = stated if isinstance(stated, Undefined) else Undefined(str(row["excluded"]))
+    elif base is None or base[1] == 0 or n == 0:
+        raise EvidenceError(
+            f"{where}, row {label!r}: a ratio is given, but the counts define none ({comparator})"
+        )
+    else:
+        ratio = Fraction(selected * base[0], n * base[1])
+        _agree(stated, ratio, f"{where}, row {label!r}: impact ratio")
+    if isinstance(rate, Fraction):
+        _agree(undefined_or(row["rate"]["value"]), rate, f"{where}, row {label!r}: rate")
+    below = ratio < policy.guidance.threshold if isinstance(ratio, Fraction) else None
+    if row["four_fifths_flag"] not in (below, None):
+        raise EvidenceError(
+            f"{where}, row {label!r}: the flag {row['four_fifths_flag']} is not what the counts give"
+        )
+    share = row["share_of_data"]
+    return TableRow(
+        label=label,
+        levels=row["category"],
+        n=n,
+        selected=selected,
+        share=Undefined("nobody was assessed") if share is None else undefined_fraction(share),
+        rate=rate,
+        rate_estimate=row["rate"],
+        ratio=ratio,
+        below=below,
+        small="small_cell" in (*row["rate"]["flags"], *row["impact_ratio"]["flags"]),
+        excluded=row["excluded"],
+        estimate=row["impact_ratio"],
+    )
+
+
+def _agree(stated: Any, exact: Fraction, what: str) -> None:
+    if isinstance(stated, Undefined) or not math.isclose(stated, exact, rel_tol=_CLOSE, abs_tol=_CLOSE):
+        raise EvidenceError(f"{what} is stated as {stated}, but its counts give {exact} = {float(exact):.6g}")
+
+
+def undefined_or(value: Any) -> Any:
+    """Turn ``{"undefined": reason}`` back into `Undefined`, and leave everything else alone."""
+    if isinstance(value, Mapping) and set(value) == {"undefined"}:
+        return Undefined(value["undefined"])
+    return value
+
+
+def undefined_fraction(value: Any) -> Fraction | Undefined:
+    """Read a number that may be undefined as an exact fraction."""
+    read = undefined_or(value)
+    return read if isinstance(read, Undefined) else Fraction(read)
+
+
+def in_words(levels: Mapping[str, str]) -> str:
+    """Print attribute levels or a stratum for people: the levels, underscores as spaces.
+
+    Examples
+    --------
+    >>> in_words({"sex": "female", "race": "Black"}), in_words({"position": "software_engineer"})
+    ('female, Black', 'software engineer')
+    """
+    return ", ".join(str(level).replace("_", " ") for level in levels.values())

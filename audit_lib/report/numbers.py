@@ -1,0 +1,118 @@
+"""How numbers print: half up, once, from exact values, and never across a threshold."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from audit_lib.results import Undefined
+
+UNDEFINED = "undefined"
+MINUS = "\N{MINUS SIGN}"
+_MOST_DIGITS = 12
+
+
+def half_up(value: Fraction, digits: int) -> str:
+    """Print `value` with `digits` after the point, halves away from zero.
+
+    Examples
+    --------
+    >>> half_up(Fraction(1, 8), 2), half_up(Fraction(-1, 8), 2), half_up(Fraction(2, 3), 0)
+    ('0.13', '−0.13', '1')
+    """
+    scaled = abs(value) * 10**digits
+    whole = (2 * scaled.numerator + scaled.denominator) // (2 * scaled.denominator)
+    text = str(whole).rjust(digits + 1, "0")
+    text = f"{text[:-digits]}.{text[-digits:]}" if digits else text
+    return f"{MINUS}{text}" if value < 0 and whole else text
+
+
+def guarded(value: Fraction, digits: int, *thresholds: Fraction) -> str:
+    """Print `value` with `digits` after the point, or more where these would put it on or over a threshold.
+
+    Examples
+    --------
+    >>> guarded(Fraction(7996, 10000), 3, Fraction(4, 5)), guarded(Fraction(4, 5), 3, Fraction(4, 5))
+    ('0.7996', '0.800')
+    """
+    for precision in range(digits, _MOST_DIGITS):
+        text = half_up(value, precision)
+        printed = Fraction(text.replace(MINUS, "-"))
+        if all((printed > t) - (printed < t) == (value > t) - (value < t) for t in thresholds):
+            return text
+    return half_up(value, _MOST_DIGITS)
+
+
+def percent(value: Fraction, digits: int) -> str:
+    """Print a share as a percentage.
+
+    Examples
+    --------
+    >>> percent(Fraction(667, 1390), 1)
+    '48.0%'
+    """
+    return f"{half_up(value * 100, digits)}%"
+
+
+def signed(value: float | Fraction | Undefined, digits: int = 3) -> str:
+    """Print a difference with its sign; a difference that is not 0 never prints as 0.
+
+    Examples
+    --------
+    >>> signed(0.0421), signed(-0.0421), signed(0.0), signed(-0.0000021)
+    ('+0.042', '−0.042', '0.000', '−0.000002')
+    """
+    if isinstance(value, Undefined):
+        return UNDEFINED
+    exact = Fraction(value)
+    text = guarded(exact, digits, Fraction(0))
+    return f"+{text}" if exact > 0 else text
+
+
+def decimal(value: float | Undefined, digits: int = 3) -> str:
+    """Print a number that is not a ratio to be compared with a threshold."""
+    return UNDEFINED if isinstance(value, Undefined) else half_up(Fraction(value), digits)
+
+
+def p_value(value: float | Undefined, alpha: float) -> str:
+    """Print a p-value; it never rounds across `alpha`.
+
+    Examples
+    --------
+    >>> p_value(0.0496, 0.05), p_value(0.04999, 0.05), p_value(1e-9, 0.05), p_value(1.0, 0.05)
+    ('0.0496', '0.04999', '< 0.001', '1.000')
+    """
+    if isinstance(value, Undefined):
+        return UNDEFINED
+    if value < 0.001:
+        return "< 0.001"
+    return guarded(Fraction(value), 3, Fraction(str(alpha)))
+
+
+def interval(
+    low: float | None, high: float | None, digits: int, *thresholds: Fraction, sign: bool = False
+) -> str:
+    """Print an interval; a limit that does not exist prints as such.
+
+    Examples
+    --------
+    >>> interval(0.61, 1.2, 3, Fraction(4, 5)), interval(0.0, None, 3)
+    ('0.610 to 1.200', '0.000 to no limit')
+    """
+
+    def limit(value: float | None) -> str:
+        if value is None:
+            return "no limit"
+        return signed(value, digits) if sign else guarded(Fraction(value), digits, *thresholds)
+
+    return f"{limit(low)} to {limit(high)}"
+
+
+def count(value: int) -> str:
+    """Print a whole number with thousands separated.
+
+    Examples
+    --------
+    >>> count(19200)
+    '19,200'
+    """
+    return f"{value:,}"

@@ -1,0 +1,64 @@
+"""The whole page, top to bottom, from a run's content."""
+
+from __future__ import annotations
+
+from audit_lib.report.blocks import Facts, Page, Tone, code, text
+from audit_lib.report.content import Content
+from audit_lib.report.sections.beyond import beyond
+from audit_lib.report.sections.data import data
+from audit_lib.report.sections.method import caveats, decisions, evidence, terms
+from audit_lib.report.sections.quality import quality
+from audit_lib.report.sections.statutory import statutory
+from audit_lib.report.sections.summary import summary
+
+
+def make_page(content: Content) -> Page:
+    """Return the page's blocks."""
+    spec, key = content.spec, content.key
+    sections = [summary(content), data(content), *statutory(content), beyond(content), quality(content)]
+    sections += [decisions(content), caveats(content), evidence(content), terms(content)]
+    return Page(
+        title=content.title,
+        subtitle=spec.title,
+        kicker=f"{content.policy.jurisdiction} \N{MIDDLE DOT} {content.policy.law} \N{MIDDLE DOT} {spec.audit}",
+        language="en",
+        badges=tuple(_badges(content)),
+        status=_status(content),
+        sections=tuple(section for section in sections if section is not None),
+        footer=text(
+            f"Made by audit_lib from the archived artefacts of run {key.prefix}. Policy {content.policy.name} "
+            f"{content.policy.version}."
+        ),
+    )
+
+
+def _badges(content: Content) -> list[tuple[str, Tone]]:
+    badges: list[tuple[str, Tone]] = [("Not signed", "flag")]
+    if content.is_experiment:
+        badges.append(("Experiment", "plain"))
+    if not content.spec.model.valid_judge:
+        badges.append(("Not a valid judge", "flag"))
+    if content.validation["severity_failed"] is not None:
+        badges.append((f"Validation: {content.validation['severity_failed']}", "flag"))
+    return badges
+
+
+def _status(content: Content) -> Facts:
+    spec, window = content.spec, content.key.window
+    model = spec.model.name + (f" @ {spec.model.revision}" if spec.model.revision else "")
+    return Facts(
+        (
+            ("Window audited", text(f"{window.start:%Y-%m-%d} to {window.end:%Y-%m-%d}")),
+            ("Planned", text(f"{content.planned_at:%Y-%m-%d %H:%M} UTC")),
+            ("Scored", text(f"{content.scored_at:%Y-%m-%d %H:%M} UTC")),
+            ("Model", text(model)),
+            (
+                "Prompt template",
+                text(code(content.prompt_digest[:12])) if content.prompt_digest else text("none: recorded"),
+            ),
+            ("In use since", text(spec.report.distribution_date or "never used, or not stated")),
+            ("Auditor", text(f"{spec.report.auditor}: not signed" if spec.report.auditor else "not signed")),
+            ("Spec", text(code(content.key.spec_digest[:16]))),
+        ),
+        strip=True,
+    )

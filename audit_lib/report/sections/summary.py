@@ -1,0 +1,146 @@
+"""What was done, what came out, and what cannot be concluded: before anything else."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph, Section, Text, strong, text
+from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.numbers import count, guarded, interval, percent
+
+
+def summary(content: Content) -> Section:
+    """Make the section."""
+    spec, policy = content.spec, content.policy
+    notices = []
+    if not spec.model.valid_judge:
+        notices.append(Notice("This model is no valid judge", text(policy.wording["invalid_judge"])))
+    if content.is_experiment:
+        wording = "experiment" if spec.perturb is not None else "experiment_recorded"
+        notices.append(Notice("An experiment, not a bias audit", text(policy.wording[wording]), "note"))
+    elif content.is_refused:
+        notices.append(Notice("Demographics that the law does not accept", text(policy.wording["refused"])))
+    rows = content.metrics["rows"]
+    groups = len(spec.groups.cells())
+    lead = text(
+        f"{count(rows['total'])} decisions of {spec.model.name} were examined over {groups} groups "
+        f"({', '.join(spec.groups.axes)}). The model answered {count(rows['answered'])} of them. ",
+        _verdict(content),
+    )
+    return Section(
+        "summary",
+        "In short",
+        (
+            *notices,
+            Paragraph(lead, lead=True),
+            Figures(tuple(_figures(content))),
+            Bullets(tuple(_limits(content))),
+        ),
+    )
+
+
+def widest(content: Content) -> tuple[RateTable, TableRow] | None:
+    """Return the headline row with the smallest impact ratio, and its table."""
+    found = [
+        (row.ratio, number, table, row)
+        for number, (table, row) in enumerate((t, r) for t in content.headline for r in t.rows)
+        if isinstance(row.ratio, Fraction)
+    ]
+    if not found:
+        return None
+    _, _, table, row = min(found, key=lambda entry: (entry[0], entry[1]))
+    return table, row
+
+
+def _verdict(content: Content) -> str:
+    flagged = sum(row.below is True for table in content.headline for row in table.rows)
+    defined = sum(row.below is not None for table in content.headline for row in table.rows)
+    if not defined:
+        return "No impact ratio is defined for these data."
+    guidance = content.policy.guidance
+    return (
+        f"{flagged} of {defined} impact ratios in the headline tables are below "
+        f"{float(guidance.threshold):g}, the {guidance.name}."
+    )
+
+
+def _figures(content: Content) -> list[Figure]:
+    digits, threshold = content.policy.rounding, content.policy.guidance.threshold
+    figures = []
+    for kind in ("selection", "scoring"):
+        tables = [t for t in content.headline if t.kind == kind]
+        rows = [(r.ratio, t, r) for t in tables for r in t.rows if isinstance(r.ratio, Fraction)]
+        if not rows:
+            continue
+        ratio, _, row = min(rows, key=lambda entry: entry[0])
+        limits = row.estimate["interval"]
+        uncertain = (
+            f"{_level(content)} interval {interval(limits['low'], limits['high'], digits.ratio, threshold)}, "
+            "comparator held fixed. "
+            if "low" in limits
+            else ""
+        )
+        figures.append(
+            Figure(
+                f"Smallest impact ratio, {content.policy.table(kind).title.lower()}",
+                guarded(ratio, digits.ratio, threshold),
+                f"{row.label}: {row.selected} of {row.n}. {uncertain}"
+                + ("Below the guideline." if row.below else "Not below the guideline."),
+                "flag" if row.below else "plain",
+            )
+        )
+    total, answered = content.metrics["rows"]["total"], content.metrics["rows"]["answered"]
+    if total:
+        figures.append(
+            Figure(
+                "Answered",
+                percent(Fraction(answered, total), digits.rate_percent),
+                f"{count(answered)} of {count(total)} rows",
+            )
+        )
+    return figures
+
+
+def _limits(content: Content) -> list[Text]:
+    items = []
+    found = widest(content)
+    if found is not None:
+        items.append(_reading(*found))
+    detectable = [p["smallest_detectable_ratio"] for p in content.plan["power"] if p["group"]]
+    numbers = [value for value in detectable if isinstance(value, float)]
+    if numbers:
+        items.append(
+            text(
+                strong("What this audit could have found. "),
+                f"Before the model was asked, the plan put the smallest detectable ratio between "
+                f"{min(numbers):.2f} and "
+                f"{max(numbers):.2f}, depending on the comparison. Smaller differences can be there and stay unseen.",
+            )
+        )
+    items.append(
+        text(
+            "An impact ratio says that rates differ. It does not say why, nor whether the difference is lawful."
+        )
+    )
+    return items
+
+
+def _reading(table: RateTable, row: TableRow) -> Text:
+    """What the smallest ratio shows, once it is allowed for that the comparator was picked by the data."""
+    where = f"{row.label}, {table.where}"
+    wide = next((i for i in row.estimate["intervals"] if i["kind"] == "simultaneous"), None)
+    if wide is None or wide["high"] is None or wide["high"] >= 1:
+        return text(
+            strong("The smallest ratio is not distinguishable from 1. "),
+            f"The comparator is the highest of several rates, picked after looking. The interval that allows for this "
+            f"reaches 1 ({where}).",
+        )
+    return text(
+        strong("The smallest ratio is distinguishable from 1 "),
+        f"even where it is allowed for that the comparator was picked after looking ({where}). Rows are taken as "
+        "independent, and other tables were looked at too.",
+    )
+
+
+def _level(content: Content) -> str:
+    return f"{content.spec.measure.level:.0%}"
