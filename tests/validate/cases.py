@@ -12,6 +12,7 @@ from typing import Any
 from audit_lib.canonical import canonical_json
 from audit_lib.records import SCORE_SCHEMA, prompt_schema, to_parquet, variant_schema
 from audit_lib.run import Run, StageOutput, Window
+from audit_lib.score import shards
 from audit_lib.validate import validate
 from tests.specs import load
 
@@ -107,10 +108,13 @@ def scored_run(folder: Path, tables: Tables | None = None, **sections: Any) -> R
     contents = {
         "sample": ("prompts.parquet", to_parquet(tables.prompts, prompt_schema(axes), ["prompt_id"])),
         "variants": ("variants.parquet", to_parquet(tables.variants, variant_schema(axes), ["variant_id"])),
-        "scores/0": ("scores.parquet", to_parquet(tables.scores, SCORE_SCHEMA, ["variant_id", "repeat"])),
     }
     for stage, (name, content) in contents.items():
         run.stage(stage).commit(StageOutput({name: content}), datetime.now(UTC))
+    parts = shards(run)
+    for place, shard in enumerate(parts):
+        content = to_parquet(tables.scores[place :: len(parts)], SCORE_SCHEMA, ["variant_id", "repeat"])
+        run.stage(f"scores/{shard}").commit(StageOutput({"scores.parquet": content}), datetime.now(UTC))
     return run
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -286,6 +287,14 @@ def test_validation_is_a_function_of_the_tables(tmp_path: Path) -> None:
     assert first.counts == {"expectations": first.counts["expectations"], "errors": 1, "warnings": 0}
 
 
+def test_shards_change_nothing(tmp_path: Path) -> None:
+    def damage(tables: Tables) -> None:
+        tables.scores[5]["score"] = 7.0
+
+    document = validated(tmp_path / "one", damage)
+    assert document == validated(tmp_path / "three", damage, score={"shards": 3, "repeats": 2})
+
+
 def _commit(run: Run) -> None:
     run.stage("validation").commit(validate(run), datetime.now(UTC))
 
@@ -398,5 +407,18 @@ def test_great_expectations_says_nothing(tmp_path: Path, capfd: pytest.CaptureFi
     def damage(tables: Tables) -> None:
         tables.scores[6]["status"] = SECRET
 
-    assert validated(tmp_path, damage)["success"] is False
+    # Not caplog, which also listens to loggers that pass nothing on.
+    heard: list[str] = []
+    listener = logging.Handler()
+    listener.emit = lambda record: heard.append(record.name)  # type: ignore[method-assign]
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(listener)
+    root.setLevel(logging.DEBUG)
+    try:
+        assert validated(tmp_path, damage)["success"] is False
+    finally:
+        root.removeHandler(listener)
+        root.setLevel(level)
+    assert heard == []
     assert capfd.readouterr() == ("", "")
