@@ -186,7 +186,7 @@ def check(spec: AuditSpec) -> None:
     from audit_lib.score import check_model
     from audit_lib.score.requests import elicitation
 
-    SOURCES.get(spec.source.kind)
+    SOURCES.get(spec.source.kind)(spec)
     if spec.perturb is not None:
         PERTURBATIONS.get(spec.perturb.kind)
     elicitation.get(spec.task)

@@ -148,7 +148,7 @@ class Groups(Section):
 class Sample(Section):
     """How many prompts are drawn from the window."""
 
-    size: Annotated[int, Field(ge=1)] | None = Field(None, description="Prompts (listwise: rounds) drawn; null: all.")
+    size: Annotated[int, Field(ge=1)] | None = Field(None, description="Prompts drawn, or whole rounds where candidates compete; null: all.")
     strata: list[str] = Field(
         default_factory=lambda: ["position"], description="Columns whose shares the draw keeps (proportional allocation)."
     )

@@ -52,7 +52,9 @@ def load_specs() -> tuple[dict[str, tuple[Path, AuditSpec]], dict[Path, str]]:
         try:
             spec = AuditSpec.load(path)
             if spec.audit in audits:
-                raise SpecError(f"{path}: audit: {spec.audit!r} is the name in {audits[spec.audit][0].name} too")
+                raise SpecError(
+                    f"{path}: audit: {spec.audit!r} is the name in {audits[spec.audit][0].name} too"
+                )
         except SpecError as error:
             faults[path] = str(error)
         else:
@@ -119,7 +121,9 @@ def small(value: Any) -> Any:
     """Return `value`, which goes to XCom, or raise if it is more than a URI or a few counts."""
     size = len(json.dumps(value).encode())
     if size > XCOM_LIMIT_BYTES:
-        raise AirflowFailException(f"{size} bytes for XCom, the limit is {XCOM_LIMIT_BYTES}: data goes to the store")
+        raise AirflowFailException(
+            f"{size} bytes for XCom, the limit is {XCOM_LIMIT_BYTES}: data goes to the store"
+        )
     return value
 
 
@@ -189,6 +193,8 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 def named_in(path: Path) -> str:
     """Return the name of the audit in a spec that cannot be loaded, so that its DAG keeps its id."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
-        if match := re.search(r"^audit:\s*([a-z][a-z0-9_]{0,63})\s*(?:#.*)?$", path.read_text(encoding="utf-8"), re.M):
+        if match := re.search(
+            r"^audit:\s*([a-z][a-z0-9_]{0,63})\s*(?:#.*)?$", path.read_text(encoding="utf-8"), re.M
+        ):
             return match[1]
     return re.sub(r"[^A-Za-z0-9_.-]", "_", path.stem)

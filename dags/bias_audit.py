@@ -82,9 +82,13 @@ def shards(run: str, spec_path: str) -> list[int]:
     with in_task():
         parts = planned(load_run(run, spec_path=spec_path))
         if not parts:
-            raise AirflowFailException(f"{run}: there is nothing to score; look at the stages sample and variants")
+            raise AirflowFailException(
+                f"{run}: there is nothing to score; look at the stages sample and variants"
+            )
         if get_current_context()["params"].get("dry_run"):
-            raise AirflowSkipException(f"dry run: {len(parts)} shards would be scored; the model was not asked")
+            raise AirflowSkipException(
+                f"dry run: {len(parts)} shards would be scored; the model was not asked"
+            )
         return small(parts)
 
 
@@ -128,7 +132,9 @@ def load_spec(spec_path: str) -> None:
     """Fail with the fault of a spec that cannot be loaded."""
     with in_task():
         AuditSpec.load(spec_path)
-        raise AirflowFailException(f"{spec_path}: another spec has its name, or it was mended since the last parse")
+        raise AirflowFailException(
+            f"{spec_path}: another spec has its name, or it was mended since the last parse"
+        )
 
 
 def page(spec: AuditSpec, path: Path) -> str:
@@ -152,9 +158,14 @@ def audit_params(spec: AuditSpec) -> dict[str, Param]:
     instant = {"type": ["null", "string"], "format": "date-time"}
     params = {
         "window_start": Param(
-            None, title="Window start", description="First instant audited; empty: the run's own interval.", **instant
+            None,
+            title="Window start",
+            description="First instant audited; empty: the run's own interval.",
+            **instant,
         ),
-        "window_end": Param(None, title="Window end", description="First instant no longer audited.", **instant),
+        "window_end": Param(
+            None, title="Window end", description="First instant no longer audited.", **instant
+        ),
         "sample_size": Param(
             None,
             type=["null", "integer"],
@@ -163,7 +174,10 @@ def audit_params(spec: AuditSpec) -> dict[str, Param]:
             description="Prompts drawn, in place of the spec's number. Another number is another run.",
         ),
         "dry_run": Param(
-            False, type="boolean", title="Dry run", description="Plan, draw and perturb, but do not ask the model."
+            False,
+            type="boolean",
+            title="Dry run",
+            description="Plan, draw and perturb, but do not ask the model.",
         ),
     }
     if spec.perturb is not None:

@@ -25,10 +25,14 @@ def monitor() -> dict[str, int]:
             raise AirflowFailException("no run: start this DAG with the URI of an archived run in `run`")
         runs = sorted({event["run"] for event in events if event.get("reported")})
         if not runs:
-            raise AirflowSkipException("the archived runs failed their validation: there are no numbers to compare")
+            raise AirflowSkipException(
+                "the archived runs failed their validation: there are no numbers to compare"
+            )
         for uri in runs:
             run_stage(load_run(uri, notify=tell), "monitor")
-        return small({"runs": len(runs), "without_numbers": len({event["run"] for event in events}) - len(runs)})
+        return small(
+            {"runs": len(runs), "without_numbers": len({event["run"] for event in events}) - len(runs)}
+        )
 
 
 _assets = [archived_asset(audit) for audit in load_specs()[0]]
@@ -43,7 +47,10 @@ with DAG(
     max_active_runs=1,
     params={
         "run": Param(
-            None, type=["null", "string"], title="Run", description="URI of an archived run; empty: the new ones."
+            None,
+            type=["null", "string"],
+            title="Run",
+            description="URI of an archived run; empty: the new ones.",
         )
     },
     tags=["audit", "monitor"],

@@ -26,7 +26,7 @@ def recorded_rows(n: int, seed: int = 1) -> list[dict[str, Any]]:
             "race": str(rng.choice(["White", "Black"])),
             "recorded_score": None if i % 10 == 3 else round(float(rng.normal()), 3),
             "recorded_model": "tool-1",
-            "occurred_at": f"2026-01-{5 + i % 7:02d}T12:00:00+00:00",
+            "occurred_at": f"2026-01-{5 + i // 16 % 7:02d}T12:00:00+00:00",
             "resume": "kept for ten years",
         }
         for i in range(n)

@@ -109,7 +109,7 @@ def test_an_override_is_another_run(tmp_path: Path) -> None:
     small = pipeline.open_run(spec, WINDOW, str(tmp_path / "store"), sample_size=16)
     assert whole.uri != small.uri
     pipeline.run_all(small)
-    assert small.stage("sample").counts()["prompts"] == 16
+    assert small.stage("sample").counts()["rounds"] == 16
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,6 @@ def test_an_override_is_another_run(tmp_path: Path) -> None:
     [
         ({"source": {"kind": "fils"}}, "no source is named 'fils'; did you mean 'files'"),
         ({"task": "pontwise"}, "did you mean 'pointwise'"),
-        ({"model": {"backend": "recordd"}}, "did you mean 'recorded'"),
         ({"measure": {"metrics": ["raby"]}}, "no metric is named 'raby'"),
         ({"report": {"policy": "nyc_l144"}}, "did you mean 'nyc_ll144'"),
         ({"groups": {"categories": {"race": {"Black": "Blak or African American"}}}}, "is not a category of nyc_ll144"),

@@ -10,30 +10,31 @@ export AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE="$AIRFLOW_HOME/password
 export AUDIT_DEADLINE_HOURS="${AUDIT_DEADLINE_HOURS:-24}"
 
 log="$AIRFLOW_HOME/standalone.log"
-health() {
+healthy() {
     python -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=2)' \
         "http://localhost:$PORT/api/v2/monitor/health" 2>/dev/null
 }
-if health; then
+password() {
+    python -c 'import json, sys; print(json.load(open(sys.argv[1]))["admin"])' \
+        "$AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE"
+}
+announce() {
+    until healthy; do
+        kill -0 $$ 2>/dev/null || { echo "Airflow did not start:"; tail -n 20 "$log"; return; }
+        sleep 1
+    done
+    echo "URL:      http://localhost:$PORT"
+    echo "Login:    admin"
+    echo "Password: $(password)"
+    echo "Store:    $AUDIT_STORE"
+    echo "Ctrl-C stops it."
+}
+
+if healthy; then
     echo "Something answers on port $PORT already; choose another one: make serve PORT=8081"
     exit 1
 fi
-
-airflow standalone > "$log" 2>&1 &
-airflow_pid=$!
-trap 'kill -INT "$airflow_pid" 2>/dev/null || true; wait "$airflow_pid" || true' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
 echo "Starting Airflow; its log is $log"
-until health; do
-    kill -0 "$airflow_pid" 2>/dev/null || { tail -n 20 "$log"; exit 1; }
-    sleep 1
-done
-echo "URL:      http://localhost:$PORT"
-echo "Login:    admin"
-echo "Password: $(python -c 'import json, sys; print(json.load(open(sys.argv[1]))["admin"])' \
-    "$AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE")"
-echo "Store:    $AUDIT_STORE"
-echo "Ctrl-C stops it."
-wait "$airflow_pid"
+announce &
+# In the place of this shell, so that Ctrl-C reaches it: a job in the background would not hear it.
+exec airflow standalone > "$log" 2>&1

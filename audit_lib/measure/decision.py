@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import InputError
+from audit_lib.measure.pools import Pools
 from audit_lib.seeds import generator
 from audit_lib.spec import Decision
 
@@ -43,7 +44,12 @@ class Decisions:
 
 
 def decide(
-    score: NDArray[np.float64], rounds: NDArray[Any], recorded: NDArray[Any], decision: Decision, seed: int
+    score: NDArray[np.float64],
+    rounds: NDArray[Any],
+    pools: Pools,
+    recorded: NDArray[Any],
+    decision: Decision,
+    seed: int,
 ) -> Decisions:
     """Apply a decision rule.
 
@@ -53,6 +59,8 @@ def decide(
         NaN where the model gave none. Rows are in the order of their variant ids: the lot depends on it.
     rounds : ndarray of int, shape (n,)
         Code of each row's round, -1 for none.
+    pools : Pools
+        Where each row stands in its round.
     recorded : ndarray of int, shape (n,)
         Recorded decision: 1, 0, or -1 for none.
     decision : Decision
@@ -69,9 +77,9 @@ def decide(
 
     Examples
     --------
-    >>> none = np.full(3, -1)
+    >>> score, rounds, none = np.array([0.2, 0.9, np.nan]), np.zeros(3, int), np.full(3, -1)
     >>> rule = Decision(rule="top_k", k=1, round="round_id")
-    >>> decide(np.array([0.2, 0.9, np.nan]), np.zeros(3, int), none, rule, seed=1).selected.tolist()
+    >>> decide(score, rounds, Pools.of(score, rounds), none, rule, seed=1).selected.tolist()
     [0, 1, -1]
     """
     known = ~np.isnan(score)
@@ -89,32 +97,22 @@ def decide(
     else:
         if (rounds < 0).any():
             raise InputError("decision.rule top_k: a row has no round_id; map the column, or choose decision.round")
-        selected, tied, rank = _top_k(score, rounds, decision.k or 1, seed)
+        selected, tied, rank = _top_k(rounds, pools, decision.k or 1, seed)
     return Decisions(selected=np.where(known, selected, -1).astype(np.int8), rank=rank, tied_at_cutoff=tied)
 
 
 def _top_k(
-    score: NDArray[np.float64], rounds: NDArray[Any], k: int, seed: int
+    rounds: NDArray[Any], pools: Pools, k: int, seed: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int32]]:
-    if score.size == 0:
-        return np.zeros(0, bool), np.zeros(0, bool), np.zeros(0, np.int32)
-    scored = ~np.isnan(score)
-    lot = generator(seed, "ties").random(score.size)
-    # Rows without a score sort last and never take a place.
-    order = np.lexsort((lot, np.where(scored, -score, np.inf), rounds))
-    by_round, by_score = rounds[order], score[order]
-    new_round = np.r_[True, np.diff(by_round) != 0]
-    start = np.maximum.accumulate(np.where(new_round, np.arange(order.size), 0))
-    new_score = new_round | np.r_[True, np.diff(by_score) != 0]
-    first_of_tie = np.maximum.accumulate(np.where(new_score, np.arange(order.size), 0))
-    last_of_tie = np.r_[np.flatnonzero(new_score)[1:], order.size][np.cumsum(new_score) - 1]
-    place = np.arange(order.size) - start
-    first, last = first_of_tie - start, last_of_tie - start
-    chosen = np.empty(order.size, dtype=bool)
-    tied = np.empty(order.size, dtype=bool)
-    rank = np.empty(order.size, dtype=np.int32)
-    chosen[order] = (place < k) & scored[order]
-    # A tie that straddles the last place: some of it goes in, some stays out.
-    tied[order] = (first < k) & (last > k) & scored[order]
-    rank[order] = np.where(scored[order], first + 1, 0)
-    return chosen, tied, rank
+    scored = pools.size > 0
+    # A tie that straddles the last place: some of it goes in, some stays out, and a round has one at most.
+    tied = scored & (pools.above < k) & (pools.above + pools.tied > k)
+    chosen = scored & (pools.above < k) & ~tied
+    rows = np.flatnonzero(tied)
+    if rows.size:
+        lot = generator(seed, "ties").random(rounds.size)[rows]
+        rows = rows[np.lexsort((lot, rounds[rows]))]
+        start = np.flatnonzero(np.r_[True, np.diff(rounds[rows]) != 0])
+        place = np.arange(rows.size) - np.repeat(start, np.diff(np.r_[start, rows.size]))
+        chosen[rows] = pools.above[rows] + place < k
+    return chosen, tied, np.where(scored, pools.above + 1, 0).astype(np.int32)

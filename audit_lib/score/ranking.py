@@ -53,7 +53,7 @@ class Ranking:
 
 
 def read_ranking(text: str, names: Sequence[str]) -> Ranking:
-    """Read a ranking of `names` (in the order shown) from `text`.
+    r"""Read a ranking of `names` (in the order shown) from `text`.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def read_ranking(text: str, names: Sequence[str]) -> Ranking:
 
     Examples
     --------
-    >>> read_ranking("1. **Ann Lee**\\n2. BO CHI", ["Bo Chi", "Cy Wood", "Ann Lee"])
+    >>> read_ranking("1. **Ann Lee**\n2. BO CHI", ["Bo Chi", "Cy Wood", "Ann Lee"])
     Ranking(rank=(2, 3, 1), place=('named', 'absent', 'named'))
     """
     wanted = [_plain(name) for name in names]

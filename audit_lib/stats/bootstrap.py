@@ -197,6 +197,10 @@ def percentile_interval(
     UndefinedMetricError
         If any replicate is NaN: dropping those would hide how fragile the estimate is.
 
+    Notes
+    -----
+    Range: from 50 clusters on, measured for a ratio of rates (``docs/coverage.md``).
+
     References
     ----------
     Efron, B. (1987). Better bootstrap confidence intervals. JASA 82, 171-185. Davison, A. C. &

@@ -126,7 +126,7 @@ def mantel_haenszel(strata: Sequence[Stratum], level: float = 0.95) -> MantelHae
               \chi^2 = \frac{(\sum a - \sum E a)^2}{\sum V a},
 
     without continuity correction; the interval is Robins, Breslow and Greenland's, on the log scale.
-    It holds with few large strata and with many small ones.
+    It holds with few large strata and with many small ones (``docs/coverage.md``).
 
     Raises
     ------

@@ -39,8 +39,9 @@ def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
 
     Notes
     -----
-    Coverage is close to nominal on average over p, for any n; at single values of p near 0 or 1
-    it dips (see ``docs/coverage.md``). Use :func:`clopper_pearson` where a guarantee is needed.
+    Range: covers 93 to 97% where at least 10 are expected selected and 10 not. Elsewhere it is near
+    nominal on average over p, but dips at single values of p (``docs/coverage.md``); use
+    :func:`clopper_pearson` where a guarantee is needed.
 
     References
     ----------
@@ -75,6 +76,10 @@ def clopper_pearson(successes: int, n: int, level: float = 0.95, *, midp: bool =
     ------
     UndefinedMetricError
         If n is 0.
+
+    Notes
+    -----
+    Range: any counts; with `midp`, as :func:`wilson`.
 
     References
     ----------
@@ -150,6 +155,9 @@ def ratio_of_proportions(
 
     Notes
     -----
+    Range: covers 93 to 97% where at least 5 are expected in each of the four cells, selected and
+    not (``docs/coverage.md``); with fewer it mostly errs on the long side.
+
     The comparator is taken as fixed before the data were seen. Where it is the category with the
     highest rate, this interval is conditional on that choice; see
     :func:`audit_lib.stats.simultaneous_ratios`.
@@ -210,6 +218,11 @@ def difference_of_proportions(
     ------
     UndefinedMetricError
         If n1 or n2 is 0.
+
+    Notes
+    -----
+    Range: covers 93 to 97% where at least 5 are expected in each of the four cells, selected and
+    not (``docs/coverage.md``).
 
     References
     ----------

@@ -82,6 +82,12 @@ def simultaneous_ratios(
     UndefinedMetricError
         If a category is empty, or if there are fewer than two.
 
+    Notes
+    -----
+    Range: all pairs at once are covered 93 to 97% of the time where at least 5 are expected selected
+    and 5 not in each category; the ratios to the highest at least as often, and more often where
+    rates differ (``docs/coverage.md``).
+
     References
     ----------
     Agresti, A., Bini, M., Bertaccini, B. & Ryu, E. (2008). Simultaneous confidence intervals for

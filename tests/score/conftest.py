@@ -21,7 +21,7 @@ import sys, xllamacpp
 p = xllamacpp.CommonParams()
 p.model.path, p.model_alias, p.api_keys = sys.argv[1], {"smollm2"}, [sys.argv[2]]
 p.hostnames, p.port = ["127.0.0.1"], 0
-p.n_ctx, p.n_parallel, p.cpuparams.n_threads, p.n_gpu_layers = 4096, 1, 2, 0
+p.n_ctx, p.n_parallel, p.cpuparams.n_threads, p.n_gpu_layers = 4096, 1, 1, 0
 p.cache_prompt, p.use_jinja, p.verbosity = False, True, -1
 p.cache_type_k = p.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
 p.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED

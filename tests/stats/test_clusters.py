@@ -119,7 +119,10 @@ def test_refusals():
     with pytest.raises(UndefinedMetricError, match="at least two"):
         mean_difference([1.0, 2.0], [1.0, 2.0], [1, 1], [1, 2])
     with pytest.raises(UndefinedMetricError, match="spread cannot be estimated"):
-        mean_difference([1.0, 1.0], [2.0, 2.0])
+        # the mean of ten times 0.1 is not 0.1 in floats: rounding must not pass for spread
+        mean_difference([0.1] * 10, [0.3] * 10)
+    with pytest.raises(UndefinedMetricError, match="every cluster shows the same difference"):
+        mean_difference([1.1, 2.1, 3.3], [1.0, 2.0, 3.2], [1, 2, 3], [1, 2, 3])
     with pytest.raises(InputError, match="one side only"):
         mean_difference([1.0, 2.0], [1.0, 2.0], [1, 2])
     with pytest.raises(InputError, match="1 of 2 values are not finite"):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from audit_lib.report.blocks import Block, Cell, Column, Facts, Heading, Paragraph, Row, Section, Table, text
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import count
+
+_LABELS: Final = {"weights_sha256": "Weights, SHA-256", "dtype": "Number format"}
 
 
 def data(content: Content) -> Section:
@@ -94,7 +98,7 @@ def _decision(content: Content) -> str:
 def _models(content: Content) -> Facts:
     keys = ("name", "revision", "backend", "weights_sha256", "dtype", "device", "fingerprint")
     facts = [
-        (key.replace("_", " ").replace("sha256", "SHA-256").capitalize(), text(str(model[key])))
+        (_LABELS.get(key, key.capitalize()), text(str(model[key])))
         for model in content.models
         for key in keys
         if model.get(key) is not None

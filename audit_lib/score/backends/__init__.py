@@ -40,7 +40,9 @@ class Backend(Protocol):
     def __init__(self, model: Model) -> None: ...
 
     @property
-    def pack_size(self) -> int: ...
+    def pack_size(self) -> int:
+        """Most requests that are handed over at a time."""
+        ...
 
     @classmethod
     def check(cls, model: Model) -> None:

@@ -118,6 +118,8 @@ class Transformers:
             "OMP_NUM_THREADS": threads,
             "MKL_NUM_THREADS": threads,
             "MKL_DYNAMIC": "FALSE",
+            # Waiting threads sleep: spinning ones take the cores from each other when shards share a machine.
+            "OMP_WAIT_POLICY": "PASSIVE",
             "TOKENIZERS_PARALLELISM": "false",
             "TRANSFORMERS_VERBOSITY": "error",
             "HF_HUB_DISABLE_PROGRESS_BARS": "1",

@@ -11,7 +11,6 @@ Imported by the scoring process alone: torch never enters the process that asks.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -145,7 +144,7 @@ class Engine:
         """Return the probability of each sequence after each prompt."""
         if max(map(len, prompts)) + max(map(len, sequences)) > self._share_up_to:
             return [self.alone(prompt, sequences) for prompt in prompts]
-        shared = os.path.commonprefix(prompts)
+        shared = _common_beginning(prompts)
         shared = shared[: min(map(len, prompts)) - 1]
         cache = None
         if shared:
@@ -173,7 +172,7 @@ class Engine:
         return found
 
     def _follow(self, sequence: Tokens, cache: Any, seen: torch.Tensor) -> torch.Tensor:
-        """Return the log-probability of a label's tokens after its first, teacher-forced; the cache is left as it was."""
+        """Return the log-probability of a label's tokens after its first, teacher-forced. The cache is put back."""
         length = cache.get_seq_length()
         forced = torch.tensor([sequence[:-1]]).expand(len(seen), -1)
         longer = torch.cat([seen, torch.ones_like(forced)], dim=1)
@@ -210,6 +209,15 @@ class Engine:
             use_cache=True,
             logits_to_keep=keep,
         )
+
+
+def _common_beginning(prompts: Sequence[Tokens]) -> Tokens:
+    # Whatever stands between the smallest and the largest begins as both of them do.
+    first, last = min(prompts), max(prompts)
+    same = 0
+    while same < min(len(first), len(last)) and first[same] == last[same]:
+        same += 1
+    return first[:same]
 
 
 def _shareable_length(model: Any, config: Any) -> int:

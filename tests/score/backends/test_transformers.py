@@ -63,9 +63,9 @@ def test_torch_never_enters_the_process_that_asks(tmp_path, tiny_model):
     # A script without a main guard: the scoring process must not run it again.
     script = tmp_path / "asks.py"
     script.write_text(
-        "import sys\nfrom audit_lib.run import Run\nfrom audit_lib.score import score_shard\n"
+        "import sys\nfrom pathlib import Path\nfrom audit_lib.run import Run\nfrom audit_lib.score import score_shard\n"
         "from audit_lib.spec import AuditSpec\nfrom audit_lib.run import Window\n"
-        f"spec = AuditSpec.load_text({run.spec.canonical().decode()!r}, __import__('pathlib').Path({str(tmp_path / 'x')!r}))\n"
+        f"spec = AuditSpec.load_text({run.spec.canonical().decode()!r}, Path({str(tmp_path / 'x')!r}))\n"
         f"run = Run.open(spec, Window.parse('2026-01-05', '2026-01-12'), {str(tmp_path / 'store')!r})\n"
         "print(score_shard(run, 0).counts['ok'], 'torch' in sys.modules)\n"
     )
@@ -81,6 +81,7 @@ def test_torch_never_enters_the_process_that_asks(tmp_path, tiny_model):
     assert done.stdout.split() == ["4", "False"], done.stderr
 
 
+@pytest.mark.slow
 def test_one_shard_and_many_give_the_same_bytes(tmp_path, tiny_model):
     tables = []
     for count in (1, 3):
@@ -98,6 +99,7 @@ def test_a_prompt_too_long_is_a_row(tmp_path, tiny_model):
     assert scores.status.drop("long").eq("ok").all()
 
 
+@pytest.mark.slow
 def test_other_weights_are_another_model(tmp_path, tiny_model):
     save_tiny_model(tmp_path / "other", rms_norm_eps=1e-4)
     marks = set()
