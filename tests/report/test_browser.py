@@ -1,0 +1,41 @@
+"""The page in a real browser: nothing sticks out of a phone's screen, nothing is logged as an error."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from audit_lib.run import Run
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--hide-scrollbars",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize("width", [390, 768, 1440])
+def test_nothing_is_wider_than_the_screen(run: Run, tmp_path: Path, width: int) -> None:
+    page = tmp_path / "report.html"
+    probe = "<script>document.title = document.documentElement.scrollWidth + ' ' + innerWidth</script></body>"
+    page.write_text(run.stage("report").read("report.html").decode().replace("</body>", probe), encoding="utf-8")
+    # Headless windows are at least 500 pixels wide, so the phone is a frame of its width.
+    frame = tmp_path / "frame.html"
+    frame.write_text(
+        f"<iframe src='report.html' style='width:{width}px;height:900px;border:0' id='f'></iframe><script>"
+        "onload = () => { const d = f.contentDocument; document.title = 'ready'; document.body.insertAdjacentHTML("
+        "'beforeend', `<p id=out>${d.documentElement.scrollWidth} ${f.clientWidth}</p>`) }</script>",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [str(CHROMIUM), *FLAGS, "--allow-file-access-from-files", f"--user-data-dir={tmp_path / 'profile'}",
+         f"--window-size={max(width, 500)},1000", "--virtual-time-budget=5000", "--dump-dom", frame.as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    content, screen = done.stdout.split('<p id="out">')[1].split("</p>")[0].split()
+    assert int(content) <= int(screen) == width
