@@ -94,6 +94,10 @@ def _table(content: Content, table: RateTable) -> Table:
     kind = policy.table(table.kind)
     where = f", {table.where}" if table.stratum else ""
     notes = []
+    if any(row.below for row in table.rows):
+        notes.append(
+            f"* below the {policy.guidance.name} of {policy.guidance.cite}; {policy.short_law} sets no pass mark."
+        )
     if table.unknown:
         notes.append(policy.wording["unknown_note"].format(n=count(table.unknown)))
     if table.tied_rounds:
@@ -125,7 +129,11 @@ def _table(content: Content, table: RateTable) -> Table:
 def _row(content: Content, table: RateTable, row: TableRow) -> Row:
     digits, threshold = content.policy.rounding, content.policy.guidance.threshold
     limits = row.rate_estimate["interval"]
-    rate_note = f"{limits['low'] * 100:.1f} to {limits['high'] * 100:.1f}%" if "low" in limits else ""
+    rate_note = (
+        f"{limits['low'] * 100:.1f} to {limits['high'] * 100:.1f}%".replace(" ", "\N{NO-BREAK SPACE}")
+        if "low" in limits
+        else ""
+    )
     tone: Tone = "flag" if row.below else "plain"
     comparator = row.label == table.comparator
     ratio = UNDEFINED if isinstance(row.ratio, Undefined) else guarded(row.ratio, digits.ratio, threshold)
@@ -139,7 +147,12 @@ def _row(content: Content, table: RateTable, row: TableRow) -> Row:
                 UNDEFINED if isinstance(row.rate, Undefined) else percent(row.rate, digits.rate_percent),
                 note=rate_note,
             ),
-            Cell(ratio, note="highest rate" if comparator else _ratio_note(content, row), tone=tone),
+            Cell(
+                ratio,
+                mark="*" if row.below else "",
+                note="highest rate" if comparator else _ratio_note(content, row),
+                tone=tone,
+            ),
         ),
         "muted" if row.excluded else "plain",
         row.excluded or "",
@@ -153,7 +166,7 @@ def _ratio_note(content: Content, row: TableRow) -> str:
     words = interval(
         limits["low"], limits["high"], content.policy.rounding.ratio, content.policy.guidance.threshold
     )
-    return f"{words}{'; below the guideline' if row.below else ''}"
+    return words.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _tests(content: Content, table: RateTable) -> Table:
