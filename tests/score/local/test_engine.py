@@ -156,7 +156,7 @@ def test_a_model_that_is_nowhere_is_named(monkeypatch, tmp_path):
 def test_the_demo_model_within_1e_5_of_one_by_one():
     weights = resolve("smollm2-135m-instruct", None)
     assert len(weights.digest) == 64
-    real = Engine(weights.folder, device="cpu", threads=2)
+    real = Engine(weights.folder, device="cpu", threads=1)
     asked = prompts(8, labels=("No", "Yes", "Not at all sure"))[1:]
     for prompt, answer in zip(asked, real.score(asked), strict=True):
         assert answer.probabilities == pytest.approx(by_hand(real, prompt), abs=1e-5)
