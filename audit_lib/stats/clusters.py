@@ -121,7 +121,8 @@ def mean_difference(
 
     Notes
     -----
-    Range: with clusters, 30 a side (``docs/coverage.md``).
+    Range: with clusters, 30 a side; for rates (values 0 and 1) of clusters of unequal sizes, 60
+    (``docs/coverage.md``).
 
     References
     ----------

@@ -126,7 +126,7 @@ def mantel_haenszel(strata: Sequence[Stratum], level: float = 0.95) -> MantelHae
               \chi^2 = \frac{(\sum a - \sum E a)^2}{\sum V a},
 
     without continuity correction; the interval is Robins, Breslow and Greenland's, on the log scale.
-    It holds with few large strata and with many small ones (``docs/coverage.md``).
+    Range: covers 93 to 97% from 2 strata of 20 a group to 20 strata of 10 (``docs/coverage.md``).
 
     Raises
     ------
@@ -210,7 +210,8 @@ def breslow_day(strata: Sequence[Stratum], *, tarone: bool = True) -> TestResult
 
     Notes
     -----
-    Needs strata of some size: expected cells of about 5, as for any chi-square test.
+    Range: at 5%, finds equal odds ratios equal 93 to 97% of the time from 2 strata of 20 a group to
+    20 strata of 10 (``docs/coverage.md``).
 
     References
     ----------

@@ -196,7 +196,9 @@ def index_interval(
     return Interval(low=low, high=high, level=level, method=f"{name}{scale}, t({spread.df:.4g})")
 
 
-def index_test(theta: float, spread: TwoSidedVariance, name: str = "cluster influence function") -> TestResult:
+def index_test(
+    theta: float, spread: TwoSidedVariance, name: str = "cluster influence function"
+) -> TestResult:
     """Test that theta is one half, on the scale of :func:`index_interval`: both always agree.
 
     A t test of the log odds of theta. Where the samples do not overlap, the score test that Newcombe's

@@ -1,0 +1,62 @@
+"""The ranges that docstrings state, checked again: exactly where that is possible."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audit_lib.stats import auc_gap_intervals, simultaneous_ratios
+from benchmarks.coverage import exact_tests, one_proportion, two_proportions
+from benchmarks.coverage_tables import Cell, covers
+
+PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", [one_proportion, two_proportions, exact_tests])
+def test_exact_studies_miss_nothing_and_are_what_the_page_shows(study):
+    result = study()
+    assert result.missed() == 0
+    assert result.markdown() in PAGE.read_text()
+
+
+def test_the_page_shows_no_miss_inside_a_stated_range():
+    text = PAGE.read_text()
+    assert "Misses inside the stated ranges: 0." in text
+    assert not re.search(r"\| \*\*\d", text)
+
+
+def test_a_miss_is_a_miss():
+    assert Cell(0.929, 0.96, "approximate").missed
+    assert Cell(0.95, 0.971, "approximate").missed
+    assert not Cell(0.93, 0.97, "approximate").missed
+    assert Cell(0.94, 1.0, "at least").missed
+    assert not Cell(0.94, 1.0, "at least", error=0.006).missed
+    assert not Cell(0.5, 0.5, "none").missed
+
+
+def test_choosing_the_pair_is_paid_for():
+    # seven subgroups with the same AUC: whichever gap looks largest is chance
+    rng = np.random.Generator(np.random.PCG64(1))
+    group = np.arange(7 * 60) % 7
+    members = np.arange(7) == group[:, None]
+    together = chosen = 0
+    for _ in range(300):
+        outcome = rng.integers(0, 2, group.size)
+        result = auc_gap_intervals(rng.normal(outcome), outcome, members, draws=3000)
+        together += all(covers(pair.interval, 0.0) for pair in result.pairs)
+        chosen += covers(result.largest.conditional, 0.0)
+    assert together / 300 > 0.91
+    assert chosen / 300 < 0.75
+
+
+def test_the_highest_rate_is_allowed_for():
+    rng = np.random.Generator(np.random.PCG64(2))
+    kept = 0
+    for _ in range(200):
+        selected = rng.binomial(40, 0.5, size=5).tolist()
+        kept += all(i.high == 1.0 for i in simultaneous_ratios(selected, [40] * 5, draws=3000).to_highest)
+    assert kept / 200 > 0.9
