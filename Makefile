@@ -10,13 +10,13 @@ UPGRADE ?=
 
 UV_VERSION := 0.13.8
 TORCH := torch==2.13.0
+comma := ,
 # The demo: a fixed window, so that the second run finds the first one's stages.
 DEMO := resume_screening_demo
 WINDOW := "window_start": "2026-01-05T00:00:00+00:00", "window_end": "2026-01-12T00:00:00+00:00"
 CONF := {$(WINDOW)$(if $(FULL),$(comma) "names_per_cell": 4)}
 STATE := .audit
 STORE := $(CURDIR)/$(STATE)/store$(if $(FULL),-full)
-comma := ,
 
 BIN := $(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)/bin
 PY := "$(BIN)/python"
@@ -50,7 +50,7 @@ audit: $(STATE)/airflow/.ready ## run the demo audit under Airflow and print its
 	@audit show $(DEMO) --store "$(STORE)"
 
 serve: $(STATE)/serve/.ready ## run Airflow with the audits scheduled; prints its URL and login (PORT=8080)
-	@AIRFLOW_HOME="$(CURDIR)/$(STATE)/serve" AUDIT_STORE="$${AUDIT_STORE:-$(STORE)}" PORT=$(PORT) sh tools/serve.sh
+	@AIRFLOW_HOME="$(CURDIR)/$(STATE)/serve" AUDIT_STORE="$${AUDIT_STORE:-$(STORE)}" PORT=$(PORT) $(PY) tools/serve.py
 
 test: $(VENV)/.installed-dev ## install what the tests need, and run them
 	@$(PY) -m pytest

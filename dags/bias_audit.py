@@ -155,7 +155,7 @@ def page(spec: AuditSpec, path: Path) -> str:
 
 def audit_params(spec: AuditSpec) -> dict[str, Param]:
     """Return the params, whose JSON schemas make the form behind *Trigger* in the UI."""
-    instant = {"type": ["null", "string"], "format": "date-time"}
+    instant = {"type": ["null", "string"], "format": "date-time", "pattern": r"^\d{4}-\d{2}-\d{2}([T ].+)?$"}
     params = {
         "window_start": Param(
             None,

@@ -1,0 +1,135 @@
+"""The DAG files: they load, cheaply, always the same, and one broken spec stops no other audit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.dags.conftest import airflow_environment, in_process
+from tests.inputs import recorded_audit
+from tests.specs import INCLUDE
+
+HEAVY = {
+    "boto3",
+    "great_expectations",
+    "matplotlib",
+    "numpy",
+    "openai",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "sklearn",
+    "statsmodels",
+    "torch",
+    "transformers",
+    "weasyprint",
+}
+PARSE = """
+import json, sys
+from pathlib import Path
+from airflow.dag_processing.dagbag import BundleDagBag
+from airflow import settings
+folder = Path(settings.DAGS_FOLDER)
+bag = BundleDagBag(str(folder), bundle_path=folder, bundle_name="dags-folder")
+"""
+SUMMARY = """
+print(json.dumps({
+    "errors": bag.import_errors,
+    "dags": {name: sorted(dag.task_ids) for name, dag in bag.dags.items()},
+    "pools": {name: dag.task_dict["score"].pool for name, dag in bag.dags.items() if "score" in dag.task_dict},
+    "docs": {name: dag.doc_md for name, dag in bag.dags.items()},
+    "params": {name: sorted(dag.params) for name, dag in bag.dags.items()},
+    "modules": sorted({module.partition(".")[0] for module in sys.modules}),
+}))
+"""
+SERIALISE = """
+from airflow.serialization.serialized_objects import DagSerialization
+# Airflow sorts the keys too before it decides whether a DAG has a new version.
+print(json.dumps({name: DagSerialization.to_dict(dag) for name, dag in bag.dags.items()}, sort_keys=True))
+"""
+
+
+@pytest.fixture(scope="module")
+def parsed(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    home = tmp_path_factory.mktemp("airflow")
+    return json.loads(in_process(PARSE + SUMMARY, airflow_environment(home)))
+
+
+def test_every_spec_that_ships_has_its_dag(parsed: dict) -> None:
+    audits = {path.stem for path in (INCLUDE / "audits").glob("*.yaml")}
+    assert audits
+    assert parsed["errors"] == {}
+    assert set(parsed["dags"]) == audits | {"drift_monitor", "verify_evidence"}
+
+
+def test_a_dag_has_the_stages(parsed: dict) -> None:
+    assert set(parsed["dags"]["resume_screening_demo"]) == {
+        "plan",
+        "sample",
+        "perturb",
+        "shards",
+        "score",
+        "validate",
+        "measure",
+        "report",
+        "archive",
+        "completed",
+    }
+
+
+def test_a_local_model_is_scored_in_the_gpu_pool(parsed: dict) -> None:
+    assert parsed["pools"]["resume_screening_demo"] == "gpu"
+    pools = json.loads((INCLUDE.parent / "dags" / "pools.json").read_text(encoding="utf-8"))
+    assert pools["gpu"]["slots"] == 1
+    assert "llm_api" in pools
+
+
+def test_the_page_says_what_is_audited(parsed: dict) -> None:
+    page = parsed["docs"]["resume_screening_demo"]
+    assert "smollm2-135m-instruct" in page
+    assert "reference: White" in page
+
+
+def test_the_form_of_a_manual_run(parsed: dict) -> None:
+    assert parsed["params"]["resume_screening_demo"] == [
+        "dry_run",
+        "names_per_cell",
+        "sample_size",
+        "window_end",
+        "window_start",
+    ]
+
+
+def test_dag_files_import_nothing_heavy(parsed: dict) -> None:
+    assert HEAVY & set(parsed["modules"]) == set()
+
+
+def test_a_dag_is_serialised_the_same_whatever_the_hash_seed(tmp_path: Path) -> None:
+    texts = {
+        in_process(PARSE + SERIALISE, airflow_environment(tmp_path / "home", PYTHONHASHSEED=seed))
+        for seed in ("0", "1", "2")
+    }
+    assert len(texts) == 1
+    assert "resume_screening_demo" in json.loads(texts.pop())
+
+
+def test_a_broken_spec_fails_alone(tmp_path: Path) -> None:
+    specs = tmp_path / "specs"
+    specs.mkdir()
+    recorded_audit(specs)
+    good = (specs / "small.yaml").read_text(encoding="utf-8")
+    (specs / "other.yaml").write_text(
+        good.replace("audit: small", "audit: other\ndecison: 1"), encoding="utf-8"
+    )
+    (specs / "twin.yaml").write_text(good, encoding="utf-8")
+    environment = airflow_environment(tmp_path / "home", AUDIT_SPECS=str(specs))
+    summary = json.loads(in_process(PARSE + SUMMARY, environment))
+    assert summary["errors"] == {}
+    assert "plan" in summary["dags"]["small"]
+    assert summary["dags"]["other"] == ["load_spec"]
+    assert "did you mean 'decision'?" in summary["docs"]["other"]
+    assert summary["dags"]["small.twin"] == ["load_spec"]
+    assert "is the name in small.yaml too" in summary["docs"]["small.twin"]
+    assert "names_per_cell" not in summary["params"]["small"]
