@@ -8,7 +8,7 @@ from typing import Any
 
 
 def canonical_json(value: Any) -> bytes:
-    """Return `value` as JSON with sorted keys, no spaces, UTF-8, and no NaN or infinity.
+    r"""Return `value` as JSON with sorted keys, no spaces, UTF-8, and no NaN or infinity.
 
     Floats are written by Python's shortest round-trip form, so equal doubles give equal bytes.
 
@@ -20,7 +20,7 @@ def canonical_json(value: Any) -> bytes:
     Examples
     --------
     >>> canonical_json({"b": 1.0, "a": "é"})
-    b'{"a":"\\xc3\\xa9","b":1.0}'
+    b'{"a":"\xc3\xa9","b":1.0}'
     """
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False

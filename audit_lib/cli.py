@@ -46,20 +46,27 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="audit",
         description="Audit how a language model allocates opportunities, and keep evidence that recomputes.",
-        epilog="A first audit:  audit init my_audit && cd my_audit && audit run audit.yaml --window 2026-01-05 2026-01-12",
+        epilog="A first audit:  audit init my_audit && cd my_audit && audit run audit.yaml --window 2026-01-05 "
+        "2026-01-12",
     )
     parser.add_argument("--version", action="version", version=f"audit_lib {__version__}")
     commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
 
-    def command(name: str, action: Callable[[argparse.Namespace], int], text: str, more: str = "") -> argparse.ArgumentParser:
+    def command(
+        name: str, action: Callable[[argparse.Namespace], int], text: str, more: str = ""
+    ) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=text, description=f"{text}. {more}".strip())
         sub.set_defaults(action=action)
         return sub
 
     init = command("init", _init, "Write a commented spec and small inputs that run as they are")
-    init.add_argument("folder", nargs="?", default=".", help="where to (default: here); nothing is overwritten")
+    init.add_argument(
+        "folder", nargs="?", default=".", help="where to (default: here); nothing is overwritten"
+    )
 
-    check = command("validate", _validate, "Check a spec and the files it names; every fault is named with its key")
+    check = command(
+        "validate", _validate, "Check a spec and the files it names; every fault is named with its key"
+    )
     check.add_argument("spec", help="YAML file")
 
     command("schema", _schema, "Print the JSON Schema of a spec, for editors")
@@ -79,12 +86,16 @@ def _parser() -> argparse.ArgumentParser:
         help="half-open window [START, END) of ISO 8601 dates or instants; UTC where no offset is given",
     )
     _store_option(run)
-    run.add_argument("--sample-size", type=_positive, help="draw this many prompts instead of the spec's number")
+    run.add_argument(
+        "--sample-size", type=_positive, help="draw this many prompts instead of the spec's number"
+    )
     run.add_argument("--names-per-cell", type=_positive, help="names of each group a prompt is shown under")
     run.add_argument("--dry-run", action="store_true", help="plan, sample and make variants; ask no model")
 
     show = command("show", _show, "Print the tables of a run, and where its report is")
-    show.add_argument("run", help="URI of a run, or the name of an audit in the store (its latest archived run)")
+    show.add_argument(
+        "run", help="URI of a run, or the name of an audit in the store (its latest archived run)"
+    )
     _store_option(show)
 
     report = command("report", _report, "Render the report of a measured run (again) into a folder")
@@ -132,7 +143,9 @@ def _validate(options: argparse.Namespace) -> int:
 
     spec = AuditSpec.load(options.spec)
     pipeline.check(spec)
-    print(f"{options.spec}: valid. {spec.title}; {len(spec.groups.cells())} groups; digest {spec.digest()[:16]}")
+    print(
+        f"{options.spec}: valid. {spec.title}; {len(spec.groups.cells())} groups; digest {spec.digest()[:16]}"
+    )
     return 0
 
 

@@ -161,9 +161,13 @@ def _folder(run: Run, stage: Stage, shard: int | None) -> StageFolder:
 
 
 def _require(run: Run, name: str) -> None:
-    folders = [run.stage(f"scores/{shard}") for shard in shards(run)] if name == "scores" else [run.stage(name)]
+    folders = (
+        [run.stage(f"scores/{shard}") for shard in shards(run)] if name == "scores" else [run.stage(name)]
+    )
     if not folders:
-        raise IncompleteRunError(f"{run.uri}: there is nothing to score; look at the stages sample and variants")
+        raise IncompleteRunError(
+            f"{run.uri}: there is nothing to score; look at the stages sample and variants"
+        )
     for folder in folders:
         if not folder.is_complete():
             raise IncompleteRunError(f"{folder.store.uri(folder.prefix)}: not complete; run this stage first")
@@ -208,7 +212,11 @@ def latest_run(audit: str, root: str) -> Run:
         If the store has no archived run of that audit.
     """
     store = open_store(root)
-    sealed = [key.removesuffix(f"/evidence/{SUCCESS}") for key in store.list(audit) if key.endswith(f"/evidence/{SUCCESS}")]
+    sealed = [
+        key.removesuffix(f"/evidence/{SUCCESS}")
+        for key in store.list(audit)
+        if key.endswith(f"/evidence/{SUCCESS}")
+    ]
     if not sealed:
         raise NotFoundError(f"{store.uri(audit)}: no archived run of this audit; `audit run` makes one")
 

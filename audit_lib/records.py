@@ -99,12 +99,16 @@ def variant_schema(axes: Sequence[str]) -> pa.Schema:
 def _with_axes(schema: pa.Schema, axes: Sequence[str]) -> pa.Schema:
     for axis in axes:
         if axis in schema.names:
-            raise ColumnTypeError(f"the attribute {axis!r} has the name of a fixed column; rename it in groups")
+            raise ColumnTypeError(
+                f"the attribute {axis!r} has the name of a fixed column; rename it in groups"
+            )
         schema = schema.append(pa.field(axis, pa.string()))
     return schema
 
 
-def to_parquet(rows: pd.DataFrame | Iterable[dict[str, object]], schema: pa.Schema, key: Sequence[str]) -> bytes:
+def to_parquet(
+    rows: pd.DataFrame | Iterable[dict[str, object]], schema: pa.Schema, key: Sequence[str]
+) -> bytes:
     """Write rows as Parquet: the schema's columns, sorted by `key`, the same bytes for the same rows.
 
     Raises
@@ -135,4 +139,5 @@ def from_parquet(content: bytes) -> pd.DataFrame:
     import pandas as pd
 
     nullable = {pa.int32(): pd.Int32Dtype(), pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-    return pq.read_table(io.BytesIO(content)).to_pandas(types_mapper=nullable.get)
+    frame: pd.DataFrame = pq.read_table(io.BytesIO(content)).to_pandas(types_mapper=nullable.get)
+    return frame

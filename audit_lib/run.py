@@ -124,7 +124,9 @@ class StageFolder:
             If the stage was not done.
         """
         if not self.is_complete():
-            raise IncompleteRunError(f"{self.store.uri(self.prefix)}: this stage is not complete; run it first")
+            raise IncompleteRunError(
+                f"{self.store.uri(self.prefix)}: this stage is not complete; run it first"
+            )
         record: dict[str, Any] = json.loads(self.store.get(f"{self.prefix}/{SUCCESS}"))
         return record
 
@@ -159,7 +161,9 @@ class StageFolder:
         """Read a Parquet artefact."""
         return from_parquet(self.read(name))
 
-    def commit(self, output: StageOutput, started: datetime, *, keep_existing: bool = False) -> dict[str, Any]:
+    def commit(
+        self, output: StageOutput, started: datetime, *, keep_existing: bool = False
+    ) -> dict[str, Any]:
         """Write the artefacts, then ``_SUCCESS``.
 
         An attempt that was killed may have left artefacts behind. Equal bytes are kept. Different bytes
@@ -214,9 +218,7 @@ class Run:
     folder: str | None = None
 
     @classmethod
-    def open(
-        cls, spec: AuditSpec, window: Window, root: str, notify: Callable[[str], None] = _silent
-    ) -> Run:
+    def open(cls, spec: AuditSpec, window: Window, root: str, notify: Callable[[str], None] = _silent) -> Run:
         """Return the run of `spec` over `window` under the store's `root`. Nothing is written."""
         return cls(spec, RunKey(spec.audit, window, spec.digest()), open_store(root), notify)
 

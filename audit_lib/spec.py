@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import SpecError
@@ -37,7 +45,8 @@ class Schedule(Section):
     cron: str = Field("0 6 * * 1", description="Five-field cron expression of the runs.")
     timezone: str = Field("UTC", description="IANA time zone of the cron expression.")
     start: datetime = Field(
-        datetime.fromisoformat("2026-01-05T00:00:00+00:00"), description="No run before this instant (ISO 8601)."
+        datetime.fromisoformat("2026-01-05T00:00:00+00:00"),
+        description="No run before this instant (ISO 8601).",
     )
 
     @field_validator("start")
@@ -53,18 +62,24 @@ class Source(Section):
 
     kind: Name = Field("files", description="Source adapter: `files` (one row a candidate) or `ranking_log`.")
     paths: list[str] = Field(
-        min_length=1, description="JSONL (also .gz), Parquet or CSV: local paths (relative to the spec) or s3:// URIs."
+        min_length=1,
+        description="JSONL (also .gz), Parquet or CSV: local paths (relative to the spec) or s3:// URIs.",
     )
     columns: dict[str, str] = Field(
         default_factory=dict,
         description="Our column name -> the file's, where they differ, such as {occurred_at: created}.",
     )
-    fields: list[str] = Field(default_factory=list, description="Further columns that the prompt template uses.")
+    fields: list[str] = Field(
+        default_factory=list, description="Further columns that the prompt template uses."
+    )
     time_format: Literal["iso8601", "unix_s"] = Field("iso8601", description="How occurred_at is written.")
     windowed: bool = Field(
-        True, description="Keep only rows whose occurred_at is in the run's window; false for a fixed set of prompts."
+        True,
+        description="Keep only rows whose occurred_at is in the run's window; false for a fixed set of prompts.",
     )
-    reason: str = Field("", description="Why these data, and why any limit of time or region (printed in the report).")
+    reason: str = Field(
+        "", description="Why these data, and why any limit of time or region (printed in the report)."
+    )
 
 
 class Demographics(Section):
@@ -72,7 +87,9 @@ class Demographics(Section):
 
     path: str = Field(description="CSV, JSONL or Parquet, relative to the spec, or s3://.")
     id_column: str = Field(description="The file's column that equals the prompts' application_id.")
-    columns: dict[str, str] = Field(description="Attribute -> the file's column, such as {race: race_ethnicity}.")
+    columns: dict[str, str] = Field(
+        description="Attribute -> the file's column, such as {race: race_ethnicity}."
+    )
     values: dict[str, dict[str, str]] = Field(
         default_factory=dict,
         description="Attribute -> (file's value -> level of groups.attributes). Values not listed are kept as they "
@@ -86,14 +103,17 @@ class Groups(Section):
     attributes: dict[Name, list[str]] = Field(
         min_length=1, description="Attribute -> its levels, such as {sex: [female, male]}."
     )
-    reference: dict[Name, str] = Field(description="The level of each attribute that others are compared with.")
+    reference: dict[Name, str] = Field(
+        description="The level of each attribute that others are compared with."
+    )
     provenance: Provenance = Field(
         description="How the demographics are known. LL144 bias audits accept only self_reported; `assigned` makes an "
         "experiment."
     )
     categories: dict[Name, dict[str, str]] = Field(
         default_factory=dict,
-        description="Attribute -> (level -> the policy's category), such as {race: {Black: Black or African American}}.",
+        description="Attribute -> (level -> the policy's category), such as {race: {Black: Black or African "
+        "American}}.",
     )
 
     @model_validator(mode="after")
@@ -110,7 +130,9 @@ class Groups(Section):
                 )
         for attribute in (*self.reference, *self.categories):
             if attribute not in self.attributes:
-                raise ValueError(f"{attribute!r} is not an attribute{did_you_mean(attribute, list(self.attributes))}")
+                raise ValueError(
+                    f"{attribute!r} is not an attribute{did_you_mean(attribute, list(self.attributes))}"
+                )
         for attribute, mapping in self.categories.items():
             for level in mapping:
                 if level not in self.attributes[attribute]:
@@ -148,18 +170,27 @@ class Groups(Section):
 class Sample(Section):
     """How many prompts are drawn from the window."""
 
-    size: Annotated[int, Field(ge=1)] | None = Field(None, description="Prompts drawn, or whole rounds where candidates compete; null: all.")
+    size: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Prompts drawn, or whole rounds where candidates compete; null: all."
+    )
     strata: list[str] = Field(
-        default_factory=lambda: ["position"], description="Columns whose shares the draw keeps (proportional allocation)."
+        default_factory=lambda: ["position"],
+        description="Columns whose shares the draw keeps (proportional allocation).",
     )
 
 
 class Perturb(Section):
     """Counterfactual variants of each prompt. Without this section prompts are audited as they are."""
 
-    kind: Name = Field("persona", description="Perturbation: `persona` puts a name, title and pronouns into the slots.")
-    names: str = Field(description="CSV with first_name, last_name and a column for each attribute it signals.")
-    pronouns: str | None = Field(None, description="CSV with the cases of the pronoun for each level of an attribute.")
+    kind: Name = Field(
+        "persona", description="Perturbation: `persona` puts a name, title and pronouns into the slots."
+    )
+    names: str = Field(
+        description="CSV with first_name, last_name and a column for each attribute it signals."
+    )
+    pronouns: str | None = Field(
+        None, description="CSV with the cases of the pronoun for each level of an attribute."
+    )
     titles: str | None = Field(None, description="CSV with the title for each level of an attribute.")
     names_per_cell: Annotated[int, Field(ge=1)] = Field(
         1, description="Variants of each prompt in each group, each with another name."
@@ -170,9 +201,12 @@ class PromptTemplate(Section):
     """How a candidate is put before the model."""
 
     template: str = Field(description="YAML file with the messages, relative to the spec.")
-    labels: list[str] = Field(default_factory=lambda: ["No", "Yes"], description="Answers whose probability is read.")
+    labels: list[str] = Field(
+        default_factory=lambda: ["No", "Yes"], description="Answers whose probability is read."
+    )
     relevance: list[float] = Field(
-        default_factory=lambda: [0.0, 1.0], description="Worth of each label; score = sum of probability x relevance."
+        default_factory=lambda: [0.0, 1.0],
+        description="Worth of each label; score = sum of probability x relevance.",
     )
 
     @model_validator(mode="after")
@@ -193,7 +227,9 @@ class Model(Section):
     valid_judge: bool = Field(
         True, description="False prints plainly that the model is not fit to judge and only shows the method."
     )
-    options: dict[str, Any] = Field(default_factory=dict, description="The backend's own options; it checks them.")
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="The backend's own options; it checks them."
+    )
 
 
 class Scoring(Section):
@@ -213,7 +249,8 @@ class Decision(Section):
     k: Annotated[int, Field(ge=1)] | None = Field(None, description="Candidates selected in a round (top_k).")
     round: Literal["round_id", "application_id", "one_per_group"] | None = Field(
         None,
-        description="Who competes: candidates with the same round_id; versions of one application; or seeded pools with "
+        description="Who competes: candidates with the same round_id; versions of one application; or seeded "
+        "pools with "
         "one candidate of each group of a position.",
     )
     threshold: float | None = Field(None, description="Lowest score that is selected (threshold).")
@@ -230,7 +267,9 @@ class Decision(Section):
 class Checks(Section):
     """Expectations on the scores. A failed one of severity `error` stops the audit before measure."""
 
-    minimum_answered_share: Share = Field(0.95, description="Share of rows with status ok or unranked, at least; error.")
+    minimum_answered_share: Share = Field(
+        0.95, description="Share of rows with status ok or unranked, at least; error."
+    )
     maximum_answered_gap: Share = Field(
         0.05, description="Largest difference in that share between two groups; error."
     )
@@ -261,9 +300,15 @@ class Measure(Section):
         description="Columns to split by; [] is the whole audit. The first entry is the headline.",
     )
     level: Annotated[float, Field(gt=0.5, lt=1)] = Field(0.95, description="Nominal coverage of intervals.")
-    small_cell: Annotated[int, Field(ge=1)] = Field(5, description="Cells with fewer rows than this are marked.")
-    alpha: Annotated[float, Field(gt=0, lt=0.5)] = Field(0.05, description="Significance level of tests and power.")
-    power: Annotated[float, Field(gt=0.5, lt=1)] = Field(0.8, description="Power that the plan is computed for.")
+    small_cell: Annotated[int, Field(ge=1)] = Field(
+        5, description="Cells with fewer rows than this are marked."
+    )
+    alpha: Annotated[float, Field(gt=0, lt=0.5)] = Field(
+        0.05, description="Significance level of tests and power."
+    )
+    power: Annotated[float, Field(gt=0.5, lt=1)] = Field(
+        0.8, description="Power that the plan is computed for."
+    )
 
 
 class Report(Section):
@@ -271,39 +316,43 @@ class Report(Section):
 
     policy: Name = Field("nyc_ll144", description="Policy file in audit_lib/report/policies.")
     tool: str = Field("", description="What the audited tool decides, in a sentence.")
-    distribution_date: str | None = Field(None, description="Date the tool was first used (ISO 8601), if it is.")
+    distribution_date: str | None = Field(
+        None, description="Date the tool was first used (ISO 8601), if it is."
+    )
     auditor: str | None = Field(None, description="Who audits; null prints `not signed`.")
 
 
 class AuditSpec(Section):
-    """A whole audit.
+    r"""A whole audit.
 
     Examples
     --------
-    >>> AuditSpec.load_text("audit: x\\ndecison: {}\\n", Path("x.yaml"))
+    >>> AuditSpec.load_text("audit: x\ndecison: {}\n", Path("x.yaml"))
     Traceback (most recent call last):
     audit_lib.errors.SpecError: x.yaml: decison: unknown key; did you mean 'decision'?
     ...
     """
 
-    audit: Name = Field(description="Id of the audit: lower case, digits, underscores. Names the DAG and the folder.")
+    audit: Name = Field(
+        description="Id of the audit: lower case, digits, underscores. Names the DAG and the folder."
+    )
     title: str = Field(description="Title of the report.")
     description: str = Field("", description="A paragraph for the DAG page and the report.")
     task: Name = Field("pointwise", description="How the model is asked: `pointwise` or `listwise`.")
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(description="Seed of every draw in the audit.")
-    schedule: Schedule = Field(default_factory=Schedule)
+    schedule: Schedule = Schedule()
     source: Source
     demographics: Demographics | None = None
     groups: Groups
-    sample: Sample = Field(default_factory=Sample)
+    sample: Sample = Sample()
     perturb: Perturb | None = None
     prompt: PromptTemplate | None = Field(None, description="Needed unless decisions are recorded.")
     model: Model
-    score: Scoring = Field(default_factory=Scoring)
+    score: Scoring = Scoring()
     decision: Decision
-    checks: Checks = Field(default_factory=Checks)
-    measure: Measure = Field(default_factory=Measure)
-    report: Report = Field(default_factory=Report)
+    checks: Checks = Checks()
+    measure: Measure = Measure()
+    report: Report = Report()
 
     _base: Path = PrivateAttr(default=Path())
 
@@ -316,7 +365,9 @@ class AuditSpec(Section):
         if self.perturb is not None and self.demographics is not None:
             raise ValueError("an audit either joins real demographics or perturbs prompts, not both")
         if self.decision.round == "one_per_group" and self.perturb is None:
-            raise ValueError("decision.round one_per_group needs a perturb section; use round_id for recorded pools")
+            raise ValueError(
+                "decision.round one_per_group needs a perturb section; use round_id for recorded pools"
+            )
         return self
 
     @classmethod
@@ -332,7 +383,9 @@ class AuditSpec(Section):
         try:
             text = path.read_text(encoding="utf-8")
         except OSError as error:
-            raise SpecError(f"{path}: cannot be read ({error.strerror}); `audit init` writes a spec") from None
+            raise SpecError(
+                f"{path}: cannot be read ({error.strerror}); `audit init` writes a spec"
+            ) from None
         return cls.load_text(text, path)
 
     @classmethod
@@ -363,7 +416,9 @@ class AuditSpec(Section):
         if content.get(section) is None:
             raise SpecError(f"{section}: the spec {self.audit!r} has no such section to override")
         content[section].update(values)
-        return AuditSpec.load_text(yaml.safe_dump(content, sort_keys=False), self._base / f"{self.audit}.yaml")
+        return AuditSpec.load_text(
+            yaml.safe_dump(content, sort_keys=False), self._base / f"{self.audit}.yaml"
+        )
 
     def path(self, reference: str) -> str:
         """Return where a file that the spec names is: a URI as it is, a path from the spec's folder."""
@@ -393,7 +448,9 @@ class AuditSpec(Section):
             try:
                 contents[key] = Path(self.path(reference)).read_bytes()
             except OSError as error:
-                raise SpecError(f"{key}: {reference} cannot be read from {self._base} ({error.strerror})") from None
+                raise SpecError(
+                    f"{key}: {reference} cannot be read from {self._base} ({error.strerror})"
+                ) from None
         return contents
 
     def canonical(self) -> bytes:

@@ -23,7 +23,9 @@ def test_no_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
         assert command in out
 
 
-def test_init_writes_a_spec_that_is_valid_where_it_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_writes_a_spec_that_is_valid_where_it_stands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = tmp_path / "mine"
     assert main(["init", str(folder)]) == 0
     assert main(["validate", str(folder / "audit.yaml")]) == 0
@@ -46,7 +48,9 @@ def test_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == json_schema()
 
 
-def test_a_fault_is_one_message_without_a_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_is_one_message_without_a_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     spec = tmp_path / "broken.yaml"
     spec.write_text("audit: x\nmodle: {}\n", encoding="utf-8")
     assert main(["validate", str(spec)]) == 2
@@ -57,7 +61,9 @@ def test_a_fault_is_one_message_without_a_traceback(tmp_path: Path, capsys: pyte
 
 def test_a_zero_width_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spec = recorded_audit(tmp_path)
-    assert main(["run", str(spec), "--window", "2026-01-05", "2026-01-05", "--store", str(tmp_path / "s")]) == 2
+    assert (
+        main(["run", str(spec), "--window", "2026-01-05", "2026-01-05", "--store", str(tmp_path / "s")]) == 2
+    )
     assert "has no width" in capsys.readouterr().err
 
 
@@ -72,7 +78,9 @@ def test_run_show_report_verify(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["show", "small", "--store", store]) == 0
     assert "Selection rates" in capsys.readouterr().out
     assert main(["report", uri, "--out", str(tmp_path / "again")]) == 0
-    assert (tmp_path / "again" / "report.html").read_bytes() == Path(uri, "report", "report.html").read_bytes()
+    assert (tmp_path / "again" / "report.html").read_bytes() == Path(
+        uri, "report", "report.html"
+    ).read_bytes()
     assert main(["verify", uri]) == 0
     capsys.readouterr()
     table = Path(uri, "report", "tables.csv")
@@ -81,7 +89,9 @@ def test_run_show_report_verify(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "tables.csv" in capsys.readouterr().out
 
 
-def test_a_dry_run_asks_no_model_and_seals_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_asks_no_model_and_seals_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     spec, store = recorded_audit(tmp_path), str(tmp_path / "store")
     assert main(["run", str(spec), *WINDOW, "--store", store, "--dry-run"]) == 0
     assert "would be scored" in capsys.readouterr().err
@@ -89,7 +99,9 @@ def test_a_dry_run_asks_no_model_and_seals_nothing(tmp_path: Path, capsys: pytes
     assert main(["show", "small", "--store", store]) == 2
 
 
-def test_a_failed_audit_exits_with_1_and_says_where_it_is_archived(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_audit_exits_with_1_and_says_where_it_is_archived(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     spec = recorded_audit(tmp_path, checks={"minimum_answered_share": 0.999})
     assert main(["run", str(spec), *WINDOW, "--store", str(tmp_path / "store")]) == 1
     assert "the failed run is archived" in capsys.readouterr().err

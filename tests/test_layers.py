@@ -20,12 +20,18 @@ def imports(path: Path) -> set[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{a.name}" for a in node.names] if node.module == "audit_lib" else [node.module]
+            names = (
+                [f"{node.module}.{a.name}" for a in node.names]
+                if node.module == "audit_lib"
+                else [node.module]
+            )
         found |= {name.split(".")[1] for name in names if name.startswith("audit_lib.")}
     return found
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: p.relative_to(PACKAGE).as_posix())
+@pytest.mark.parametrize(
+    "path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: p.relative_to(PACKAGE).as_posix()
+)
 def test_nothing_runs_back_up(path: Path) -> None:
     relative = path.relative_to(PACKAGE)
     part = relative.parts[0].removesuffix(".py")
@@ -35,6 +41,8 @@ def test_nothing_runs_back_up(path: Path) -> None:
     assert not used & ABOVE, f"{relative} imports what stands above it"
     if part in STAGES:
         later = set(STAGES[STAGES.index(part) + 1 :])
-        assert not used & later or relative.as_posix() in VERIFIERS, f"{relative} imports a later stage: {used & later}"
+        assert not used & later or relative.as_posix() in VERIFIERS, (
+            f"{relative} imports a later stage: {used & later}"
+        )
     elif part != "__init__":
         assert not used & set(STAGES), f"{relative} imports a stage: {used & set(STAGES)}"

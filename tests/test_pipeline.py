@@ -48,12 +48,16 @@ def test_the_same_spec_and_inputs_give_the_same_bytes_elsewhere(tmp_path: Path) 
     runs = []
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        runs.append(pipeline.open_run(recorded_audit(tmp_path / name), WINDOW, str(tmp_path / name / "store")))
+        runs.append(
+            pipeline.open_run(recorded_audit(tmp_path / name), WINDOW, str(tmp_path / name / "store"))
+        )
         pipeline.run_all(runs[-1])
     here, there = digests(runs[0]), digests(runs[1])
     # The page prints when the stages were done, which a second run cannot repeat.
     timed = {"report/report.html", "report/report.json", "evidence/manifest.json", "monitor/comparison.json"}
-    assert {k: v for k, v in here.items() if k not in timed} == {k: v for k, v in there.items() if k not in timed}
+    assert {k: v for k, v in here.items() if k not in timed} == {
+        k: v for k, v in there.items() if k not in timed
+    }
 
 
 def test_shards_never_change_a_number(tmp_path: Path) -> None:
@@ -61,20 +65,35 @@ def test_shards_never_change_a_number(tmp_path: Path) -> None:
     for shards in (1, 7):
         folder = tmp_path / str(shards)
         folder.mkdir()
-        run = pipeline.open_run(recorded_audit(folder, score={"shards": shards}), WINDOW, str(folder / "store"))
+        run = pipeline.open_run(
+            recorded_audit(folder, score={"shards": shards}), WINDOW, str(folder / "store")
+        )
         pipeline.run_all(run)
         metrics.append(run.stage("metrics").read("metrics.json"))
     assert metrics[0] == metrics[1]
 
 
-@pytest.mark.parametrize("seen", ["sample/_SUCCESS", "scores/0/_SUCCESS", "scores/2/scores.parquet", "metrics/metrics.json"])
+@pytest.mark.parametrize(
+    "seen", ["sample/_SUCCESS", "scores/0/_SUCCESS", "scores/2/scores.parquet", "metrics/metrics.json"]
+)
 def test_a_killed_run_goes_on_and_loses_nothing(tmp_path: Path, seen: str) -> None:
     spec = recorded_audit(tmp_path, n=1600)
     whole = pipeline.open_run(spec, WINDOW, str(tmp_path / "whole"))
     pipeline.run_all(whole)
     run = pipeline.open_run(spec, WINDOW, str(tmp_path / "killed"))
-    command = [sys.executable, "-m", "audit_lib.cli", "run", str(spec), "--window", "2026-01-05", "2026-01-12"]
-    with subprocess.Popen([*command, "--store", str(tmp_path / "killed")], stderr=subprocess.DEVNULL) as process:
+    command = [
+        sys.executable,
+        "-m",
+        "audit_lib.cli",
+        "run",
+        str(spec),
+        "--window",
+        "2026-01-05",
+        "2026-01-12",
+    ]
+    with subprocess.Popen(
+        [*command, "--store", str(tmp_path / "killed")], stderr=subprocess.DEVNULL
+    ) as process:
         deadline = time.monotonic() + 60
         while not run.store.exists(f"{run.key.prefix}/{seen}") and process.poll() is None:
             assert time.monotonic() < deadline, "the run made no progress"
@@ -119,7 +138,10 @@ def test_an_override_is_another_run(tmp_path: Path) -> None:
         ({"task": "pontwise"}, "did you mean 'pointwise'"),
         ({"measure": {"metrics": ["raby"]}}, "no metric is named 'raby'"),
         ({"report": {"policy": "nyc_l144"}}, "did you mean 'nyc_ll144'"),
-        ({"groups": {"categories": {"race": {"Black": "Blak or African American"}}}}, "is not a category of nyc_ll144"),
+        (
+            {"groups": {"categories": {"race": {"Black": "Blak or African American"}}}},
+            "is not a category of nyc_ll144",
+        ),
     ],
 )
 def test_a_part_that_does_not_exist(tmp_path: Path, sections: dict[str, object], message: str) -> None:

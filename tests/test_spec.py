@@ -24,13 +24,25 @@ from tests.specs import INCLUDE, load
             {"groups": {"reference": {"sex": "male", "race": "Whit"}}},
             "the reference 'Whit' is not a level of 'race'; did you mean 'White'?",
         ),
-        ({"groups": {"attributes": {"sex": ["male"], "race": ["White", "Black"]}}}, "needs two or more different levels"),
-        ({"groups": {"categories": {"race": {"Blak": "x"}}}}, "'Blak' is not a level of 'race'; did you mean 'Black'?"),
+        (
+            {"groups": {"attributes": {"sex": ["male"], "race": ["White", "Black"]}}},
+            "needs two or more different levels",
+        ),
+        (
+            {"groups": {"categories": {"race": {"Blak": "x"}}}},
+            "'Blak' is not a level of 'race'; did you mean 'Black'?",
+        ),
         ({"prompt": {"template": "t.yaml", "labels": ["Yes"]}}, "labels needs two or more different answers"),
-        ({"prompt": {"template": "t.yaml", "labels": ["a", "b"], "relevance": [1]}}, "1 numbers for 2 labels"),
+        (
+            {"prompt": {"template": "t.yaml", "labels": ["a", "b"], "relevance": [1]}},
+            "1 numbers for 2 labels",
+        ),
         ({"decision": {"rule": "top_k"}}, "rule top_k needs k and round"),
         ({"decision": {"rule": "threshold"}}, "rule threshold needs threshold"),
-        ({"model": {"backend": "transformers", "name": "x"}}, "backend 'transformers' needs a prompt section"),
+        (
+            {"model": {"backend": "transformers", "name": "x"}},
+            "backend 'transformers' needs a prompt section",
+        ),
         ({"groups": {"provenance": "self_reported"}, "perturb": {"names": "n.csv"}}, "must be `assigned`"),
         ({"decision": {"rule": "top_k", "k": 1, "round": "one_per_group"}}, "needs a perturb section"),
         ({"schedule": {"start": "2026-01-05T00:00:00"}}, "needs a UTC offset"),
@@ -51,7 +63,9 @@ def test_every_fault_is_named_at_once() -> None:
     assert len(str(caught.value).splitlines()) == 3
 
 
-@pytest.mark.parametrize(("text", "message"), [("[1, 2]", "a spec is a mapping"), ("a: [", "not YAML"), ("", "mapping")])
+@pytest.mark.parametrize(
+    ("text", "message"), [("[1, 2]", "a spec is a mapping"), ("a: [", "not YAML"), ("", "mapping")]
+)
 def test_a_file_that_is_no_spec(text: str, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         AuditSpec.load_text(text, Path("x.yaml"))
@@ -121,7 +135,9 @@ def test_the_schema_describes_every_key_of_every_section() -> None:
 
 def test_the_published_schema_is_the_code_s() -> None:
     published = INCLUDE.parent / "docs" / "reference" / "audit-spec.schema.json"
-    assert json.loads(published.read_text(encoding="utf-8")) == json_schema(), "renew it: audit schema > " + str(published)
+    assert json.loads(published.read_text(encoding="utf-8")) == json_schema(), (
+        "renew it: audit schema > " + str(published)
+    )
 
 
 def test_the_order_of_attributes_survives_the_archive_and_counts() -> None:

@@ -18,6 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.measure._arrays import as_codes, as_scores, in_order
 
+# Up to this many design cells, empty ones are counted too and then dropped: faster than finding them first.
+_FULL_GRID = 64
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
@@ -145,21 +148,21 @@ class ClusterSums:
             raise UndefinedMetricError("all outcomes are equal: the effect has no unit")
         if not fixed_effects:
             design = np.column_stack([design, np.ones(len(self.cells))])
-        # By application: sum of the regressors, and of regressor times outcome.
-        counts = self.counts.astype(np.float64)
-        profile, products = _fold(design, counts), _fold(design, self.sums)
-        gram = (design.T * counts.sum(axis=1)) @ design
-        moment = products.sum(axis=1)
+        cells = self.counts.sum(axis=1).astype(np.float64)
+        gram = (design.T * cells) @ design
+        moment = design.T @ self.sums.sum(axis=1)
         if fixed_effects:
             # Deviations from the application's mean: its own constant leaves no room for a common one.
-            members, total = counts.sum(axis=0), self.sums.sum(axis=0)
+            members, total = self.counts.sum(axis=0).astype(np.float64), self.sums.sum(axis=0)
+            profile = _fold(design, self.counts.astype(np.float64))
             gram -= _products(profile / members, profile)
             moment -= _products(profile, (total / members)[None])[:, 0]
         if np.linalg.matrix_rank(gram, hermitian=True) < gram.shape[0]:
             raise UndefinedMetricError("the factors do not vary independently: effects cannot be told apart")
         beta = np.linalg.solve(gram, moment)
         # By application: sum of regressor times residual, without a residual a row.
-        scores = products - _fold(design, counts * (design @ beta)[:, None])
+        residuals = self.counts * (design @ beta)[:, None]
+        scores = _fold(design, np.subtract(self.sums, residuals, out=residuals))
         if fixed_effects:
             scores -= profile * ((total - beta @ profile) / members)
         bread = np.linalg.inv(gram)
@@ -277,25 +280,31 @@ def cluster_sums(outcome: ArrayLike, factors: Mapping[str, ArrayLike], clusters:
         cell += codes
         levels.append(found.tolist())
     shape = [len(found) for found in levels]
-    present = np.flatnonzero(np.bincount(cell, minlength=int(np.prod(shape))))
-    cells = [
-        tuple(found[i] for found, i in zip(levels, index, strict=True))
-        for index in np.transpose(np.unravel_index(present, shape)).tolist()
-    ]
-    if present.size < np.prod(shape):
+    grid = int(np.prod(shape))
+    present = np.arange(grid)
+    if grid > _FULL_GRID:
+        present = np.flatnonzero(np.bincount(cell, minlength=grid))
         cell = np.searchsorted(present, cell)
     cell *= ids.size
     cell += row_cluster
     size = ids.size * present.size
+    counts = np.bincount(cell, minlength=size).reshape(-1, ids.size)
+    sums = np.bincount(cell, y, size).astype(np.float64, copy=False).reshape(-1, ids.size)
+    if not (seen := counts.any(axis=1)).all():
+        present, counts, sums = present[seen], counts[seen], sums[seen]
     mean = float(y.mean())
+    deviations = y - mean
     return ClusterSums(
         factors=tuple(factors),
-        cells=tuple(cells),
+        cells=tuple(
+            tuple(found[i] for found, i in zip(levels, index, strict=True))
+            for index in np.transpose(np.unravel_index(present, shape)).tolist()
+        ),
         clusters=ids,
-        counts=np.bincount(cell, minlength=size).reshape(-1, ids.size),
-        sums=np.bincount(cell, y, size).astype(np.float64, copy=False).reshape(-1, ids.size),
+        counts=counts,
+        sums=sums,
         mean=mean,
-        squares=float(np.square(y - mean).sum()),
+        squares=float(np.einsum("i,i->", deviations, deviations)),
     )
 
 

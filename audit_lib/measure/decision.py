@@ -88,7 +88,9 @@ def decide(
     if decision.rule == "recorded":
         known = recorded >= 0
         if score.size and not known.any():
-            raise InputError("decision.rule is `recorded`, and no row has a recorded decision; map recorded_selected")
+            raise InputError(
+                "decision.rule is `recorded`, and no row has a recorded decision; map recorded_selected"
+            )
         selected = recorded > 0
     elif decision.rule == "threshold":
         selected = score >= (np.inf if decision.threshold is None else decision.threshold)
@@ -96,7 +98,9 @@ def decide(
         selected = score > (np.median(score[known]) if known.any() else np.inf)
     else:
         if (rounds < 0).any():
-            raise InputError("decision.rule top_k: a row has no round_id; map the column, or choose decision.round")
+            raise InputError(
+                "decision.rule top_k: a row has no round_id; map the column, or choose decision.round"
+            )
         selected, tied, rank = _top_k(rounds, pools, decision.k or 1, seed)
     return Decisions(selected=np.where(known, selected, -1).astype(np.int8), rank=rank, tied_at_cutoff=tied)
 

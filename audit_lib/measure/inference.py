@@ -1,91 +1,328 @@
-"""Inference for every metric, in one place: units, clusters, interval, small cells, undefined.
+"""Inference for every metric, in one place: units, clusters, interval, test, small cells, undefined.
 
 Which rows are independent decides every interval. Scores that a model gives one candidate at a time
 depend on each other through the application they are versions of; ranks, and places won in a pool,
 depend on each other through the round.
+
+Interval and test of a comparison come from the same sums of influence values by cluster, and so agree.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.rows import Rows
-from audit_lib.results import Estimate, Interval, Undefined
+from audit_lib.measure.rows import Rows, compact
+from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
+from audit_lib.stats.cells import pair_reason
+from audit_lib.stats.clusters import TwoSidedVariance, difference_interval, t_test, variance_of_sums
+from audit_lib.stats.ranks import index_interval, index_test
 
-Kernel = Callable[[np.ndarray, np.ndarray], float]
-IntervalOf = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float], Interval]
+Unit = Literal["application", "round"]
 
 
-def score_clusters(rows: Rows, spec: AuditSpec) -> tuple[np.ndarray, Literal["application", "round"]]:
-    """Return the independent units of the scores, and what they are called."""
-    if spec.task == "listwise":
-        return rows.round, "round"
-    return rows.application, "application"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One side of a comparison: values and clusters of the rows that have a value.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        What is compared.
+    clusters : ndarray of int32, shape (n,)
+        Independent unit of each row, 0 .. units - 1.
+    units : int
+        Independent units of the stratum.
+    occurs : ndarray of bool, shape (units,)
+        Which of them have rows on this side.
+    """
+
+    values: NDArray[Any]
+    clusters: NDArray[np.int32]
+    units: int
+    occurs: NDArray[np.bool_]
+
+    def sums(self, influence: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum of each unit's values of `influence`."""
+        return np.bincount(self.clusters, influence, self.units).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    """A value a row, ready to be compared between groups.
+
+    Parameters
+    ----------
+    rows : Rows
+        The stratum.
+    values : ndarray, shape (known,)
+        Values of the rows that have one.
+    clusters : ndarray of int32, shape (known,)
+        Their independent units.
+    units : int
+        Number of units.
+    unit : {"application", "round"}
+        What they are.
+    kept : ndarray of int or None
+        Which rows have a value; None for all.
+    """
+
+    rows: Rows
+    values: NDArray[Any]
+    clusters: NDArray[np.int32]
+    units: int
+    unit: Unit
+    kept: NDArray[np.int64] | None
+
+    @classmethod
+    def of(cls, rows: Rows, values: NDArray[Any], unit: Unit) -> Variable:
+        """Take values of all rows: NaN, or a negative integer, leaves a row out."""
+        codes = rows.round if unit == "round" else rows.application
+        known = ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
+        kept = None if known.all() else np.flatnonzero(known)
+        if kept is not None:
+            values, codes = values[kept], codes[kept]
+        clusters, units = compact(codes)
+        if codes.size and codes.min() < 0:  # rows without a round are one unit together
+            clusters, units = np.where(clusters < 0, np.int32(units), clusters), units + 1
+        return cls(rows=rows, values=values, clusters=clusters, units=units, unit=unit, kept=kept)
+
+    def side(self, cell: Mapping[str, str]) -> Side:
+        """Return the rows that have all levels of `cell`."""
+        slices = self.rows.slices(cell)
+        if self.kept is not None:
+            ends = [np.searchsorted(self.kept, (rows.start, rows.stop)).tolist() for rows in slices]
+            slices = [slice(*pair) for pair in ends]
+        clusters = _joined(self.clusters, slices)
+        occurs = np.zeros(self.units, dtype=bool)
+        occurs[clusters] = True
+        return Side(values=_joined(self.values, slices), clusters=clusters, units=self.units, occurs=occurs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared(Estimate):
+    """An estimate with its standard error, for what combines estimates.
+
+    Parameters
+    ----------
+    standard_error : float or Undefined
+        Of the estimate on its scale.
+    scale : {"identity", "logit"}
+        ``logit``: of the rank index x, log((1 + x) / (1 - x)).
+    """
+
+    standard_error: float | Undefined
+    scale: Literal["identity", "logit"] = "identity"
+
+    @property
+    def location(self) -> float | Undefined:
+        """The estimate on its scale."""
+        if isinstance(self.value, Undefined) or self.scale == "identity":
+            return self.value
+        if abs(self.value) == 1.0:
+            return Undefined("the samples do not overlap: infinite log odds")
+        return 2 * math.atanh(self.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What an estimator says of two sides."""
+
+    value: float
+    interval: Interval | Undefined
+    test: TestResult | Undefined
+    standard_error: float | Undefined
+    scale: Literal["identity", "logit"] = "identity"
+
+
+Estimator = Callable[[Side, Side, float], Finding]
+
+
+def score_unit(spec: AuditSpec) -> Unit:
+    """Return the independent unit of the scores."""
+    return "round" if spec.task == "listwise" else "application"
+
+
+def decision_unit(spec: AuditSpec) -> Unit:
+    """Return the independent unit of the decisions: candidates of a round compete."""
+    return "round" if spec.decision.rule == "top_k" else score_unit(spec)
 
 
 def compare(
     name: str,
-    rows: Rows,
+    variable: Variable,
     spec: AuditSpec,
-    group: Mapping[str, str],
-    reference: Mapping[str, str],
+    estimator: Estimator,
     *,
-    values: np.ndarray,
-    clusters: np.ndarray,
-    unit: str,
-    kernel: Kernel,
-    interval: IntervalOf,
     method: str,
     parameters: Mapping[str, int | float | str] | None = None,
-) -> Estimate:
-    """Compare one group with its reference by a kernel, with its interval.
+    flags: tuple[str, ...] = (),
+    reason: str | None = None,
+) -> list[Estimate]:
+    """Compare every group of the spec with its reference.
 
     Parameters
     ----------
-    values : ndarray of shape (rows,)
-        What is compared; NaN leaves the row out (the model gave no answer).
-    clusters : ndarray of shape (rows,)
-        Independent unit of each row.
-    unit : str
-        What the units are, for `method`.
-    kernel : callable
-        (group's values, reference's values) -> number; raises UndefinedMetricError where there is none.
-    interval : callable
-        (group's values, reference's, group's clusters, reference's, level) -> Interval.
+    name : str
+        The metric.
+    variable : Variable
+        What is compared.
+    estimator : callable
+        (group's side, reference's side, level) -> Finding; raises UndefinedMetricError where there is none.
+        `mean_gap` and `rank_index` are here; any function of two samples will do.
+    method : str
+        How the value is computed, in words.
+    flags : tuple of str
+        Marks of the metric, such as ``undirected``.
+    reason : str, optional
+        Why the metric exists for no group, where that is so.
     """
-    known = ~np.isnan(values)
-    in_group, in_reference = rows.members(group) & known, rows.members(reference) & known
-    a, b = values[in_group], values[in_reference]
+    return [
+        _estimate(name, variable, spec, estimator, group, reference, method, parameters or {}, flags, reason)
+        for group, reference in spec.groups.comparisons()
+    ]
+
+
+def mean_gap(group: Side, reference: Side, level: float) -> Finding:
+    """Difference of means; influence of a row: its deviation from its side's mean, over the side's size."""
+    _require_both(group, reference)
+    means = [float(side.values.mean()) for side in (group, reference)]
+    value = means[0] - means[1]
+
+    def spread() -> TwoSidedVariance:
+        reason = pair_reason(group.values.size, reference.values.size, minimum=2)
+        if reason is not None:
+            raise UndefinedMetricError(reason)
+        if all(side.values.min() == side.values.max() for side in (group, reference)):
+            raise UndefinedMetricError("no value differs within its group: the spread cannot be estimated")
+        a = group.sums((group.values - means[0]) / group.values.size)
+        b = reference.sums((means[1] - reference.values) / reference.values.size)
+        return variance_of_sums(a, b, group.occurs, reference.occurs)
+
     try:
-        value: float | Undefined = kernel(a, b)
+        found = spread()
+        interval = difference_interval(value, found, level)
     except UndefinedMetricError as error:
-        value = Undefined(str(error))
-    limits: Interval | Undefined
-    if isinstance(value, Undefined):
-        limits = value
-    else:
-        try:
-            limits = interval(a, b, clusters[in_group], clusters[in_reference], spec.measure.level)
-        except UndefinedMetricError as error:
-            limits = Undefined(str(error))
-    small = min(a.size, b.size) < spec.measure.small_cell
-    return Estimate(
+        nothing = Undefined(str(error))
+        return Finding(value=value, interval=nothing, test=nothing, standard_error=nothing)
+    deviation = math.sqrt(found.variance)
+    test = t_test(value, deviation, found.df, found.clusters, "cluster influence function")
+    return Finding(value=value, interval=interval, test=test, standard_error=deviation)
+
+
+def rank_index(group: Side, reference: Side, level: float) -> Finding:
+    """(wins - losses) / pairs of integer ranks; influence of a row: its share of pairs won, centred.
+
+    Counts of pairs are integers, in double precision exact up to 2^53 pairs.
+    """
+    _require_both(group, reference)
+    n, m = group.values.size, reference.values.size
+    size = int(max(group.values.max(), reference.values.max())) + 1
+    # Twice the wins of each row, ties once: whole numbers.
+    won = _twice_below(reference.values, size)[group.values]
+    twice = int(won.sum())
+    value = (twice - n * m) / (n * m)
+    theta = twice / (2 * n * m)
+    try:
+        a = group.sums((won / (2 * m) - theta) / n)
+        lost = _twice_below(group.values, size)[reference.values]
+        b = reference.sums((1.0 - lost / (2 * n) - theta) / m)
+        spread = variance_of_sums(a, b, group.occurs, reference.occurs)
+        interval = index_interval(theta, spread, level)
+        test = index_test(theta, spread)
+    except UndefinedMetricError as error:
+        nothing = Undefined(str(error))
+        return Finding(value=value, interval=nothing, test=nothing, standard_error=nothing, scale="logit")
+    deviation: float | Undefined = Undefined("the samples do not overlap: infinite log odds")
+    if 0.0 < theta < 1.0:
+        deviation = math.sqrt(spread.variance) / (theta * (1 - theta))
+    return Finding(value=value, interval=interval, test=test, standard_error=deviation, scale="logit")
+
+
+def undirected(kernel: Callable[[NDArray[Any], NDArray[Any]], float]) -> Estimator:
+    """Make an estimator of a distance between two samples, which has no interval.
+
+    A distance is never below 0, and in a sample it is above 0 even where the groups do not differ. There
+    neither a normal interval nor a bootstrap, which adds its own distance to the sample's, covers it.
+    """
+    nothing = Undefined(
+        "a distance is biased away from 0: no interval covers parity; read it beside a signed gap"
+    )
+
+    def estimator(group: Side, reference: Side, level: float) -> Finding:
+        value = kernel(group.values, reference.values)
+        return Finding(value=value, interval=nothing, test=nothing, standard_error=nothing)
+
+    return estimator
+
+
+def _estimate(
+    name: str,
+    variable: Variable,
+    spec: AuditSpec,
+    estimator: Estimator,
+    group: Mapping[str, str],
+    reference: Mapping[str, str],
+    method: str,
+    parameters: Mapping[str, int | float | str],
+    flags: tuple[str, ...],
+    reason: str | None,
+) -> Compared:
+    a, b = variable.side(group), variable.side(reference)
+    value: float | Undefined
+    try:
+        if reason is not None:
+            raise UndefinedMetricError(reason)
+        found = estimator(a, b, spec.measure.level)
+        value, interval, test, error = found.value, found.interval, found.test, found.standard_error
+        scale = found.scale
+    except UndefinedMetricError as undefined:
+        value = interval = test = error = Undefined(str(undefined))
+        scale = "identity"
+    small = min(a.values.size, b.values.size) < spec.measure.small_cell
+    return Compared(
         metric=name,
         value=value,
-        interval=limits,
-        n=int(a.size + b.size),
-        n_group=int(a.size),
-        n_reference=int(b.size),
-        clusters=int(np.unique(np.concatenate([clusters[in_group], clusters[in_reference]])).size),
-        method=f"{method}; clustered by {unit}",
+        interval=interval,
+        standard_error=error,
+        scale=scale,
+        n=int(a.values.size + b.values.size),
+        n_group=int(a.values.size),
+        n_reference=int(b.values.size),
+        clusters=int(np.count_nonzero(a.occurs | b.occurs)),
+        method=f"{method}; clustered by {variable.unit}",
         group=dict(group),
         reference=dict(reference),
-        stratum=dict(rows.levels),
-        parameters=dict(parameters or {}),
-        flags=("small_cell",) if small else (),
+        stratum=dict(variable.rows.levels),
+        parameters=dict(parameters),
+        flags=(*flags, *(("small_cell",) if small else ())),
+        tests=() if isinstance(test, Undefined) else (test,),
     )
+
+
+def _require_both(group: Side, reference: Side) -> None:
+    reason = pair_reason(group.values.size, reference.values.size)
+    if reason is not None:
+        raise UndefinedMetricError(reason)
+
+
+def _twice_below(ranks: NDArray[np.int32], size: int) -> NDArray[np.int64]:
+    """Return, for each rank, twice the number of `ranks` below it plus the number equal to it."""
+    held = np.bincount(ranks, minlength=size)
+    below = np.cumsum(held)
+    below *= 2
+    below -= held
+    return below
+
+
+def _joined(values: NDArray[Any], slices: list[slice]) -> NDArray[Any]:
+    if len(slices) == 1:
+        return values[slices[0]]
+    return np.concatenate([values[rows] for rows in slices]) if slices else values[:0]

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.adverse import ITSELF, adverse_impact, bounds
 from audit_lib.measure.categories import category_of
 from audit_lib.measure.law import ImpactRatios, ImpactRow, impact_ratios
-from audit_lib.measure.rows import Coded, Rows
+from audit_lib.measure.rows import Rows
 from audit_lib.policies import Category, Policy
 from audit_lib.results import Estimate, Interval, TestResult, Undefined, as_json
 from audit_lib.spec import AuditSpec
@@ -46,6 +47,10 @@ class RateRow:
         Whether the exact ratio is below the policy's guidance; None where it is undefined.
     excluded : str or None
         Why the row is left out of the impact ratio, if it is.
+    missing, unknown : mapping
+        Bounds for the category's people without an answer, and for the table's people of unknown category.
+    adverse_impact : mapping
+        Shortfall, flip-flop and the smallest ratio that could have been found.
     """
 
     category: Mapping[str, str]
@@ -57,6 +62,9 @@ class RateRow:
     impact_ratio: Estimate
     four_fifths_flag: bool | None
     excluded: str | None
+    missing: Mapping[str, Any]
+    unknown: Mapping[str, Any]
+    adverse_impact: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +90,13 @@ class RateTable:
 
 
 def rate_tables(
-    kind: str, metric: str, rows: Rows, spec: AuditSpec, policy: Policy, positive: np.ndarray, **context: Any
+    kind: str,
+    metric: str,
+    rows: Rows,
+    spec: AuditSpec,
+    policy: Policy,
+    positive: NDArray[np.int8],
+    **context: Any,
 ) -> list[RateTable]:
     """Return the policy's tables over the rows for which `positive` is 1 or 0 (-1: not assessed).
 
@@ -92,47 +106,58 @@ def rate_tables(
         Which of the policy's kinds of table.
     metric : str
         Name of the impact ratio's estimates.
-    positive : ndarray of int, shape (rows,)
+    positive : ndarray of int8, shape (rows,)
         1 selected (or above the median), 0 not, -1 not assessed.
     **context
         ``median``, ``median_ties``, ``tied_rounds`` of the table.
     """
     mapping = category_of(spec.groups, policy)
-    assessed = positive >= 0
+    # All that is counted from the rows: selected, not selected and not assessed people of each profile.
+    profiles = [
+        (
+            {name: mapping[name].get(levels[name] or "") for name in mapping},
+            np.bincount(positive[where].astype(np.int64) + 1, minlength=3).tolist(),
+        )
+        for levels, where in rows.profiles()
+    ]
     tables = []
     for family in policy.families:
         if not set(family.attributes) <= set(mapping):
             continue
         needed = mapping if policy.switch("unknown").value == "list_wise" else family.attributes
-        codes = {name: _category_codes(rows.columns[name], mapping[name], policy, name) for name in mapping}
-        known = assessed.copy()
-        for name in needed:
-            known &= codes[name] >= 0
-        # One pass over the rows: count each combination of the family's categories.
-        sizes = [len(policy.attribute(name).categories) for name in family.attributes]
-        key = np.zeros(int(known.sum()), dtype=np.int64)
-        for name, size in zip(family.attributes, sizes, strict=True):
-            key = key * size + codes[name][known]
-        cells = int(np.prod(sizes))
-        n = np.bincount(key, minlength=cells).tolist()
-        x = np.bincount(key[positive[known] > 0], minlength=cells).tolist()
+        found: dict[tuple[str | None, ...], list[int]] = {}
+        unknown = 0
+        for categories, states in profiles:
+            if any(categories[name] is None for name in needed):
+                unknown += states[1] + states[2]
+                continue
+            cell = found.setdefault(tuple(categories[name] for name in family.attributes), [0, 0, 0])
+            for state, people in enumerate(states):
+                cell[state] += people
         # An experiment has only the categories of its design; an audit prints them all.
         counts = [
-            (category, n[place], x[place])
-            for place, category in enumerate(policy.categories(family.name))
+            Count(category, *found.get(tuple(category.levels[name] for name in family.attributes), (0, 0, 0)))
+            for category in policy.categories(family.name)
             if spec.groups.provenance != "assigned"
             or all(level in mapping[name].values() for name, level in category.levels.items())
         ]
-        unknown = int(assessed.sum() - known.sum())
         tables.append(_table(kind, metric, family.name, rows, spec, policy, counts, unknown, context))
     return tables
 
 
-def _category_codes(column: Coded, mapping: Mapping[str, str], policy: Policy, name: str) -> NDArray[np.int64]:
-    """Place of each row's category among the policy's; -1 where it is unknown."""
-    places = {level.name: place for place, level in enumerate(policy.attribute(name).categories)}
-    recode = [places[mapping[label]] if label in mapping else -1 for label in column.labels]
-    return np.array([*recode, -1], dtype=np.int64)[column.codes]
+class Count(NamedTuple):
+    """People of one category."""
+
+    category: Category
+    missing: int
+    """Without an answer."""
+    not_selected: int
+    selected: int
+
+    @property
+    def n(self) -> int:
+        """People assessed."""
+        return self.not_selected + self.selected
 
 
 def _table(
@@ -142,46 +167,76 @@ def _table(
     rows: Rows,
     spec: AuditSpec,
     policy: Policy,
-    counts: list[tuple[Category, int, int]],
+    counts: list[Count],
     unknown: int,
     context: Mapping[str, Any],
 ) -> RateTable:
-    total = sum(n for _, n, _ in counts)
+    total = sum(count.n for count in counts)
     base = total + unknown if policy.switch("exclusion_base").value == "all" else total
     excluded = {
-        category.label: f"under {float(policy.exclusion.share):.0%} of the data"
-        for category, n, _ in counts
-        if policy.switch("exclude_small_share").value == "yes" and base and Fraction(n, base) < policy.exclusion.share
+        count.category.label: f"under {float(policy.exclusion.share):.0%} of the data"
+        for count in counts
+        if policy.switch("exclude_small_share").value == "yes"
+        and base
+        and Fraction(count.n, base) < policy.exclusion.share
     }
     law = impact_ratios(
-        {category.label: x for category, _, x in counts},
-        {category.label: n for category, n, _ in counts},
+        {count.category.label: count.selected for count in counts},
+        {count.category.label: count.n for count in counts},
         exclude=excluded,
         compare_excluded=policy.switch("comparator").value == "highest_of_all",
     )
     wide = _to_highest([row for row in law.rows if not isinstance(row.ratio, Undefined)], spec.measure.level)
+    top = law[law.comparators[0]] if law.comparators else None
+    nobody = Undefined(_no_comparator(kind, law))
     return RateTable(
         kind=kind,
         family=family,
         stratum=dict(rows.levels),
         total=total,
         unknown=unknown,
-        comparator=str(law.comparators[0]) if law.comparators else Undefined(_no_comparator(kind, law)),
+        comparator=nobody if top is None else str(top.category),
         rows=tuple(
-            RateRow(
-                category=dict(category.levels),
-                label=category.label,
-                n=n,
-                selected=x,
-                share_of_data=n / base if base else 0.0,
-                rate=_rate(kind, rows, spec, category, n, x),
-                impact_ratio=_impact_ratio(metric, rows, spec, category, law, wide.get(category.label)),
-                four_fifths_flag=_flag(law[category.label], policy),
-                excluded=excluded.get(category.label),
-            )
-            for category, n, x in counts
+            _row(kind, metric, rows, spec, policy, count, law, top or nobody, base, unknown, excluded, wide)
+            for count in counts
         ),
         **context,
+    )
+
+
+def _row(
+    kind: str,
+    metric: str,
+    rows: Rows,
+    spec: AuditSpec,
+    policy: Policy,
+    count: Count,
+    law: ImpactRatios,
+    top: ImpactRow | Undefined,
+    base: int,
+    unknown: int,
+    excluded: Mapping[str, str],
+    wide: Mapping[str, Interval],
+) -> RateRow:
+    label, row = count.category.label, law[count.category.label]
+    compared: ImpactRow | Undefined = top
+    if isinstance(row.ratio, Undefined):
+        compared = row.ratio
+    elif row is top:
+        compared = ITSELF
+    return RateRow(
+        category=dict(count.category.levels),
+        label=label,
+        n=count.n,
+        selected=count.selected,
+        share_of_data=count.n / base if base else 0.0,
+        rate=_rate(kind, rows, spec, count.category, count.n, count.selected),
+        impact_ratio=_impact_ratio(metric, rows, spec, count.category, law, wide.get(label)),
+        four_fifths_flag=_flag(row, policy),
+        excluded=excluded.get(label),
+        missing=bounds(row, compared, count.missing),
+        unknown=bounds(row, compared, unknown),
+        adverse_impact=adverse_impact(row, compared, spec, policy),
     )
 
 
@@ -215,12 +270,19 @@ def _rate(kind: str, rows: Rows, spec: AuditSpec, category: Category, n: int, x:
 
 
 def _impact_ratio(
-    metric: str, rows: Rows, spec: AuditSpec, category: Category, law: ImpactRatios, simultaneous: Interval | None
+    metric: str,
+    rows: Rows,
+    spec: AuditSpec,
+    category: Category,
+    law: ImpactRatios,
+    simultaneous: Interval | None,
 ) -> Estimate:
     row = law[category.label]
     best = law[law.comparators[0]] if law.comparators else None
     value = row.ratio if isinstance(row.ratio, Undefined) else float(row.ratio)
-    interval: Interval | Undefined = row.ratio if isinstance(row.ratio, Undefined) else Undefined("the comparator itself")
+    interval: Interval | Undefined = (
+        row.ratio if isinstance(row.ratio, Undefined) else Undefined("the comparator itself")
+    )
     tests: tuple[TestResult, ...] = ()
     if best is not None and row is not best and not isinstance(value, Undefined):
         limits = ratio_of_proportions(
@@ -253,7 +315,11 @@ def _tests(x: int, n: int, top_x: int, top_n: int) -> tuple[TestResult, ...]:
         undefined = Undefined(str(error))
         tests.append(
             TestResult(
-                name="two_standard_deviations", p_value=undefined, statistic=undefined, n=n + top_n, method="not computed"
+                name="two_standard_deviations",
+                p_value=undefined,
+                statistic=undefined,
+                n=n + top_n,
+                method="not computed",
             )
         )
     return tuple(tests)
@@ -264,7 +330,9 @@ def _to_highest(rows: list[ImpactRow], level: float) -> dict[str, Interval]:
     if len(rows) < 2:
         return {}
     try:
-        intervals = simultaneous_ratios([row.selected for row in rows], [row.total for row in rows], level).to_highest
+        intervals = simultaneous_ratios(
+            [row.selected for row in rows], [row.total for row in rows], level
+        ).to_highest
     except UndefinedMetricError:
         return {}
     return {str(row.category): interval for row, interval in zip(rows, intervals, strict=True)}

@@ -1,14 +1,13 @@
-"""The scored rows of an audit as arrays: the sufficient statistics that every metric starts from.
+"""The scored rows of an audit as arrays: what every metric starts from.
 
-Each shard's scores become columns of numbers and codes, placed by the position of their variant in the
-sorted table of variants. Shards merge exactly: any cut of the rows, merged in any order, gives the same
-arrays, so one machine and 64 give the same integers and the same floats.
+Rows stand group by group and, within a group, from the lowest score to the highest. Each side of a comparison
+is then a few slices, scores need no sorting again, and the order depends on nothing but the rows themselves:
+one machine and 64 shards give the same arrays, and so the same floats.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,8 +18,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from audit_lib.errors import EvidenceError, SpecError
+from audit_lib.measure.answers import SCORE_COLUMNS, Answers, flags
+from audit_lib.measure.coded import Coded
 from audit_lib.measure.decision import Decisions, decide
-from audit_lib.records import ANSWERED, STATUSES
+from audit_lib.measure.pools import Pools
 from audit_lib.registry import did_you_mean
 from audit_lib.run import Run
 from audit_lib.spec import AuditSpec
@@ -28,137 +29,9 @@ from audit_lib.spec import AuditSpec
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
-_VARIANT_COLUMNS: Final = ("variant_id", "application_id", "position", "round_id", "recorded_selected")
-_SCORE_COLUMNS: Final = ("variant_id", "repeat", "model", "label_mass", "score", "selected", "status")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coded:
-    """A column of labels: ``labels[codes[i]]`` is row i's, and -1 stands for unknown.
-
-    Parameters
-    ----------
-    codes : ndarray of int32
-        One a row.
-    labels : tuple of str
-        Sorted.
-    """
-
-    codes: Codes
-    labels: tuple[str, ...]
-
-    @classmethod
-    def encode(cls, column: pa.ChunkedArray) -> Coded:
-        """Code a column of strings by their sorted order."""
-        encoded = column.combine_chunks().dictionary_encode()
-        if isinstance(encoded, pa.ChunkedArray):
-            encoded = encoded.combine_chunks()
-        labels = encoded.dictionary.to_pylist()
-        order = np.array(sorted(range(len(labels)), key=labels.__getitem__), dtype=np.int32)
-        rank = np.empty(len(labels) + 1, dtype=np.int32)
-        rank[order] = np.arange(len(labels), dtype=np.int32)
-        rank[-1] = -1
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return cls(codes=rank[codes], labels=tuple(labels[i] for i in order))
-
-    def code(self, label: str) -> int:
-        """Return a label's code; -2, which no row has, for a label that no row has."""
-        return self.labels.index(label) if label in self.labels else -2
-
-    def take(self, index: NDArray[Any] | slice) -> Coded:
-        """Return the column of some of the rows."""
-        return Coded(codes=self.codes[index], labels=self.labels)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
-    """What the model answered to each variant; NaN and -1 where it has not (yet).
-
-    Parameters
-    ----------
-    score, label_mass : ndarray of float, shape (variants,)
-        Mean over the repeats that were answered.
-    status : ndarray of int8
-        Index into ``records.STATUSES``: that of the first repeat with an answer, else of the first one.
-    recorded : ndarray of int8
-        A recorded decision: 1, 0, or -1 for none.
-    model : Coded
-        Who answered.
-    """
-
-    score: Floats
-    label_mass: Floats
-    status: NDArray[np.int8]
-    recorded: NDArray[np.int8]
-    model: Coded
-
-    @classmethod
-    def of_shard(cls, scores: pa.Table, variant_ids: pa.Array) -> Answers:
-        """Place a shard's score rows at their variants.
-
-        Raises
-        ------
-        EvidenceError
-            If a row's variant is not in the table of variants.
-        """
-        n = len(variant_ids)
-        found = pc.index_in(scores["variant_id"], value_set=variant_ids)
-        if found.null_count:
-            raise EvidenceError(f"scores: {found.null_count} rows of variants that were never made")
-        place = found.to_numpy().astype(np.int64)
-        code = {status: number for number, status in enumerate(STATUSES)}
-        status_labels = Coded.encode(scores["status"])
-        status = np.array([code.get(label, -1) for label in status_labels.labels], dtype=np.int8)[status_labels.codes]
-        answered = np.isin(status, [code[name] for name in ANSWERED])
-        # Repeats in order, answered ones first: their first row names the status, their means are the score.
-        order = np.lexsort((scores["repeat"].to_numpy(), ~answered, place))
-        place, status, answered = place[order], status[order], answered[order]
-        first = np.flatnonzero(np.r_[True, np.diff(place) != 0]) if place.size else np.empty(0, dtype=np.int64)
-
-        def mean(name: str) -> Floats:
-            values = scores[name].to_numpy()[order].astype(np.float64)
-            known = answered & ~np.isnan(values)
-            total = np.bincount(place[known], weights=values[known], minlength=n)
-            count = np.bincount(place[known], minlength=n)
-            with np.errstate(invalid="ignore"):
-                return np.where(count > 0, total / count, np.nan)
-
-        def scatter(values: NDArray[Any], fill: int, dtype: type) -> NDArray[Any]:
-            out = np.full(n, fill, dtype=dtype)
-            out[place[first]] = values[first]
-            return out
-
-        model = Coded.encode(scores["model"])
-        recorded = scores["selected"].cast(pa.int8()).combine_chunks().fill_null(-1).to_numpy(zero_copy_only=False)
-        return cls(
-            score=mean("score"),
-            label_mass=mean("label_mass"),
-            status=scatter(status, -1, np.int8),
-            recorded=scatter(recorded[order], -1, np.int8),
-            model=Coded(codes=scatter(model.codes[order], -1, np.int32), labels=model.labels),
-        )
-
-    def merge(self, other: Answers) -> Answers:
-        """Return both shards' answers. A variant's rows are in one shard, so nothing is added up.
-
-        Raises
-        ------
-        EvidenceError
-            If both hold the same variant.
-        """
-        mine, theirs = self.status >= 0, other.status >= 0
-        if (mine & theirs).any():
-            raise EvidenceError(f"scores: {int((mine & theirs).sum())} variants stand in two shards")
-        labels = tuple(sorted({*self.model.labels, *other.model.labels}))
-        recode = [np.array([labels.index(m) for m in part.model.labels] + [-1], dtype=np.int32) for part in (self, other)]
-        model = np.where(theirs, recode[1][other.model.codes], recode[0][self.model.codes])
-        return Answers(
-            score=np.where(theirs, other.score, self.score),
-            label_mass=np.where(theirs, other.label_mass, self.label_mass),
-            status=np.where(theirs, other.status, self.status),
-            recorded=np.where(theirs, other.recorded, self.recorded),
-            model=Coded(codes=model, labels=labels),
-        )
+_VARIANT_COLUMNS: Final = (
+    "variant_id", "application_id", "position", "round_id", "qualified", "outcome", "recorded_selected",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,28 +42,40 @@ class Rows:
     ----------
     levels : mapping of str to str
         Which stratum, such as ``{"position": "retail"}``; empty for the whole audit.
-    cells : list of dict
-        The groups; `group` holds indices into it, -1 where an attribute is unknown.
+    attributes : mapping of str to tuple of str
+        The spec's levels of each attribute.
     columns : mapping of str to Coded
         Attributes, ``position``, ``model``, ``application_id``, ``round_id``.
-    group : ndarray of int
-        Intersectional group of each row.
+    profile : ndarray of int32
+        Levels of all attributes as one number, unknown ones included; never decreasing.
+    place : ndarray of int
+        Where each row stands in the sorted table of variants.
     score, label_mass : ndarray of float
-        NaN where the model gave no answer.
+        NaN where the model gave no answer. Never decreasing within a profile, NaN last.
+    rank : ndarray of int32
+        Number of distinct scores below each row's; -1 without one.
     status : ndarray of int8
         Index into ``records.STATUSES``.
+    qualified : ndarray of int8
+        1, 0, or -1 where it is not known: ``qualified``, or an ``outcome`` that is 1 or 0.
     decisions : Decisions
         Who is selected.
+    pools : Pools
+        Where each row stands in its round.
     """
 
     levels: Mapping[str, str]
-    cells: list[dict[str, str]]
+    attributes: Mapping[str, tuple[str, ...]]
     columns: Mapping[str, Coded]
-    group: Codes
+    profile: Codes
+    place: NDArray[Any]
     score: Floats
+    rank: Codes
     label_mass: Floats
     status: NDArray[np.int8]
+    qualified: NDArray[np.int8]
     decisions: Decisions
+    pools: Pools
 
     def __len__(self) -> int:
         return int(self.score.size)
@@ -205,99 +90,246 @@ class Rows:
         """Code of each row's round; -1 for none."""
         return self.columns["round_id"].codes
 
+    def profiles(self) -> list[tuple[dict[str, str | None], slice]]:
+        """Return the levels of each profile (None: unknown), and where its rows are."""
+        sizes = [len(levels) + 1 for levels in self.attributes.values()]
+        # Of the profiles' own type: another one would make numpy convert all rows.
+        ends = np.searchsorted(self.profile, np.arange(int(np.prod(sizes)) + 1, dtype=self.profile.dtype))
+        found = []
+        for number, (start, stop) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):
+            codes = np.unravel_index(number, sizes)
+            levels = {
+                axis: names[int(code)] if code < len(names) else None
+                for code, (axis, names) in zip(codes, self.attributes.items(), strict=True)
+            }
+            found.append((levels, slice(start, stop)))
+        return found
+
+    def slices(self, cell: Mapping[str, str]) -> list[slice]:
+        """Return where the rows are that have all levels of `cell`, which may name some attributes only."""
+        found: list[slice] = []
+        for levels, rows in self.profiles():
+            if rows.start < rows.stop and all(levels[axis] == level for axis, level in cell.items()):
+                if found and found[-1].stop == rows.start:
+                    rows = slice(found.pop().start, rows.stop)
+                found.append(rows)
+        return found
+
     def members(self, cell: Mapping[str, str]) -> NDArray[np.bool_]:
-        """Return which rows have all the levels of `cell`, which may name some of the attributes only."""
-        mask = np.ones(len(self), dtype=bool)
-        for axis, level in cell.items():
-            mask &= self.columns[axis].codes == self.columns[axis].code(level)
+        """Return which rows have all the levels of `cell`."""
+        mask = np.zeros(len(self), dtype=bool)
+        for rows in self.slices(cell):
+            mask[rows] = True
+        return mask
+
+    def known(self) -> NDArray[np.bool_]:
+        """Return which rows have a level of every attribute."""
+        mask = np.zeros(len(self), dtype=bool)
+        for levels, rows in self.profiles():
+            mask[rows] = None not in levels.values()
         return mask
 
     def take(self, index: NDArray[Any], levels: Mapping[str, str]) -> Rows:
-        """Return some of the rows as a stratum."""
+        """Return some of the rows, in the same order, as a stratum. Candidates compete within it."""
+        columns = {name: column.take(index) for name, column in self.columns.items()}
+        score, rounds, pools = self.score[index], columns["round_id"].codes, self.pools.take(index)
+        competing = np.flatnonzero(pools.size)
+        if competing.size:
+            own = rounds[competing]
+            if (np.bincount(own)[own] != pools.size[competing]).any():
+                pools = Pools.of(score, rounds)
         return Rows(
             levels=levels,
-            cells=self.cells,
-            columns={name: column.take(index) for name, column in self.columns.items()},
-            group=self.group[index],
-            score=self.score[index],
+            attributes=self.attributes,
+            columns=columns,
+            profile=self.profile[index],
+            place=self.place[index],
+            score=score,
+            rank=compact(self.rank[index])[0],
             label_mass=self.label_mass[index],
             status=self.status[index],
+            qualified=self.qualified[index],
             decisions=self.decisions.take(index),
+            pools=pools,
         )
 
 
-def load_rows(run: Run, shards: Sequence[int]) -> tuple[Rows, pa.Array]:
+def compact(codes: NDArray[Any]) -> tuple[Codes, int]:
+    """Number the codes that occur from 0 in their order, and count them; -1 stays.
+
+    Examples
+    --------
+    >>> codes, count = compact(np.array([7, -1, 3, 7]))
+    >>> codes.tolist(), count
+    ([1, -1, 0, 1], 2)
+    """
+    if codes.size == 0:
+        return codes.astype(np.int32), 0
+    occurs = np.zeros(int(codes.max()) + 2, dtype=bool)
+    occurs[codes] = True  # -1 marks the last one
+    number = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    count = int(number[-2]) + 1 if occurs.size > 1 else 0
+    number[-1] = -1
+    return number[codes], count
+
+
+def load_rows(run: Run, shards: Sequence[int]) -> tuple[Rows, pa.ChunkedArray]:
     """Read variants and all shards' scores, and decide who is selected.
 
     Returns
     -------
-    Rows, Array of str
-        The rows, and their variant ids, sorted.
+    Rows, ChunkedArray of str
+        The rows, and the variant ids, sorted.
     """
-    names = [*_VARIANT_COLUMNS, *run.spec.groups.axes]
-    variants = _read(run.stage("variants").read("variants.parquet"), names).sort_by("variant_id")
-    ids = variants["variant_id"].combine_chunks()
-    merged: Answers | None = None
-    for shard in shards:
-        part = Answers.of_shard(_read(run.stage(f"scores/{shard}").read("scores.parquet"), _SCORE_COLUMNS), ids)
-        merged = part if merged is None else merged.merge(part)
-    if merged is None:
+    if not shards:
         raise EvidenceError(f"{run.uri}: no shard of scores")
-    return make_rows(variants, merged, run.spec), ids
-
-
-def make_rows(variants: pa.Table, answers: Answers, spec: AuditSpec) -> Rows:
-    """Join variants and answers, and apply the spec's decision rule."""
-    columns = {name: Coded.encode(variants[name]) for name in ("application_id", "position", "round_id")}
-    columns |= {axis: Coded.encode(variants[axis]) for axis in spec.groups.axes} | {"model": answers.model}
-    recorded = variants["recorded_selected"].cast(pa.int8()).combine_chunks().fill_null(-1).to_numpy(zero_copy_only=False)
-    recorded = np.where(answers.recorded >= 0, answers.recorded, recorded)
-    cells = spec.groups.cells()
-    group = np.full(len(answers.score), -1, dtype=np.int32)
-    for number, cell in enumerate(cells):
-        inside = np.ones(group.size, dtype=bool)
-        for axis, level in cell.items():
-            inside &= columns[axis].codes == columns[axis].code(level)
-        group[inside] = number
-    return Rows(
-        levels={},
-        cells=cells,
-        columns=columns,
-        group=group,
-        score=answers.score,
-        label_mass=answers.label_mass,
-        status=answers.status,
-        decisions=decide(answers.score, columns["round_id"].codes, recorded, spec.decision, spec.seed),
+    scores = (
+        _read(run.stage(f"scores/{shard}").read("scores.parquet"), SCORE_COLUMNS, ("model", "status"))
+        for shard in shards
+    )
+    axes = run.spec.groups.axes
+    # Handed over and not kept: the texts are freed before the scores are read.
+    return make_rows(
+        _read(
+            run.stage("variants").read("variants.parquet"), (*_VARIANT_COLUMNS, *axes), ("position", *axes)
+        ),
+        scores,
+        run.spec,
     )
 
 
-def strata(rows: Rows, spec: AuditSpec) -> Iterator[Rows]:
-    """Split rows by each entry of ``measure.strata``; the headline comes first.
+def make_rows(
+    variants: pa.Table, shards: Iterable[pa.Table], spec: AuditSpec
+) -> tuple[Rows, pa.ChunkedArray]:
+    """Join variants and the score rows of shards, and apply the spec's decision rule.
+
+    Parameters
+    ----------
+    variants : Table
+        Sorted or not.
+    shards : iterable of Table
+        Score rows, in any order; read one after the other.
+    spec : AuditSpec
+        Groups and decision rule.
+
+    Returns
+    -------
+    Rows, ChunkedArray of str
+        The rows, and the variant ids, sorted.
+
+    Raises
+    ------
+    EvidenceError
+        If the scores are not those of the variants.
+    InputError
+        If the decision rule lacks what it needs.
+    """
+    ids = variants["variant_id"]
+    if not pc.all(pc.less(ids.slice(0, max(len(ids) - 1, 0)), ids.slice(1))).as_py():
+        variants = variants.sort_by("variant_id")
+        ids = variants["variant_id"]
+    names = ("application_id", "position", "round_id", *spec.groups.axes)
+    columns = {name: Coded.encode(variants[name]) for name in names}
+    recorded, qualified = flags(variants["recorded_selected"]), _qualified(variants)
+    del variants
+    answers = Answers.gather(list(shards), ids)
+    columns["model"] = answers.model
+    recorded = np.where(answers.recorded >= 0, answers.recorded, recorded)
+    rounds = columns["round_id"].codes
+    pools = Pools.of(answers.score, rounds)
+    # The lot breaks ties in the order of the variants' ids, so decisions come before the rows are arranged.
+    decisions = decide(answers.score, rounds, pools, recorded, spec.decision, spec.seed)
+    attributes = {axis: tuple(levels) for axis, levels in spec.groups.attributes.items()}
+    profile = _profile(columns, attributes)
+    order, rank = _ranked(answers.score)
+    order = order[
+        np.argsort(profile[order].astype(np.min_scalar_type(profile.max(initial=0))), kind="stable")
+    ]
+    return (
+        Rows(
+            levels={},
+            attributes=attributes,
+            columns={name: column.take(order) for name, column in columns.items()},
+            profile=profile[order],
+            place=order,
+            score=answers.score[order],
+            rank=rank[order],
+            label_mass=answers.label_mass[order],
+            status=answers.status[order],
+            qualified=qualified[order],
+            decisions=decisions.take(order),
+            pools=pools.take(order),
+        ),
+        ids,
+    )
+
+
+def strata(rows: Rows, names: Sequence[str]) -> Iterator[Rows]:
+    """Split rows by some of their columns, in the order of the labels; no column gives the whole.
 
     Raises
     ------
     SpecError
-        If an entry names a column that the rows do not have.
+        If the rows have no such column.
     """
-    for names in spec.measure.strata:
-        for name in names:
-            if name not in rows.columns:
-                raise SpecError(f"measure.strata: no column {name!r}{did_you_mean(name, sorted(rows.columns))}")
-        if not names:
-            yield rows
-            continue
-        columns = [rows.columns[name] for name in names]
-        key = np.zeros(len(rows), dtype=np.int64)
-        for column in columns:
-            key = key * (len(column.labels) + 1) + column.codes + 1
-        values, inverse = np.unique(key, return_inverse=True)
-        order = np.argsort(inverse, kind="stable")
-        ends = np.searchsorted(inverse[order], np.arange(values.size + 1))
-        for i in range(values.size):
-            index = order[ends[i] : ends[i + 1]]
-            labels = [column.labels[column.codes[index[0]]] if column.codes[index[0]] >= 0 else "unknown" for column in columns]
-            yield rows.take(index, dict(zip(names, labels, strict=True)))
+    for name in names:
+        if name not in rows.columns:
+            raise SpecError(f"measure.strata: no column {name!r}{did_you_mean(name, sorted(rows.columns))}")
+    if not names:
+        yield rows
+        return
+    columns = [rows.columns[name] for name in names]
+    key = np.zeros(len(rows), dtype=np.int64)
+    for column in columns:
+        key = key * (len(column.dictionary) + 1) + column.codes + 1
+    codes, count = compact(key)
+    del key
+    # Small integers are sorted by counting.
+    order = np.argsort(codes.astype(np.min_scalar_type(count)), kind="stable")
+    ends = np.searchsorted(codes[order], np.arange(count + 1))
+    for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        index = order[start:stop]
+        own = [int(column.codes[index[0]]) for column in columns]
+        labels = [
+            column.dictionary[code].as_py() if code >= 0 else "unknown"
+            for column, code in zip(columns, own, strict=True)
+        ]
+        yield rows.take(index, dict(zip(names, labels, strict=True)))
 
 
-def _read(content: bytes, columns: Sequence[str]) -> pa.Table:
-    return pq.read_table(io.BytesIO(content), columns=list(columns))
+def _qualified(variants: pa.Table) -> NDArray[np.int8]:
+    qualified = flags(variants["qualified"])
+    if variants["outcome"].null_count < len(variants):
+        outcome = variants["outcome"].to_numpy()
+        with np.errstate(invalid="ignore"):
+            qualified = np.where((qualified < 0) & np.isin(outcome, (0, 1)), outcome, qualified).astype(
+                np.int8
+            )
+    return qualified
+
+
+def _profile(columns: Mapping[str, Coded], attributes: Mapping[str, tuple[str, ...]]) -> Codes:
+    profile = np.zeros(columns["application_id"].codes.size, dtype=np.int32)
+    for axis, levels in attributes.items():
+        places = {level: number for number, level in enumerate(levels)}
+        recode = [places.get(label, len(levels)) for label in columns[axis].labels]
+        profile *= len(levels) + 1
+        profile += np.array([*recode, len(levels)], dtype=np.int32)[columns[axis].codes]
+    return profile
+
+
+def _ranked(score: Floats) -> tuple[NDArray[np.int64], Codes]:
+    """Return the order of the scores, ties in the order of the rows, and the dense rank of each."""
+    order = np.argsort(score, kind="stable")
+    ordered = score[order]
+    ordered = ordered[: ordered.size - int(np.isnan(ordered).sum())]
+    new = np.ones(ordered.size, dtype=bool)
+    new[1:] = ordered[1:] != ordered[:-1]
+    rank = np.full(score.size, -1, dtype=np.int32)
+    rank[order[: ordered.size]] = np.cumsum(new, dtype=np.int32) - np.int32(1)
+    return order, rank
+
+
+def _read(content: bytes, columns: Sequence[str], labels: Sequence[str]) -> pa.Table:
+    """Read columns of a Parquet table, those of few labels as codes."""
+    return pq.read_table(pa.BufferReader(content), columns=list(columns), read_dictionary=list(labels))

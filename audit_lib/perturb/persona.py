@@ -66,7 +66,9 @@ class Persona:
         if settings is None:
             raise LexiconError("the spec has no perturb section, so there is no lexicon to read")
         cells = groups.cells()
-        rows = read_lexicon(run.design_file("perturb.names"), "perturb.names", ("first_name", "last_name", *groups.axes))
+        rows = read_lexicon(
+            run.design_file("perturb.names"), "perturb.names", ("first_name", "last_name", *groups.axes)
+        )
         rng = generator(run.spec.seed, "persona", "names")
         names = []
         for cell in cells:
@@ -89,13 +91,19 @@ class Persona:
             table = read_lexicon(run.design_file(lexicon), lexicon, ())
             axis = next((axis for axis in groups.axes if axis in table[0]), None)
             if axis is None:
-                raise LexiconError(f"{lexicon}: none of its columns is an attribute ({', '.join(groups.axes)})")
+                raise LexiconError(
+                    f"{lexicon}: none of its columns is an attribute ({', '.join(groups.axes)})"
+                )
             by_level = {row[axis]: row for row in table}
             for cell, signal in zip(cells, signals, strict=True):
                 if cell[axis] not in by_level:
-                    raise LexiconError(f"{lexicon}: no row for {axis} {cell[axis]!r}{did_you_mean(cell[axis], sorted(by_level))}")
+                    raise LexiconError(
+                        f"{lexicon}: no row for {axis} {cell[axis]!r}{did_you_mean(cell[axis], sorted(by_level))}"
+                    )
                 row = by_level[cell[axis]]
-                signal.update({pattern.format(column): value for column, value in row.items() if column != axis})
+                signal.update(
+                    {pattern.format(column): value for column, value in row.items() if column != axis}
+                )
         return cls(cells=cells, names=names, signals=signals, names_per_cell=settings.names_per_cell)
 
     def edits(self, index: int) -> Iterator[Edit]:

@@ -44,7 +44,10 @@ def perturb(run: Run) -> StageOutput:
     """
     axes = run.spec.groups.axes
     prompts = run.stage("sample").read_table("prompts.parquet").sort_values("prompt_id")
-    records: list[dict[str, Any]] = prompts.astype(object).where(prompts.notna(), None).to_dict("records")
+    records = [
+        {str(name): value for name, value in record.items()}
+        for record in prompts.astype(object).where(prompts.notna(), None).to_dict("records")
+    ]
     template = read_template(run.design_file("prompt.template")) if run.spec.prompt is not None else None
     rows: list[dict[str, Any]] = []
     if run.spec.perturb is None:
@@ -73,6 +76,7 @@ def perturb(run: Run) -> StageOutput:
     for row in rows:
         row["request_id"] = row["round_id"] if run.spec.task == "listwise" else row["variant_id"]
     content = to_parquet(rows, variant_schema(axes), ["variant_id"])
+    requests = len({row["request_id"] for row in rows})
     design = {
         "perturbation": run.spec.perturb.kind if run.spec.perturb else "none",
         "groups": [
@@ -81,11 +85,11 @@ def perturb(run: Run) -> StageOutput:
         ],
         "unknown_group": sum(any(row[a] is None for a in axes) for row in rows),
         "rounds": len({row["round_id"] for row in rows if row["round_id"] is not None}),
-        "requests": len({row["request_id"] for row in rows}),
+        "requests": requests,
     }
     return StageOutput(
         {"variants.parquet": content, "design.json": pretty_json(design)},
-        {"variants": len(rows), "requests": int(design["requests"])},
+        {"variants": len(rows), "requests": requests},
     )
 
 

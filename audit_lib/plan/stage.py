@@ -134,7 +134,11 @@ def power_table(spec: AuditSpec) -> list[dict[str, Any]]:
 def _expected_rate(spec: AuditSpec) -> float | None:
     if spec.decision.rule == "above_median":
         return 0.5
-    if spec.decision.rule == "top_k" and spec.decision.round == "one_per_group" and spec.decision.k is not None:
+    if (
+        spec.decision.rule == "top_k"
+        and spec.decision.round == "one_per_group"
+        and spec.decision.k is not None
+    ):
         return float(min(Fraction(spec.decision.k, len(spec.groups.cells())), Fraction(1)))
     return None
 

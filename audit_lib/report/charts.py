@@ -25,7 +25,7 @@ class Dot:
     label : str
         What the row is.
     value : float or None
-        Where the dot is; None draws the words "undefined".
+        Where the dot is; None draws none, for a number that is undefined.
     low, high : float or None
         Ends of the interval; None draws none, infinity runs to the edge.
     printed : str
@@ -112,6 +112,11 @@ def dot_chart(
     for number, dot in enumerate(dots):
         top = _TOP + number * row
         y = top + (row - 12 if stacked else row / 2)
+        if dot.heading:
+            parts.append(
+                f'<text class="heading" x="{4 if not stacked else left}" y="{y + 4}">{escape(dot.label)}</text>'
+            )
+            continue
         label_x, label_y, anchor = (left, top + 12, "start") if stacked else (names - 14, y + 4, "end")
         parts.append(
             f'<text class="name" x="{label_x}" y="{label_y}" text-anchor="{anchor}">{escape(dot.label)}</text>'
@@ -143,7 +148,7 @@ def _interval(dot: Dot, x: object, y: float, span: tuple[float, float]) -> list[
 
 def _ticks(low: float, high: float) -> list[float]:
     """Round numbers on the scale, four to eight of them."""
-    rough = (high - low) / 5
+    rough = (high - low) / 6
     base = 10.0 ** math.floor(math.log10(rough))
     step = base * next(m for m in (1, 2, 2.5, 5, 10) if m * base >= rough * 0.999)
     first = math.ceil(low / step - 1e-9)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from audit_lib.report.blocks import Facts, Page, Tone, code, text
 from audit_lib.report.content import Content
 from audit_lib.report.sections.beyond import beyond
@@ -46,9 +48,20 @@ def _badges(content: Content) -> list[tuple[str, Tone]]:
 def _status(content: Content) -> Facts:
     spec, window = content.spec, content.key.window
     model = spec.model.name + (f" @ {spec.model.revision}" if spec.model.revision else "")
+    until = content.measured_at + timedelta(days=content.policy.validity_days)
+    # Only a bias audit can be valid for a time; an experiment never allows any use.
+    dates = (
+        ()
+        if content.is_experiment or content.is_refused
+        else (
+            ("Date of the audit", text(f"{content.measured_at:%Y-%m-%d}")),
+            ("No use after", text(f"{until:%Y-%m-%d}")),
+        )
+    )
     return Facts(
         (
             ("Window audited", text(f"{window.start:%Y-%m-%d} to {window.end:%Y-%m-%d}")),
+            *dates,
             ("Planned", text(f"{content.planned_at:%Y-%m-%d %H:%M} UTC")),
             ("Scored", text(f"{content.scored_at:%Y-%m-%d %H:%M} UTC")),
             ("Model", text(model)),

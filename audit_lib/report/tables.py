@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, Final
 
 from audit_lib.report.content import Content, RateTable, TableRow
-from audit_lib.report.numbers import half_up
+from audit_lib.report.numbers import guarded
 from audit_lib.results import Undefined
 
 COLUMNS: Final = (
@@ -47,7 +48,7 @@ def _line(content: Content, table: RateTable, row: TableRow) -> dict[str, Any]:
         "rate": _number(row.rate),
         "rate_low": row.rate_estimate["interval"].get("low"),
         "rate_high": row.rate_estimate["interval"].get("high"),
-        "impact_ratio": _number(row.ratio),
+        "impact_ratio": _number(row.ratio, content.policy.guidance.threshold),
         "ratio_low": row.estimate["interval"].get("low"),
         "ratio_high": row.estimate["interval"].get("high"),
         "ratio_low_simultaneous": wide.get("low"),
@@ -66,5 +67,5 @@ def _line(content: Content, table: RateTable, row: TableRow) -> dict[str, Any]:
     }
 
 
-def _number(value: Any) -> str:
-    return "" if isinstance(value, Undefined) else half_up(value, _DIGITS)
+def _number(value: Fraction | Undefined, *thresholds: Fraction) -> str:
+    return "" if isinstance(value, Undefined) else guarded(value, _DIGITS, *thresholds)

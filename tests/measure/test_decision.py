@@ -9,15 +9,22 @@ from hypothesis import strategies as st
 
 from audit_lib.errors import InputError
 from audit_lib.measure.decision import Decisions, decide
+from audit_lib.measure.pools import Pools
 from audit_lib.spec import Decision
 
 TOP_2 = Decision(rule="top_k", k=2, round="round_id")
 
 
-def made(scores: list[float | None], rule: Decision, rounds: list[int] | None = None, recorded: list[int] | None = None) -> Decisions:
+def made(
+    scores: list[float | None],
+    rule: Decision,
+    rounds: list[int] | None = None,
+    recorded: list[int] | None = None,
+) -> Decisions:
     n = len(scores)
     codes = np.array([0] * n if rounds is None else rounds)
-    return decide(np.array(scores, dtype=float), codes, np.array(recorded or [-1] * n), rule, seed=1)
+    score = np.array(scores, dtype=float)
+    return decide(score, codes, Pools.of(score, codes), np.array(recorded or [-1] * n), rule, seed=1)
 
 
 def test_a_tie_at_the_last_place_goes_to_one_and_is_counted() -> None:
@@ -59,9 +66,12 @@ def test_each_round_selects_the_best_k_or_all(pairs: list[tuple[int, int]]) -> N
 def test_the_lot_is_fair_and_seeded() -> None:
     rounds = np.repeat(np.arange(2000), 4)
     score, none = np.zeros(rounds.size), np.full(rounds.size, -1)
-    wins = decide(score, rounds, none, TOP_2, seed=5).selected.reshape(-1, 4)
-    assert (wins == decide(score, rounds, none, TOP_2, seed=5).selected.reshape(-1, 4)).all()
-    assert (wins != decide(score, rounds, none, TOP_2, seed=6).selected.reshape(-1, 4)).any()
+    pools = Pools.of(score, rounds)
+    wins, again, other = (
+        decide(score, rounds, pools, none, TOP_2, seed=seed).selected.reshape(-1, 4) for seed in (5, 5, 6)
+    )
+    assert (wins == again).all()
+    assert (wins != other).any()
     assert np.abs(wins.mean(axis=0) - 0.5).max() < 0.05
 
 

@@ -13,7 +13,9 @@ import pytest
 from scipy import stats
 
 from audit_lib import pipeline
+from audit_lib.measure.stage import measure, scored_shards
 from audit_lib.run import Run, Window
+from benchmarks.synthetic_run import synthetic_run
 from tests.inputs import recorded_audit
 
 WINDOW = Window.parse("2026-01-05", "2026-01-12")
@@ -45,7 +47,9 @@ def metrics(run: Run) -> dict[str, Any]:
     return document
 
 
-def find(metrics: dict[str, Any], metric: str, group: dict[str, str], stratum: dict[str, str], **parameters: Any) -> Any:
+def find(
+    metrics: dict[str, Any], metric: str, group: dict[str, str], stratum: dict[str, str], **parameters: Any
+) -> Any:
     (found,) = [
         e
         for e in metrics["estimates"]
@@ -58,7 +62,9 @@ def find(metrics: dict[str, Any], metric: str, group: dict[str, str], stratum: d
 
 
 @pytest.mark.parametrize("stratum", [{}, {"position": "cook"}])
-def test_rabbi_is_the_mann_whitney_statistic(metrics: dict[str, Any], rows: pd.DataFrame, stratum: dict[str, str]) -> None:
+def test_rabbi_is_the_mann_whitney_statistic(
+    metrics: dict[str, Any], rows: pd.DataFrame, stratum: dict[str, str]
+) -> None:
     part = rows[(rows[list(stratum)] == pd.Series(stratum)).all(axis=1)].dropna(subset="score")
     group = part.loc[(part.sex == "female") & (part.race == "Black"), "score"].astype(float)
     reference = part.loc[(part.sex == "male") & (part.race == "White"), "score"].astype(float)
@@ -92,17 +98,26 @@ def test_the_parity_gap_counts_fractional_places(metrics: dict[str, Any], rows: 
 
 
 @pytest.mark.parametrize(("kind", "flag"), [("selection", "selected"), ("scoring", "above")])
-def test_the_statutory_tables_count_people(metrics: dict[str, Any], rows: pd.DataFrame, kind: str, flag: str) -> None:
+def test_the_statutory_tables_count_people(
+    metrics: dict[str, Any], rows: pd.DataFrame, kind: str, flag: str
+) -> None:
     scored = rows.dropna(subset="score").copy()
     scored["above"] = scored["score"] > scored["score"].median()
-    table = next(t for t in metrics["tables"] if t["kind"] == kind and t["family"] == "intersectional" and not t["stratum"])
+    table = next(
+        t
+        for t in metrics["tables"]
+        if t["kind"] == kind and t["family"] == "intersectional" and not t["stratum"]
+    )
     names = {"female": "Female", "male": "Male"}, {"White": "White", "Black": "Black or African American"}
     counts = scored.groupby(["sex", "race"])[flag].agg(["size", "sum"])
     rates = {key: Fraction(int(row["sum"]), int(row["size"])) for key, row in counts.iterrows()}
     assert len(table["rows"]) == len(rates) == 4
     for (sex, race), rate in rates.items():
         (row,) = [r for r in table["rows"] if r["category"] == {"sex": names[0][sex], "race": names[1][race]}]
-        assert (row["n"], row["selected"]) == (counts.loc[(sex, race), "size"], counts.loc[(sex, race), "sum"])
+        assert (row["n"], row["selected"]) == (
+            counts.loc[(sex, race), "size"],
+            counts.loc[(sex, race), "sum"],
+        )
         ratio = rate / max(rates.values())
         assert row["impact_ratio"]["value"] == float(ratio)
         assert row["four_fifths_flag"] == (ratio < Fraction(4, 5))
@@ -114,7 +129,59 @@ def test_missing_answers_are_counted_by_group(metrics: dict[str, Any], rows: pd.
             mask = (rows[list(entry["group"])] == pd.Series(entry["group"])).all(axis=1)
             assert entry["n"] == mask.sum()
             assert entry["ok"] == (mask & rows["score"].notna()).sum()
-    assert metrics["rows"]["answered"] == int(rows["score"].notna().sum()) < metrics["rows"]["total"] == len(rows)
+    assert (
+        metrics["rows"]["answered"]
+        == int(rows["score"].notna().sum())
+        < metrics["rows"]["total"]
+        == len(rows)
+    )
+
+
+def test_missing_answers_bound_rates_and_ratios(metrics: dict[str, Any], rows: pd.DataFrame) -> None:
+    (table,) = [
+        t for t in metrics["tables"] if (t["kind"], t["family"], t["stratum"]) == ("selection", "sex", {})
+    ]
+    scored = rows.dropna(subset="score")
+    rate = {row["label"]: Fraction(row["selected"], row["n"]) for row in table["rows"]}
+    for row in table["rows"]:
+        sex = row["label"].lower()
+        missing = int((rows.sex == sex).sum() - (scored.sex == sex).sum())
+        low = Fraction(row["selected"], row["n"] + missing)
+        high = Fraction(row["selected"] + missing, row["n"] + missing)
+        assert row["missing"]["n"] == missing > 0
+        assert row["missing"]["rate_bounds"] == [float(low), float(high)]
+        if row["label"] == table["comparator"]:
+            assert row["missing"]["ratio_bounds"] == {"undefined": "the comparator itself"}
+        else:
+            top = rate[table["comparator"]]
+            assert row["missing"]["ratio_bounds"] == [float(low / top), float(high / top)]
+            pooled = sum(r["selected"] for r in table["rows"]) / sum(r["n"] for r in table["rows"])
+            assert row["adverse_impact"]["shortfall"]["pooled"] == pytest.approx(
+                row["n"] * pooled - row["selected"]
+            )
+
+
+def test_every_test_counts_in_the_family(metrics: dict[str, Any]) -> None:
+    holders = [row["impact_ratio"] for t in metrics["tables"] for row in t["rows"]] + metrics["estimates"]
+    tested = [h for h in holders if h["tests"]]
+    assert all(h["multiplicity"]["holm"] >= h["tests"][0]["p_value"] for h in tested)
+    positions = [e for e in metrics["heterogeneity"] if "multiplicity" in e]
+    assert metrics["multiplicity"]["family_size"] == len(tested) + len(positions)
+    assert {e["metric"] for e in positions} == {e["metric"] for e in tested}
+    assert all(e["over"] == ["position"] for e in positions)
+
+
+def test_any_cut_into_shards_gives_the_same_bytes(tmp_path: Path) -> None:
+    outputs = []
+    for shards in (1, 3, 16):
+        run = synthetic_run(tmp_path / str(shards), 64, shards, levels=9, missing=0.1)
+        assert len(scored_shards(run)) == shards
+        outputs.append(measure(run).artefacts)
+    assert outputs[0] == outputs[1] == outputs[2]
+    assert (
+        outputs[0]["metrics.json"]
+        != measure(synthetic_run(tmp_path / "other", 64, 1, seed=2)).artefacts["metrics.json"]
+    )
 
 
 def test_no_number_is_nan_and_every_estimate_says_how(metrics: dict[str, Any]) -> None:

@@ -21,7 +21,9 @@ def test_a_value_is_never_searched_for_slots() -> None:
 
 
 def test_an_unknown_slot_names_the_nearest() -> None:
-    with pytest.raises(UnknownSlotError, match=r"\{\{pronoun.subjct\}\} has no value; did you mean 'pronoun.subject'"):
+    with pytest.raises(
+        UnknownSlotError, match=r"\{\{pronoun.subjct\}\} has no value; did you mean 'pronoun.subject'"
+    ):
         fill("{{pronoun.subjct}}", VALUES)
 
 

@@ -11,7 +11,7 @@ from audit_lib.run import Run, Window
 from tests.inputs import recorded_audit
 
 WINDOW = Window.parse("2026-01-05", "2026-01-12")
-HOSTILE = "<script>alert(1)</script> & \"quotes\" {{ 7*7 }}"
+HOSTILE = '<script>alert(1)</script> & "quotes" {{ 7*7 }}'
 
 
 def made(folder: Path, **sections: object) -> Run:

@@ -23,7 +23,9 @@ FLAGS = (
 def test_nothing_is_wider_than_the_screen(run: Run, tmp_path: Path, width: int) -> None:
     page = tmp_path / "report.html"
     probe = "<script>document.title = document.documentElement.scrollWidth + ' ' + innerWidth</script></body>"
-    page.write_text(run.stage("report").read("report.html").decode().replace("</body>", probe), encoding="utf-8")
+    page.write_text(
+        run.stage("report").read("report.html").decode().replace("</body>", probe), encoding="utf-8"
+    )
     # Headless windows are at least 500 pixels wide, so the phone is a frame of its width.
     frame = tmp_path / "frame.html"
     frame.write_text(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 import re
+from datetime import timedelta
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,6 +18,7 @@ from audit_lib.errors import EvidenceError, IncompleteRunError
 from audit_lib.policies import load_policy
 from audit_lib.report import report
 from audit_lib.report.content import gather, read_table
+from audit_lib.report.sections.summary import _limits, widest
 from audit_lib.report.text import tables_text
 from audit_lib.run import Run
 from tests.report.conftest import HOSTILE, made
@@ -201,3 +204,28 @@ def test_a_ratio_of_exactly_four_fifths_is_not_flagged(tmp_path: Path) -> None:
     assert read_table(table, policy).row("Female").below is False
     table["rows"] = [row("Male", 1000, 1000, 1.0, False), row("Female", 7996, 10000, 0.7996, True)]
     assert "0.7996" in tables_text({"tables": [table], "experiment": False}, policy), "0.800 beside a flag would mislead"
+
+
+def test_a_bias_audit_says_until_when_it_may_be_relied_on(tmp_path: Path) -> None:
+    run = made(tmp_path, groups={"provenance": "self_reported"})
+    page = run.stage("report").read("report.html").decode()
+    policy, measured = load_policy("nyc_ll144"), gather(run).measured_at
+    assert f"<h1>{policy.wording['title_audit']}</h1>" in page
+    until = measured + timedelta(days=policy.validity_days)
+    assert f"<dt>No use after</dt><dd>{until:%Y-%m-%d}" in page
+
+
+def test_an_experiment_is_never_valid_for_a_time(html: str) -> None:
+    assert "No use after" not in html
+
+
+def test_what_is_not_known_about_the_smallest_ratio_is_not_claimed(run: Run) -> None:
+    content = gather(run)
+    found = widest(content)
+    assert found is not None
+    table, row = found
+    bare = dataclasses.replace(row, estimate={**row.estimate, "intervals": []})
+    only = dataclasses.replace(content, tables=(dataclasses.replace(table, rows=(bare,)),))
+    words = " ".join(run.text for run in _limits(only)[0])
+    assert "is not known" in words
+    assert "distinguishable" not in words

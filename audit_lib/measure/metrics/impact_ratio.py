@@ -15,6 +15,10 @@ from audit_lib.spec import AuditSpec
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Make the selection tables; rounds whose last place was drawn by lot are counted."""
     decisions = rows.decisions
-    lots = int(np.unique(rows.round[decisions.tied_at_cutoff]).size) if spec.decision.rule == "top_k" else None
-    tables = rate_tables("selection", "impact_ratio", rows, spec, policy, decisions.selected, tied_rounds=lots)
+    lots = (
+        int(np.unique(rows.round[decisions.tied_at_cutoff]).size) if spec.decision.rule == "top_k" else None
+    )
+    tables = rate_tables(
+        "selection", "impact_ratio", rows, spec, policy, decisions.selected, tied_rounds=lots
+    )
     return Measured(tables=tables)

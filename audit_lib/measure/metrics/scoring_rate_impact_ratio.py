@@ -18,12 +18,14 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     A tied coarse score can put far fewer than half above the median; the count shows it.
     """
     scored = ~np.isnan(rows.score)
-    base = scored & (rows.group >= 0) if policy.median == "known" else scored
+    base = scored & rows.known() if policy.median == "known" else scored
     if not base.any():
-        nothing = np.full(rows.score.shape, -1)
-        return Measured(tables=rate_tables("scoring", "scoring_rate_impact_ratio", rows, spec, policy, nothing))
+        nothing = np.full(rows.score.shape, -1, dtype=np.int8)
+        return Measured(
+            tables=rate_tables("scoring", "scoring_rate_impact_ratio", rows, spec, policy, nothing)
+        )
     median = float(np.median(rows.score[base]))
-    above = np.where(scored, (rows.score > median).astype(np.int64), -1)
+    above = np.where(scored, rows.score > median, np.int8(-1)).astype(np.int8, copy=False)
     return Measured(
         tables=rate_tables(
             "scoring", "scoring_rate_impact_ratio", rows, spec, policy, above,

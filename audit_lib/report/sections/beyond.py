@@ -47,7 +47,8 @@ def beyond(content: Content) -> Section | None:
         return None
     lead = (
         "Every difference is the group minus its reference, with its interval. An interval that holds 0 does "
-        "not show a difference; it does not show that there is none."
+        "not show a difference; it does not show that there is none. Each interval stands by itself: among many, some "
+        "miss 0 by chance alone."
     )
     return Section("differences", "Differences of scores and ranks", (Paragraph(text(lead)), *blocks))
 
@@ -72,11 +73,11 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
         if {key for key, _ in where} == headline:
             yield from blocks
         else:
-            yield Fold(words[:1].upper() + words[1:], tuple(b for b in blocks if not isinstance(b, Chart)))
+            yield Fold(f"{title}: {words}", tuple(b for b in blocks if not isinstance(b, Chart)))
 
 
 def _label(estimate: Mapping[str, Any]) -> str:
-    return f"{in_words(estimate['group'])} \N{MINUS SIGN} {in_words(estimate['reference'])}"
+    return f"{in_words(estimate['group'])} against {in_words(estimate['reference'])}"
 
 
 def _printed(estimate: Mapping[str, Any]) -> str:
@@ -112,7 +113,7 @@ def _table(title: str, where: str, estimates: list[Mapping[str, Any]]) -> Table:
     return Table(
         f"{title}{f', {where}' if where else ''}",
         (
-            Column("Group \N{MINUS SIGN} reference", numeric=False),
+            Column("Group against reference", numeric=False),
             Column("Value"),
             Column("Interval"),
             Column("n, group"),
@@ -140,7 +141,7 @@ def _by_quota(title: str, where: str, estimates: list[Mapping[str, Any]]) -> Tab
             f"Up to {count(left_out)} rounds had fewer scored candidates than k and were left out at that k."
         )
     columns = (
-        Column("Group \N{MINUS SIGN} reference", numeric=False),
+        Column("Group against reference", numeric=False),
         Column("n, group"),
         Column("n, reference"),
         *(Column(f"k = {k}") for k in quotas),

@@ -36,9 +36,9 @@ def statutory(content: Content) -> list[Section]:
     folds = []
     for where in dict.fromkeys(table.where for table in content.by_stratum):
         tables = [table for table in content.by_stratum if table.where == where]
-        folds.append(Fold(_sentence(where), tuple(_table(content, table) for table in tables)))
+        folds.append(Fold(f"Rates: {where}", tuple(_table(content, table) for table in tables)))
     if folds:
-        lead = "Pooled tables can hide what happens in one position. Here is each by itself; rows rest on few people."
+        lead = "Pooled tables can hide what happens in one part. Here is each by itself; its rows rest on fewer people."
         sections.append(Section("strata", "Position by position", (Paragraph(text(lead)), *folds)))
     return sections
 
@@ -130,7 +130,7 @@ def _row(content: Content, table: RateTable, row: TableRow) -> Row:
     digits, threshold = content.policy.rounding, content.policy.guidance.threshold
     limits = row.rate_estimate["interval"]
     rate_note = (
-        f"{limits['low'] * 100:.1f} to {limits['high'] * 100:.1f}%".replace(" ", "\N{NO-BREAK SPACE}")
+        _together(" to ".join(percent(Fraction(limits[end]), digits.rate_percent) for end in ("low", "high")))
         if "low" in limits
         else ""
     )
@@ -166,6 +166,10 @@ def _ratio_note(content: Content, row: TableRow) -> str:
     words = interval(
         limits["low"], limits["high"], content.policy.rounding.ratio, content.policy.guidance.threshold
     )
+    return _together(words)
+
+
+def _together(words: str) -> str:
     return words.replace(" ", "\N{NO-BREAK SPACE}")
 
 
@@ -225,13 +229,15 @@ def _chart(content: Content, tables: list[RateTable]) -> Chart | None:
     for table in tables:
         dots.append(Dot(label=policy.family(table.family).title, value=None, printed="", heading=True))
         for row in table.rows:
+            name = ", ".join(row.levels.values())  # the label without its qualifier: charts are narrow
             if isinstance(row.ratio, Undefined):
+                dots.append(Dot(label=name, value=None, printed=UNDEFINED))
                 continue
             limits = row.estimate["interval"]
             high = limits.get("high", None) if "low" in limits else None
             dots.append(
                 Dot(
-                    label=row.label.replace(" (Not Hispanic or Latino)", ""),
+                    label=name,
                     value=float(row.ratio),
                     printed=guarded(row.ratio, policy.rounding.ratio, policy.guidance.threshold),
                     low=limits.get("low"),
@@ -241,7 +247,7 @@ def _chart(content: Content, tables: list[RateTable]) -> Chart | None:
                 )
             )
     drawn = [dot for dot in dots if not dot.heading]
-    if not drawn:
+    if all(dot.value is None for dot in drawn):
         return None
     kind = policy.table(tables[0].kind)
     title = f"Impact ratios of {kind.title.lower()}, {tables[0].where}"

@@ -129,7 +129,12 @@ def _reading(table: RateTable, row: TableRow) -> Text:
     """What the smallest ratio shows, once it is allowed for that the comparator was picked by the data."""
     where = f"{row.label}, {table.where}"
     wide = next((i for i in row.estimate["intervals"] if i["kind"] == "simultaneous"), None)
-    if wide is None or wide["high"] is None or wide["high"] >= 1:
+    if wide is None:
+        return text(
+            strong("How sure the smallest ratio is, is not known. "),
+            f"The comparator was picked after looking, and no interval that allows for this is defined ({where}).",
+        )
+    if wide["high"] is None or wide["high"] >= 1:
         return text(
             strong("The smallest ratio is not distinguishable from 1. "),
             f"The comparator is the highest of several rates, picked after looking. The interval that allows for this "
