@@ -314,7 +314,7 @@ class Measure(Section):
 class Report(Section):
     """What is printed around the numbers."""
 
-    policy: Name = Field("nyc_ll144", description="Policy file in audit_lib/report/policies.")
+    policy: Name = Field("nyc_ll144", description="Policy pack in audit_lib/policies.")
     tool: str = Field("", description="What the audited tool decides, in a sentence.")
     distribution_date: str | None = Field(
         None, description="Date the tool was first used (ISO 8601), if it is."
