@@ -290,7 +290,7 @@ def cluster_sums(outcome: ArrayLike, factors: Mapping[str, ArrayLike], clusters:
     size = ids.size * present.size
     counts = np.bincount(cell, minlength=size).reshape(-1, ids.size)
     sums = np.bincount(cell, y, size).astype(np.float64, copy=False).reshape(-1, ids.size)
-    if not (seen := counts.any(axis=1)).all():
+    if not (seen := counts.sum(axis=1) > 0).all():
         present, counts, sums = present[seen], counts[seen], sums[seen]
     mean = float(y.mean())
     deviations = y - mean

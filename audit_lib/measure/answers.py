@@ -1,0 +1,132 @@
+"""What the model answered, gathered from any number of shards.
+
+The aggregate of the shards is the set of their rows, each placed at its variant in the sorted table. Any cut
+of the rows into shards, in any order, therefore gives the same arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from audit_lib.errors import EvidenceError
+from audit_lib.measure.coded import Coded
+from audit_lib.records import ANSWERED, STATUSES
+
+SCORE_COLUMNS: Final = ("variant_id", "repeat", "model", "label_mass", "score", "selected", "status")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What the model answered to each variant; NaN and -1 where it has not.
+
+    Parameters
+    ----------
+    score, label_mass : ndarray of float, shape (variants,)
+        Mean over the repeats that were answered.
+    status : ndarray of int8
+        Index into ``records.STATUSES``: that of the first repeat with an answer, else of the first one.
+    recorded : ndarray of int8
+        A recorded decision: 1, 0, or -1 for none.
+    model : Coded
+        Who answered.
+    """
+
+    score: NDArray[np.float64]
+    label_mass: NDArray[np.float64]
+    status: NDArray[np.int8]
+    recorded: NDArray[np.int8]
+    model: Coded
+
+    @classmethod
+    def gather(cls, shards: Sequence[pa.Table], variant_ids: pa.ChunkedArray) -> Answers:
+        """Merge the score rows of shards, and place them at their variants.
+
+        Parameters
+        ----------
+        shards : sequence of Table
+            Score rows, in any order.
+        variant_ids : ChunkedArray of str
+            Sorted.
+
+        Raises
+        ------
+        EvidenceError
+            If a row's variant is not in the table of variants, or a repeat of one stands there twice.
+        """
+        scores = pa.concat_tables(shards)
+        n = len(variant_ids)
+        order, place = _placed(scores["variant_id"], variant_ids)
+        code: dict[str, int] = {status: number for number, status in enumerate(STATUSES)}
+        labels = Coded.encode(scores["status"])
+        status = np.array([*(code.get(label, -1) for label in labels.labels), -1], dtype=np.int8)[
+            labels.codes[order]
+        ]
+        answered = np.isin(status, [code[name] for name in ANSWERED])
+        first: NDArray[Any] | slice = slice(None)
+        if (np.diff(place) == 0).any():
+            # Repeats in order, answered ones first: their first row names the status, their means are the score.
+            repeat = scores["repeat"].to_numpy()[order]
+            again = np.lexsort((repeat, ~answered, place))
+            order, place, status, answered, repeat = (
+                a[again] for a in (order, place, status, answered, repeat)
+            )
+            same = np.diff(place) == 0
+            twice = place.size - np.unique(place.astype(np.int64) * (int(repeat.max()) + 1) + repeat).size
+            if twice:
+                raise EvidenceError(f"scores: {twice} answers stand twice, in one shard or in two")
+            first = np.flatnonzero(np.r_[True, ~same])
+
+        def mean(name: str) -> NDArray[np.float64]:
+            values = scores[name].to_numpy()[order].astype(np.float64, copy=False)  # -0.0 becomes 0.0 below
+            if isinstance(first, slice):
+                return _scatter(np.where(answered, values + 0.0, np.nan), place, np.nan, np.float64, n)
+            known = answered & ~np.isnan(values)
+            total = np.bincount(place[known], weights=values[known], minlength=n)
+            count = np.bincount(place[known], minlength=n)
+            with np.errstate(invalid="ignore"):
+                return np.where(count > 0, total / count, np.nan)
+
+        at = place[first]
+        model = Coded.encode(scores["model"])
+        recorded = flags(scores["selected"])
+        return cls(
+            score=mean("score"),
+            label_mass=mean("label_mass"),
+            status=_scatter(status[first], at, -1, np.int8, n),
+            recorded=_scatter(recorded[order][first], at, -1, np.int8, n),
+            model=Coded(
+                codes=_scatter(model.codes[order][first], at, -1, np.int32, n), dictionary=model.dictionary
+            ),
+        )
+
+
+def flags(column: pa.ChunkedArray) -> NDArray[np.int8]:
+    """Return a column of booleans as 1, 0, and -1 for null."""
+    return np.asarray(column.cast(pa.int8()).fill_null(-1).to_numpy(), dtype=np.int8)
+
+
+def _placed(ids: pa.ChunkedArray, variant_ids: pa.ChunkedArray) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the rows in the order of their ids, and the place of each among the variants."""
+    order = pc.sort_indices(ids)
+    if len(ids) == len(variant_ids) and ids.take(order).equals(variant_ids):
+        return order.to_numpy(), np.arange(len(ids))
+    # Not one row a variant: look each up.
+    found = pc.index_in(ids, value_set=variant_ids)
+    if found.null_count:
+        raise EvidenceError(f"scores: {found.null_count} rows of variants that were never made")
+    place = found.to_numpy()
+    rows = np.argsort(place, kind="stable")
+    return rows, place[rows]
+
+
+def _scatter(values: NDArray[Any], place: NDArray[Any], fill: float, dtype: type, n: int) -> NDArray[Any]:
+    out: NDArray[Any] = np.full(n, fill, dtype=dtype)
+    out[place] = values
+    return out

@@ -1,0 +1,209 @@
+"""AUC gap: do scores tell the qualified from the others equally well in all groups?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.inference import Compared, score_unit
+from audit_lib.measure.metric import Measured, metric
+from audit_lib.measure.quotas import NOBODY_QUALIFIED
+from audit_lib.measure.rows import Rows, compact
+from audit_lib.policies import Policy
+from audit_lib.results import Interval, TestResult, Undefined
+from audit_lib.spec import AuditSpec
+from audit_lib.stats.auc import AucCovariance, auc_covariance
+from audit_lib.stats.clusters import t_test
+from audit_lib.stats.simultaneous import AllPairs, simultaneous_differences
+
+Cell = Mapping[str, str]
+
+
+@metric("auc_gap")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Compute the largest difference of two groups' AUCs, and that of every group from its reference.
+
+    Groups overlap: each attribute's levels and their intersections. Intervals are DeLong's, with clusters and
+    the covariance of overlapping groups. The largest difference was picked by the data: its interval is
+    simultaneous over all pairs. Groups with fewer than ``measure.small_cell`` rows are left out, and counted.
+    """
+    fit = _Fit.of(rows, spec)
+    return Measured(estimates=[fit.largest(), *(fit.gap(*pair) for pair in spec.groups.comparisons())])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Subgroup:
+    cell: Cell
+    members: NDArray[np.bool_]
+    n: int
+    reason: str | None
+    """Why it has no AUC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fit:
+    """AUCs of all groups of a stratum, with their covariance; `used` are those that have one, in its order."""
+
+    rows: Rows
+    spec: AuditSpec
+    clusters: NDArray[np.int32]
+    subgroups: list[_Subgroup]
+    used: list[_Subgroup]
+    areas: AucCovariance | Undefined
+    pairs: AllPairs | Undefined
+
+    @classmethod
+    def of(cls, rows: Rows, spec: AuditSpec) -> _Fit:
+        known = (rows.rank >= 0) & (rows.qualified >= 0)
+        codes = rows.round if score_unit(spec) == "round" else rows.application
+        clusters = compact(codes[known] + 1)[0]  # + 1: rows without a round are one unit together
+        scores, outcome = rows.rank[known], rows.qualified[known]
+        cells: list[Cell] = []
+        for cell in (cell for pair in spec.groups.comparisons() for cell in pair):
+            if cell not in cells:
+                cells.append(cell)
+        subgroups = [_subgroup(cell, rows.members(cell)[known], outcome, clusters, spec) for cell in cells]
+        used = [group for group in subgroups if group.reason is None]
+        areas: AucCovariance | Undefined
+        pairs: AllPairs | Undefined
+        areas = pairs = Undefined(f"{len(used)} of {len(subgroups)} groups have an AUC; a gap needs two")
+        if (rows.qualified < 0).all():
+            areas = pairs = Undefined(NOBODY_QUALIFIED)
+        elif len(used) > 1:
+            members = np.column_stack([group.members for group in used])
+            areas = auc_covariance(scores, outcome, members, clusters)
+            try:
+                pairs = simultaneous_differences(areas.auc, areas.covariance, spec.measure.level, df=areas.df)
+            except UndefinedMetricError as error:
+                pairs = Undefined(str(error))
+        return cls(
+            rows=rows, spec=spec, clusters=clusters, subgroups=subgroups, used=used, areas=areas, pairs=pairs
+        )
+
+    def largest(self) -> Compared:
+        """Return the gap over all pairs of groups."""
+        value: float | Undefined
+        interval: Interval | Undefined
+        parameters: dict[str, int | float | str] = {
+            "subgroups": len(self.used),
+            "left_out": len(self.subgroups) - len(self.used),
+            "minimum": self.spec.measure.small_cell,
+        }
+        if isinstance(self.areas, Undefined):
+            value = interval = self.areas
+        else:
+            auc = self.areas.auc
+            value = float(auc.max() - auc.min())
+            interval = self.pairs if isinstance(self.pairs, Undefined) else self.pairs.gap
+            parameters["highest"] = ", ".join(self.used[int(np.argmax(auc))].cell.values())
+            parameters["lowest"] = ", ".join(self.used[int(np.argmin(auc))].cell.values())
+        return self._compared(
+            value,
+            interval,
+            Undefined("a maximum has no standard error"),
+            np.ones(self.clusters.size, dtype=bool),
+            method="largest difference of two groups' AUCs",
+            parameters=parameters,
+            flags=("undirected", *self._small(self.subgroups)),
+        )
+
+    def gap(self, group: Cell, reference: Cell) -> Compared:
+        """Return the signed difference of a fixed pair; beside its own interval the simultaneous one."""
+        a, b = (next(one for one in self.subgroups if one.cell == cell) for cell in (group, reference))
+        value: float | Undefined
+        interval: Interval | Undefined
+        error: float | Undefined
+        further: dict[str, Any] = {}
+        reasons = [f"{name}: {one.reason}" for name, one in (("group", a), ("reference", b)) if one.reason]
+        if isinstance(self.areas, Undefined) or reasons:
+            nothing = self.areas if isinstance(self.areas, Undefined) else Undefined("; ".join(reasons))
+            value = interval = error = nothing
+        else:
+            i, j = self.used.index(a), self.used.index(b)
+            auc, v = self.areas.auc, self.areas.covariance
+            value = float(auc[i] - auc[j])
+            further["parameters"] = {"auc_group": float(auc[i]), "auc_reference": float(auc[j])}
+            own, wide = self._intervals(i, j)
+            if isinstance(own, Undefined) or isinstance(wide, Undefined):
+                interval = error = own if isinstance(own, Undefined) else Undefined("no variance")
+            else:
+                interval, error = own, math.sqrt(float(v[i, i] + v[j, j] - 2 * v[i, j]))
+                further["intervals"] = (wide,)
+                further["tests"] = (self._test(value, error, a.members | b.members, self.areas.df),)
+        return self._compared(
+            value,
+            interval,
+            error,
+            a.members | b.members,
+            method="difference of AUCs",
+            group=dict(group),
+            reference=dict(reference),
+            n_group=a.n,
+            n_reference=b.n,
+            flags=self._small([a, b]),
+            **further,
+        )
+
+    def _intervals(self, i: int, j: int) -> tuple[Interval | Undefined, Interval | Undefined]:
+        """Return the conditional and the simultaneous interval of AUC i less AUC j."""
+        if isinstance(self.pairs, Undefined):
+            return self.pairs, self.pairs
+        (pair,) = (pair for pair in self.pairs.pairs if {pair.first, pair.second} == {i, j})
+        both = (pair.conditional, pair.interval)
+        if pair.first == i:
+            return both
+        turned = [
+            one if isinstance(one, Undefined) else replace(one, low=-one.high, high=-one.low) for one in both
+        ]
+        return turned[0], turned[1]
+
+    def _test(self, value: float, error: float, members: NDArray[np.bool_], df: float) -> TestResult:
+        return t_test(value, error, df, int(np.unique(self.clusters[members]).size), "DeLong")
+
+    def _small(self, groups: list[_Subgroup]) -> tuple[str, ...]:
+        return ("small_cell",) if any(group.n < self.spec.measure.small_cell for group in groups) else ()
+
+    def _compared(
+        self,
+        value: float | Undefined,
+        interval: Interval | Undefined,
+        error: float | Undefined,
+        members: NDArray[np.bool_],
+        *,
+        method: str,
+        **further: Any,
+    ) -> Compared:
+        return Compared(
+            metric="auc_gap",
+            value=value,
+            interval=interval,
+            standard_error=error,
+            n=int(np.count_nonzero(members)),
+            clusters=int(np.unique(self.clusters[members]).size),
+            method=f"{method}, DeLong; clustered by {score_unit(self.spec)}",
+            stratum=dict(self.rows.levels),
+            **further,
+        )
+
+
+def _subgroup(
+    cell: Cell,
+    members: NDArray[np.bool_],
+    outcome: NDArray[np.int8],
+    clusters: NDArray[np.int32],
+    spec: AuditSpec,
+) -> _Subgroup:
+    n = int(np.count_nonzero(members))
+    units = [int(np.unique(clusters[members & (outcome == side)]).size) for side in (1, 0)]
+    reason = None
+    if n < spec.measure.small_cell:
+        reason = f"{n} rows with a score, fewer than the minimum of {spec.measure.small_cell}"
+    elif min(units) < 2:
+        reason = f"{units[0]} independent qualified and {units[1]} not; two of each are needed"
+    return _Subgroup(cell=cell, members=members, n=n, reason=reason)

@@ -1,0 +1,18 @@
+"""Equal opportunity gap: as the demographic parity gap, but only the qualified are counted."""
+
+from __future__ import annotations
+
+from audit_lib.measure.metric import Measured, metric
+from audit_lib.measure.quotas import quota_gaps
+from audit_lib.measure.rows import Rows
+from audit_lib.policies import Policy
+from audit_lib.spec import AuditSpec
+
+
+@metric("equal_opportunity_gap")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Compute the gap at every quota: the full pool competes, then the qualified of each group are counted."""
+    method = "difference of the qualified's selected shares, ties split fractionally in the full pool"
+    return Measured(
+        estimates=quota_gaps("equal_opportunity_gap", rows, spec, method, counted=rows.qualified == 1)
+    )

@@ -1,0 +1,25 @@
+"""False negative rate gap: of the qualified, how many are not selected?"""
+
+from __future__ import annotations
+
+from audit_lib.measure.metric import Measured, metric
+from audit_lib.measure.mistakes import error_rate_gaps
+from audit_lib.measure.rows import Rows
+from audit_lib.policies import Policy
+from audit_lib.spec import AuditSpec
+
+
+@metric("false_negative_rate_gap")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Compute the gap of every group against its reference. Read it where being selected helps."""
+    method = "difference of P(not selected given qualified)"
+    return Measured(
+        estimates=error_rate_gaps(
+            "false_negative_rate_gap",
+            rows,
+            spec,
+            method,
+            event=rows.decisions.selected == 0,
+            among=rows.qualified == 1,
+        )
+    )

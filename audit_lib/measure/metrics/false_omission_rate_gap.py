@@ -1,0 +1,25 @@
+"""False omission rate gap: of those not selected, how many are qualified?"""
+
+from __future__ import annotations
+
+from audit_lib.measure.metric import Measured, metric
+from audit_lib.measure.mistakes import error_rate_gaps
+from audit_lib.measure.rows import Rows
+from audit_lib.policies import Policy
+from audit_lib.spec import AuditSpec
+
+
+@metric("false_omission_rate_gap")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Compute the gap of every group against its reference. Read it where being selected helps."""
+    method = "difference of P(qualified given not selected)"
+    return Measured(
+        estimates=error_rate_gaps(
+            "false_omission_rate_gap",
+            rows,
+            spec,
+            method,
+            event=rows.qualified == 1,
+            among=rows.decisions.selected == 0,
+        )
+    )

@@ -1,0 +1,25 @@
+"""False positive rate gap: of the unqualified, how many are selected?"""
+
+from __future__ import annotations
+
+from audit_lib.measure.metric import Measured, metric
+from audit_lib.measure.mistakes import error_rate_gaps
+from audit_lib.measure.rows import Rows
+from audit_lib.policies import Policy
+from audit_lib.spec import AuditSpec
+
+
+@metric("false_positive_rate_gap")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Compute the gap of every group against its reference. Read it where being selected punishes."""
+    method = "difference of P(selected given not qualified)"
+    return Measured(
+        estimates=error_rate_gaps(
+            "false_positive_rate_gap",
+            rows,
+            spec,
+            method,
+            event=rows.decisions.selected == 1,
+            among=rows.qualified == 0,
+        )
+    )

@@ -1,0 +1,152 @@
+"""Do the parts of an audit, such as its positions, agree, and does pooling them turn a finding round?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from audit_lib.canonical import canonical_json
+from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.inference import Compared
+from audit_lib.measure.metric import Measured
+from audit_lib.measure.rate_tables import RateRow, RateTable
+from audit_lib.results import TestResult, Undefined, as_json
+from audit_lib.stats.heterogeneity import Stratum, breslow_day, cochran_q, simpson_check
+
+
+def heterogeneity(
+    whole: Measured, parts: Sequence[Measured], over: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Compare each finding of the whole with the same one in its parts.
+
+    Tables: Breslow and Day's test of one odds ratio (Tarone's correction), Cochran's of one log ratio, and
+    Simpson's check, all against the category that is the comparator of the whole. Estimates with a standard
+    error: Cochran's test on the scale of their interval.
+
+    Parameters
+    ----------
+    whole : Measured
+        One metric in the headline.
+    parts : sequence of Measured
+        The same metric in each stratum of a split.
+    over : sequence of str
+        The columns split by.
+    """
+    tables = {(table.kind, table.family): [] for table in whole.tables}  # type: dict[tuple[str, str], list[RateTable]]
+    for part in parts:
+        for table in part.tables:
+            tables[table.kind, table.family].append(table)
+    for table in whole.tables:
+        for row in table.rows:
+            entry = _of_row(table, row, tables[table.kind, table.family])
+            if entry is not None:
+                yield {"over": list(over), **entry}
+    own: dict[bytes, list[Compared]] = {}
+    for part in parts:
+        for estimate in part.estimates:
+            if isinstance(estimate, Compared):
+                own.setdefault(_key(estimate), []).append(estimate)
+    for estimate in whole.estimates:
+        if isinstance(estimate, Compared) and not isinstance(estimate.standard_error, Undefined):
+            yield {"over": list(over), **_of_estimate(estimate, own.get(_key(estimate), []))}
+
+
+def _key(estimate: Compared) -> bytes:
+    return canonical_json([estimate.group, estimate.reference, estimate.parameters.get("k")])
+
+
+def _of_row(table: RateTable, row: RateRow, parts: Sequence[RateTable]) -> dict[str, Any] | None:
+    if isinstance(table.comparator, Undefined) or isinstance(row.impact_ratio.value, Undefined):
+        return None
+    if row.label == table.comparator:
+        return None
+    (top,) = (other for other in table.rows if other.label == table.comparator)
+    strata: list[Stratum] = []
+    for part in parts:
+        counts = {other.label: (other.selected, other.n) for other in part.rows}
+        strata.append((*counts[row.label], *counts[top.label]))
+    return {
+        "metric": row.impact_ratio.metric,
+        "table": table.kind,
+        "family": table.family,
+        "group": dict(row.category),
+        "reference": dict(top.category),
+        "label": row.label,
+        "comparator": top.label,
+        "strata": [
+            {"stratum": dict(part.stratum), "counts": list(counts)}
+            for part, counts in zip(parts, strata, strict=True)
+        ],
+        "breslow_day": _or_reason(lambda: breslow_day(strata)),
+        "cochran_q": _or_reason(lambda: _log_ratios(strata)),
+        "simpson": _or_reason(lambda: simpson_check(strata)),
+    }
+
+
+def _log_ratios(strata: Sequence[Stratum]) -> TestResult:
+    used = [(x, n, y, m) for x, n, y, m in strata if x and y and x + y < n + m]
+    if len(used) < 2:
+        raise UndefinedMetricError(f"{len(used)} of {len(strata)} strata have a log ratio with a variance")
+    return cochran_q(
+        [math.log(x * m / (n * y)) for x, n, y, m in used],
+        [(n - x) / (n * x) + (m - y) / (m * y) for x, n, y, m in used],
+    )
+
+
+def _of_estimate(whole: Compared, parts: Sequence[Compared]) -> dict[str, Any]:
+    used = [
+        (location, error)
+        for location, error in ((part.location, part.standard_error) for part in parts)
+        if not isinstance(location, Undefined) and not isinstance(error, Undefined)
+    ]
+
+    def q() -> TestResult:
+        _check(whole, parts, len(used))
+        return cochran_q([location for location, _ in used], [error**2 for _, error in used])
+
+    def simpson() -> Mapping[str, Any]:
+        _check(whole, parts, len(used))
+        weights = [1 / error**2 for _, error in used]
+        centre = sum(w * location for w, (location, _) in zip(weights, used, strict=True)) / sum(weights)
+        pooled = whole.location
+        if isinstance(pooled, Undefined):
+            raise UndefinedMetricError(pooled.reason)
+        lower, higher = sum(at < 0 for at, _ in used), sum(at > 0 for at, _ in used)
+        turned = pooled * centre < 0
+        return {
+            "reversed": turned,
+            "complete": turned and (higher if pooled > 0 else lower) == 0,
+            "pooled": pooled,
+            "adjusted": centre,
+            "scale": whole.scale,
+            "lower": lower,
+            "equal": len(used) - lower - higher,
+            "higher": higher,
+        }
+
+    return {
+        "metric": whole.metric,
+        "group": dict(whole.group),
+        "reference": dict(whole.reference),
+        "parameters": {name: value for name, value in whole.parameters.items() if name == "k"},
+        "strata": [{"stratum": dict(part.stratum), "value": as_json(part.value)} for part in parts],
+        "cochran_q": _or_reason(q),
+        "simpson": _or_reason(simpson),
+    }
+
+
+def _check(whole: Compared, parts: Sequence[Compared], used: int) -> None:
+    if sum(part.clusters or 0 for part in parts) != whole.clusters:
+        raise UndefinedMetricError(
+            "some independent units stand in several strata, which are then not independent"
+        )
+    if used < 2:
+        raise UndefinedMetricError(f"{used} of {len(parts)} strata have an estimate with a standard error")
+
+
+def _or_reason(work: Callable[[], Any]) -> Any:
+    try:
+        return as_json(work())
+    except UndefinedMetricError as error:
+        return Undefined(str(error)).as_dict()

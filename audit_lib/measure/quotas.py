@@ -1,0 +1,46 @@
+"""Gaps of the shares of each round's k places, at every quota of the spec."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit_lib.measure.inference import Variable, compare, mean_gap
+from audit_lib.measure.rows import Rows
+from audit_lib.results import Estimate
+from audit_lib.spec import AuditSpec
+
+NOBODY_QUALIFIED = "no row says who is qualified; map the column `qualified`"
+
+
+def quota_gaps(
+    name: str, rows: Rows, spec: AuditSpec, method: str, counted: NDArray[np.bool_] | None = None
+) -> list[Estimate]:
+    """Compare the mean shares of the counted rows (all, where `counted` is not given).
+
+    Rounds in which fewer than k candidates have a score are left out at that k.
+    """
+    competing = rows.pools.size > 0
+    size_of_round = np.zeros(int(rows.round.max(initial=-1)) + 1, dtype=np.int32)
+    size_of_round[rows.round[competing]] = rows.pools.size[competing]
+    rounds = int((size_of_round > 0).sum())
+    estimates = []
+    for k in sorted(set(spec.measure.quotas)):
+        shares = rows.pools.shares(k)
+        played = int((size_of_round >= k).sum())
+        reason = None
+        if counted is not None:
+            shares[~counted] = np.nan
+            if (rows.qualified < 0).all():
+                reason = NOBODY_QUALIFIED
+        if played == 0:
+            reason = (
+                "no round: candidates do not compete"
+                if rounds == 0
+                else f"no round has {k} scored candidates"
+            )
+        estimates += compare(
+            name, Variable.of(rows, shares, "round"), spec, mean_gap,
+            method=method, parameters={"k": k, "rounds": played, "rounds_left_out": rounds - played}, reason=reason,
+        )  # fmt: skip
+    return estimates
