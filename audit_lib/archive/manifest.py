@@ -23,7 +23,7 @@ def archive(run: Run) -> StageOutput:
     """Write the manifest of a run that is measured and reported, or that failed its validation.
 
     Every artefact is read again and checked against what its stage recorded. The manifest holds no
-    time (the stages' ``_SUCCESS`` records do), so that an equal run has an equal manifest. It is not
+    time of its own: two equal runs differ in the report's pages alone, which print when it was made. It is not
     signed: ``status`` says so, and whoever must rely on it later publishes its SHA-256 elsewhere.
 
     Parameters

@@ -8,21 +8,11 @@ from typing import Any
 
 import numpy as np
 
-import audit_lib.report
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import ValidationFailedError
 from audit_lib.pipeline import run_stage, shards
-from audit_lib.run import SUCCESS, Run, StageOutput, Window
+from audit_lib.run import SUCCESS, Run, Window
 from tests.specs import load
-
-if not hasattr(audit_lib.report, "report"):  # TEMPORARY until the stage is there
-
-    def _report(run: Run) -> StageOutput:
-        return StageOutput(
-            {"report.html": b"<p>" + sha256(run.stage("metrics").read("metrics.json")).encode()}
-        )
-
-    audit_lib.report.report = _report
 
 WEEK = Window.parse("2026-01-05", "2026-01-12")
 
