@@ -92,7 +92,7 @@ $(VENV)/.installed: requirements.lock constraints.txt pyproject.toml | $(VENV)/b
 	@echo "Installing $$(grep -c '^[a-z0-9].*==' requirements.lock) packages and torch into $(VENV)"
 	@uv pip install --python $(PY) --quiet --no-deps --require-hashes -r requirements.lock
 	@$(PY) -c 'from importlib.metadata import version; version("torch")' 2>/dev/null \
-		|| $(PY) -m pip install --disable-pip-version-check $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") -c constraints.txt $(TORCH)
+		|| $(PY) -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") -c constraints.txt $(TORCH)
 	@uv pip install --python $(PY) --quiet --no-deps -e .
 	@touch $@
 

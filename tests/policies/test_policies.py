@@ -59,7 +59,9 @@ def test_thresholds_are_exact() -> None:
 
 def test_wordings_hold_only_the_places_that_are_filled() -> None:
     policy = load_policy("nyc_ll144")
-    places = {name: [p for _, p, _, _ in Formatter().parse(words) if p] for name, words in policy.wording.items()}
+    places = {
+        name: [p for _, p, _, _ in Formatter().parse(words) if p] for name, words in policy.wording.items()
+    }
     assert {name: found for name, found in places.items() if found} == {"unknown_note": ["n"]}
     assert [p for _, p, _, _ in Formatter().parse(policy.cells.wording) if p] == ["n"]
 

@@ -18,7 +18,7 @@ def read(text: str) -> Fraction:
     return Fraction(text.replace(MINUS, "-"))
 
 
-@given(st.integers(-10**6, 10**6), st.integers(0, 6))
+@given(st.integers(-(10**6), 10**6), st.integers(0, 6))
 def test_halves_go_up_as_in_decimal_arithmetic(thousandths: int, digits: int) -> None:
     expected = Decimal(thousandths).scaleb(-3).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
     assert read(half_up(Fraction(thousandths, 1000), digits)) == Fraction(expected)
