@@ -38,6 +38,8 @@ class TableRow:
         Whether the ratio is under the policy's guideline; None where there is no ratio.
     estimate : mapping
         The impact ratio's estimate as the measure stage wrote it: intervals, tests, method.
+    beyond : mapping
+        What the measure stage put beside the row: missing-data bounds, shortfall, flip-flop, power.
     """
 
     label: str
@@ -52,6 +54,7 @@ class TableRow:
     small: bool
     excluded: str | None
     estimate: Mapping[str, Any]
+    beyond: Mapping[str, Any]
 
     @property
     def empty(self) -> bool:
@@ -271,6 +274,7 @@ def _row(
         small="small_cell" in (*row["rate"]["flags"], *row["impact_ratio"]["flags"]),
         excluded=row["excluded"],
         estimate=row["impact_ratio"],
+        beyond={name: row[name] for name in ("missing", "unknown", "adverse_impact") if name in row},
     )
 
 

@@ -23,6 +23,7 @@ from audit_lib.report.blocks import (
 from audit_lib.report.charts import Dot, dot_chart
 from audit_lib.report.content import Content, RateTable, TableRow
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval, p_value, percent
+from audit_lib.report.sections.firmness import agreement, firmness
 from audit_lib.results import Undefined
 
 
@@ -37,6 +38,8 @@ def statutory(content: Content) -> list[Section]:
     for where in dict.fromkeys(table.where for table in content.by_stratum):
         tables = [table for table in content.by_stratum if table.where == where]
         folds.append(Fold(f"Rates: {where}", tuple(_table(content, table) for table in tables)))
+    if heterogeneity := agreement(content):
+        folds.append(heterogeneity)
     if folds:
         lead = "Pooled tables can hide what happens in one part. Here is each by itself; its rows rest on fewer people."
         sections.append(Section("strata", "Position by position", (Paragraph(text(lead)), *folds)))
@@ -66,8 +69,12 @@ def _kind(content: Content, kind: str, tables: Iterable[RateTable]) -> Iterable[
         for table in chosen:
             yield _table(content, table)
         yield Fold(
-            "Tests and intervals beside each ratio (beyond the text of the law)",
-            tuple(_tests(content, t) for t in chosen),
+            f"{policy.table(kind).title}: tests and intervals beside each ratio (beyond the text of the law)",
+            tuple(_tests(content, table) for table in chosen),
+        )
+        yield Fold(
+            f"{policy.table(kind).title}: how firm each finding is (beyond the text of the law)",
+            tuple(firmness(content, table) for table in chosen),
         )
     yield Paragraph(text(policy.guidance.wording))
 
@@ -181,6 +188,7 @@ def _tests(content: Content, table: RateTable) -> Table:
         found = {test["name"]: test for test in row.estimate["tests"]}
         wide = next((i for i in row.estimate["intervals"] if i["kind"] == "simultaneous"), None)
         fisher = found.get("fisher_exact", {}).get("p_value")
+        holm = row.estimate.get("multiplicity", {}).get("holm")
         sd = found.get("two_standard_deviations", {}).get("statistic")
         limits = row.estimate["interval"]
         rows.append(
@@ -191,6 +199,7 @@ def _tests(content: Content, table: RateTable) -> Table:
                     Cell(_limits(limits, policy.rounding.ratio, policy.guidance.threshold)),
                     Cell(_limits(wide or {}, policy.rounding.ratio, policy.guidance.threshold)),
                     Cell(p_value(fisher, alpha) if isinstance(fisher, float) else "\N{EN DASH}"),
+                    Cell(p_value(holm, alpha) if isinstance(holm, float) else "\N{EN DASH}"),
                     Cell(
                         f"{sd:+.2f}".replace("-", "\N{MINUS SIGN}")
                         if isinstance(sd, float)
@@ -207,6 +216,7 @@ def _tests(content: Content, table: RateTable) -> Table:
             Column(f"{level} interval, comparator held fixed"),
             Column(f"{level} interval, comparator picked by the data"),
             Column("Fisher's exact p"),
+            Column("p after Holm, whole audit"),
             Column("Standard deviations"),
         ),
         tuple(rows),

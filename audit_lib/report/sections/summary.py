@@ -106,6 +106,7 @@ def _limits(content: Content) -> list[Text]:
     found = widest(content)
     if found is not None:
         items.append(_reading(*found))
+    items += _family(content)
     detectable = [p["smallest_detectable_ratio"] for p in content.plan["power"] if p["group"]]
     numbers = [value for value in detectable if isinstance(value, float)]
     if numbers:
@@ -123,6 +124,24 @@ def _limits(content: Content) -> list[Text]:
         )
     )
     return items
+
+
+def _family(content: Content) -> list[Text]:
+    family = content.metrics.get("multiplicity")
+    if not family or not family["family_size"]:
+        return []
+    found, alpha = family["findings"], family["alpha"]
+    expected = alpha * family["family_size"]
+    return [
+        text(
+            strong("Many questions were asked. "),
+            f"{count(found['unadjusted'])} of {count(family['family_size'])} tests fall below {alpha:g} taken one "
+            f"by one; "
+            f"at most about {expected:.0f} would be expected to if nothing differed. After Holm's adjustment for their "
+            f"number, "
+            f"{count(found['holm'])} remain.",
+        )
+    ]
 
 
 def _reading(table: RateTable, row: TableRow) -> Text:
