@@ -50,8 +50,9 @@ def adverse_impact(
         ``smallest_detectable_ratio`` (at the spec's alpha and power), each possibly Undefined.
     """
 
-    def short(at: Any) -> Any:
-        return _or_reason(lambda: shortfall(*_counts(row, comparator), expected_at=at))
+    def short() -> dict[str, float]:
+        counts = _counts(row, comparator)
+        return {"pooled": shortfall(*counts), "comparator": shortfall(*counts, expected_at="comparator")}
 
     def flips() -> dict[str, Any]:
         return flip_flop(
@@ -65,7 +66,7 @@ def adverse_impact(
         )
 
     return {
-        "shortfall": {"pooled": short("pooled"), "comparator": short("comparator")},
+        "shortfall": _or_reason(short),
         "flip_flop": _or_reason(flips),
         "smallest_detectable_ratio": _or_reason(detectable),
         "alpha": spec.measure.alpha,

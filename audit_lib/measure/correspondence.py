@@ -268,7 +268,7 @@ def cluster_sums(outcome: ArrayLike, factors: Mapping[str, ArrayLike], clusters:
     >>> parts[0].merge(parts[1]).counts.tolist()
     [[1, 1], [1, 1]]
     """
-    y = as_scores(outcome, "outcome", finite=True).astype(np.float64)
+    y = as_scores(outcome, "outcome", finite=True).astype(np.float64, copy=False)
     if not factors:
         raise InputError("factors: at least one is needed")
     row_cluster, ids = _complete_codes(clusters, "clusters", y.size)

@@ -29,9 +29,8 @@ def test_the_comparator_and_the_empty_say_why() -> None:
     assert bounds(ROWS["b"], ITSELF, 3)["ratio_bounds"] == {"undefined": "the comparator itself"}
     assert bounds(ROWS["c"], ROWS["b"], 3)["rate_bounds"] == [0.0, 1.0]
     assert "undefined" in bounds(ROWS["c"], ROWS["b"], 0)["rate_bounds"]
-    assert adverse_impact(ROWS["b"], ITSELF, SPEC, POLICY)["flip_flop"] == {
-        "undefined": "the comparator itself"
-    }
+    for name in ("shortfall", "flip_flop", "smallest_detectable_ratio"):
+        assert adverse_impact(ROWS["b"], ITSELF, SPEC, POLICY)[name] == {"undefined": "the comparator itself"}
 
 
 def test_adverse_impact_by_hand() -> None:
