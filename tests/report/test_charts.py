@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from hashlib import sha256
 from xml.etree import ElementTree
 
 from audit_lib.report.charts import Dot, dot_chart
@@ -16,7 +17,9 @@ def drawn(*dots: Dot, **options: object) -> ElementTree.Element:
 
 
 def test_places_are_in_proportion() -> None:
-    marks = drawn(*(Dot(label=str(v), value=v, printed=str(v)) for v in (0.0, 0.5, 1.0, 2.0))).iter(f"{SVG}circle")
+    marks = drawn(*(Dot(label=str(v), value=v, printed=str(v)) for v in (0.0, 0.5, 1.0, 2.0))).iter(
+        f"{SVG}circle"
+    )
     left, a, b, right = (float(mark.attrib["cx"]) for mark in marks)
     assert (a - left, b - left) == ((right - left) / 4, (right - left) / 2)
 
@@ -41,7 +44,7 @@ def test_a_heading_is_no_row() -> None:
 
 
 def test_title_and_words_come_first_and_text_is_escaped() -> None:
-    hostile = "<script>&\""
+    hostile = '<script>&"'
     svg = dot_chart(hostile, hostile, [Dot(label=hostile, value=1.0, printed=hostile)], span=(0.0, 2.0))
     chart = ElementTree.fromstring(svg)
     assert [child.tag for child in chart][:2] == [f"{SVG}title", f"{SVG}desc"]
@@ -54,3 +57,22 @@ def test_text_of_the_narrow_chart_is_legible_on_a_phone() -> None:
                     for w, n in ((760, 270), (360, 0)))  # fmt: skip
     widths = [int(re.findall(r'viewBox="0 0 (\d+) ', svg)[0]) for svg in (wide, narrow)]
     assert widths == [760, 360], "at 360 units a phone of 390 pixels shows text at its own size"
+
+
+def test_the_dot_chart_of_reports_keeps_its_bytes() -> None:
+    svg = dot_chart(
+        "Ratios",
+        "Words & more",
+        [
+            Dot(label="By sex", value=None, printed="", heading=True),
+            Dot(label="men", value=1.0, printed="1.000", hollow=True),
+            Dot(label="women", value=0.75, printed="0.750", low=0.5, high=math.inf, flagged=True),
+            Dot(label="none", value=None, printed="undefined"),
+        ],
+        span=(0.0, 1.5),
+        guide=(0.8, "4/5"),
+        origin=1.0,
+    )
+    assert (
+        sha256(svg.encode()).hexdigest() == "18b45780ad9f7cb1e270e8f36600be391dc5566d98c78402dc271c23b60d6038"
+    ), "archived reports render again to the same bytes"

@@ -1,15 +1,12 @@
-"""Charts as SVG text: dots with intervals along a scale, one row a category.
-
-Colours come from the page's CSS classes, so that light, dark and print agree. Every chart carries a
-title and a description; the tables beside it hold the same numbers.
-"""
+"""Dots with intervals along a scale, one row a category."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+
+from audit_lib.report.charts.drawing import short, ticks
 
 _ROW = 26
 _TOP = 30
@@ -94,10 +91,10 @@ def dot_chart(
         f"<title>{escape(title)}</title><desc>{escape(description)}</desc>",
     ]
     bottom = height - _BOTTOM
-    for tick in _ticks(*span):
+    for tick in ticks(*span):
         parts.append(f'<line class="grid" x1="{x(tick)}" x2="{x(tick)}" y1="{_TOP - 6}" y2="{bottom}"/>')
         parts.append(
-            f'<text class="tick" x="{x(tick)}" y="{bottom + 16}" text-anchor="middle">{_short(tick)}</text>'
+            f'<text class="tick" x="{x(tick)}" y="{bottom + 16}" text-anchor="middle">{short(tick)}</text>'
         )
     if origin is not None:
         parts.append(
@@ -144,16 +141,3 @@ def _interval(dot: Dot, x: object, y: float, span: tuple[float, float]) -> list[
         else:
             parts.append(f'<path class="arrow" d="M{at} {y - 4}L{at + 6 * sign} {y}L{at} {y + 4}Z"/>')
     return parts
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Round numbers on the scale, four to eight of them."""
-    rough = (high - low) / 6
-    base = 10.0 ** math.floor(math.log10(rough))
-    step = base * next(m for m in (1, 2, 2.5, 5, 10) if m * base >= rough * 0.999)
-    first = math.ceil(low / step - 1e-9)
-    return [round(i * step, 10) for i in range(first, math.floor(high / step + 1e-9) + 1)]
-
-
-def _short(value: float) -> str:
-    return f"{value:g}".replace("-", "\N{MINUS SIGN}")

@@ -1,0 +1,115 @@
+"""A metric against the gap that was measured: one point a (model, sub-task, group)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.measure.validity import predictive_validity_table
+from audit_lib.report.charts.data import numbers, undefined
+from audit_lib.report.charts.drawing import LINE, Drawing, Floats, fixed, scale_over, y_room
+from audit_lib.report.charts.weak import WEAK
+
+
+def metric_against_gap(
+    metric: ArrayLike,
+    gap: ArrayLike,
+    *,
+    series: Sequence[str] | None = None,
+    title: str = "Metric against measured gap",
+    metric_name: str = "metric",
+    gap_name: str = "measured gap",
+    line: Literal["zero", "identity"] = "zero",
+    width: int = 760,
+) -> str:
+    """Draw a metric (across) against the measured gap (up), with Pearson's r, its p-value and n.
+
+    Parameters
+    ----------
+    metric, gap : array_like, shape (n,)
+        One entry a point. Compare an undirected metric with the absolute value of the gap. Points with an
+        undefined side are left out and counted.
+    series : sequence of str, shape (n,), optional
+        What a point belongs to, such as its model; each has its own mark.
+    title, metric_name, gap_name : str
+        Heading, and what the axes show, with units.
+    line : {"zero", "identity"}
+        Lines where each side is 0, or the line on which both are equal (where they share a unit).
+    width : int
+        Pixels of the whole, such as 760, or 360 for a phone.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element. A correlation that does not exist is printed as undefined, with the reason.
+
+    Raises
+    ------
+    InputError
+        If there is no point, or lengths differ.
+    UndefinedMetricError
+        If no point has both sides defined.
+
+    Examples
+    --------
+    >>> svg = metric_against_gap([0.1, 0.2, 0.4, None], [0.0, 0.1, 0.3, 0.2], metric_name="RABBI")
+    >>> "Pearson r = 1.000 (p &lt; 0.001), n = 3" in svg
+    True
+    """
+    x, y = numbers(metric, "metric"), numbers(gap, "gap")
+    if x.size != y.size:
+        raise InputError(f"metric and gap: {x.size} and {y.size} values")
+    labels = list(series) if series is not None else [""] * x.size
+    if len(labels) != x.size:
+        raise InputError(f"series: {len(labels)} labels for {x.size} points")
+    if line not in ("zero", "identity"):
+        raise InputError(f'line: expected "zero" or "identity", got {line!r}')
+    known = ~(np.isnan(x) | np.isnan(y))
+    if not known.any():
+        raise UndefinedMetricError("no point has both a metric and a gap")
+    names = list(dict.fromkeys(labels))
+
+    found = correlation_words(x[known], y[known])
+    drawing = Drawing(title, width, found)
+    if series is not None:
+        drawing.legend(names)
+    drawing.bottom += LINE + 14
+    top, height = drawing.bottom, min(0.62 * width, 380.0)
+    both = np.concatenate([x[known], y[known]])
+    up = scale_over(_with_zero(both if line == "identity" else y[known], line), top + height, top)
+    left = y_room(up) + 4
+    across = scale_over(_with_zero(both if line == "identity" else x[known], line), left, width - 10)
+    bottom = drawing.x_axis(across, top, top + height, metric_name)
+    drawing.y_axis(up, left, width - 10, gap_name)
+    if line == "zero":
+        drawing.line("origin", across(0), top, across(0), top + height)
+        drawing.line("origin", left, up(0), width - 10, up(0))
+    else:
+        low, high = max(across.low, up.low), min(across.high, up.high)
+        drawing.line("guide", across(low), up(low), across(high), up(high))
+    for i in np.flatnonzero(known):
+        drawing.mark(names.index(labels[i]), across(float(x[i])), up(float(y[i])), radius=4)
+    if line == "identity":
+        drawing.note("On the dashed line metric and gap are equal.")
+    if not known.all():
+        drawing.note(undefined(int((~known).sum()), x.size, "points"))
+    return drawing.svg(f"Scatter plot of {metric_name} (across) and {gap_name} (up). {found}", bottom)
+
+
+def correlation_words(x: Floats, y: Floats) -> str:
+    """Pearson's r, p and n in words, or why there is no r."""
+    try:
+        found = predictive_validity_table(x, y)
+    except UndefinedMetricError as error:
+        return f"Pearson r is undefined ({error}), n = {x.size:,}"
+    p = "p < 0.001" if found.p_value < 0.001 else f"p = {found.p_value:.2g}"
+    weak = f"; p above {WEAK:g}" if found.p_value > WEAK else ""
+    return f"Pearson r = {fixed(found.correlation)} ({p}{weak}), n = {found.n:,}"
+
+
+def _with_zero(values: Floats, line: str) -> Floats:
+    return np.append(values, 0.0) if line == "zero" else values

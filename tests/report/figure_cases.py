@@ -1,0 +1,68 @@
+"""One call of every figure, with usual data, and helpers that read what was drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from xml.etree import ElementTree
+
+import numpy as np
+
+from audit_lib.report import charts
+from audit_lib.report.charts.drawing import SMALL, TEXT, text_width
+
+SVG = "{http://www.w3.org/2000/svg}"
+SMALL_CLASSES = {"tick", "axis", "guide-name", "name small"}
+
+RNG = np.random.Generator(np.random.PCG64(11))
+MODELS = ["gpt-3.5-turbo-0125", "llama-3-8b-instruct", "mistral-7b", "qwen-2.5-72b-instruct", "phi-3"]
+GROUPS = [f"{race} {sex}" for sex in ("women", "men") for race in ("Asian", "Black", "Hispanic", "White")]
+SCORES = {group: RNG.normal(i / 10, 1, 300) for i, group in enumerate(GROUPS)}
+CORRELATIONS = {name: RNG.uniform(-0.4, 1, 7) for name in ("RABBI", "score gap", "JS divergence", "EMD")}
+P_VALUES = {name: RNG.uniform(0, 0.02, 7) for name in CORRELATIONS}
+POINTS = RNG.normal(0, 0.1, (2, 40))
+AUCS = [
+    charts.ModelAuc(model=model, overall=0.8, auc=a, low=a - 0.05, high=a + 0.05, gap_low=0.0, gap_high=0.4)
+    for model, a in zip(MODELS, RNG.uniform(0.6, 0.9, (3, 8)), strict=False)
+]
+
+CASES: dict[str, Callable[..., str]] = {
+    "distributions": lambda **o: charts.score_distributions(SCORES, "White men", **o),
+    "scatter": lambda **o: charts.metric_against_gap(*POINTS, series=[MODELS[i % 5] for i in range(40)], **o),
+    "identity": lambda **o: charts.metric_against_gap(*POINTS, line="identity", **o),
+    "by k": lambda **o: charts.correlation_by_k(range(1, 8), CORRELATIONS, P_VALUES, **o),
+    "by group": lambda **o: charts.correlation_by_group(GROUPS[:7], CORRELATIONS, P_VALUES, **o),
+    "ndcg": lambda **o: charts.fairness_ndcg_curve(
+        range(1, 8), {name: np.abs(r) for name, r in CORRELATIONS.items()}, **o
+    ),
+    "bump": lambda **o: charts.rank_bump(MODELS, [5, 1, 2, 2, 3], [1, 5, 2, 4, 3], **o),
+    "moments": lambda **o: charts.score_moments(dict.fromkeys(MODELS[:3], SCORES), **o),
+    "auc": lambda **o: charts.auc_gap_figure(GROUPS, AUCS, **o),
+}
+
+
+def parse(svg: str) -> ElementTree.Element:
+    return ElementTree.fromstring(svg)
+
+
+def words(figure: ElementTree.Element) -> list[str]:
+    return [text.text or "" for text in figure.iter(f"{SVG}text")]
+
+
+def centres(figure: ElementTree.Element, kind: str = "mark s1") -> list[tuple[float, float]]:
+    """Where the circles of a class are; the first series' marks are circles, and the legend's is one of them."""
+    return [
+        (float(mark.attrib["cx"]), float(mark.attrib["cy"]))
+        for mark in figure.iter(f"{SVG}circle")
+        if mark.attrib["class"] == kind
+    ]
+
+
+def boxes(figure: ElementTree.Element) -> Iterator[tuple[str, tuple[float, float, float, float]]]:
+    """Words, and about where they stand: left, top, right, bottom."""
+    for text in figure.iter(f"{SVG}text"):
+        kind, said = text.attrib["class"], text.text or ""
+        size = SMALL if kind in SMALL_CLASSES else TEXT
+        wide = text_width(said, size) / (0.88 if kind == "heading" else 1)
+        x, y = float(text.attrib["x"]), float(text.attrib["y"])
+        left = x - wide * {"start": 0.0, "middle": 0.5, "end": 1.0}[text.attrib.get("text-anchor", "start")]
+        yield said, (left, y - 0.72 * size, left + wide, y + 0.2 * size)
