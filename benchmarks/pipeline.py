@@ -26,6 +26,7 @@ WINDOW = ("2026-01-05", "2026-01-12")
 
 _PARSE = """
 import sys, time
+sys.path.insert(0, sys.argv[1])  # as the DAG processor does
 from airflow.dag_processing.dagbag import DagBag
 start = time.perf_counter()
 bag = DagBag(sys.argv[1])
