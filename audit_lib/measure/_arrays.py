@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
 
+_FIRST_ROWS = 64  # rows looked at for each possible level, before all of them are
+
 
 def as_scores(values: ArrayLike, name: str, *, finite: bool = False) -> NDArray[Any]:
     """Return `values` as a one-dimensional numeric array without missing values.
@@ -51,16 +53,23 @@ def as_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
     Raises
     ------
     InputError
-        If it holds anything else.
+        If it holds anything else, such as digits as text.
     """
     array = np.asarray(values)
     if array.dtype.kind in "biuf":
         return array
     if array.dtype.kind == "O" or array.size == 0:
+        # float() reads "1_000" as a number; a text is none.
+        if any(isinstance(item, str | bytes) for item in array.flat):
+            raise InputError(f"{name}: expected numbers, got a text; convert the column first")
         try:
-            return array.astype(np.float64)
-        except (TypeError, ValueError):
+            numbers = array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
             pass
+        else:
+            if any(isinstance(item, int) and item != number for item, number in zip(array.flat, numbers.flat)):
+                raise InputError(f"{name}: a whole number is too large for 64 bits; rescale the scores")
+            return numbers
     raise InputError(f"{name}: expected numbers, got values of type {array.dtype}")
 
 
@@ -131,9 +140,14 @@ def as_codes(labels: ArrayLike, name: str) -> tuple[NDArray[np.int64], NDArray[A
     if isinstance(dtype, np.dtype) and dtype.kind in "iu" and array.size:
         # Small non-negative integers are codes already; counting them is far faster than hashing.
         integers = array.astype(np.int64, copy=False)
-        if int(integers.min()) >= 0 and int(integers.max()) < 4 * integers.size:
-            present = np.flatnonzero(np.bincount(integers))
-            return _renumbered(integers, present, int(integers.max()) + 1), present
+        low, size = int(integers.min()), int(integers.max()) + 1
+        if low >= 0 and size <= 4 * integers.size:
+            # Often the first rows show every level, and the others need not be counted.
+            shown = np.bincount(integers[: _FIRST_ROWS * size], minlength=size)
+            if not shown.all():
+                shown = np.bincount(integers, minlength=size)
+            present = np.flatnonzero(shown)
+            return (integers if present.size == size else _renumbered(integers, present, size)), present
     if str(dtype) == "category":
         categorical: Any = getattr(labels, "cat", labels)
         found = np.asarray(categorical.codes, dtype=np.int64)

@@ -1,12 +1,13 @@
 """Exact counts of who scores higher, over all pairs with a reference, without making the pairs.
 
 A key's place among the reference's distinct scores is first guessed by interpolation into a table, then
-made exact by one comparison, or by a search where a bucket of the table holds several scores. That is
-the sorted search's answer at a fraction of its time, and neither the groups nor the keys are sorted.
+moved up by one comparison, and searched for where one step was not enough. That is the sorted search's
+answer at a fraction of its time, and neither the groups nor the keys are sorted.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from audit_lib.errors import UndefinedMetricError
 
 _BLOCK = 1 << 14  # keys at a time, so that intermediate arrays stay in the processor's cache
-_BUCKETS = 8  # table entries for each distinct score: few buckets then hold more than one
+_BUCKETS = 8  # table entries for each distinct score: one step is then nearly always enough
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +39,10 @@ class RankCounts:
     @property
     def index(self) -> float:
         """RABBI, ``(wins - losses) / pairs``, in [-1, 1]."""
-        if self.pairs == 0:
+        pairs = self.pairs
+        if pairs == 0:
             raise UndefinedMetricError("no pair to compare")
-        return (self.wins - self.losses) / self.pairs
+        return (self.wins - self.losses) / pairs
 
     @property
     def auc(self) -> float:
@@ -72,38 +74,40 @@ class PairCounter:
 
     def __init__(self, reference: NDArray[Any]) -> None:
         ordered = np.sort(reference)
-        first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        new = np.ones(ordered.size, np.bool_)
+        np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+        first = np.flatnonzero(new)
         self._size = ordered.size
         self._distinct = ordered[first]
         # Members below each distinct score, then all; as floats, which is what bincount sums.
-        self._below = np.append(first, ordered.size).astype(np.float64)
+        self._below = np.full(first.size + 1, ordered.size, np.float64)
+        self._below[:-1] = first
         self._low = float(ordered[0])
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            span = np.subtract(ordered[-1], self._low, dtype=np.float64)
-            self._scale = float((_BUCKETS * first.size - 1) / span)
+        span = float(ordered[-1]) - self._low
         # A table needs a finite, positive width; infinite or constant scores are searched plainly.
-        self._has_table = bool(np.isfinite(self._scale) and self._scale > 0)
+        self._scale = (_BUCKETS * first.size - 1) / span if 0 < span < math.inf else 0.0
+        self._has_table = 0 < self._scale < math.inf
         if self._has_table:
-            held = np.bincount(self._bucket(self._distinct), minlength=_BUCKETS * first.size + 1)
-            # At most the last one: the comparison that follows adds one to it.
-            self._start = np.minimum(np.cumsum(held) - held, first.size - 1)
-            self._crowded = held > 1
+            # Distinct scores in lower buckets, for each bucket up to that of the highest score.
+            self._start = np.cumsum(np.bincount(self._bucket(self._distinct) + 1)[:-1])
 
     def count(self, keys: NDArray[Any], codes: NDArray[np.int64], n_groups: int) -> list[RankCounts]:
         """Return the counts of each group 0..n_groups - 1; a key with code -1 belongs to none."""
-        totals = np.zeros((3, n_groups), np.int64)
+        totals = np.zeros((3, n_groups + 1), np.int64)
         for at in range(0, keys.size, _BLOCK):
             block, group = keys[at : at + _BLOCK], codes[at : at + _BLOCK] + 1
             place, same = self._places(block)
-            below = self._below[place]
-            tied = np.flatnonzero(same)
-            equal = self._below[place[tied] + 1] - below[tied]
+            below = self._below.take(place)
             # Float sums of a block's integers are exact: far below 2**53.
-            for total, rows, weights in ((0, group, below), (1, group[tied], equal), (2, group, None)):
-                totals[total] += np.bincount(rows, weights, n_groups + 1)[1:].astype(np.int64)
+            totals[0] += np.bincount(group, below, n_groups + 1).astype(np.int64)
+            totals[2] += np.bincount(group, None, n_groups + 1)
+            tied = np.flatnonzero(same)
+            if tied.size:
+                equal = self._below.take(place[tied] + 1) - below[tied]
+                totals[1] += np.bincount(group[tied], equal, n_groups + 1).astype(np.int64)
         return [
             RankCounts(wins=wins, ties=ties, losses=members * self._size - wins - ties)
-            for wins, ties, members in totals.T.tolist()
+            for wins, ties, members in totals[:, 1:].T.tolist()
         ]
 
     def _bucket(self, scores: NDArray[Any]) -> NDArray[np.int64]:
@@ -111,22 +115,21 @@ class PairCounter:
         with np.errstate(over="ignore"):
             position = np.subtract(scores, self._low, dtype=np.float64)
             position *= self._scale
-        np.clip(position, -1.0, _BUCKETS * self._distinct.size - 1.0, out=position)
-        position += 1.0  # bucket 0 is for scores below all
+        np.maximum(position, 0.0, out=position)
+        np.minimum(position, _BUCKETS * self._distinct.size - 1.0, out=position)
         return np.asarray(position.astype(np.int64))
 
     def _places(self, keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Number of distinct reference scores strictly below each key, and whether the next equals it."""
         if not self._has_table:
             return self._search(keys)
-        bucket = self._bucket(keys)
-        place = self._start[bucket]
+        place = self._start.take(self._bucket(keys), mode="clip")
+        place += self._distinct.take(place) < keys
         guess = self._distinct.take(place, mode="clip")
-        place += guess < keys
         same = guess == keys
-        several = np.flatnonzero(self._crowded[bucket])
-        if several.size:
-            place[several], same[several] = self._search(keys[several])
+        behind = np.flatnonzero((guess < keys) & (place < self._distinct.size))
+        if behind.size:
+            place[behind], same[behind] = self._search(keys[behind])
         return place, same
 
     def _search(self, keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -7,13 +7,14 @@ Models" (2024), arXiv:2408.01285.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import math
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from audit_lib.errors import InputError
+from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.measure._arrays import as_codes, as_numbers, as_scores
 from audit_lib.measure._pairs import PairCounter, RankCounts
 
@@ -37,6 +38,8 @@ def rank_counts(group: ArrayLike, reference: ArrayLike) -> RankCounts:
 
     Raises
     ------
+    InputError
+        If scores of two number types are beyond 2**53, where numpy compares them rounded.
     UndefinedMetricError
         If a side is empty or holds a missing score.
 
@@ -45,8 +48,9 @@ def rank_counts(group: ArrayLike, reference: ArrayLike) -> RankCounts:
     >>> rank_counts([3, 1], [1, 2])
     RankCounts(wins=2, losses=1, ties=1)
     """
-    keys = as_scores(group, "group")
-    return PairCounter(as_scores(reference, "reference")).count(keys, np.zeros(keys.size, np.int64), 1)[0]
+    keys, others = as_scores(group, "group"), as_scores(reference, "reference")
+    _check_comparable(keys, others)
+    return PairCounter(others).count(keys, np.zeros(keys.size, np.int64), 1)[0]
 
 
 def rank_counts_by_group(scores: ArrayLike, groups: ArrayLike, reference: Hashable) -> dict[Any, RankCounts]:
@@ -85,7 +89,8 @@ def rank_counts_by_group(scores: ArrayLike, groups: ArrayLike, reference: Hashab
         raise InputError(f"groups: {codes.size} labels for {values.size} scores")
     if reference not in labels:
         raise InputError(f"no row belongs to the reference group {reference!r}")
-    counts = PairCounter(values[codes == labels.index(reference)]).count(values, codes, len(labels))
+    references = np.flatnonzero(codes == labels.index(reference))
+    counts = PairCounter(values.take(references)).count(values, codes, len(labels))
     return {label: found for label, found in zip(labels, counts, strict=True) if label != reference}
 
 
@@ -150,7 +155,7 @@ def score_gap(group: ArrayLike, reference: ArrayLike) -> float:
     """
     a, b = as_scores(group, "group", finite=True), as_scores(reference, "reference", finite=True)
     # float64 whatever came in: a float32 mean of a million scores would lose digits.
-    return float(a.mean(dtype=np.float64) - b.mean(dtype=np.float64))
+    return _without_overflow(lambda x, y: float(x.mean(dtype=np.float64) - y.mean(dtype=np.float64)), a, b)
 
 
 def jensen_shannon_divergence(
@@ -168,7 +173,8 @@ def jensen_shannon_divergence(
     bins : int or sequence of float
         Number of bins of equal width between the smallest and the largest score of both groups
         together, or the increasing edges themselves, which must hold every score. The last bin
-        contains its right edge.
+        contains its right edge. A score that lies on the edge of two bins of equal width but for the
+        rounding of its type is in the upper one, so the unit of the scores does not matter.
 
     Returns
     -------
@@ -193,9 +199,9 @@ def jensen_shannon_divergence(
     0.693147
     """
     a, b = as_scores(group, "group", finite=True), as_scores(reference, "reference", finite=True)
-    edges = _common_edges(a, b, bins)
-    p = np.histogram(a, edges)[0] / a.size
-    q = np.histogram(b, edges)[0] / b.size
+    places, n_bins = _common_bins(a, b, bins)
+    p = np.bincount(places[: a.size], minlength=n_bins) / a.size
+    q = np.bincount(places[a.size :], minlength=n_bins) / b.size
     total = p + q
     divergence = 0.0
     for share in (p, q):
@@ -232,23 +238,72 @@ def earth_movers_distance(group: ArrayLike, reference: ArrayLike) -> float:
     """
     a = np.sort(as_scores(group, "group", finite=True)).astype(np.float64)
     b = np.sort(as_scores(reference, "reference", finite=True)).astype(np.float64)
+    return _without_overflow(_area_between, a, b)
+
+
+def _area_between(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     points = np.sort(np.concatenate([a, b]))
     below_a = np.searchsorted(a, points[:-1], "right") / a.size
     below_b = np.searchsorted(b, points[:-1], "right") / b.size
     return float(np.sum(np.abs(below_a - below_b) * np.diff(points)))
 
 
-def _common_edges(
+def _without_overflow(
+    distance: Callable[[NDArray[Any], NDArray[Any]], float], a: NDArray[Any], b: NDArray[Any]
+) -> float:
+    """Compute a distance in the scores' unit; where it overflows, again in a unit 2**80 times as large."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = distance(a, b)
+        if not math.isfinite(found):
+            found = distance(a * 2.0**-80, b * 2.0**-80) * 2.0**80
+    if not math.isfinite(found):
+        raise UndefinedMetricError("the difference is larger than the largest floating-point number")
+    return found
+
+
+def _check_comparable(a: NDArray[Any], b: NDArray[Any]) -> None:
+    """Refuse numbers that numpy would round before it compares them."""
+    if a.dtype.kind == b.dtype.kind or not {a.dtype.kind, b.dtype.kind} & {"i", "u"}:
+        return
+    for side in (a, b):
+        if side.dtype.kind in "iu" and (int(side.max()) > 2**53 or int(side.min()) < -(2**53)):
+            raise InputError(
+                f"scores of types {a.dtype} and {b.dtype} beyond 2**53 cannot be compared exactly; "
+                "give both in one integer type"
+            )
+
+
+def _common_bins(
     a: NDArray[Any], b: NDArray[Any], bins: int | Sequence[float] | NDArray[np.float64]
-) -> NDArray[np.float64]:
-    low, high = float(min(a.min(), b.min())), float(max(a.max(), b.max()))
+) -> tuple[NDArray[np.int64], int]:
+    """Bin of each score, those of `a` first, and the number of bins."""
+    values = np.concatenate([a.astype(np.float64), b.astype(np.float64)])
+    low, high = float(values.min()), float(values.max())
     if isinstance(bins, int | np.integer):
         if bins < 1:
             raise InputError(f"bins: expected at least 1, got {bins}")
-        return np.histogram_bin_edges([low, high], int(bins))
+        rounding = max(float(np.finfo(side.dtype).eps) for side in (a, b, values) if side.dtype.kind == "f")
+        return _equal_bins(values, low, high, int(bins), rounding), int(bins)
     edges = np.asarray(as_numbers(bins, "bins"), dtype=np.float64)
     if edges.ndim != 1 or edges.size < 2 or not np.all(np.diff(edges) > 0):
         raise InputError("bins: edges must be at least two and increase")
     if low < edges[0] or high > edges[-1]:
         raise InputError(f"bins: scores from {low} to {high} do not fit into [{edges[0]}, {edges[-1]}]")
-    return edges
+    places = np.searchsorted(edges, values, "right") - 1
+    return np.minimum(places, edges.size - 2), edges.size - 1
+
+
+def _equal_bins(
+    values: NDArray[np.float64], low: float, high: float, bins: int, rounding: float
+) -> NDArray[np.int64]:
+    # A quarter of everything: the width of scores near the largest float stays finite.
+    values, low, high = values / 4, low / 4, high / 4
+    width = high - low
+    # How far rounding of the scores can move a position, in bins.
+    slack = max(1e-9, 4 * bins * rounding * max(-low, high) / width) if width > 0 else np.inf
+    if slack >= 0.5:
+        return np.zeros(values.size, np.int64)  # scores differ by rounding alone
+    position = (values - low) / width * bins
+    nearest = np.rint(position)
+    place = np.where(np.abs(position - nearest) <= slack, nearest, np.floor(position))
+    return np.minimum(place, bins - 1).astype(np.int64)

@@ -8,7 +8,7 @@ per application and design cell, which merge.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.measure._arrays import as_codes, as_scores, in_order
+from audit_lib.results import Undefined
 
 # Up to this many design cells, empty ones are counted too and then dropped: faster than finding them first.
 _FULL_GRID = 64
+_ROUNDING = 1e-12  # standard errors up to this, in standard deviations, are what rounding leaves of 0
+_NO_RESIDUAL = "every application shows the same effect: no residual to estimate an error from"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,15 +33,18 @@ class Effect:
     ----------
     factor, level, reference : label
         What was varied, and the two levels compared.
-    estimate, standard_error : float
+    estimate : float
         In standard deviations of the outcome.
+    standard_error : float or Undefined
+        Likewise; undefined where no application departs from the model, which leaves nothing to
+        estimate an error from.
     """
 
     factor: str
     level: Hashable
     reference: Hashable
     estimate: float
-    standard_error: float
+    standard_error: float | Undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +95,8 @@ class ClusterSums:
         Rows, and sum of their outcomes.
     mean, squares : float
         Mean outcome and sum of squared deviations from it.
+    low, high : float
+        Smallest and largest outcome.
     """
 
     factors: tuple[str, ...]
@@ -98,6 +106,8 @@ class ClusterSums:
     sums: NDArray[np.float64]
     mean: float
     squares: float
+    low: float
+    high: float
 
     @property
     def n(self) -> int:
@@ -133,6 +143,8 @@ class ClusterSums:
             sums=sums,
             mean=self.mean + shift * other.n / n,
             squares=self.squares + other.squares + shift**2 * self.n * other.n / n,
+            low=min(self.low, other.low),
+            high=max(self.high, other.high),
         )
 
     def effects(
@@ -144,7 +156,8 @@ class ClusterSums:
         if n_clusters < 2:
             raise UndefinedMetricError(f"{n_clusters} application: clustered errors need at least two")
         sd = float(np.sqrt(self.squares / (n - 1)))
-        if sd == 0:
+        # Rounding of the mean leaves equal outcomes a spread; their extremes have none.
+        if self.low == self.high or sd == 0:
             raise UndefinedMetricError("all outcomes are equal: the effect has no unit")
         if not fixed_effects:
             design = np.column_stack([design, np.ones(len(self.cells))])
@@ -154,15 +167,16 @@ class ClusterSums:
         if fixed_effects:
             # Deviations from the application's mean: its own constant leaves no room for a common one.
             members, total = self.counts.sum(axis=0).astype(np.float64), self.sums.sum(axis=0)
-            profile = _fold(design, self.counts.astype(np.float64))
+            profile = _fold(design, self.counts, n_clusters)
             gram -= _products(profile / members, profile)
             moment -= _products(profile, (total / members)[None])[:, 0]
         if np.linalg.matrix_rank(gram, hermitian=True) < gram.shape[0]:
             raise UndefinedMetricError("the factors do not vary independently: effects cannot be told apart")
         beta = np.linalg.solve(gram, moment)
         # By application: sum of regressor times residual, without a residual a row.
-        residuals = self.counts * (design @ beta)[:, None]
-        scores = _fold(design, np.subtract(self.sums, residuals, out=residuals))
+        # One design cell at a time: a whole table of residuals would be as large as the counts.
+        by_cell = zip(self.sums, self.counts, design @ beta, strict=True)
+        scores = _fold(design, (sums - counts * fitted for sums, counts, fitted in by_cell), n_clusters)
         if fixed_effects:
             scores -= profile * ((total - beta @ profile) / members)
         bread = np.linalg.inv(gram)
@@ -180,7 +194,7 @@ class ClusterSums:
                     level=level,
                     reference=reference,
                     estimate=float(value) / sd,
-                    standard_error=float(error),
+                    standard_error=float(error) if error > _ROUNDING else Undefined(_NO_RESIDUAL),
                 )
                 for (factor, level, reference), value, error in zip(names, beta, errors, strict=False)
             ),
@@ -272,12 +286,18 @@ def cluster_sums(outcome: ArrayLike, factors: Mapping[str, ArrayLike], clusters:
     if not factors:
         raise InputError("factors: at least one is needed")
     row_cluster, ids = _complete_codes(clusters, "clusters", y.size)
-    cell = np.zeros(y.size, np.int64)
-    levels = []
+    mean = float(y.mean())
+    deviations = y - mean
+    squares = float(np.einsum("i,i->", deviations, deviations))
+    cell = deviations.view(np.int64)  # the same memory again: fresh memory would cost more than the sums
+    levels: list[list[Hashable]] = []
     for name, labels in factors.items():
         codes, found = _complete_codes(labels, f"factors[{name!r}]", y.size)
-        cell *= found.size
-        cell += codes
+        if levels:
+            cell *= found.size
+            cell += codes
+        else:
+            cell[:] = codes
         levels.append(found.tolist())
     shape = [len(found) for found in levels]
     grid = int(np.prod(shape))
@@ -292,8 +312,6 @@ def cluster_sums(outcome: ArrayLike, factors: Mapping[str, ArrayLike], clusters:
     sums = np.bincount(cell, y, size).astype(np.float64, copy=False).reshape(-1, ids.size)
     if not (seen := counts.sum(axis=1) > 0).all():
         present, counts, sums = present[seen], counts[seen], sums[seen]
-    mean = float(y.mean())
-    deviations = y - mean
     return ClusterSums(
         factors=tuple(factors),
         cells=tuple(
@@ -304,7 +322,9 @@ def cluster_sums(outcome: ArrayLike, factors: Mapping[str, ArrayLike], clusters:
         counts=counts,
         sums=sums,
         mean=mean,
-        squares=float(np.einsum("i,i->", deviations, deviations)),
+        squares=squares,
+        low=float(y.min()),
+        high=float(y.max()),
     )
 
 
@@ -317,12 +337,12 @@ def _complete_codes(labels: ArrayLike, name: str, size: int) -> tuple[NDArray[np
     return codes, levels
 
 
-def _fold(design: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.float64]:
+def _fold(design: NDArray[np.float64], table: Iterable[NDArray[Any]], width: int) -> NDArray[np.float64]:
     """Sum the rows of `table` that each 0/1 column of `design` marks: ``design.T @ table``."""
-    folded = np.zeros((design.shape[1], table.shape[1]))
-    for total, column in zip(folded, design.T, strict=True):
-        for row in np.flatnonzero(column):
-            total += table[row]
+    folded = np.zeros((design.shape[1], width))
+    for row, marks in zip(table, design, strict=True):
+        for column in np.flatnonzero(marks):
+            folded[column] += row
     return folded
 
 

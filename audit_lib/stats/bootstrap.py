@@ -15,11 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval
 from audit_lib.stats._checks import check_level
-from audit_lib.stats.clusters import cluster_codes, finite_values
+from audit_lib.stats.clusters import cluster_codes, cluster_labels, finite_values, join_labels
 
 __all__ = ["bootstrap_rank_indices", "bootstrap_totals", "bootstrap_weights", "percentile_interval"]
 
+_Places = NDArray[np.intp]
 _BLOCK = 4_000_000  # drawn applications held at a time
+_TOGETHER = 32  # resamples side by side, so that one look-up serves them all
 
 
 def bootstrap_weights(n_clusters: int, resamples: int, seed: int) -> NDArray[np.int32]:
@@ -88,7 +90,13 @@ def bootstrap_totals(sums: ArrayLike, resamples: int, seed: int) -> NDArray[np.f
     if table.ndim != 2:
         raise InputError(f"sums have {table.ndim} dimensions; give one row a cluster, one column a statistic")
     blocks = _weight_blocks(table.shape[0], resamples, seed)
-    return np.concatenate([block.astype(np.float64) @ table for block in blocks])
+    # Not a matrix product: its sums would depend on the number of BLAS threads.
+    return np.concatenate(
+        [
+            np.stack([np.einsum("ij,j->i", block, column) for column in columns], axis=1)
+            for block in (drawn.astype(np.float64) for drawn in blocks)
+        ]
+    )
 
 
 def bootstrap_rank_indices(
@@ -139,29 +147,48 @@ def bootstrap_rank_indices(
     y, xs = finite_values(reference, "the reference"), [finite_values(x, "a group") for x in groups]
     if min(y.size, *(x.size for x in xs)) == 0:
         raise UndefinedMetricError("no one in a group or in the reference")
-    labels = [np.asarray(clusters) for clusters in (reference_clusters, *group_clusters)]
-    codes, count = cluster_codes(np.concatenate(labels), y.size + sum(x.size for x in xs))
+    labels = join_labels(
+        cluster_labels(reference_clusters, y.size, "the reference"),
+        *(cluster_labels(given, x.size, "a group") for given, x in zip(group_clusters, xs, strict=True)),
+    )
+    codes, count = cluster_codes(labels, labels.size)
     code_y, *code_xs = np.split(codes, np.cumsum([y.size, *(x.size for x in xs)])[:-1])
     order = np.argsort(y, kind="stable")
     y, code_y = y[order], code_y[order]
-    sides = []
+    sides: list[tuple[_Places | None, _Places, _Places | None]] = []
     for x, code_x in zip(xs, code_xs, strict=True):
-        order = np.argsort(x, kind="stable")
+        order = np.argsort(code_x, kind="stable")
         x, code_x = x[order], code_x[order]
         left, right = np.searchsorted(y, x, "left"), np.searchsorted(y, x, "right")
-        sides.append((code_x, left, left if np.array_equal(left, right) else right))
+        # Left out where not needed: a group that has each application once, scores of which none is tied.
+        once_each, untied = np.array_equal(code_x, np.arange(count)), np.array_equal(left, right)
+        sides.append((None if once_each else code_x, left, None if untied else right))
     out = np.empty((resamples, len(xs)))
-    below = np.zeros(y.size + 1)
-    for r, weights in enumerate(row for block in _weight_blocks(count, resamples, seed) for row in block):
-        weight = weights.astype(np.float64)
-        np.cumsum(weight[code_y], out=below[1:])
-        for g, (code_x, left, right) in enumerate(sides):
-            weight_x = weight[code_x]
-            pairs = weight_x.sum() * below[-1]
-            below_twice = 2 * below[left] if right is left else below[left] + below[right]
-            # integers all along, so exact up to 2^53 pairs; and no BLAS, whose threads cost more here
-            won_less_lost = (weight_x * below_twice).sum() - pairs
-            out[r, g] = won_less_lost / pairs if pairs else np.nan
+    longest = max(count, y.size, *(x.size for x in xs))
+    done = width = 0
+    for block in _weight_blocks(count, resamples, seed, max(1, min(_TOGETHER, _BLOCK // longest))):
+        if len(block) != width:  # the first block, or a shorter last one; fresh memory each time costs more
+            width = len(block)
+            sums = np.zeros((width, y.size + 1), np.int64)
+            weights, below, of_x, at_x = (np.empty((n, width)) for n in (count, y.size + 1, longest, longest))
+        for drawn, total in zip(block, sums, strict=True):
+            np.cumsum(drawn[code_y], out=total[1:])
+        # Turned around, one column a resample: what a score needs for all of them lies together.
+        np.copyto(weights, block.T)
+        np.copyto(below, sums.T)
+        for g, (code, at, up_to) in enumerate(sides):
+            # Integers all along, so exact up to 2^53 pairs; and no BLAS, whose threads cost more here.
+            weight_x = weights if code is None else _rows(weights, code, of_x)
+            size = count if code is None else np.einsum("ij->j", weight_x)
+            pairs = size * below[-1]
+            won = np.einsum("ij,ij->j", weight_x, _rows(below, at, at_x))
+            not_lost = won
+            if up_to is not None:
+                not_lost = np.einsum("ij,ij->j", weight_x, _rows(below, up_to, at_x))
+            replicates = np.full(width, np.nan)
+            np.divide(won + not_lost - pairs, pairs, out=replicates, where=pairs > 0)
+            out[done : done + width, g] = replicates
+        done += width
     return out
 
 
@@ -213,6 +240,8 @@ def percentile_interval(
     (5.0, 195.0)
     """
     values = np.sort(np.asarray(replicates, dtype=np.float64))
+    if values.ndim != 1:
+        raise InputError(f"replicates have {values.ndim} dimensions; give those of one estimate at a time")
     undefined = int(np.isnan(values).sum())
     if undefined:
         raise UndefinedMetricError(f"undefined in {undefined} of {values.size} resamples: too few units")
@@ -234,21 +263,28 @@ def percentile_interval(
     )
 
 
-def _weight_blocks(n_clusters: int, resamples: int, seed: int) -> Iterator[NDArray[np.int32]]:
+def _weight_blocks(
+    n_clusters: int, resamples: int, seed: int, rows: int | None = None
+) -> Iterator[NDArray[np.int32]]:
+    """Yield the weights, `rows` resamples at a time; their number does not change what is drawn."""
     if n_clusters < 2:
         raise UndefinedMetricError(f"{n_clusters} cluster: nothing to resample")
     if resamples < 1:
         raise InputError(f"{resamples} resamples; give at least 1")
     rng = np.random.Generator(np.random.PCG64(seed))
-    rows = max(1, _BLOCK // n_clusters)
+    rows = rows or max(1, _BLOCK // n_clusters)
     for start in range(0, resamples, rows):
         block = np.empty((min(rows, resamples - start), n_clusters), dtype=np.int32)
-        for row in block:
-            # one resample a draw, so that the block's size does not change the stream
-            row[:] = np.bincount(
-                rng.integers(n_clusters, size=n_clusters, dtype=np.uint32), minlength=n_clusters
-            )
+        # Numbers are drawn one after the other, so that the block's size does not change the stream.
+        draws = rng.integers(n_clusters, size=block.shape, dtype=np.uint32)
+        for row, drawn in zip(block, draws, strict=True):
+            row[:] = np.bincount(drawn, minlength=n_clusters)
         yield block
+
+
+def _rows(table: NDArray[np.float64], places: _Places, memory: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows of `table` at `places`, all of them valid, written into `memory`."""
+    return table.take(places, axis=0, out=memory[: places.size], mode="clip")
 
 
 def _required(estimate: float | None, method: str) -> float:
