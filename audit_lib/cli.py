@@ -1,4 +1,4 @@
-"""The command line: ``audit init | validate | schema | run | show | report | verify``.
+"""The command line: ``audit init | validate | schema | run | show | report | verify | check-report``.
 
 Exit codes: 0 done, 1 findings (an audit or its evidence failed), 2 wrong input.
 """
@@ -9,11 +9,12 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audit_lib import __version__, pipeline
-from audit_lib.errors import AuditError, EvidenceError, ValidationFailedError
+from audit_lib.errors import AuditError, EvidenceError, NotFoundError, ValidationFailedError
 
 if TYPE_CHECKING:
     from audit_lib.run import Run
@@ -36,6 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except AuditError as error:
         print(f"audit: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"audit: {error.filename or 'input or output'}: {error.strerror or error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("audit: stopped; run the same command again to go on where it was", file=sys.stderr)
@@ -110,6 +114,17 @@ def _parser() -> argparse.ArgumentParser:
         "Hashes every artefact again and recomputes every published number from the archived scores.",
     )
     verify.add_argument("bundle", help="URI or folder of a run; a copy of the folder will do")
+
+    checked = command(
+        "check-report",
+        _check_report,
+        "Check anyone's published summary of a bias audit",
+        "Rebuilds every printed rate and ratio from its counts and looks for what the law asks for. "
+        "Exit code 1: an error or a warning was found; 2: the file cannot be read.",
+    )
+    checked.add_argument("file", help="saved HTML page, CSV tables or PDF")
+    checked.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    checked.add_argument("--as-of", type=_date, help="day for which the audit must be recent enough")
     return parser
 
 
@@ -122,10 +137,16 @@ def _store_option(parser: argparse.ArgumentParser) -> None:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a positive whole number")
-    return number
+    return int(text)
+
+
+def _date(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not a date such as 2026-01-31") from None
 
 
 def _init(options: argparse.Namespace) -> int:
@@ -181,12 +202,25 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _find(options: argparse.Namespace) -> Run:
-    from audit_lib.run import Run
+    from audit_lib.run import SUCCESS, Run
+    from audit_lib.store import open_store
+    from audit_lib.validate import require_valid
 
     uri: str = options.run
     if "/" not in uri:
-        return pipeline.latest_run(uri, options.store)
-    return Run.load(uri)
+        run = pipeline.latest_run(uri, options.store)
+    elif open_store(uri).exists(f"plan/{SUCCESS}"):
+        run = Run.from_bundle(uri)  # also a copy, wherever it lies
+    else:
+        raise NotFoundError(
+            f"{uri}: no run is here (no plan/{SUCCESS}); name its folder, or an audit in the store without '/'"
+        )
+    if run.stage("validation").is_complete():
+        try:
+            require_valid(run)
+        except ValidationFailedError as error:
+            raise ValidationFailedError(f"{run.uri}: the audit failed its validation: {error}") from None
+    return run
 
 
 def _show(options: argparse.Namespace) -> int:
@@ -220,6 +254,17 @@ def _verify(options: argparse.Namespace) -> int:
     verification = verify(options.bundle)
     print(verification.summary())
     return 0 if verification.ok else 1
+
+
+def _check_report(options: argparse.Namespace) -> int:
+    from audit_lib.canonical import pretty_json
+    from audit_lib.check import check_report
+    from audit_lib.check.text import report_text
+
+    report = check_report(options.file, as_of=options.as_of)
+    as_json = options.format == "json"
+    print(pretty_json(report.as_dict()).decode() if as_json else report_text(report), end="")
+    return 0 if report.ok else 1
 
 
 if __name__ == "__main__":

@@ -266,7 +266,7 @@ def _row(
         levels=row["category"],
         n=n,
         selected=selected,
-        share=Undefined("nobody was assessed") if share is None else undefined_fraction(share),
+        share=_share(share, n),
         rate=rate,
         rate_estimate=row["rate"],
         ratio=ratio,
@@ -276,6 +276,13 @@ def _row(
         estimate=row["impact_ratio"],
         beyond={name: row[name] for name in ("missing", "unknown", "adverse_impact") if name in row},
     )
+
+
+def _share(stated: float | None, n: int) -> Fraction | Undefined:
+    """Return the share as a fraction: the stated float, 0.5125 of 160, would print as 51.2%."""
+    if stated is None:
+        return Undefined("nobody was assessed")
+    return Fraction(n, round(n / stated)) if stated else Fraction(0)
 
 
 def _agree(stated: Any, exact: Fraction, what: str) -> None:
@@ -288,12 +295,6 @@ def undefined_or(value: Any) -> Any:
     if isinstance(value, Mapping) and set(value) == {"undefined"}:
         return Undefined(value["undefined"])
     return value
-
-
-def undefined_fraction(value: Any) -> Fraction | Undefined:
-    """Read a number that may be undefined as an exact fraction."""
-    read = undefined_or(value)
-    return read if isinstance(read, Undefined) else Fraction(read)
 
 
 def in_words(levels: Mapping[str, str]) -> str:

@@ -1,0 +1,181 @@
+"""Check anyone's published summary of a bias audit: rebuild its numbers, look for what the law asks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Final
+
+from audit_lib.check import adding, fields, taxonomy
+from audit_lib.check.columns import Table, has_header, tables_of
+from audit_lib.check.documents import Document, Format, read_document
+from audit_lib.check.findings import KINDS, SEVERITIES, Finding, Kind, Rebuilt
+from audit_lib.check.rebuild import rebuild
+from audit_lib.errors import InputError
+from audit_lib.policies import Policy, load_policy
+
+__all__ = ["KINDS", "CheckedReport", "Finding", "Kind", "Rebuilt", "check_report"]
+
+_POLICY: Final = "nyc_ll144"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedReport:
+    """What came of checking one published file.
+
+    Parameters
+    ----------
+    file : str
+        Its name as given.
+    format : {"html", "csv", "pdf"}
+        What it was read as.
+    policy : str
+        Policy pack and version that it was checked against.
+    tables : tuple of str
+        The tables of rates that were found.
+    findings : tuple of Finding
+        Errors first, then warnings, then notes.
+    rebuilt : tuple of Rebuilt
+        Every printed rate and ratio, and the conventions that give it.
+    not_checked : tuple of str
+        What was left unchecked, and why.
+    """
+
+    file: str
+    format: Format
+    policy: str
+    tables: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    rebuilt: tuple[Rebuilt, ...]
+    not_checked: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is neither an error nor a warning; notes go beyond what the law asks."""
+        return all(finding.severity == "note" for finding in self.findings)
+
+    def conventions(self) -> dict[str, int]:
+        """Count printed numbers by the first convention that gives them."""
+        first = (r.conventions[0] if r.conventions else "not rebuilt" for r in self.rebuilt)
+        return dict(Counter(first).most_common())
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "schema": "audit-check-report/1",
+            "file": self.file,
+            "format": self.format,
+            "policy": self.policy,
+            "ok": self.ok,
+            "tables": list(self.tables),
+            "conventions": self.conventions(),
+            "findings": [finding.as_dict() for finding in self.findings],
+            "rebuilt": [record.as_dict() for record in self.rebuilt],
+            "not_checked": list(self.not_checked),
+        }
+
+
+def check_report(path: str | Path, *, as_of: date | None = None, policy: str = _POLICY) -> CheckedReport:
+    """Check a published summary: an HTML page, CSV tables or a PDF.
+
+    Every rate is computed again from the printed numbers of people, half up at its printed digits, and every
+    impact ratio over the highest rate of its table. What differs is tried cut off, from the printed rates, and
+    over every other row, so that a finding says how the number came about.
+
+    Parameters
+    ----------
+    path : path
+        A saved file. Its content says what format it is.
+    as_of : date, optional
+        The day for which the audit must be recent enough; without it that is not checked.
+    policy : str
+        Policy pack with the categories, paragraphs and periods to check against.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or holds no table of rates; the message says what was looked for.
+    SpecError
+        If there is no such policy.
+    """
+    pack = load_policy(policy)
+    path = Path(path)
+    document = read_document(path)
+    tables = tables_of(document.grids, pack)
+    if not tables:
+        raise InputError(
+            f"{path}: no table of rates among {len(document.grids)} tables read as {document.format}. Looked for a "
+            "header row that names an impact ratio, or a selection or scoring rate, beside a number of applicants "
+            "or selected people"
+        )
+    findings: list[Finding] = []
+    rebuilt: list[Rebuilt] = []
+    said = fields.read_words(document.text)
+    unknown = _unknown(tables, said)
+    for table in tables:
+        found, records = rebuild(table, pack)
+        findings += found
+        rebuilt += records
+        findings += adding.shares(table, unknown or 0)
+        findings += adding.totals(table)
+        findings += taxonomy.categories(table, pack)
+        findings += taxonomy.small_cells(table, pack)
+    findings += taxonomy.doubles(tables)
+    findings += taxonomy.missing(tables, pack)
+    for group in adding.groups_of(tables):
+        findings += adding.families(group, pack, unknown or 0)
+    if document.format != "csv":
+        findings += taxonomy.missing_families(tables, pack)
+        findings += fields.fields(document.text, said, unknown, tables, pack)
+        findings += fields.claims(document.text, unknown, tables, pack)
+        findings += fields.validity(said, as_of, pack)
+    return CheckedReport(
+        file=str(path),
+        format=document.format,
+        policy=f"{pack.name} {pack.version}",
+        tables=tuple(table.name for table in tables),
+        findings=tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))),
+        rebuilt=tuple(rebuilt),
+        not_checked=tuple(_not_checked(document, tables, said, as_of, pack)),
+    )
+
+
+def _unknown(tables: list[Table], said: fields.Said) -> int | None:
+    """Return the largest number of unknown people that words, a row or a column give."""
+    counts = [said.unknown]
+    for table in tables:
+        counts += [row.cell("applicants").count for row in table.of("unknown")]
+        counts += [row.cell("unknown").count for row in table.rows]
+    return max((count for count in counts if count is not None), default=None)
+
+
+def _not_checked(
+    document: Document, tables: list[Table], said: fields.Said, as_of: date | None, policy: Policy
+) -> list[str]:
+    found = [document.caution] if document.caution else []
+    if document.format == "csv":
+        found.append("required fields and words: the file holds tables only")
+    elif as_of is None:
+        found.append("age of the audit: give --as-of")
+    elif said.audited is None:
+        found.append("age of the audit: its date was not found")
+    unread = [g for g in document.grids if not has_header(g) and _speaks_of_ratios(g.rows)]
+    if unread:
+        found.append(
+            f"{len(unread)} tables that speak of impact ratios and have no header row of a known kind"
+        )
+    if not any(len(group) > 1 for group in adding.groups_of(tables)):
+        found.append("whether tables add up: no two tables of the same people were found")
+    other = [
+        f.id
+        for f in policy.required_fields
+        if f.where != "public summary" or f.condition.startswith("if the tool")
+    ]
+    found.append(f"{', '.join(other)}: not to be seen in a public summary, or only by knowing the tool")
+    return found
+
+
+def _speaks_of_ratios(rows: Any) -> bool:
+    return any("impact ratio" in text.lower() for row in rows for text in row)

@@ -1,0 +1,142 @@
+"""Whether tables agree with themselves and with each other: shares, totals, families of the same people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Final
+
+from audit_lib.check.columns import Meaning, Row, Table
+from audit_lib.check.findings import Finding
+from audit_lib.check.rates import scale_of, show, unit_of
+from audit_lib.measure.printed import printed_agreement
+from audit_lib.policies import Policy
+
+COUNTS: Final[tuple[Meaning, ...]] = ("applicants", "selected")
+
+
+def shares(table: Table, unknown: int) -> Iterator[Finding]:
+    """Yield shares of the data that are not the row's people over one total.
+
+    The total is that of the rows, with or without the unknown people: whichever gives more of the column.
+    """
+    people = [row for row in table.of("category") if row.cell("applicants").count is not None]
+    printed = [row for row in people if row.cell("share").number]
+    known = sum(row.cell("applicants").count or 0 for row in people)
+    listed = sum(row.cell("applicants").count or 0 for row in table.of("unknown"))
+    if not printed or not known:
+        return
+    unit = unit_of(table, "share")
+
+    def wrong(total: int) -> list[tuple[Row, str]]:
+        found = []
+        for row in printed:
+            number, n = row.cell("share").number, row.cell("applicants").count
+            if number is None or n is None:
+                continue
+            value = Fraction(n, total) * scale_of(number, unit)
+            if number.negative or printed_agreement(value, number.digits) != "rounded":
+                found.append((row, show(value, number)))
+        return found
+
+    totals = dict.fromkeys([known, known + unknown, known + listed])
+    for row, recomputed in min((wrong(total) for total in totals), key=len):
+        yield Finding(
+            id="share_not_rebuilt",
+            table=table.name,
+            row=row.label.text,
+            column=table.headers["share"],
+            printed=row.cell("share").text,
+            recomputed=recomputed,
+            message="not the row's people over the sum of the rows",
+        )
+
+
+def totals(table: Table) -> Iterator[Finding]:
+    """Yield printed totals that are not the sum of their rows, with or without the unknown ones."""
+    for meaning in COUNTS:
+        parts = [row.cell(meaning).count for row in table.of("category")]
+        if any(part is None for part in parts):
+            continue
+        known = sum(part or 0 for part in parts)
+        unknown = sum(row.cell(meaning).count or 0 for row in table.of("unknown"))
+        for row in table.of("total"):
+            total = row.cell(meaning).count
+            if total is not None and total not in (known, known + unknown):
+                yield Finding(
+                    id="total_mismatch",
+                    table=table.name,
+                    row=row.label.text,
+                    column=table.headers[meaning],
+                    printed=row.cell(meaning).text,
+                    recomputed=str(known),
+                    message="not the sum of the rows",
+                )
+
+
+def groups_of(tables: Sequence[Table]) -> list[dict[str, Table]]:
+    """Put tables of the same people together: one kind, one place, and no family twice."""
+    open_: dict[tuple[str, str], dict[str, Table]] = {}
+    groups: list[dict[str, Table]] = []
+    for table in tables:
+        if table.family is None:
+            continue
+        key = (table.kind, table.place)
+        if table.family in open_.get(key, {table.family: table}):
+            open_[key] = {}
+            groups.append(open_[key])
+        open_[key][table.family] = table
+    return groups
+
+
+def families(group: dict[str, Table], policy: Policy, unknown: int) -> Iterator[Finding]:
+    """Yield categories whose people differ between a table and the finer table of the same people.
+
+    With people of unknown category a table of one attribute holds more than the sums of the table of two do.
+    That is no finding, as long as those unknown could be the difference.
+    """
+    for fine in group.values():
+        for coarse in group.values():
+            attributes = policy.family(str(coarse.family)).attributes
+            if len(attributes) == 1 and len(policy.family(str(fine.family)).attributes) > 1:
+                yield from _differences(coarse, fine, attributes[0], unknown)
+
+
+def _differences(coarse: Table, fine: Table, attribute: str, unknown: int) -> Iterator[Finding]:
+    gaps: list[tuple[Row, Meaning, int]] = []
+    more, possible = 0, True
+    for row in coarse.of("category"):
+        category = row.label.levels.get(attribute)
+        if category is None:
+            continue
+        beyond: dict[Meaning, int] = {}
+        for meaning in COUNTS:
+            whole, parts = row.cell(meaning).count, _sum(fine, attribute, category, meaning)
+            if whole is None or parts is None:
+                continue
+            beyond[meaning] = whole - parts
+            if whole != parts:
+                gaps.append((row, meaning, parts))
+        more += beyond.get("applicants", 0)
+        possible &= 0 <= beyond.get("selected", 0) <= beyond.get("applicants", 0)
+    if possible and more <= unknown:
+        return
+    for row, meaning, parts in gaps:
+        yield Finding(
+            id="tables_do_not_add_up",
+            table=coarse.name,
+            row=row.label.text,
+            column=coarse.headers[meaning],
+            printed=row.cell(meaning).text,
+            recomputed=str(parts),
+            message=f"the rows of table {fine.name} hold another number of these people",
+        )
+
+
+def _sum(table: Table, attribute: str, category: str, meaning: Meaning) -> int | None:
+    """Sum a column over the rows of a category; None where a row has no number of people."""
+    if meaning not in table.headers:
+        return None
+    rows = [row for row in table.of("category") if row.label.levels.get(attribute) == category]
+    counts = [row.cell(meaning).count for row in rows]
+    return None if None in counts else sum(count or 0 for count in counts)

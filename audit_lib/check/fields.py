@@ -1,0 +1,239 @@
+"""What a summary says in words: required fields, dates, and claims that the law does not make.
+
+Words are searched for, so a field is "not found", never "absent": a person has to look before saying so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final
+
+from audit_lib.check.columns import Table
+from audit_lib.check.dates import DATE, read_date
+from audit_lib.check.findings import Finding
+from audit_lib.policies import Policy
+
+_UNKNOWN: Final = (
+    r"unknown|undisclosed|unreported|unspecified|not (?:disclosed?|reported?|specified|provided?|"
+    r"self-identified|stated?|identify)|declined? to|(?:did|do) not (?:disclose|"
+    r"report|identify|self-identify|provide|state|answer)|missing (?:demographic|data|sex|race)|prefer(?:red)? not"
+)
+# Words that speak of a field. F01 and F08 need a date after them.
+_WORDS: Final[Mapping[str, str]] = {
+    "F01": r"dates? of (?:the |this |its |our )?(?:most recent |last |latest )?(?:bias )?audit|"
+    r"audit (?:completion )?date|audit (?:was |has been )?(?:last |most recently )?(?:conducted|"
+    r"completed|performed|carried out|finali[sz]ed|concluded|dated)|most recent (?:bias )?audit|"
+    r"last (?:bias )?audit|audited on",
+    "F02": r"source of (?:the |this )?data|data sources?|sources? of (?:the )?(?:historical|test)|historical data|"
+    r"test data|data (?:used |set |sets )?(?:was|were|came|come|is|are) (?:provided|supplied|collected|obtained|drawn|"
+    r"taken|extracted|sourced|from)",
+    "F03": r"explanation of (?:the |this )?data|why these data|data used|data ?sets? (?:used|covers?|consists?|"
+    r"includes?|comprises?|contains?)|(?:the |these |this )?data (?:covers?|consists?|includes?|comprises?|spans?|"
+    r"represents?|was limited|were limited|analy[sz]ed)|(?:audit|review|observation|"
+    r"data|analysis) (?:period|window)|window audited",
+    "F08": r"distribution dates?|in use since|use began|(?:began|begin|started|start|first) (?:using|used|use|deployed|"
+    r"deploying)|dates? of (?:first use|distribution|deployment|implementation)|(?:deployed|implemented|introduced|"
+    r"launched|used) (?:on|in|since)|deployment date",
+    "F09": r"exclu\w+[^.]{0,160}(?:because|justif|due to|2 ?%|two percent|fewer than|less than|small|too few)|"
+    r"(?:because|justif|due to|2 ?%|two percent|fewer than|less than|small|too few)[^.]{0,160}exclu\w+",
+    "F10": r"(?:historical data|history)[^.]{0,120}(?:not|insufficient|unavailable|too few|no )|"
+    r"(?:no|insufficient|not enough|lack of|too little) historical data",
+}  # fmt: skip
+_REACH: Final = 120
+_TEST_DATA: Final = re.compile(
+    r"\b(?:test data|synthetic (?:data|applicants|candidates|resumes))\b", re.IGNORECASE
+)
+_MADE: Final = re.compile(
+    r"generat|creat|construct|obtain|simulat|written by|drawn from|collected", re.IGNORECASE
+)
+_NEVER_USED: Final = re.compile(
+    r"never (?:been )?used|not yet (?:been )?(?:used|in use|deployed)", re.IGNORECASE
+)
+_NEGATED: Final = re.compile(r"\b(?:not?|never|nor|neither|without|cannot|none)\b|n't\b", re.IGNORECASE)
+# "No ratio is under 0.8" denies nothing about the law.
+_DENIED: Final = re.compile(
+    r"\b(?:not|never|nor|neither|cannot|without)\b|n't\b|\b(?:sets?|has|contains?|with|knows?) no\b|"
+    r"\bno (?:pass|threshold)",
+    re.IGNORECASE,
+)
+_FOUR_FIFTHS: Final = re.compile(
+    r"four[ -]fifths|4/5(?:ths?)?|\b80 ?(?:%|percent)|(?<![\d.])0?\.80?(?!\d)|eighty percent", re.IGNORECASE
+)
+_LAW: Final = re.compile(
+    r"local law|\bLL ?-?144\b|NYC law|\bthe law\b|\bDCWP\b|city'?s? law|\bAEDT law", re.IGNORECASE
+)
+_DEMANDS: Final = re.compile(
+    r"requir|must|threshold|standard|complian|comply|complies|pass(?:es|ed|ing)?\b|fail|violat|minimum|permitted|allow"
+    r"|meets?\b|sets?\b|under\b|legal",
+    re.IGNORECASE,
+)
+_GUIDANCE: Final = re.compile(
+    r"29 C\.?F\.?R|uniform guidelines|\bEEOC\b|UGESP|1607|guid(?:ance|eline)", re.IGNORECASE
+)
+_MADE_UP: Final = re.compile(
+    r"random(?:ly)?[- ](?:generat|number|scores?|assigned scores?)|simulated (?:scores?|results?|outcomes?)|"
+    r"(?:placeholder|fictitious|made-up|dummy) (?:scores?|results?|outcomes?)|"
+    r"(?:scores?|results?|outcomes?) (?:were|was|are) (?:randomly |artificially )?(?:simulated|random)",
+    re.IGNORECASE,
+)
+_SCORES: Final = re.compile(r"scores?\b|results?\b|outcomes?\b|outputs?\b", re.IGNORECASE)
+_POSITION: Final = re.compile(
+    r"\b(?:positions?|job titles?|jobs?|roles?|occupations?|vacanc(?:y|ies))\b", re.IGNORECASE
+)
+_TESTED: Final = re.compile(
+    r"p-?values?|\bp ?[<=>\u2264]|confidence|interval|fisher|standard deviations?|chi-?square|z-?test|exact test",
+    re.IGNORECASE,
+)
+_BOUNDED: Final = re.compile(
+    r"\bbound(?:s|ed)?\b|(?:best|worst) case|had all been|between which", re.IGNORECASE
+)
+_COUNT: Final = re.compile(
+    r"(?<![\d.,/(\u00a7-])([0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,9})(?![\d%/-]|[.,]\d| ?%| percent)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What the words of a page say.
+
+    Parameters
+    ----------
+    audited : date or None
+        The latest date that follows words about the audit's date.
+    unknown : int or None
+        The largest number of people in a sentence about unknown categories.
+    """
+
+    audited: date | None
+    unknown: int | None
+
+
+def read_words(text: str) -> Said:
+    """Read the audit's date and the number of people of unknown category.
+
+    Examples
+    --------
+    >>> read_words("Date of the audit: June 29, 2023. 1,250 individuals had an unknown sex.")
+    Said(audited=datetime.date(2023, 6, 29), unknown=1250)
+    """
+    audited = [day for day in _dates_after("F01", text) if day is not None]
+    return Said(audited=max(audited, default=None), unknown=_unknown(text))
+
+
+def fields(
+    text: str, said: Said, unknown: int | None, tables: Sequence[Table], policy: Policy
+) -> Iterator[Finding]:
+    """Yield the required fields for which no words were found; `unknown` is what words or tables give."""
+    duties = {field.id: field for field in policy.required_fields}
+    test_data = [s for s in _sentences(text) if _TEST_DATA.search(s) and not _NEGATED.search(s)]
+    for name, pattern in _WORDS.items():
+        words = re.search(pattern, text, re.IGNORECASE)
+        found, missing = words is not None, "no words for it"
+        if name == "F01":
+            found, missing = said.audited is not None, "no date beside words for it" if words else missing
+        elif name == "F08":
+            used = bool(_NEVER_USED.search(text)) or any(day for day in _dates_after("F08", text))
+            found, missing = used, "no date beside words for it" if words else missing
+        elif name == "F09":
+            found |= not any(_excluded(table) for table in tables)
+        elif name == "F10":
+            found = not test_data or (found and any(_MADE.search(s) for s in test_data))
+            missing = "test data are named; why, or how they were made, was not found"
+        if not found:
+            yield _not_found(duties[name].id, duties[name].duty, duties[name].cite, missing)
+    if unknown is None:
+        yield _not_found("F04", duties["F04"].duty, duties["F04"].cite, "no number beside words for it")
+
+
+def claims(text: str, unknown: int | None, tables: Sequence[Table], policy: Policy) -> Iterator[Finding]:
+    """Yield sentences that put into the law what it does not say, or claim what the page does not show."""
+    for sentence in _sentences(text):
+        if (
+            _FOUR_FIFTHS.search(sentence)
+            and _LAW.search(sentence)
+            and _DEMANDS.search(sentence)
+            and not _DENIED.search(sentence)
+            and not _GUIDANCE.search(sentence)
+        ):
+            message = f"{policy.short_law} sets no pass mark; the {policy.guidance.name} is of {policy.guidance.cite}"
+            yield Finding(id="four_fifths_as_law", printed=_short(sentence), message=message)
+        if _MADE_UP.search(sentence) and _SCORES.search(sentence) and not _NEGATED.search(sentence):
+            message = "an audit rests on what the tool answered; ask what was scored, and by what"
+            yield Finding(id="scores_not_from_tool", printed=_short(sentence), message=message)
+    if re.search(r"significan", text, re.IGNORECASE) and not _TESTED.search(text):
+        yield Finding(
+            id="significance_without_test",
+            message="significance is spoken of; no test, p-value or interval was found",
+        )
+    if not _POSITION.search(text) and not any(table.place for table in tables):
+        yield Finding(
+            id="position_not_found", message="pooled results hide positions; name those they are about"
+        )
+    if unknown and not _BOUNDED.search(text):
+        yield Finding(
+            id="unknown_without_bounds",
+            printed=str(unknown),
+            message="say between which limits the ratios lie, wherever the unknown people belong",
+        )
+
+
+def validity(said: Said, as_of: date | None, policy: Policy) -> Iterator[Finding]:
+    """Yield an audit date that is too old on the day asked about, or lies after it."""
+    if said.audited is None or as_of is None:
+        return
+    duty = next(field for field in policy.required_fields if field.id == "F15")
+    if as_of > said.audited + timedelta(days=policy.validity_days):
+        yield Finding(
+            id="audit_too_old",
+            printed=said.audited.isoformat(),
+            message=f"more than {policy.validity_days} days before {as_of.isoformat()}",
+            rule=duty.cite,
+        )
+    elif said.audited > as_of:
+        message = f"after {as_of.isoformat()}"
+        yield Finding(id="audit_after_as_of", printed=said.audited.isoformat(), message=message)
+
+
+def _not_found(field: str, duty: str, cite: str, missing: str) -> Finding:
+    return Finding(id="field_not_found", column=field, message=f"{duty}: {missing}", rule=cite)
+
+
+def _excluded(table: Table) -> bool:
+    """Whether a category with a rate has no ratio while another one has."""
+    rows = table.of("category")
+    without = any(row.cell("ratio").is_none and row.cell("applicants").count for row in rows)
+    return "ratio" in table.headers and without and any(row.cell("ratio").number for row in rows)
+
+
+def _dates_after(field: str, text: str) -> Iterator[date | None]:
+    """Yield the first date after each mention of a dated field, unless the other one is mentioned before it."""
+    other = re.compile(_WORDS["F08" if field == "F01" else "F01"], re.IGNORECASE)
+    for words in re.finditer(_WORDS[field], text, re.IGNORECASE):
+        end = words.end() + _REACH
+        if (stop := other.search(text, words.end(), end)) is not None:
+            end = stop.start()
+        if (found := DATE.search(text, words.end(), end)) is not None:
+            yield read_date(found)
+
+
+def _unknown(text: str) -> int | None:
+    counts: list[int] = []
+    for sentence in _sentences(text):
+        if not re.search(_UNKNOWN, sentence, re.IGNORECASE):
+            continue
+        bare = re.sub(r"local law 144|ll ?-?144", " ", DATE.sub(" ", sentence), flags=re.IGNORECASE)
+        counts += [int(number.replace(",", "")) for number in _COUNT.findall(bare)]
+        if re.search(r"\b(?:no|none|zero) (?:\w+ ){0,6}", bare, re.IGNORECASE) and not counts:
+            counts.append(0)
+    return max(counts, default=None)
+
+
+def _sentences(text: str) -> list[str]:
+    return [part.strip() for part in re.split(r"\n|(?<=[.!?]) +(?=[A-Z\u201c\"(])", text) if part.strip()]
+
+
+def _short(sentence: str) -> str:
+    return sentence if len(sentence) <= 160 else f"{sentence[:157].rstrip()}..."

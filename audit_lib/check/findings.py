@@ -1,0 +1,187 @@
+"""What can be wrong with a published summary: kinds of finding, their weight, and the paragraph behind each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from audit_lib.results import as_json
+
+Severity = Literal["error", "warning", "note"]
+SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of finding: how much it weighs, what it means, and the paragraph of the rule (or none)."""
+
+    severity: Severity
+    meaning: str
+    rule: str
+
+
+KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
+    {
+        # Counts.
+        "negative_count": Kind("error", "a number of people is negative", "5-301(b)(1)"),
+        "fractional_count": Kind("error", "a number of people is not whole", "5-301(b)(1)"),
+        "unreadable_number": Kind("error", "a cell that should hold a number does not", "5-303(a)(1)"),
+        "more_selected_than_applied": Kind(
+            "error", "more people selected than assessed", "5-300, Selection Rate"
+        ),
+        # Rates and ratios.
+        "rate_not_rebuilt": Kind(
+            "error", "the rate does not follow from the counts", "5-301(b)(1) and (c)(2)"
+        ),
+        "rate_impossible": Kind("error", "no whole number of people gives this rate", "5-300"),
+        "ratio_not_rebuilt": Kind(
+            "error", "the impact ratio does not follow from the table", "5-300, Impact Ratio"
+        ),
+        "comparator_not_highest": Kind(
+            "error",
+            "ratios are taken over a rate that is not the highest of the table",
+            "5-300, Impact Ratio",
+        ),
+        "ratio_of_zero_rates": Kind(
+            "error", "a ratio is printed although the highest rate is 0", "5-300, Impact Ratio"
+        ),
+        "truncated": Kind("warning", "digits were cut off where the rule's tables round half up", "5-301(b)"),
+        "ratio_from_printed_rates": Kind(
+            "warning",
+            "the ratio follows from rates that were already rounded, not from the counts",
+            "5-301(b)",
+        ),
+        "share_not_rebuilt": Kind(
+            "warning", "the share of the data does not follow from the counts", "5-301(d)"
+        ),
+        "mixed_digits": Kind("note", "one column prints different numbers of decimals", "5-301(b)"),
+        "missing_percent_sign": Kind("note", "a percentage is printed without its sign", "5-301(c)"),
+        # Rows and tables.
+        "unknown_in_calculation": Kind(
+            "error", "people of unknown category have an impact ratio", "5-301(b)(5) and (c)(5)"
+        ),
+        "duplicate_category": Kind("error", "two rows of a table have one category", "5-301(b)(3)"),
+        "duplicate_table": Kind(
+            "warning", "two tables of one kind cannot be told apart", "5-301(b)(3) and (4)"
+        ),
+        "category_outside_taxonomy": Kind(
+            "warning", "a category is not one of the EEO-1 report's", "5-301(b)(3); 29 CFR 1602.7"
+        ),
+        "category_missing": Kind("note", "a category of the taxonomy has no row", "5-303(a)(1)"),
+        "category_without_ratio": Kind(
+            "error", "a category of 2% of the data or more has no ratio", "5-301(d)"
+        ),
+        "small_cell": Kind("note", "very few people stand behind a row", "beyond the rule"),
+        "total_mismatch": Kind("warning", "the total is not the sum of its rows", "5-303(a)(1)"),
+        "tables_do_not_add_up": Kind(
+            "warning", "tables of the same people hold different counts", "5-301(b)(3)"
+        ),
+        # The page.
+        "table_missing": Kind("error", "a family of tables was not found", "5-301(b)(3)"),
+        "column_missing": Kind("error", "a table lacks a required column", "5-303(a)(1)"),
+        "field_not_found": Kind("warning", "words for a required field were not found", "5-303(a)"),
+        "four_fifths_as_law": Kind(
+            "warning", "four fifths is stated as if the law set it; it is guidance", "29 CFR 1607.4(D)"
+        ),
+        "audit_too_old": Kind("error", "the audit is older than the law allows", "5-301(a)"),
+        "audit_after_as_of": Kind(
+            "warning", "the audit's date lies after the day of this check", "5-303(a)(1)"
+        ),
+        "scores_not_from_tool": Kind(
+            "warning", "the text says that scores were made up rather than given by the tool", "5-302"
+        ),
+        "position_not_found": Kind("note", "words that name the position were not found", "beyond the rule"),
+        "significance_without_test": Kind(
+            "note", "significance is claimed and no test, p-value or interval was found", "beyond the rule"
+        ),
+        "unknown_without_bounds": Kind(
+            "note", "people are unknown and the page does not bound what they could change", "beyond the rule"
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One fault of a published summary.
+
+    Parameters
+    ----------
+    id : str
+        A key of `KINDS`.
+    message : str
+        What is wrong, in words.
+    table, row, column : str
+        Where; empty where the finding is about more than that.
+    printed, recomputed : str
+        The number as published and as it follows from the table; empty where there is none.
+    rule : str
+        Paragraph of 6 RCNY (or other source) that it rests on; by default the kind's.
+    """
+
+    id: str
+    message: str
+    table: str = ""
+    row: str = ""
+    column: str = ""
+    printed: str = ""
+    recomputed: str = ""
+    rule: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.rule:
+            object.__setattr__(self, "rule", KINDS[self.id].rule)
+
+    @property
+    def severity(self) -> Severity:
+        """``error``, ``warning`` or ``note``."""
+        return KINDS[self.id].severity
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "id": self.id,
+            "severity": self.severity,
+            "message": self.message,
+            "table": self.table,
+            "row": self.row,
+            "column": self.column,
+            "printed": self.printed,
+            "recomputed": self.recomputed,
+            "rule": self.rule,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebuilt:
+    """One published rate or ratio, and every convention that gives it.
+
+    Parameters
+    ----------
+    table, row, column : str
+        Where it stands.
+    printed, recomputed : str
+        As published, and as it follows from the counts, half up at the published digits.
+    conventions : tuple of str
+        How the published number comes about; none if it could not be rebuilt.
+    """
+
+    table: str
+    row: str
+    column: str
+    printed: str
+    recomputed: str
+    conventions: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "table": self.table,
+            "row": self.row,
+            "column": self.column,
+            "printed": self.printed,
+            "recomputed": self.recomputed,
+            "conventions": as_json(self.conventions),
+        }

@@ -1,0 +1,184 @@
+"""Text and tables of an HTML page, with spans filled, read by the standard library's parser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Final
+
+from audit_lib.check.documents import Document, Grid, even
+
+_SKIPPED: Final = frozenset({"script", "style", "svg", "template", "noscript", "select"})
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BREAKS: Final = frozenset(
+    {"p", "div", "li", "dt", "dd", "br", "tr", "table", "caption", "section", "article", "header", "footer", "ul", "ol",
+     "figcaption", "blockquote", "summary", "title", *_HEADINGS}
+)  # fmt: skip
+# Footnote marks and remarks under a number: "0.97<sup>1</sup>" is not 0.971.
+_ASIDES: Final = frozenset({"sup", "small"})
+_MOST_SPAN: Final = 100
+
+
+@dataclass(slots=True)
+class _Cell:
+    across: int
+    down: int
+    text: list[str] = field(default_factory=list)
+    asides: list[str] = field(default_factory=list)
+
+    @property
+    def words(self) -> str:
+        return " ".join("".join(self.text).split()) or " ".join("".join(self.asides).split())
+
+
+@dataclass(slots=True)
+class _Table:
+    trail: tuple[str, ...]
+    caption: list[str] = field(default_factory=list)
+    rows: list[list[_Cell]] = field(default_factory=list)
+    # Rows before this one belong to a finished thead, tbody or tfoot, which ends their spans.
+    sections: list[int] = field(default_factory=list)
+    cell: _Cell | None = None
+    in_caption: bool = False
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.text: list[str] = []
+        self.grids: list[Grid] = []
+        self._open: list[_Table] = []
+        self._skipping = 0
+        self._asides = 0
+        self._trail: list[str] = [""] * len(_HEADINGS)
+        self._heading: list[str] | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _SKIPPED:
+            self._skipping += 1
+        if self._skipping:
+            return
+        if tag in _BREAKS:
+            self._space("\n")
+        if tag in _HEADINGS:
+            self._heading = []
+        elif tag == "table":
+            self._open.append(_Table(tuple(words for words in self._trail if words)))
+        elif tag in _ASIDES:
+            self._asides += 1
+        elif self._open:
+            self._in_table(tag, dict(attrs))
+
+    def _in_table(self, tag: str, attrs: dict[str, str | None]) -> None:
+        table = self._open[-1]
+        if tag == "caption":
+            table.in_caption = True
+        elif tag in ("thead", "tbody", "tfoot"):
+            table.cell = None
+            table.sections.append(len(table.rows))
+        elif tag == "tr":
+            table.cell = None
+            table.rows.append([])
+        elif tag in ("td", "th"):
+            self._asides = 0
+            if not table.rows:
+                table.rows.append([])
+            table.cell = _Cell(_span(attrs.get("colspan")), _span(attrs.get("rowspan"), zero=_MOST_SPAN))
+            table.rows[-1].append(table.cell)
+            self._space(" ")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        # HTML knows no empty elements but the void ones: <td/> opens a cell, <svg/> is the exception.
+        if tag not in _SKIPPED:
+            self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _SKIPPED:
+            self._skipping = max(0, self._skipping - 1)
+        if self._skipping:
+            return
+        if tag in _BREAKS:
+            self._space("\n")
+        if tag in _HEADINGS and self._heading is not None:
+            level = _HEADINGS.index(tag)
+            self._trail[level] = " ".join("".join(self._heading).split())
+            self._trail[level + 1 :] = [""] * (len(_HEADINGS) - level - 1)
+            self._heading = None
+        elif tag in _ASIDES:
+            self._asides = max(0, self._asides - 1)
+        elif self._open:
+            table = self._open[-1]
+            if tag == "caption":
+                table.in_caption = False
+            elif tag in ("td", "th", "tr"):
+                table.cell = None
+            elif tag == "table":
+                self._close()
+
+    def handle_data(self, data: str) -> None:
+        if self._skipping:
+            return
+        self._space(data)
+        if self._heading is not None:
+            self._heading.append(data)
+
+    def _space(self, data: str) -> None:
+        """Add words, or the white space that a tag stands for, to all that is open."""
+        self.text.append(data)
+        if not self._open:
+            return
+        table = self._open[-1]
+        if table.in_caption:
+            table.caption.append(data)
+        elif table.cell is not None:
+            (table.cell.asides if self._asides else table.cell.text).append(data)
+
+    def _close(self) -> None:
+        table = self._open.pop()
+        grid = Grid(rows=_filled(table), caption=" ".join("".join(table.caption).split()), trail=table.trail)
+        if grid.rows:
+            self.grids.append(grid)
+
+    def close(self) -> None:
+        super().close()
+        while self._open:
+            self._close()
+
+
+def html_document(text: str) -> Document:
+    """Read a page: its visible words, and its tables with their captions and the headings above them.
+
+    Examples
+    --------
+    >>> page = "<table><tr><th rowspan=2>Male<td>92<tr><td>0.97<sup>1</sup></table>"
+    >>> html_document(page).grids[0].rows
+    (('Male', '92'), ('Male', '0.97'))
+    """
+    reader = _Reader()
+    reader.feed(text)
+    reader.close()
+    lines = (" ".join(line.split()) for line in "".join(reader.text).split("\n"))
+    return Document(format="html", text="\n".join(line for line in lines if line), grids=tuple(reader.grids))
+
+
+def _span(value: str | None, zero: int = 1) -> int:
+    if value is None or not value.strip().isdecimal():
+        return 1
+    return min(int(value), _MOST_SPAN) or zero
+
+
+def _filled(table: _Table) -> tuple[tuple[str, ...], ...]:
+    """Rows with every span filled with copies, as the standard's table algorithm places cells."""
+    rows: list[dict[int, str]] = [{} for _ in table.rows]
+    ends = sorted({*table.sections, len(rows)})
+    for index, cells in enumerate(table.rows):
+        last = next(end for end in ends if end > index)
+        column = 0
+        for cell in cells:
+            while column in rows[index]:
+                column += 1
+            for down in range(index, min(index + cell.down, last)):
+                for across in range(column, column + cell.across):
+                    rows[down].setdefault(across, cell.words)
+            column += cell.across
+    return even([row.get(column, "") for column in range(max(row, default=-1) + 1)] for row in rows if row)

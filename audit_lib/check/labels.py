@@ -1,0 +1,106 @@
+"""Row labels of published tables, as categories of the policy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal
+
+from audit_lib.policies import Policy
+
+Role = Literal["category", "unknown", "total"]
+
+# How people write the policy's categories. The policy's own name always counts; a test holds the two together.
+_SYNONYMS: Final[Mapping[str, str]] = {
+    "Male": r"males?|men|man|m",
+    "Female": r"females?|women|woman|f",
+    "Hispanic or Latino": r"hispanics?|latin[oaxe]s?|latino/a",
+    "White": r"whites?|caucasians?",
+    "Black or African American": r"blacks?|african[- ]americans?",
+    "Native Hawaiian or Pacific Islander": r"(?:native )?hawaiians?|pacific islanders?|nhpi|nhopi",
+    "Asian": r"asians?",
+    "Native American or Alaska Native": r"(?:native american|american indian)s?|alaskan? natives?|ai/?an|naan",
+    "Two or More Races": r"(?:two|2) or more(?: races)?|2\+ races|multi[- ]?racial|mixed race",
+}
+_NOT_HISPANIC: Final = re.compile(
+    r"\(?\s*\bno[nt][ /-]*hispanic(?:(?:\s*(?:/|,|or|and)\s*)?\s*latin[oaxe](?:/a)?)?\s*\)?"
+)
+_UNKNOWN: Final = re.compile(
+    r"\b(?:unknown|undisclosed|undeclared|unreported|unspecified|missing|declined?|"
+    r"(?:not|no|non)[ -](?:\w+[ -])?(?:disclosed|specified|reported|provided|answer(?:ed)?|response|stated|declared|"
+    r"identified|available|known|data)|prefer(?:red)? not|(?:do|did|does)(?: not|n't) (?:wish|want|identify|disclose|"
+    r"answer|report|know)|blank)\b"
+)
+_TOTAL: Final = re.compile(
+    r"(?:grand |sub)?total\b.*|overall\b.*|all(?: (?:applicants|candidates|categories|groups|known))?|sum"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """What a row is about.
+
+    Parameters
+    ----------
+    text : str
+        The label as it prints.
+    role : {"category", "unknown", "total"}
+        A category of people, people of unknown category, or a sum of rows.
+    levels : mapping of str to str
+        Attribute -> the policy's category; without an attribute that was not recognised.
+    """
+
+    text: str
+    role: Role
+    levels: Mapping[str, str]
+
+    @property
+    def key(self) -> str:
+        """Equal for two labels of one category."""
+        return ", ".join(self.levels.values()) if self.levels else self.text.casefold()
+
+
+def read_label(parts: Sequence[str], policy: Policy) -> Label:
+    """Understand the label cells of a row, from the left.
+
+    Examples
+    --------
+    >>> from audit_lib.policies import load_policy
+    >>> policy = load_policy("nyc_ll144")
+    >>> dict(read_label(["Non/Hispanic or Latino", "Female", "Black"], policy).levels)
+    {'sex': 'Female', 'race': 'Black or African American'}
+    >>> read_label(["Declined to answer"], policy).role, read_label(["Non-binary"], policy).levels
+    ('unknown', {})
+    """
+    kept = [part for i, part in enumerate(parts) if part and part not in parts[:i]]
+    text = ", ".join(kept)
+    words = _plain(text)
+    if _UNKNOWN.search(words):
+        return Label(text=text, role="unknown", levels={})
+    if _TOTAL.fullmatch(words):
+        return Label(text=text, role="total", levels={})
+    levels: dict[str, str] = {}
+    rest = _NOT_HISPANIC.sub(" ", words)
+    for attribute in policy.attributes:
+        found = [
+            name for name in (level.name for level in attribute.categories) if _pattern(name).search(rest)
+        ]
+        # Two races in one label ("Asian or Pacific Islander") are a category of another taxonomy.
+        if len(found) == 1:
+            levels[attribute.name] = found[0]
+    return Label(text=text, role="category", levels=levels)
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    words = re.escape(name.lower()) + (f"|{_SYNONYMS[name]}" if name in _SYNONYMS else "")
+    return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])")
+
+
+def _plain(text: str) -> str:
+    words = re.sub(
+        r"[*\u2020\u2021\u00a7\u00b9\u00b2\u00b3]|\[\d+\]|\(\w\)", " ", text.lower().replace("\u2019", "'")
+    )
+    return " ".join(words.replace("&", " and ").split())

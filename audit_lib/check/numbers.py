@@ -1,0 +1,127 @@
+"""Numbers as people publish them: signs, thousands, percent, footnote marks, and words for "none"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+_NUMBER: Final = re.compile(
+    r"(?P<sign>[-\u2212\u2013])?\s*(?P<whole>[0-9]{1,3}(?:,[0-9]{3}){1,5}|[0-9]{1,18})?(?:\.(?P<decimals>[0-9]{1,18}))?"
+    r"(?:[eE](?P<power>[+-]?[0-9]{1,2}))?\s*(?P<percent>%)?"
+)
+# What may stand after a number: footnote marks, or a remark in brackets.
+_MARKS: Final = re.compile(
+    r"(?:\s|[*\u2020\u2021\u00a7\u00b6#^]|[\u00b9\u00b2\u00b3\u2070-\u2079]|\[[^\]]*\]|\([^)]*\))*"
+)
+_NONE: Final = frozenset(
+    {"", "-", "\u2013", "\u2014", "--", "n/a", "na", "nan", "none", "null", "undefined", "not applicable", "excluded",
+     "not calculated", "not reported", "not defined", "suppressed", "*", "**", "\u2020", "x", ".", "#n/a", "#div/0!"}
+)  # fmt: skip
+_SUPPRESSED: Final = re.compile(r"(?:<|less than|fewer than|under)\s*\d+(?:\.\d+)?\s*%?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """A number as printed.
+
+    Parameters
+    ----------
+    digits : str
+        Its digits alone, without sign, thousands, percent or marks: ``1390``, ``.67``, ``64.2``.
+    negative, percent : bool
+        Whether it has a minus, and a percent sign.
+    """
+
+    digits: str
+    negative: bool = False
+    percent: bool = False
+
+    @property
+    def decimals(self) -> int:
+        """Digits after the point."""
+        return len(self.digits.partition(".")[2])
+
+    @property
+    def value(self) -> Fraction:
+        """What is printed, in the unit printed."""
+        size = Fraction(self.digits if not self.digits.startswith(".") else f"0{self.digits}")
+        return -size if self.negative else size
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a whole number: ``12`` and ``12.0`` are."""
+        return self.value.denominator == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: its text and, where it holds one, its number."""
+
+    text: str
+    number: Number | None = None
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the cell says that there is no number (empty, a dash, "n/a", "< 5")."""
+        return self.number is None and says_none(self.text)
+
+    @property
+    def count(self) -> int | None:
+        """The number of people it holds, if it holds one."""
+        if self.number is None or self.number.percent or self.number.negative or not self.number.is_whole:
+            return None
+        return int(self.number.value)
+
+
+def says_none(text: str) -> bool:
+    """Whether a text stands for "no number here".
+
+    Examples
+    --------
+    >>> says_none("N/A"), says_none("< 5"), says_none("many")
+    (True, True, False)
+    """
+    words = " ".join(text.lower().split())
+    bare = words.rstrip("*\u2020\u2021").strip()
+    return words in _NONE or bare in _NONE or _SUPPRESSED.fullmatch(bare) is not None
+
+
+def read_number(text: str) -> Number | None:
+    """Read a printed number, or return None if the text is something else.
+
+    Examples
+    --------
+    >>> read_number("1,390"), read_number(" .67 ")
+    (Number(digits='1390', negative=False, percent=False), Number(digits='.67', negative=False, percent=False))
+    >>> read_number("64.2 %\N{DAGGER}").percent, read_number("0.97 [1]").digits, read_number("about 3")
+    (True, '0.97', None)
+    """
+    words = " ".join(text.replace("\u00a0", " ").split())
+    found = _NUMBER.match(words)
+    if found is None or (found["whole"] is None and found["decimals"] is None):
+        return None
+    if not _MARKS.fullmatch(words[found.end() :]):
+        return None
+    whole, decimals = (found["whole"] or "").replace(",", ""), found["decimals"]
+    digits = whole if decimals is None else f"{whole}.{decimals}"
+    if found["power"]:
+        digits = _plain(digits, int(found["power"]))
+    return Number(digits=digits, negative=found["sign"] is not None, percent=found["percent"] is not None)
+
+
+def read_cell(text: str) -> Cell:
+    """Make a cell of its text."""
+    return Cell(" ".join(text.replace("\u00a0", " ").split()), read_number(text))
+
+
+def _plain(digits: str, power: int) -> str:
+    # Spreadsheets write 1.39E+03; the digits after the point are what the power leaves of them.
+    whole, _, decimals = digits.partition(".")
+    shift = len(decimals) - power
+    everything = whole + decimals
+    if shift <= 0:
+        return everything + "0" * -shift
+    padded = everything.rjust(shift + 1, "0")
+    return f"{padded[:-shift]}.{padded[-shift:]}"

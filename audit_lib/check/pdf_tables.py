@@ -1,0 +1,84 @@
+"""Text and tables of a PDF, through pdfplumber."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from audit_lib.check.columns import has_header
+from audit_lib.check.documents import Document, Grid, even
+from audit_lib.check.pdf_layout import layout_grids
+from audit_lib.errors import CorruptFileError, InputError
+
+_UNRULED: Final = (
+    "whether each number was put into its cell: the PDF's tables are not ruled, and were read from where words "
+    "stand. Look at the page before you rely on a finding"
+)
+
+
+def pdf_document(content: bytes, path: Path) -> Document:
+    """Read the text of every page, and every table that lines or the alignment of words give away.
+
+    Raises
+    ------
+    InputError
+        If pdfplumber is not installed, or the PDF needs a password.
+    CorruptFileError
+        If the file does not open as a PDF, or holds no text (a scan).
+    """
+    try:
+        import pdfplumber
+        from pdfplumber.utils.exceptions import PdfminerException
+    except ImportError:
+        raise InputError(f"{path}: reading PDF needs pdfplumber; pip install 'audit-lib[check]'") from None
+    try:
+        with pdfplumber.open(io.BytesIO(content)) as pdf:
+            texts = [page.extract_text() or "" for page in pdf.pages]
+            grids = _ruled(pdf.pages)
+            caution = ""
+            if not any(has_header(grid) for grid in grids):
+                grids = list(layout_grids([page.extract_words(extra_attrs=["size"]) for page in pdf.pages]))
+                caution = _UNRULED
+    except PdfminerException as error:
+        cause = type(error.args[0]).__name__ if error.args else "unknown fault"
+        raise CorruptFileError(f"{path}: does not open as a PDF without a password ({cause})") from None
+    if not any(texts):
+        raise CorruptFileError(f"{path}: no text in the PDF; a scan cannot be checked")
+    return Document(format="pdf", text="\n".join(texts), grids=tuple(grids), caution=caution)
+
+
+def _ruled(pages: Sequence[Any]) -> list[Grid]:
+    return [
+        Grid(
+            rows=even(_merged(rows)),
+            caption=_above(page, table.bbox[1]),
+            continues=i == 0 and page.page_number > 1,
+        )
+        for page in pages
+        for i, table in enumerate(page.find_tables())
+        for rows in [table.extract()]
+        if rows
+    ]
+
+
+def _merged(rows: list[list[str | None]]) -> list[list[str]]:
+    """Fill cells that a merged cell covers (None) from above, in the first row from the left."""
+    filled: list[list[str]] = []
+    for row in rows:
+        texts: list[str] = []
+        for i, cell in enumerate(row):
+            beside = texts[-1] if texts else ""
+            texts.append(" ".join(cell.split()) if cell is not None else filled[-1][i] if filled else beside)
+        filled.append(texts)
+    return filled
+
+
+def _above(page: Any, top: float) -> str:
+    """Return the line of text right above a table."""
+    if top <= 1:
+        return ""
+    text = page.crop((0, 0, page.width, top), strict=False).extract_text() or ""
+    lines: list[str] = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""

@@ -1,0 +1,99 @@
+"""Every number of a table, computed again from its whole numbers of people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from audit_lib.check.columns import Meaning, Table
+from audit_lib.check.findings import Finding, Rebuilt
+from audit_lib.check.numbers import Number
+from audit_lib.check.rates import counts, rebuild_rate, scale_of, unit_of
+from audit_lib.check.ratios import Member, rebuild_ratios
+from audit_lib.measure.printed import round_half_up
+from audit_lib.policies import Policy
+
+
+def rebuild(table: Table, policy: Policy) -> tuple[list[Finding], list[Rebuilt]]:
+    """Recompute a table.
+
+    Returns
+    -------
+    findings : list of Finding
+        What does not follow from the table's own counts.
+    rebuilt : list of Rebuilt
+        Every printed rate and ratio with the conventions that give it.
+    """
+    findings: list[Finding] = [*_columns(table), *counts(table)]
+    rebuilt: list[Rebuilt] = []
+    unit = unit_of(table, "rate")
+    members = []
+    for row in table.rows:
+        rate, found, record = rebuild_rate(table, row, unit)
+        findings += found
+        rebuilt += record
+        number = row.cell("rate").number
+        members.append(Member(row, rate, None if number is None else number.value / scale_of(number, unit)))
+    found, record = rebuild_ratios(table, members, policy)
+    return findings + found + list(_print(table, policy.guidance.threshold)), rebuilt + record
+
+
+def _columns(table: Table) -> Iterator[Finding]:
+    fields: tuple[tuple[Meaning, str, str], ...] = (
+        ("applicants", "the number of applicants or candidates", "F05"),
+        ("rate", "the selection rate or scoring rate", "F06"),
+        ("ratio", "the impact ratio", "F07"),
+    )
+    for meaning, words, field in fields:
+        if meaning not in table.headers:
+            yield Finding(
+                id="column_missing",
+                table=table.name,
+                column=meaning,
+                message=f"no column for {words} was found ({field})",
+            )
+
+
+def _print(table: Table, threshold: Fraction) -> Iterator[Finding]:
+    """Yield what is odd in how a column prints: signs left out, and decimals that differ for no reason."""
+    for meaning in ("rate", "ratio"):
+        cells = [(row, row.cell(meaning)) for row in table.rows]
+        numbers = [(row, cell, cell.number) for row, cell in cells if cell.number is not None]
+        if not numbers:
+            continue
+        column = table.headers[meaning]
+        signed = [n.percent for _, _, n in numbers]
+        if any(signed) and not all(signed):
+            for row, cell, number in numbers:
+                if not number.percent:
+                    yield Finding(
+                        id="missing_percent_sign",
+                        table=table.name,
+                        row=row.label.text,
+                        column=column,
+                        printed=cell.text,
+                        message="read as a percentage, like the rest of its column",
+                    )
+        digits = [n.decimals for _, _, n in numbers]
+        usual = max(sorted(set(digits)), key=digits.count)
+        # More digits where the usual ones would print a ratio on or over the guideline are no fault.
+        odd = [
+            row.label.text
+            for row, _, n in numbers
+            if n.decimals != usual and not (n.decimals > usual and _crosses(n, usual, threshold))
+        ]
+        if odd:
+            yield Finding(
+                id="mixed_digits",
+                table=table.name,
+                column=column,
+                row="; ".join(odd),
+                message=f"other rows print {usual} decimals; each is checked at its own",
+            )
+
+
+def _crosses(number: Number, digits: int, threshold: Fraction) -> bool:
+    shown = Fraction(round_half_up(number.value, digits))
+    return (shown > threshold) - (shown < threshold) != (number.value > threshold) - (
+        number.value < threshold
+    )

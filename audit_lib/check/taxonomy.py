@@ -1,0 +1,88 @@
+"""Which rows and tables are there: categories of the policy, doubles, and rows with very few people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from audit_lib.check.columns import Table
+from audit_lib.check.findings import Finding
+from audit_lib.policies import Policy
+
+
+def categories(table: Table, policy: Policy) -> Iterator[Finding]:
+    """Yield rows that are no category of the table's family, and categories that have two rows."""
+    labels = [row.label for row in table.of("category")]
+    attributes = () if table.family is None else policy.family(table.family).attributes
+    outside = [label.text for label in labels if not attributes or set(label.levels) != set(attributes)]
+    if outside:
+        yield Finding(
+            id="category_outside_taxonomy",
+            table=table.name,
+            row="; ".join(dict.fromkeys(outside)),
+            message="not a category of the EEO-1 report by sex, race/ethnicity or both, or not recognised as one",
+        )
+    keys = Counter(label.key for label in labels)
+    for label in {label.key: label for label in labels}.values():
+        if keys[label.key] > 1:
+            message = f"{keys[label.key]} rows are read as {label.key!r}"
+            yield Finding(id="duplicate_category", table=table.name, row=label.text, message=message)
+
+
+def small_cells(table: Table, policy: Policy) -> Iterator[Finding]:
+    """Yield the rows of a table with fewer people than the policy's small cell."""
+    small = [
+        f"{row.label.text}: {n}"
+        for row in table.of("category")
+        if (n := row.cell("applicants").count) is not None and n < policy.small_cell
+    ]
+    if small:
+        yield Finding(
+            id="small_cell",
+            table=table.name,
+            row="; ".join(small),
+            message=f"fewer than {policy.small_cell} people: one decision moves such a rate by more than "
+            f"{100 // policy.small_cell} percentage points",
+        )
+
+
+def doubles(tables: Sequence[Table]) -> Iterator[Finding]:
+    """Yield tables that share kind, family and place with an earlier one."""
+    seen: dict[tuple[str, str | None, str], Table] = {}
+    for table in tables:
+        key = (table.kind, table.family, table.place)
+        if table.family is not None and key in seen:
+            yield Finding(
+                id="duplicate_table",
+                table=table.name,
+                message=f"nothing tells it from table {seen[key].name}: name the position (or the classification "
+                "group) in each caption",
+            )
+        seen.setdefault(key, table)
+
+
+def missing(tables: Sequence[Table], policy: Policy) -> Iterator[Finding]:
+    """Yield categories that no table of their family has a row for."""
+    for family in policy.families:
+        chosen = [table for table in tables if table.family == family.name]
+        present = [dict(row.label.levels) for table in chosen for row in table.of("category")]
+        names = [
+            ", ".join(c.levels.values()) for c in policy.categories(family.name) if c.levels not in present
+        ]
+        if chosen and names:
+            yield Finding(
+                id="category_missing",
+                row="; ".join(names),
+                message=f"no row in a table by {family.title.lower()}; a page should say so if nobody was assessed",
+                rule=family.cite,
+            )
+
+
+def missing_families(tables: Sequence[Table], policy: Policy) -> Iterator[Finding]:
+    """Yield the families of tables that the page does not have."""
+    present = {table.family for table in tables}
+    for family in policy.families:
+        if family.name not in present:
+            yield Finding(
+                id="table_missing", message=f"no table by {family.title.lower()} was found", rule=family.cite
+            )

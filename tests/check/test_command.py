@@ -1,0 +1,48 @@
+"""``audit check-report`` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from audit_lib.cli import main
+from tests.check.cases import html, save, summary
+
+
+def test_clean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = save(tmp_path, html(summary()))
+    assert main(["check-report", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{path}: HTML, 3 tables of rates\n46 of 46 printed rates and ratios rebuilt\n")
+    assert "Findings: none" in out
+
+
+def test_findings_as_text_and_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables = summary()
+    tables["Sex categories"][1][2] = "9,999"
+    path = save(tmp_path, html(tables))
+    assert main(["check-report", str(path)]) == 1
+    assert "error: more_selected_than_applied [5-300, Selection Rate]" in capsys.readouterr().out
+    assert main(["check-report", str(path), "--format", "json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["schema"], document["ok"]) == ("audit-check-report/1", False)
+    assert "more_selected_than_applied" in [finding["id"] for finding in document["findings"]]
+    assert len(document["rebuilt"]) == 46 - 1  # the rate of a row with impossible counts is not rebuilt
+
+
+def test_age(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(save(tmp_path, html(summary())))
+    assert main(["check-report", path, "--as-of", "2024-06-28"]) == 0
+    assert main(["check-report", path, "--as-of", "2025-01-01"]) == 1
+    assert "audit_too_old [5-301(a)]" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["check-report", path, "--as-of", "yesterday"])
+    assert "not a date" in capsys.readouterr().err
+
+
+def test_unreadable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check-report", str(tmp_path / "none.html")]) == 2
+    assert main(["check-report", str(save(tmp_path, "<html>Nothing here</html>"))]) == 2
+    assert "Looked for a header row" in capsys.readouterr().err

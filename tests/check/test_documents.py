@@ -1,0 +1,134 @@
+"""Files as text and grids: HTML as browsers lay it out, CSV as spreadsheets write it, and what is neither."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from audit_lib.check import check_report
+from audit_lib.check.documents import read_document
+from audit_lib.check.html_tables import html_document
+from audit_lib.errors import CorruptFileError, InputError
+from tests.check.cases import HEADER, html, save, summary
+
+
+def test_spans_are_filled_where_browsers_fill_them() -> None:
+    page = """<table><thead><tr><th colspan=2 rowspan=2>Group<th colspan=2>Numbers
+    <tr><th>n<th>rate</thead>
+    <tbody><tr><th rowspan=0>Hispanic<td>Male<td>1<td>2<tr><td>Female<td>3<td>4</tbody>
+    <tbody><tr><td>Other<td>All<td>5<td>6</tbody></table>"""
+    assert html_document(page).grids[0].rows == (
+        ("Group", "Group", "Numbers", "Numbers"),
+        ("Group", "Group", "n", "rate"),
+        ("Hispanic", "Male", "1", "2"),
+        ("Hispanic", "Female", "3", "4"),
+        ("Other", "All", "5", "6"),
+    )
+
+
+def test_footnote_marks_and_remarks_are_not_part_of_a_number() -> None:
+    page = "<table><tr><td>0.97<sup>1</sup><td>48%<small>40% to 55%</small><td><small>12</small></table>"
+    assert html_document(page).grids[0].rows == (("0.97", "48%", "12"),)
+
+
+def test_captions_headings_and_tables_in_tables() -> None:
+    page = """<h1>Audit</h1><h2>Cook</h2><table><tr><td><h3>Inner</h3>
+    <table><caption>Sex <b>categories</b></caption><tr><td>1</table></table><h2>Driver</h2><table><tr><td>2</table>"""
+    inner, outer, last = html_document(page).grids
+    assert (inner.caption, inner.trail, inner.rows) == (
+        "Sex categories",
+        ("Audit", "Cook", "Inner"),
+        (("1",),),
+    )
+    assert outer.trail == ("Audit", "Cook")
+    assert last.trail == ("Audit", "Driver")
+
+
+def test_scripts_and_styles_are_not_text() -> None:
+    page = "<html><style>p{}</style><script>var x='<table>'</script><p>Seen &amp; read</p><svg><text>no</text></svg>"
+    document = html_document(page)
+    assert document.text == "Seen & read"
+    assert document.grids == ()
+
+
+def test_the_content_says_what_a_file_is_and_not_its_name(tmp_path: Path) -> None:
+    assert read_document(save(tmp_path, html(summary()), "page.csv")).format == "html"
+    assert read_document(save(tmp_path, "a,b\n1,2\n", "table.html")).format == "csv"
+
+
+CSV = "Category;# Applicants;# Selected;Selection rate;Impact ratio\nMale;80;40;50%;1.00\nFemale;60;24;40%;0.80\n"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_csv_of_every_spreadsheet(tmp_path: Path, delimiter: str, encoding: str) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes(CSV.replace(";", delimiter).replace("\n", "\r\n").encode(encoding))
+    report = check_report(path)
+    assert len(report.rebuilt) == 4 and report.ok
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "empty"),
+        (b"  \n", "empty"),
+        (b"\x89PNG\x00\x01", "binary and no PDF"),
+        (b'a,"b\n1,2', "not CSV"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(CorruptFileError, match=words):
+        read_document(path)
+
+
+CELL_TEXTS = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(
+        ["Male", "White", "Unknown", "Total", "12", "0", "-3", "1e99", ".", "%", "50%", "1.000", "9" * 5000]
+    ),
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(st.lists(CELL_TEXTS, min_size=1, max_size=6), max_size=6),
+    header=st.permutations(HEADER),
+    span=st.integers(0, 2**70),
+)
+def test_any_table_is_checked_or_refused(
+    tmp_path: Path, rows: list[list[str]], header: list[str], span: int
+) -> None:
+    page = html({"Table": rows, "Other": rows[::-1]}, header=header).replace(
+        "<td>", f"<td rowspan={span}>", 1
+    )
+    try:
+        report = check_report(save(tmp_path, page))
+    except InputError:
+        return
+    assert report.as_dict()["findings"]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.one_of(st.binary(max_size=200), st.text(max_size=200).map(str.encode)))
+def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(InputError):
+        check_report(path)
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="No such file"):
+        read_document(tmp_path / "none.html")
+
+
+def test_a_page_without_a_table_of_rates_says_what_was_looked_for(tmp_path: Path) -> None:
+    path = save(tmp_path, "<html><table><tr><th>Name<th>Price<tr><td>Tea<td>3</table>")
+    with pytest.raises(InputError, match=r"among 1 tables.*impact ratio.*number of applicants"):
+        check_report(path)

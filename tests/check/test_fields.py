@@ -1,0 +1,146 @@
+"""Words of a page: required fields, dates, unknown people, and claims that are not the law's."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from audit_lib.check import check_report
+from audit_lib.check.dates import DATE, read_date
+from audit_lib.check.fields import read_words
+from tests.check.cases import WORDS, checked, html, kinds, save, summary
+
+
+@pytest.mark.parametrize(
+    ("gone", "field"),
+    [
+        ("Date of the bias audit: June 29, 2023.", "F01"),
+        ("June 29, 2023", "F01"),
+        ("Source of the data", "F02"),
+        ("Explanation of the data", "F03"),
+        ("0 individuals were of an unknown category.", "F04"),
+        ("Distribution date: January 5, 2023.", "F08"),
+        ("January 5, 2023", "F08"),
+    ],
+)
+def test_what_is_not_there_is_not_found(tmp_path: Path, gone: str, field: str) -> None:
+    assert gone in WORDS
+    report = checked(tmp_path, summary(), WORDS.replace(gone, ""))
+    assert [(f.id, f.column, f.severity) for f in report.findings] == [("field_not_found", field, "warning")]
+    assert report.findings[0].rule.startswith("5-30")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The most recent bias audit was completed on 29 June 2023.",
+        "Audit date: 2023-06-29",
+        "<dl><dt>Date of the audit</dt><dd>06/29/2023</dd></dl>",
+        "Bias audit conducted in June 2023",
+    ],
+)
+def test_dates_of_audits_as_people_write_them(tmp_path: Path, words: str) -> None:
+    page = html(summary(), WORDS.replace("Date of the bias audit: June 29, 2023.", f"</p>{words}<p>"))
+    report = check_report(save(tmp_path, page), as_of=date(2023, 12, 1))
+    assert kinds(report) == []
+
+
+@pytest.mark.parametrize(
+    ("as_of", "expected"),
+    [
+        (date(2023, 6, 28), ["audit_after_as_of"]),
+        (date(2023, 6, 29), []),
+        (date(2024, 6, 28), []),
+        (date(2024, 6, 29), ["audit_too_old"]),
+    ],
+)
+def test_the_year_of_validity(tmp_path: Path, as_of: date, expected: list[str]) -> None:
+    assert kinds(check_report(save(tmp_path, html(summary())), as_of=as_of)) == expected
+
+
+def test_without_a_day_the_age_is_not_checked_and_that_is_said(tmp_path: Path) -> None:
+    report = checked(tmp_path, summary())
+    assert "age of the audit: give --as-of" in report.not_checked
+
+
+@pytest.mark.parametrize(
+    ("words", "unknown"),
+    [
+        (
+            "The AEDT was also used to assess 250 individuals with an unknown sex or race/ethnicity category.",
+            250,
+        ),
+        ("1,204 candidates did not disclose their race.", 1204),
+        ("No individuals were of unknown category.", 0),
+        ("Unknown sex: 12. Unknown race: 31.", 31),
+        ("Local Law 144 asks, in section 5-301(b)(5), for those of unknown category.", None),
+        ("On June 29, 2023 the unknown were counted.", None),
+        ("250 people applied.", None),
+    ],
+)
+def test_numbers_of_unknown_people(words: str, unknown: int | None) -> None:
+    assert read_words(words).unknown == unknown
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Local Law 144 requires an impact ratio of at least 80%.",
+        "All ratios meet the four-fifths threshold set by the law.",
+        "The tool complies with LL144 because no ratio is under 0.8.",
+    ],
+)
+def test_four_fifths_as_if_the_law_set_it(tmp_path: Path, words: str) -> None:
+    report = checked(tmp_path, summary(), f"{WORDS}<p>{words}</p>")
+    assert kinds(report) == ["four_fifths_as_law"]
+    assert report.findings[0].printed == words
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Local Law 144 sets no pass mark; four fifths is not part of it.",
+        "A ratio under 0.8 is looked at under the Uniform Guidelines, 29 CFR 1607.4(D); the law requires it printed.",
+        "80% of applicants applied online.",
+    ],
+)
+def test_four_fifths_as_what_it_is(tmp_path: Path, words: str) -> None:
+    assert kinds(checked(tmp_path, summary(), f"{WORDS}<p>{words}</p>")) == []
+
+
+def test_scores_that_no_tool_gave(tmp_path: Path) -> None:
+    words = f"{WORDS}<p>Scores were drawn with a random number generator.</p>"
+    assert kinds(checked(tmp_path, summary(), words)) == ["scores_not_from_tool"]
+    words = f"{WORDS}<p>Scores were not simulated: no result was randomly generated.</p>"
+    assert kinds(checked(tmp_path, summary(), words)) == []
+
+
+def test_test_data_must_be_explained(tmp_path: Path) -> None:
+    bare = f"{WORDS}<p>The audit used test data.</p>"
+    report = checked(tmp_path, summary(), bare)
+    assert [f.column for f in report.findings] == ["F10"]
+    told = (
+        f"{WORDS}<p>The audit used test data, generated from adverts. Historical data were insufficient.</p>"
+    )
+    assert kinds(checked(tmp_path, summary(), told)) == []
+
+
+def test_what_goes_beyond_the_rule_is_a_note_and_the_page_is_still_clean(tmp_path: Path) -> None:
+    words = WORDS.replace("for this position ", "").replace("0 individuals", "30 individuals")
+    report = checked(tmp_path, summary(), f"{words}<p>The differences are statistically significant.</p>")
+    assert kinds(report) == ["significance_without_test", "position_not_found", "unknown_without_bounds"]
+    assert report.ok
+
+
+def test_dates() -> None:
+    text = "2023-06-29, June 29th, 2023, 29 Sept. 2023, 6/29/23, Feb 2024, 2023-02-30, 144/2021"
+    assert [read_date(found) for found in DATE.finditer(text)] == [
+        date(2023, 6, 29),
+        date(2023, 6, 29),
+        date(2023, 9, 29),
+        date(2023, 6, 29),
+        date(2024, 2, 29),
+        None,
+    ]

@@ -1,0 +1,55 @@
+"""PDF summaries: ruled tables and tables without rules, over pages; and PDFs that are none."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from audit_lib.check import check_report
+from audit_lib.errors import CorruptFileError, InputError
+from tests.check.cases import html, kinds, summary
+
+RULED = "td, th { border: 1px solid; padding: 3px }"
+LINES = "td, th { border-bottom: 1px solid; padding: 3px 12px }"
+
+
+def pdf(path: Path, style: str, page: str) -> Path:
+    weasyprint = pytest.importorskip("weasyprint", reason="makes the PDF")
+    pytest.importorskip("pdfplumber", reason="reads the PDF")
+    css = f"@page {{ size: A4 }} table {{ border-collapse: collapse }} tr {{ break-inside: avoid }} {style}"
+    weasyprint.HTML(string=page.replace("<body>", f"<body><style>{css}</style>")).write_pdf(path)
+    return path
+
+
+@pytest.mark.parametrize("style", [RULED, LINES])
+def test_every_number_is_rebuilt(tmp_path: Path, style: str) -> None:
+    report = check_report(pdf(tmp_path / "page.pdf", style, html(summary())))
+    assert kinds(report) == []
+    assert report.conventions() == {"counts, half up": 46}
+    assert (style == LINES) == any("not ruled" in line for line in report.not_checked)
+
+
+@pytest.mark.parametrize("style", [RULED, LINES])
+def test_a_fault_is_found(tmp_path: Path, style: str) -> None:
+    tables = summary()
+    tables["Race/ethnicity categories"][4][4] = "0.111"
+    report = check_report(pdf(tmp_path / "page.pdf", style, html(tables)))
+    assert [(f.id, f.row, f.printed) for f in report.findings] == [("ratio_not_rebuilt", "Asian", "0.111")]
+
+
+def test_a_broken_pdf(tmp_path: Path) -> None:
+    pytest.importorskip("pdfplumber")
+    path = tmp_path / "page.pdf"
+    path.write_bytes(b"%PDF-1.7\nnothing more")
+    with pytest.raises(CorruptFileError, match="does not open"):
+        check_report(path)
+
+
+def test_without_pdfplumber_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pdfplumber", None)
+    path = tmp_path / "page.pdf"
+    path.write_bytes(b"%PDF-1.7\n")
+    with pytest.raises(InputError, match=r"audit-lib\[check\]"):
+        check_report(path)
