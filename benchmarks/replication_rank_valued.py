@@ -234,4 +234,5 @@ the smaller gap (root mean square over 7 groups)? Jobs, of 4, in which it did:
 
 {table(["k", *names.values()], order)}
 
-All four metrics agree, and four jobs cannot tell metrics apart. The NDCG curve needs more models and is not drawn here."""
+All four metrics agree, and four jobs cannot tell metrics apart. The NDCG curve needs
+more models and is not drawn here."""

@@ -91,12 +91,8 @@ def bootstrap_totals(sums: ArrayLike, resamples: int, seed: int) -> NDArray[np.f
         raise InputError(f"sums have {table.ndim} dimensions; give one row a cluster, one column a statistic")
     blocks = _weight_blocks(table.shape[0], resamples, seed)
     # Not a matrix product: its sums would depend on the number of BLAS threads.
-    return np.concatenate(
-        [
-            np.stack([np.einsum("ij,j->i", block, column) for column in columns], axis=1)
-            for block in (drawn.astype(np.float64) for drawn in blocks)
-        ]
-    )
+    columns = np.ascontiguousarray(table.T)
+    return np.concatenate([np.einsum("ij,kj->ik", block.astype(np.float64), columns) for block in blocks])
 
 
 def bootstrap_rank_indices(

@@ -81,7 +81,9 @@ def test_the_structure_is_sound(outline: Outline) -> None:
 
 
 def test_nothing_is_fetched_and_no_script_is_needed(html: str, outline: Outline) -> None:
-    assert not [tag for tag, _ in outline.tags if tag in {"script", "link", "iframe", "img", "object", "embed"}]
+    assert not [
+        tag for tag, _ in outline.tags if tag in {"script", "link", "iframe", "img", "object", "embed"}
+    ]
     for _, attributes in outline.tags:
         assert "src" not in attributes
         assert not any(name.startswith("on") for name in attributes)
@@ -181,7 +183,9 @@ def test_the_terminal_prints_the_same_counts(run: Run) -> None:
 
 
 def test_demographics_that_the_law_refuses_are_called_so(tmp_path: Path) -> None:
-    page = made(tmp_path, groups={"provenance": "observer_coded"}).stage("report").read("report.html").decode()
+    page = (
+        made(tmp_path, groups={"provenance": "observer_coded"}).stage("report").read("report.html").decode()
+    )
     policy = load_policy("nyc_ll144")
     assert f"<h1>{policy.wording['title_refused']}</h1>" in page
     assert "FAQ III.6" in page
