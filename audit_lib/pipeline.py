@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from audit_lib.canonical import pretty_json
-from audit_lib.errors import IncompleteRunError, NotFoundError, ValidationFailedError
+from audit_lib.errors import IncompleteRunError, NotFoundError, SpecError, ValidationFailedError
+from audit_lib.registry import did_you_mean
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput, Window
 from audit_lib.spec import AuditSpec, json_schema
 from audit_lib.store import open_store
@@ -106,6 +107,14 @@ def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int
     label = f"{name}/{shard}" if shard is not None else name
     if folder.is_complete():
         run.notify(f"{label}: complete, skipped")
+        if name == "sample":
+            from audit_lib.sample.sources import changed_since
+
+            for path in changed_since(run.spec, folder.read_json("sample.json")):
+                run.notify(
+                    f"WARNING: {path}: the source changed since this run was sampled; this run keeps the "
+                    "old data; change the spec or the store to audit the new"
+                )
         return folder.counts()
     for needed in stage.needs:
         _require(run, needed)
@@ -179,7 +188,7 @@ def check(spec: AuditSpec) -> None:
     Raises
     ------
     SpecError
-        If a part is not registered, an option is wrong, or a design file cannot be read.
+        If a part is not registered, an option is wrong, a column is not known, or a file cannot be read.
     """
     from audit_lib.measure.categories import category_of
     from audit_lib.measure.stage import METRICS
@@ -187,20 +196,73 @@ def check(spec: AuditSpec) -> None:
     from audit_lib.perturb.template import read_template
     from audit_lib.policies import load_policy
     from audit_lib.sample import SOURCES
+    from audit_lib.sample.stage import check_strata
     from audit_lib.score import check_model
     from audit_lib.score.requests import elicitation
 
+    _check_attributes(spec)
     SOURCES.get(spec.source.kind)(spec)
+    check_strata(spec)
+    _check_measure_strata(spec)
     if spec.perturb is not None:
         PERTURBATIONS.get(spec.perturb.kind)
     elicitation.get(spec.task)
-    check_model(spec.model)
+    check_model(spec.model, spec.task)
+    if spec.task == "listwise" and spec.model.backend != "recorded":
+        raise SpecError(
+            f"task: listwise reads recorded rankings, and model.backend is {spec.model.backend}; "
+            "ask a live model pointwise"
+        )
     for name in spec.measure.metrics:
         METRICS.get(name)
     category_of(spec.groups, load_policy(spec.report.policy))
     files = spec.read_design_files()
     if "prompt.template" in files:
-        read_template(files["prompt.template"])
+        _check_slots(spec, read_template(files["prompt.template"]))
+    _check_inputs(spec)
+
+
+def _check_attributes(spec: AuditSpec) -> None:
+    from audit_lib.records import SCORE_SCHEMA, prompt_schema, variant_schema
+
+    taken = {*prompt_schema(()).names, *variant_schema(()).names, *SCORE_SCHEMA.names}
+    for axis in spec.groups.axes:
+        if axis in taken:
+            raise SpecError(
+                f"groups.attributes: {axis!r} is the name of a column of ours; give the attribute another name"
+            )
+
+
+def _check_measure_strata(spec: AuditSpec) -> None:
+    known = ["position", "model", "application_id", "round_id", *spec.groups.axes]
+    for column in (column for columns in spec.measure.strata for column in columns):
+        if column not in known:
+            raise SpecError(
+                f"measure.strata: {column!r} is not a column to split by{did_you_mean(column, known)}"
+            )
+
+
+def _check_slots(spec: AuditSpec, template: list[dict[str, str]]) -> None:
+    from audit_lib.perturb.template import slots
+    from audit_lib.sample.columns import NAME
+
+    known = [*spec.source.fields, NAME]
+    for slot in (slot for message in template for slot in slots(message["content"])):
+        if slot not in known:
+            raise SpecError(
+                f"prompt.template: slot {{{{{slot}}}}} is not in source.fields{did_you_mean(slot, known)}"
+            )
+
+
+def _check_inputs(spec: AuditSpec) -> None:
+    """Look for the files that are read later; what is at a URI shows when it is read."""
+    named = [("source.paths", path) for path in spec.source.paths]
+    if spec.demographics is not None:
+        named.append(("demographics.path", spec.demographics.path))
+    for key, reference in named:
+        path = spec.path(reference)
+        if "://" not in path and not Path(path).is_file():
+            raise SpecError(f"{key}: {reference} is not a file; it is looked for at {path}")
 
 
 def latest_run(audit: str, root: str) -> Run:

@@ -93,6 +93,11 @@ class TestResult:
     statistic: float | Undefined | None = None
     alternative: Literal["two-sided", "less", "greater"] = "two-sided"
 
+    def __post_init__(self) -> None:
+        for number in (self.p_value, self.statistic):
+            if isinstance(number, float) and math.isnan(number):
+                raise ValueError(f"{self.name}: a NaN is not a test; use Undefined(reason)")
+
     def as_dict(self) -> dict[str, Any]:
         """JSON form."""
         return {f.name: as_json(getattr(self, f.name)) for f in fields(self)}

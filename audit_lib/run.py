@@ -18,7 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audit_lib.canonical import pretty_json, sha256
-from audit_lib.errors import ConflictError, EmptyWindowError, EvidenceError, IncompleteRunError
+from audit_lib.errors import (
+    ConflictError,
+    EmptyWindowError,
+    EvidenceError,
+    IncompleteRunError,
+    InputError,
+    NotFoundError,
+)
 from audit_lib.records import from_parquet
 from audit_lib.spec import AuditSpec
 from audit_lib.store import Store, open_store
@@ -38,6 +45,8 @@ class Window:
     ------
     EmptyWindowError
         If it has no width.
+    InputError
+        If an end has a fraction of a second: a run's folder names whole seconds.
 
     Examples
     --------
@@ -55,6 +64,11 @@ class Window:
             raise EmptyWindowError(
                 f"window [{self.start.isoformat()}, {self.end.isoformat()}) has no width: nothing would be drawn. "
                 "Under Airflow use CronDataIntervalTimetable, or pass window_start and window_end."
+            )
+
+        if self.start.astimezone(UTC).microsecond or self.end.astimezone(UTC).microsecond:
+            raise InputError(
+                f"window {self.start.isoformat()} to {self.end.isoformat()}: give both ends in whole seconds"
             )
 
     @classmethod
@@ -232,13 +246,19 @@ class Run:
         ------
         IncompleteRunError
             If there is no plan at `uri`.
+        NotFoundError
+            If `uri` does not end in audit, window and digest, as runs in a store do.
         """
-        root, audit, window, digest = uri.rstrip("/").rsplit("/", 3)
+        try:
+            root, audit, window, digest = uri.rstrip("/").rsplit("/", 3)
+            span = Window.from_label(window)
+        except ValueError:
+            raise NotFoundError(f"{uri}: no run; a run's URI is STORE/AUDIT/WINDOW/DIGEST") from None
         store = open_store(root)
         folder = StageFolder(store, f"{audit}/{window}/{digest}/plan")
-        spec = AuditSpec.load_text(folder.read("spec.json").decode(), (base or Path()) / "spec.json")
+        spec = AuditSpec.load_json(folder.read("spec.json"), (base or Path()) / "spec.json")
         full_digest = folder.read_json("plan.json")["spec_digest"]
-        return cls(spec, RunKey(audit, Window.from_label(window), full_digest), store, notify)
+        return cls(spec, RunKey(audit, span, full_digest), store, notify)
 
     @classmethod
     def from_bundle(cls, uri: str, notify: Callable[[str], None] = _silent) -> Run:
@@ -253,7 +273,7 @@ class Run:
         """
         store = open_store(uri)
         plan = StageFolder(store, "plan")
-        spec = AuditSpec.load_text(plan.read("spec.json").decode(), Path("spec.json"))
+        spec = AuditSpec.load_json(plan.read("spec.json"), Path("spec.json"))
         try:
             document = plan.read_json("plan.json")
             key = RunKey(document["audit"], Window.from_label(document["window"]), document["spec_digest"])

@@ -7,13 +7,14 @@ prompt template), so that a changed design is another run.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Final, Literal
+from zoneinfo import ZoneInfo
 
-import yaml
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -27,16 +28,26 @@ from pydantic import (
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import SpecError
 from audit_lib.registry import did_you_mean
+from audit_lib.spec_text import check_cron, faults, read_yaml
 
 Provenance = Literal["self_reported", "observer_coded", "assigned", "inferred"]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 Share = Annotated[float, Field(ge=0, le=1)]
 
+RESERVED: Final = ("drift_monitor", "verify_evidence")
+"""Names of the DAGs that no audit makes."""
+
+
+def _no_repeats(values: Sequence[Any]) -> None:
+    repeated = next((value for place, value in enumerate(values) if value in values[:place]), None)
+    if repeated is not None:
+        raise ValueError(f"{repeated!r} is listed twice")
+
 
 class Section(BaseModel):
     """A part of the spec: immutable, without unknown keys."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Schedule(Section):
@@ -48,6 +59,20 @@ class Schedule(Section):
         datetime.fromisoformat("2026-01-05T00:00:00+00:00"),
         description="No run before this instant (ISO 8601).",
     )
+
+    @field_validator("cron")
+    @classmethod
+    def _cron(cls, value: str) -> str:
+        return check_cron(value)
+
+    @field_validator("timezone")
+    @classmethod
+    def _zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (KeyError, ValueError, OSError):
+            raise ValueError(f"{value!r} is not an IANA time zone such as America/New_York") from None
+        return value
 
     @field_validator("start")
     @classmethod
@@ -178,6 +203,12 @@ class Sample(Section):
         description="Columns whose shares the draw keeps (proportional allocation).",
     )
 
+    @field_validator("strata")
+    @classmethod
+    def _once(cls, value: list[str]) -> list[str]:
+        _no_repeats(value)
+        return value
+
 
 class Perturb(Section):
     """Counterfactual variants of each prompt. Without this section prompts are audited as they are."""
@@ -261,6 +292,11 @@ class Decision(Section):
             raise ValueError("rule top_k needs k and round")
         if self.rule == "threshold" and self.threshold is None:
             raise ValueError("rule threshold needs threshold")
+        for key, rule in (("k", "top_k"), ("threshold", "threshold")):
+            if getattr(self, key) is not None and self.rule != rule:
+                raise ValueError(
+                    f"{key} is for rule {rule} and would be ignored by {self.rule}; leave it out"
+                )
         return self
 
 
@@ -290,13 +326,17 @@ class Measure(Section):
             "score_gap",
             "demographic_parity_gap",
         ],
+        min_length=1,
         description="Registered metrics.",
     )
     quotas: list[Annotated[int, Field(ge=1)]] = Field(
-        default_factory=lambda: [1, 2, 3, 4, 5], description="Quotas k at which selection gaps are measured."
+        default_factory=lambda: [1, 2, 3, 4, 5],
+        min_length=1,
+        description="Quotas k at which selection gaps are measured.",
     )
     strata: list[list[str]] = Field(
         default_factory=lambda: [[], ["position"]],
+        min_length=1,
         description="Columns to split by; [] is the whole audit. The first entry is the headline.",
     )
     level: Annotated[float, Field(gt=0.5, lt=1)] = Field(0.95, description="Nominal coverage of intervals.")
@@ -310,6 +350,20 @@ class Measure(Section):
         0.8, description="Power that the plan is computed for."
     )
 
+    @field_validator("metrics", "quotas")
+    @classmethod
+    def _once(cls, value: list[Any]) -> list[Any]:
+        _no_repeats(value)
+        return value
+
+    @field_validator("strata")
+    @classmethod
+    def _strata_once(cls, value: list[list[str]]) -> list[list[str]]:
+        for columns in value:
+            _no_repeats(columns)
+        _no_repeats([sorted(columns) for columns in value])
+        return value
+
 
 class Report(Section):
     """What is printed around the numbers."""
@@ -320,6 +374,16 @@ class Report(Section):
         None, description="Date the tool was first used (ISO 8601), if it is."
     )
     auditor: str | None = Field(None, description="Who audits; null prints `not signed`.")
+
+    @field_validator("distribution_date")
+    @classmethod
+    def _day(cls, value: str | None) -> str | None:
+        try:
+            if value is not None:
+                date.fromisoformat(value)
+        except ValueError:
+            raise ValueError("is not an ISO 8601 date such as 2026-01-31") from None
+        return value
 
 
 class AuditSpec(Section):
@@ -338,7 +402,10 @@ class AuditSpec(Section):
     )
     title: str = Field(description="Title of the report.")
     description: str = Field("", description="A paragraph for the DAG page and the report.")
-    task: Name = Field("pointwise", description="How the model is asked: `pointwise` or `listwise`.")
+    task: Name = Field(
+        "pointwise",
+        description="How the model is asked: `pointwise`, or `listwise` (recorded rankings).",
+    )
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(description="Seed of every draw in the audit.")
     schedule: Schedule = Schedule()
     source: Source
@@ -355,6 +422,13 @@ class AuditSpec(Section):
     report: Report = Report()
 
     _base: Path = PrivateAttr(default=Path())
+
+    @field_validator("audit")
+    @classmethod
+    def _free(cls, value: str) -> str:
+        if value in RESERVED:
+            raise ValueError(f"{value!r} is the name of a DAG of ours; choose another")
+        return value
 
     @model_validator(mode="after")
     def _check(self) -> AuditSpec:
@@ -386,21 +460,36 @@ class AuditSpec(Section):
             raise SpecError(
                 f"{path}: cannot be read ({error.strerror}); `audit init` writes a spec"
             ) from None
+        except UnicodeDecodeError as error:
+            raise SpecError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
         return cls.load_text(text, path)
 
     @classmethod
     def load_text(cls, text: str, path: Path) -> AuditSpec:
         """Read a spec from YAML text; `path` is where its relative paths start and what errors name."""
+        return cls._checked(read_yaml(text, path), path)
+
+    @classmethod
+    def load_json(cls, content: bytes, path: Path) -> AuditSpec:
+        """Read a spec back from `canonical`: JSON, since YAML reads 1e-05 as text and refuses some characters.
+
+        Raises
+        ------
+        SpecError
+            If it is not JSON, or breaks a rule.
+        """
         try:
-            content = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise SpecError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-        if not isinstance(content, dict):
-            raise SpecError(f"{path}: a spec is a mapping of keys to values; `audit init` writes one")
+            document = json.loads(content)
+        except ValueError as error:
+            raise SpecError(f"{path}: not JSON ({type(error).__name__})") from None
+        return cls._checked(document, path)
+
+    @classmethod
+    def _checked(cls, content: Any, path: Path) -> AuditSpec:
         try:
             spec = cls.model_validate(content)
         except ValidationError as error:
-            raise SpecError("\n".join(f"{path}: {fault}" for fault in _faults(error, cls))) from None
+            raise SpecError("\n".join(f"{path}: {fault}" for fault in faults(error, cls))) from None
         spec._base = path.parent
         return spec
 
@@ -416,9 +505,7 @@ class AuditSpec(Section):
         if content.get(section) is None:
             raise SpecError(f"{section}: the spec {self.audit!r} has no such section to override")
         content[section].update(values)
-        return AuditSpec.load_text(
-            yaml.safe_dump(content, sort_keys=False), self._base / f"{self.audit}.yaml"
-        )
+        return AuditSpec._checked(content, self._base / f"{self.audit}.yaml")
 
     def path(self, reference: str) -> str:
         """Return where a file that the spec names is: a URI as it is, a path from the spec's folder."""
@@ -462,31 +549,6 @@ class AuditSpec(Section):
         files = self.read_design_files() if design_files is None else design_files
         hashes = {key: sha256(content) for key, content in files.items()}
         return sha256(self.canonical() + canonical_json(hashes))
-
-
-def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
-    faults = error.errors(include_url=False, include_context=False, include_input=False)
-    # A misspelt key is also a missing one: name the misspelling first.
-    for fault in sorted(faults, key=lambda f: f["type"] != "extra_forbidden"):
-        location = [str(part) for part in fault["loc"]]
-        where = ".".join(location) or "spec"
-        if fault["type"] == "extra_forbidden":
-            known = list(_fields_at(model, location[:-1]))
-            yield f"{where}: unknown key{did_you_mean(location[-1], known)}"
-        else:
-            yield f"{where}: {fault['msg'].removeprefix('Value error, ')}"
-
-
-def _fields_at(model: type[BaseModel], location: list[str]) -> Mapping[str, Any]:
-    for name in location:
-        annotation = model.model_fields[name].annotation
-        nested = [
-            a for a in (annotation, *get_args(annotation)) if isinstance(a, type) and issubclass(a, BaseModel)
-        ]
-        if not nested:
-            return {}
-        model = nested[0]
-    return model.model_fields
 
 
 def json_schema() -> dict[str, Any]:

@@ -48,7 +48,7 @@ def load_specs() -> tuple[dict[str, tuple[Path, AuditSpec]], dict[Path, str]]:
     """Return the audits by name, in name order, and the faults of the files that cannot be loaded."""
     audits: dict[str, tuple[Path, AuditSpec]] = {}
     faults: dict[Path, str] = {}
-    for path in sorted(specs_folder().glob("*.yaml")):
+    for path in sorted([*specs_folder().glob("*.yaml"), *specs_folder().glob("*.yml")]):
         try:
             spec = AuditSpec.load(path)
             if spec.audit in audits:
@@ -57,6 +57,8 @@ def load_specs() -> tuple[dict[str, tuple[Path, AuditSpec]], dict[Path, str]]:
                 )
         except SpecError as error:
             faults[path] = str(error)
+        except Exception as error:  # noqa: BLE001 - one bad spec must never take down the others
+            faults[path] = f"{path}: {type(error).__name__}: {error}"
         else:
             audits[spec.audit] = (path, spec)
     return dict(sorted(audits.items())), faults

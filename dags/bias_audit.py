@@ -14,6 +14,7 @@ import error would be worse: Airflow then stops to schedule every DAG of this fi
 from __future__ import annotations
 
 import os
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -32,7 +33,7 @@ from airflow.sdk import (
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from audit_tasks import archived_asset, in_task, load_specs, named_in, small, store_root, tell, window_of
 
-from audit_lib.spec import AuditSpec, Schedule
+from audit_lib.spec import RESERVED, AuditSpec, Schedule
 
 POOLS = {"transformers": "gpu", "openai": "llm_api"}
 RETRIES = {
@@ -243,10 +244,10 @@ def audit_dag(spec: AuditSpec, path: Path) -> DAG:
 
 def broken_dag(path: Path, fault: str, taken: set[str]) -> DAG:
     """Return the DAG of a spec that cannot be loaded: it fails when the audit would have run."""
-    name = named_in(path)
-    default = Schedule()
+    name, default = named_in(path), Schedule()
+    ids = (name, f"{name}.{path.stem}", f"{name}.{re.sub(r'[^A-Za-z0-9_.-]', '_', path.name)}")
     with DAG(
-        name if name not in taken else f"{name}.{path.stem}",
+        next((free for free in ids if free not in taken), ids[-1]),
         description="This spec cannot be loaded",
         doc_md=f"# This spec cannot be loaded\n\n```\n{fault}\n```\n",
         schedule=CronDataIntervalTimetable(default.cron, timezone=default.timezone),
@@ -261,7 +262,15 @@ def broken_dag(path: Path, fault: str, taken: set[str]) -> DAG:
 
 _wanted = get_parsing_context().dag_id
 _audits, _faults = load_specs()
-_broken = [broken_dag(path, fault, set(_audits)) for path, fault in _faults.items()]
+_taken = {*_audits, *RESERVED}
 for _name, (_path, _spec) in _audits.items():
     if _wanted in (None, _name):
-        globals()[f"dag_{_name}"] = audit_dag(_spec, _path)
+        try:
+            globals()[f"dag_{_name}"] = audit_dag(_spec, _path)
+        except Exception as _error:  # noqa: BLE001 - one bad spec must never take down the others
+            _faults[_path] = f"{_path}: {type(_error).__name__}: {_error}"
+            _taken.discard(_name)
+_broken = []
+for _path, _fault in sorted(_faults.items()):
+    _broken.append(broken_dag(_path, _fault, _taken))
+    _taken.add(_broken[-1].dag_id)

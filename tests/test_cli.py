@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -105,6 +106,51 @@ def test_a_failed_audit_exits_with_1_and_says_where_it_is_archived(
     spec = recorded_audit(tmp_path, checks={"minimum_answered_share": 0.999})
     assert main(["run", str(spec), *WINDOW, "--store", str(tmp_path / "store")]) == 1
     assert "the failed run is archived" in capsys.readouterr().err
+
+
+def test_a_copy_is_shown_and_reported_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec, store, copy = recorded_audit(tmp_path), str(tmp_path / "store"), tmp_path / "copy"
+    assert main(["run", str(spec), *WINDOW, "--store", store]) == 0
+    uri = capsys.readouterr().out.strip().splitlines()[-1].split()[-1]
+    shutil.copytree(uri, copy)
+    assert main(["show", f"{copy}/"]) == 0
+    assert f"audit verify {copy}" in capsys.readouterr().out
+    assert main(["report", str(copy), "--out", str(tmp_path / "again")]) == 0
+    assert (tmp_path / "again" / "report.html").read_bytes() == (copy / "report" / "report.html").read_bytes()
+
+
+@pytest.mark.parametrize("uri", ["x/y", "/", "./nothing", "a/b/c/d"])
+def test_a_run_that_is_not_there(uri: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("show", "report"):
+        assert main([command, uri]) == 2
+        assert "no run is here" in capsys.readouterr().err
+
+
+def test_showing_a_failed_audit_says_that_it_failed_and_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = recorded_audit(tmp_path, checks={"minimum_answered_share": 0.999})
+    store = ["--store", str(tmp_path / "store")]
+    assert main(["run", str(spec), *WINDOW, *store]) == 1
+    capsys.readouterr()
+    assert main(["show", "small", *store]) == 1
+    err = capsys.readouterr().err
+    assert "the audit failed its validation" in err
+    assert "validation/validation.json" in err
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "taken").write_text("a file", encoding="utf-8")
+    assert main(["init", str(tmp_path / "taken" / "below")]) == 2
+    assert "audit: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("size", ["abc", "0", "-1", "1.5"])
+def test_a_sample_size_that_is_no_number(size: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["run", "x.yaml", *WINDOW, f"--sample-size={size}"])
+    assert caught.value.code == 2
+    assert f"{size} is not a positive whole number" in capsys.readouterr().err
 
 
 def test_importing_audit_lib_is_light() -> None:

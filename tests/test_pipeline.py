@@ -138,6 +138,35 @@ def test_an_override_is_another_run(tmp_path: Path) -> None:
         ({"task": "pontwise"}, "did you mean 'pointwise'"),
         ({"measure": {"metrics": ["raby"]}}, "no metric is named 'raby'"),
         ({"report": {"policy": "nyc_l144"}}, "did you mean 'nyc_ll144'"),
+        ({"measure": {"strata": [[], ["postion"]]}}, "measure.strata: 'postion'.*did you mean 'position'"),
+        ({"sample": {"strata": ["postion"]}}, "sample.strata: 'postion'.*did you mean 'position'"),
+        (
+            {"groups": {"attributes": {"score": ["a", "b"]}, "reference": {"score": "a"}, "categories": {}}},
+            "groups.attributes: 'score' is the name of a column of ours",
+        ),
+        ({"source": {"paths": ["nope.jsonl"]}}, "source.paths: nope.jsonl is not a file"),
+        (
+            {
+                "groups": {"provenance": "self_reported"},
+                "demographics": {"path": "d.csv", "id_column": "id", "columns": {"sex": "s", "race": "r"}},
+            },
+            "demographics.path: d.csv is not a file",
+        ),
+        (
+            {"task": "listwise", "model": {"backend": "openai"}, "prompt": {"template": "t.yaml"}},
+            "task: listwise reads recorded rankings, and model.backend is openai",
+        ),
+        (
+            {"task": "listwise", "model": {"backend": "transformers"}, "prompt": {"template": "t.yaml"}},
+            "the task listwise asks for text",
+        ),
+        (
+            {
+                "model": {"backend": "transformers", "name": "smollm2-135m-instruct"},
+                "prompt": {"template": "t.yaml"},
+            },
+            "slot {{resumee}} is not in source.fields; did you mean 'resume'",
+        ),
         (
             {"groups": {"categories": {"race": {"Black": "Blak or African American"}}}},
             "is not a category of nyc_ll144",
@@ -145,6 +174,9 @@ def test_an_override_is_another_run(tmp_path: Path) -> None:
     ],
 )
 def test_a_part_that_does_not_exist(tmp_path: Path, sections: dict[str, object], message: str) -> None:
+    (tmp_path / "t.yaml").write_text(
+        "messages:\n- {role: user, content: 'x {{resumee}}'}\n", encoding="utf-8"
+    )
     with pytest.raises(SpecError, match=message):
         pipeline.open_run(recorded_audit(tmp_path, **sections), WINDOW, str(tmp_path / "store"))
 

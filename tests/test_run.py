@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from audit_lib.errors import ConflictError, EmptyWindowError, EvidenceError, IncompleteRunError
+from audit_lib.canonical import pretty_json
+from audit_lib.errors import (
+    ConflictError,
+    EmptyWindowError,
+    EvidenceError,
+    IncompleteRunError,
+    InputError,
+    NotFoundError,
+)
 from audit_lib.run import Run, StageOutput, Window
 from tests.specs import load
 
@@ -30,6 +38,30 @@ def test_a_window_without_width_is_refused(end: str) -> None:
 def test_a_window_that_is_no_date() -> None:
     with pytest.raises(EmptyWindowError, match="'monday' is not an ISO 8601"):
         Window.parse("monday", "2026-01-05")
+
+
+def test_a_window_of_parts_of_seconds_is_refused() -> None:
+    with pytest.raises(InputError, match="whole seconds"):
+        Window.parse("2026-01-05T00:00:00.5", "2026-01-12")
+    with pytest.raises(InputError, match="whole seconds"):
+        Window.parse("2026-01-05", "2026-01-12T00:00:00.000001")
+
+
+@pytest.mark.parametrize("uri", ["x/y", "/", "a/b/c/d", "/a/small/20260112T000000Z_20260105T000000Z/ab"])
+def test_what_is_no_runs_uri(uri: str) -> None:
+    with pytest.raises(NotFoundError, match="no run"):
+        Run.load(uri)
+
+
+def test_numbers_that_yaml_reads_as_text_survive_the_archive(tmp_path: Path) -> None:
+    spec = load(title="a\x7fb", model={"backend": "recorded", "options": {"x": 1e-05}})
+    run = Run.open(spec, WINDOW, str(tmp_path))
+    plan = {"audit": "small", "window": WINDOW.label, "spec_digest": spec.digest()}
+    artefacts = {"spec.json": spec.canonical(), "plan.json": pretty_json(plan)}
+    run.stage("plan").commit(StageOutput(artefacts), NOW)
+    for again in (Run.load(run.uri), Run.from_bundle(run.uri)):
+        assert again.spec == spec
+        assert again.key == run.key
 
 
 @pytest.fixture

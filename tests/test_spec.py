@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import yaml
 
 from audit_lib.errors import SpecError
 from audit_lib.spec import AuditSpec, json_schema
+from audit_lib.spec_text import read_yaml
 from tests.specs import INCLUDE, load
 
 
@@ -47,6 +49,35 @@ from tests.specs import INCLUDE, load
         ({"decision": {"rule": "top_k", "k": 1, "round": "one_per_group"}}, "needs a perturb section"),
         ({"schedule": {"start": "2026-01-05T00:00:00"}}, "needs a UTC offset"),
         ({"score": {"shards": 65}}, "score.shards: Input should be less than or equal to 64"),
+        ({"measure": {"strata": []}}, "measure.strata: List should have at least 1 item"),
+        ({"measure": {"strata": [["position"], ["position"]]}}, "['position'] is listed twice"),
+        ({"measure": {"strata": [["position", "position"]]}}, "'position' is listed twice"),
+        ({"measure": {"metrics": []}}, "measure.metrics: List should have at least 1 item"),
+        ({"measure": {"metrics": ["rabbi", "rabbi"]}}, "measure.metrics: 'rabbi' is listed twice"),
+        ({"measure": {"quotas": []}}, "measure.quotas: List should have at least 1 item"),
+        ({"measure": {"quotas": [1, 2, 1]}}, "measure.quotas: 1 is listed twice"),
+        ({"sample": {"strata": ["position", "position"]}}, "sample.strata: 'position' is listed twice"),
+        ({"decision": {"rule": "threshold", "threshold": 1, "k": 2}}, "k is for rule top_k"),
+        ({"decision": {"rule": "above_median", "threshold": 1}}, "threshold is for rule threshold"),
+        (
+            {"decision": {"rule": "threshold", "threshold": float("nan")}},
+            "decision.threshold: Input should be",
+        ),
+        ({"report": {"distribution_date": "yesterday"}}, "report.distribution_date: is not an ISO 8601 date"),
+        ({"report": {"distribution_date": date(2025, 11, 3)}}, "reads a date; put it in quotes"),
+        (
+            {"prompt": {"template": "t.yaml", "labels": [False, True]}},
+            "reads a truth value; put it in quotes",
+        ),
+        ({"title": 2024}, "title: should be a text, and YAML reads a int; put it in quotes"),
+        ({"audit": "drift_monitor"}, "audit: 'drift_monitor' is the name of a DAG of ours"),
+        ({"schedule": {"timezone": "Mars/Base"}}, "'Mars/Base' is not an IANA time zone"),
+        ({"schedule": {"cron": "every monday"}}, "schedule.cron: a cron expression has five fields"),
+        ({"schedule": {"cron": "60 6 * * 1"}}, "the minute '60' of the cron expression is not in 0-59"),
+        ({"schedule": {"cron": "0 6 * * 8"}}, "the day of the week '8'"),
+        ({"schedule": {"cron": "0 6 9-2 * *"}}, "the day of the month '9-2'"),
+        ({"schedule": {"cron": "*/0 6 * * *"}}, "the minute '*/0'"),
+        ({"schedule": {"cron": "0 6 * foo *"}}, "the month 'foo'"),
         ({"seed": -1}, "seed: Input should be greater than or equal to 0"),
     ],
 )
@@ -64,7 +95,15 @@ def test_every_fault_is_named_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("[1, 2]", "a spec is a mapping"), ("a: [", "not YAML"), ("", "mapping")]
+    ("text", "message"),
+    [
+        ("[1, 2]", "a spec is a mapping"),
+        ("a: [", "not YAML"),
+        ("", "mapping"),
+        ("a: 2026-13-01", "not YAML"),
+        ("seed: 1\nseed: 2", r"line 2: the key 'seed' is given twice"),
+        ("a:\n- {b: 1, b: 1}", r"line 2: the key 'b' is given twice"),
+    ],
 )
 def test_a_file_that_is_no_spec(text: str, message: str) -> None:
     with pytest.raises(SpecError, match=message):
@@ -74,6 +113,34 @@ def test_a_file_that_is_no_spec(text: str, message: str) -> None:
 def test_a_spec_that_is_not_there_names_the_way_to_one(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="audit init"):
         AuditSpec.load(tmp_path / "none.yaml")
+
+
+def test_a_spec_in_another_encoding(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_bytes("title: Prüfung".encode("latin-1"))
+    with pytest.raises(SpecError, match="not UTF-8"):
+        AuditSpec.load(tmp_path / "x.yaml")
+
+
+def test_an_alias_that_is_merged_is_no_doubled_key() -> None:
+    text = "a: &a {x: 1, y: 1}\nb: &b {<<: *a, x: 2}\nc: {<<: *b, y: 3}"
+    assert read_yaml(text, Path("x.yaml"))["c"] == {"x": 2, "y": 3}
+
+
+@pytest.mark.parametrize("cron", ["*/15 0-6,18 1,15 JAN-mar mon-fri", "0 6 * * 7", "5/10 * 31 12 sun"])
+def test_a_cron_expression_that_is_one(cron: str) -> None:
+    assert load(schedule={"cron": cron}).schedule.cron == cron
+
+
+def test_the_archived_spec_is_read_as_json_whatever_it_holds() -> None:
+    spec = load(
+        title="a\x7fb", report={"tool": "\u2028\x85"}, model={"backend": "recorded", "options": {"x": 1e-05}}
+    )
+    again = AuditSpec.load_json(spec.canonical(), Path("spec.json"))
+    assert again.model.options == {"x": 1e-05}
+    assert again.digest() == spec.digest()
+    assert spec.override("sample", size=3).model.options == {"x": 1e-05}
+    with pytest.raises(SpecError, match="not JSON"):
+        AuditSpec.load_json(b"audit: small", Path("spec.json"))
 
 
 def test_cells_are_all_intersections_in_the_specs_order() -> None:

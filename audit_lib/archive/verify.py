@@ -7,10 +7,13 @@ Three questions, asked of a run in its store or of a copy of its folder anywhere
 3. Do the plan, the variants, the validation, the metrics and the report come out again, computed here
    from the archived spec, prompts and scores?
 
-What this can not show: the manifest is not signed. Whoever rewrites the scores AND makes everything that
-follows from them again has another, consistent run, and it verifies. Against that, the manifest's own
-SHA-256 (printed here) has to be published where the auditee cannot change it, and compared. Nor are the
-times in the ``_SUCCESS`` records protected, nor does anything here prove what the model would answer.
+Recorded scores come out again too; a model's are checked against the questions that the variants ask.
+
+What this can not show: the manifest is not signed. Whoever rewrites the prompts or a model's scores AND
+makes everything that follows from them again has another, consistent run, and it verifies. Against that, the
+manifest's own SHA-256 (printed here) has to be published where the auditee cannot change it, and compared.
+The times in the ``_SUCCESS`` records are not protected (only: no plan after the first score), ``monitor`` is
+outside the manifest, and nothing here proves what the model would answer.
 """
 
 from __future__ import annotations
@@ -24,6 +27,14 @@ from typing import Any, Final, Literal
 
 from audit_lib.archive.compare import compare
 from audit_lib.archive.manifest import MANIFEST, SCHEMA, SEALED, expected_stages, software, stage_of
+from audit_lib.archive.records_check import (
+    asked,
+    check_counts,
+    check_order,
+    check_questions,
+    sampled_counts,
+    scored_counts,
+)
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import AuditError, NotFoundError, StoreUnreachableError
 from audit_lib.run import SUCCESS, Run, StageOutput
@@ -105,6 +116,7 @@ class Verification:
         ]
         lines += [f"  finding: {finding}" for finding in self.findings]
         lines += [f"  note: {note}" for note in self.notes]
+        lines.append("  note: monitor/ is outside the manifest: that it was removed or remade is not seen")
         return "\n".join(lines)
 
 
@@ -160,6 +172,10 @@ def verify(uri: str, *, recompute: Recompute | None = None) -> Verification:
     run = _open(work, uri, manifest)
     if run is not None:
         _check_outcome(work, run, manifest)
+        shards = sorted({stage_of(path) for path in work.digests if path.startswith("scores/")})
+        check_order(run, shards, lambda path, detail: work.find("record", path, detail))
+        if recompute is None:
+            _check_scores(work, run, shards, manifest)
         _recompute(work, run, manifest, recompute)
     _note_software(work, manifest)
     return Verification(
@@ -340,17 +356,54 @@ def _recompute(work: _Work, run: Run, manifest: Mapping[str, Any], functions: Re
             work.find("recomputation", stage, f"cannot be computed again ({type(error).__name__})")
             continue
         work.recomputed.append(stage)
-        made = {f"{stage}/{name}" for name in output.artefacts}
-        for path in sorted(
-            path for path in _listed(manifest) if stage_of(path) == stage and path not in made
-        ):
-            work.find("recomputation", path, "does not follow from the evidence")
-        for name, content in sorted(output.artefacts.items()):
-            path = f"{stage}/{name}"
-            if path not in work.digests:
-                work.find("recomputation", path, "follows from the evidence, and is not there")
-            elif work.digests[path] != sha256(content):
-                _report_difference(work, path, content)
+        if functions is None:
+            check_counts(run, stage, output.counts, lambda path, detail: work.find("record", path, detail))
+        _compare(work, stage, output, manifest)
+
+
+def _check_scores(work: _Work, run: Run, shards: list[str], manifest: Mapping[str, Any]) -> None:
+    """Scores against the archived questions; recorded ones are made again, they need no model."""
+    from audit_lib.score import score_shard
+
+    def find(path: str, detail: str) -> None:
+        work.find("record", path, detail)
+
+    stage = "scores"
+    try:
+        check_counts(run, "sample", sampled_counts(run), find)
+        questions = asked(run)
+        for stage in shards:
+            scores = run.stage(stage).read_table("scores.parquet")
+            check_counts(run, stage, scored_counts(scores), find)
+            check_questions(
+                scores,
+                questions,
+                f"{stage}/scores.parquet",
+                lambda path, detail: work.find("recomputation", path, detail),
+            )
+            if run.spec.model.backend == "recorded":
+                _compare(work, stage, score_shard(run, int(stage.split("/")[1])), manifest)
+    except StoreUnreachableError:
+        raise
+    except AuditError as error:
+        work.find("recomputation", stage, f"cannot be checked: {error}")
+    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
+        work.find("recomputation", stage, f"cannot be checked ({type(error).__name__})")
+    else:
+        if run.spec.model.backend == "recorded":
+            work.recomputed.append("scores")
+
+
+def _compare(work: _Work, stage: str, output: StageOutput, manifest: Mapping[str, Any]) -> None:
+    made = {f"{stage}/{name}" for name in output.artefacts}
+    for path in sorted(path for path in _listed(manifest) if stage_of(path) == stage and path not in made):
+        work.find("recomputation", path, "does not follow from the evidence")
+    for name, content in sorted(output.artefacts.items()):
+        path = f"{stage}/{name}"
+        if path not in work.digests:
+            work.find("recomputation", path, "follows from the evidence, and is not there")
+        elif work.digests[path] != sha256(content):
+            _report_difference(work, path, content)
 
 
 def _report_difference(work: _Work, path: str, recomputed: bytes) -> None:

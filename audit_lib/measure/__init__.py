@@ -29,6 +29,7 @@ from audit_lib.measure.correspondence import (
 )
 from audit_lib.measure.error_rates import (
     classwise_gaps,
+    decision_rate_gap,
     false_discovery_rate_gap,
     false_negative_rate_gap,
     false_omission_rate_gap,
@@ -74,8 +75,11 @@ _LAZY: Final[dict[str, str]] = {
         "audit_lib.measure.text": (
             "cooccurrence_bias_score",
             "counterfactual_bleu",
+            "counterfactual_bleu_table",
             "counterfactual_cosine",
+            "counterfactual_cosine_table",
             "counterfactual_rouge_l",
+            "counterfactual_rouge_l_table",
             "expected_maximum",
             "fraction",
             "mask_protected_words",
@@ -113,8 +117,12 @@ __all__ = [
     "column_selection_rates",
     "cooccurrence_bias_score",
     "counterfactual_bleu",
+    "counterfactual_bleu_table",
     "counterfactual_cosine",
+    "counterfactual_cosine_table",
     "counterfactual_rouge_l",
+    "counterfactual_rouge_l_table",
+    "decision_rate_gap",
     "demographic_parity_gap",
     "earth_movers_distance",
     "equal_opportunity_gap",

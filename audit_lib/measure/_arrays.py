@@ -67,7 +67,9 @@ def as_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
         except (TypeError, ValueError, OverflowError):
             pass
         else:
-            if any(isinstance(item, int) and item != number for item, number in zip(array.flat, numbers.flat)):
+            pairs = zip(array.flat, numbers.flat, strict=True)
+            # Compared as Python numbers, exactly: numpy would round the whole one first.
+            if any(isinstance(item, int) and item != float(number) for item, number in pairs):
                 raise InputError(f"{name}: a whole number is too large for 64 bits; rescale the scores")
             return numbers
     raise InputError(f"{name}: expected numbers, got values of type {array.dtype}")
@@ -130,6 +132,8 @@ def as_codes(labels: ArrayLike, name: str) -> tuple[NDArray[np.int64], NDArray[A
     >>> codes.tolist(), levels.tolist()
     ([1, -1, 0], ['man', 'woman'])
     """
+    if not isinstance(labels, Iterable) or isinstance(labels, str | bytes):
+        raise InputError(f"{name}: expected one label a row, got {type(labels).__name__}")
     dtype = getattr(labels, "dtype", None)
     if isinstance(dtype, np.dtype):
         array: Any = np.asarray(labels)
@@ -168,7 +172,8 @@ def in_order(levels: Iterable[Any]) -> list[Any]:
     """Sort levels: numbers by size, anything else by its text."""
     items = list(levels)
     numeric = all(isinstance(level, int | float | np.number) for level in items)
-    return sorted(items) if numeric else sorted(items, key=str)
+    # 1 and "1" have one text but are two labels; their types set the order, not their rows.
+    return sorted(items) if numeric else sorted(items, key=lambda label: (str(label), type(label).__name__))
 
 
 def _renumbered(codes: NDArray[np.int64], used: NDArray[np.int64], size: int) -> NDArray[np.int64]:

@@ -109,6 +109,24 @@ def false_discovery_rate_gap(
     return _rate_gap(~y, d, is_group, is_reference, "with decision 1")
 
 
+def decision_rate_gap(
+    outcome: ArrayLike, decision: ArrayLike, is_group: ArrayLike, is_reference: ArrayLike
+) -> float:
+    """Demographic parity of decisions: rate of decision 1 of the group minus that of the reference.
+
+    Parameters, returns and errors are those of `false_negative_rate_gap`. The outcome enters only by its
+    length, so that `classwise_gaps` takes this gap like the others; undefined if a side has nobody.
+    `demographic_parity_gap` is the same number from the selected of each side.
+
+    Examples
+    --------
+    >>> decision_rate_gap([0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1])
+    0.5
+    """
+    y, d = _decisions(outcome, decision)
+    return _rate_gap(d, np.ones_like(y), is_group, is_reference, "with a decision")
+
+
 def classwise_gaps(
     gap: RateGap,
     outcome: ArrayLike,
@@ -122,7 +140,7 @@ def classwise_gaps(
     Parameters
     ----------
     gap : function
-        Such as `false_negative_rate_gap`.
+        Such as `false_negative_rate_gap`; `decision_rate_gap` for demographic parity.
     outcome, decision : array_like of labels, shape (n,)
         True and decided class of each person.
     is_group, is_reference : array_like of bool, shape (n,)

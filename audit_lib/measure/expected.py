@@ -73,6 +73,8 @@ def expected_selection_rates(
     >>> {group: round(rate, 4) for group, rate in rates.items()}
     {'a': 0.5, 'b': 0.1667}
     """
+    if np.ndim(k):
+        raise InputError("k: expected one quota; expected_selection_shares answers several")
     shares = expected_selection_shares(scores, groups, k, design, pool_size)
     codes, levels = as_codes(groups, "groups")
     counted = np.ones(codes.size, bool) if qualified is None else as_flags(qualified, "qualified", codes.size)
@@ -130,7 +132,7 @@ def expected_selection_shares(
         if pool_size not in (None, size):
             raise InputError(f"pool_size: one candidate of each of {size} groups, got {pool_size}")
     elif design == "simple":
-        if pool_size is None or not 1 <= pool_size <= values.size:
+        if not isinstance(pool_size, int | np.integer) or not 1 <= pool_size <= values.size:
             raise InputError(f"pool_size: expected from 1 to {values.size} candidates, got {pool_size}")
         size = pool_size
     else:

@@ -61,8 +61,9 @@ class ImpactRow:
         """
         if isinstance(self.ratio, Undefined):
             raise UndefinedMetricError(self.ratio.reason)
-        # The text of a float is the decimal that was meant: Fraction(0.8) itself lies above 4/5.
-        return self.ratio < Fraction(str(threshold))
+        from audit_lib.stats._checks import as_fraction  # audit_lib.stats is slow to import
+
+        return self.ratio < as_fraction(threshold)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,6 +238,8 @@ def impact_ratios(
         comparators = tuple(category for category, rate in eligible.items() if rate == base)
     else:
         base, comparators = rates[comparator], (comparator,)
+        if isinstance(base, Undefined):
+            base = Undefined("the comparator has no member")
     if base == 0:
         base = Undefined("the highest rate is 0" if comparator is None else "the comparator's rate is 0")
     if isinstance(base, Undefined):

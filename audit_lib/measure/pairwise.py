@@ -282,8 +282,8 @@ def _pairs(answers: Mapping[str, ArrayLike]) -> _Pairs:
     if n == 0:
         raise UndefinedMetricError("answers: no prompts")
     answer = np.full(n, -1, np.int64)
-    for code, name in enumerate(ANSWERS):
-        answer[said == name] = code
+    codes_of = {name: code for code, name in enumerate(ANSWERS)}
+    answer[:] = [codes_of.get(text, -1) if isinstance(text, str) else -1 for text in said]
     if answer.min() < 0:
         raise InputError(f"answers, row {int(np.argmin(answer))}: answer is none of {', '.join(ANSWERS)}")
     codes, ids = as_codes(shown[0] + shown[1], "answers")
@@ -343,6 +343,11 @@ def _wins(
     answers: Mapping[str, ArrayLike], group: Collection[Hashable], reference: Collection[Hashable]
 ) -> tuple[int, int, int]:
     """Consistent wins of the group, of the reference, and all pairs between the two."""
+    for name, side in (("group", group), ("reference", reference)):
+        if isinstance(side, str):
+            raise InputError(
+                f"{name}: expected a collection of candidate ids, got one text; put it into a list"
+            )
     ours, theirs = set(group), set(reference)
     if ours & theirs:
         raise InputError(f"{len(ours & theirs)} candidates are in the group and in the reference")

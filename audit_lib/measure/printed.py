@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from numbers import Rational
 from typing import Literal
 
 from audit_lib.errors import InputError
@@ -18,6 +19,11 @@ def round_half_up(value: Fraction, digits: int) -> str:
         At least 0. For a percentage, pass ``100 * rate``.
     digits : int
         Decimals, at least 0.
+
+    Raises
+    ------
+    InputError
+        If `value` is a float, which is not the decimal it prints, or one of the two is negative.
 
     Examples
     --------
@@ -64,6 +70,8 @@ def printed_agreement(value: Fraction, printed: str) -> Literal["rounded", "trun
 
 
 def _scaled(value: Fraction, digits: int) -> Fraction:
+    if not isinstance(value, Rational):
+        raise InputError(f"expected an exact value such as Fraction(1, 8), got {type(value).__name__}")
     if value < 0 or digits < 0:
         raise InputError(f"expected a value and digits of at least 0, got {value} and {digits}")
     return value * Fraction(10**digits)

@@ -173,13 +173,15 @@ class _Pairs:
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
             raise InputError(f"k: expected a whole number of at least 1, got {k!r}")
         self.n = check_aligned(group_lists, reference_lists, "lists")
-        self.k = int(k)
+        self.k = int(k)  # what the weights and divisors are made of
+        # Places beyond the longest list are empty in all, so they are not held.
+        width = min(self.k, max(1, *(_length(items) for items in chain(group_lists, reference_lists))))
         numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
-        ours = _codes(group_lists, self.k, numbers, "group_lists")
-        theirs = _codes(reference_lists, self.k, numbers, "reference_lists")
+        ours = _codes(group_lists, width, numbers, "group_lists")
+        theirs = _codes(reference_lists, width, numbers, "reference_lists")
         self.sizes = [(side >= 0).sum(axis=0) for side in (ours, theirs)]
         self.places = [_places(ours, theirs), _places(theirs, ours)]
-        self.shared = [(side >= 0) & (side < self.k) for side in self.places]
+        self.shared = [(side >= 0) & (side < width) for side in self.places]
 
     def jaccard(self) -> PairScores:
         both = self.shared[0].sum(axis=0)
@@ -187,7 +189,7 @@ class _Pairs:
         return self._scores("jaccard_at_k", both / np.maximum(either, 1))
 
     def serp(self) -> PairScores:
-        weights = np.arange(self.k, 0, -1)
+        weights = self.k - np.arange(len(self.shared[0]))
         ours, theirs = (weights @ side for side in self.shared)
         return self._scores("serp_at_k", np.minimum(ours, theirs) / (self.k * (self.k + 1) // 2))
 
@@ -206,16 +208,25 @@ class _Pairs:
         return PairScores(metric=metric, values=np.where(empty, np.nan, values), undefined=undefined)
 
 
+def _length(items: object) -> int:
+    return len(items) if isinstance(items, Sequence | np.ndarray) else 0  # others are refused by row
+
+
 def _codes(lists: Lists, k: int, numbers: defaultdict[Hashable, int], name: str) -> NDArray[np.int32]:
     """Number the items in each list's first k places, as an array (k, lists); -1 stands for an empty place."""
-    if any(issubclass(kind, str) for kind in set(map(type, lists))):
-        raise InputError(f"{name}: expected lists of items, got a text in place of one; put it into a list")
+    for row, items in enumerate(lists):
+        if isinstance(items, str) or not isinstance(items, Sequence | np.ndarray):
+            what = "a text" if isinstance(items, str) else type(items).__name__
+            raise InputError(f"{name}, row {row}: expected a list of items, got {what}; put it into a list")
     lengths = np.fromiter(map(len, lists), np.int64, len(lists))
     sizes = np.minimum(lengths, k)
     firsts = chain.from_iterable(lists if (lengths <= k).all() else (items[:k] for items in lists))
-    found = np.fromiter(map(numbers.__getitem__, firsts), np.int32, int(sizes.sum()))
-    if None in numbers:
-        raise InputError(f"{name}: an item is missing (None); leave it out of its list")
+    try:
+        found = np.fromiter(map(numbers.__getitem__, firsts), np.int32, int(sizes.sum()))
+    except TypeError:
+        raise InputError(f"{name}: an item is not hashable; give titles or ids") from None
+    if any(_is_missing(item) for item in numbers if not isinstance(item, str)):
+        raise InputError(f"{name}: an item is missing (None or NaN); leave it out of its list")
     by_list = np.full((len(lists), k), -1, np.int32)
     by_list[np.arange(k) < sizes[:, None]] = found
     codes = np.ascontiguousarray(by_list.T)
@@ -225,6 +236,13 @@ def _codes(lists: Lists, k: int, numbers: defaultdict[Hashable, int], name: str)
             row = int(twice.argmax())
             raise InputError(f"{name}, row {row}: an item stands twice among the first {k}; keep its first")
     return codes
+
+
+def _is_missing(item: object) -> bool:
+    try:
+        return item is None or bool(item != item)  # a NaN or NaT is not equal to itself
+    except TypeError:
+        return True  # pandas.NA is neither equal nor unequal
 
 
 def _places(own: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[Any]:

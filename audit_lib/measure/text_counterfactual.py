@@ -13,8 +13,8 @@ from audit_lib.measure._arrays import as_numbers
 from audit_lib.measure.pair_scores import PairScores, check_aligned
 from audit_lib.measure.text_bleu import smaller_bleu
 from audit_lib.measure.text_extra import text_extra
-from audit_lib.measure.text_masking import Lexicon, mask_protected_words
-from audit_lib.measure.text_tokens import Corpus, Text, encode
+from audit_lib.measure.text_masking import Lexicon, masked_texts
+from audit_lib.measure.text_tokens import Corpus, Text, as_words, encode
 
 _BLOCK = 2048  # pairs tokenised at a time, so that memory does not grow with the data
 
@@ -217,7 +217,13 @@ def _blocks(
     """Yield the pairs in blocks: a corpus of the group's texts, then the reference's, and how many pairs."""
     pairs = check_aligned(group_texts, reference_texts, "texts")
     for start in range(0, pairs, _BLOCK):
-        block = [*group_texts[start : start + _BLOCK], *reference_texts[start : start + _BLOCK]]
-        if lexicon is not None:
-            block = [*mask_protected_words(block, lexicon)]  # type: ignore[arg-type]  # checked there
+        block: list[Text] = []
+        for texts, name in ((group_texts, "group_texts"), (reference_texts, "reference_texts")):
+            side = texts[start : start + _BLOCK]
+            if lexicon is not None:
+                side = masked_texts(side, lexicon, name=name, first_row=start)  # type: ignore[arg-type]  # checked there
+            for row, text in enumerate(side, start):
+                if not isinstance(text, str):
+                    as_words(text, f"{name}, row {row}")  # refused here, where side and row are known
+            block.extend(side)
         yield encode(block), len(block) // 2

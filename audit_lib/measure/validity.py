@@ -5,6 +5,7 @@ Source of the definitions: Chen, Ji and Evans, arXiv:2408.01285.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.measure._arrays import as_numbers, as_scores
+from audit_lib.measure._arrays import as_numbers, as_scores, is_missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,11 +174,20 @@ def fairness_ndcg(
     """
     if set(metric_by_model) != set(gap_by_model):
         raise InputError("metric_by_model and gap_by_model do not name the same models")
-    if n < 1:
-        raise InputError(f"n: expected at least 1, got {n}")
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise InputError(f"n: expected a whole number of at least 1, got {n!r}")
     if gain not in ("distance", "rank"):
         raise InputError(f'gain: expected "distance" or "rank", got {gain!r}')
-    excluded = {model for model, share in (inconsistent_share or {}).items() if share > limit}
+    shares = {
+        model: as_numbers(share, f"inconsistent_share[{model!r}]")
+        for model, share in (inconsistent_share or {}).items()
+    }
+    for model, share in shares.items():
+        if share.ndim or is_missing(share):
+            raise InputError(
+                f"inconsistent_share[{model!r}]: expected one share; leave the model out for none"
+            )
+    excluded = {model for model, share in shares.items() if share > limit}
     models = [model for model in metric_by_model if model not in excluded]
     if len(models) < 2:
         raise UndefinedMetricError(f"{len(models)} models left to rank; at least two are needed")
@@ -190,8 +200,8 @@ def fairness_ndcg(
     expected = (np.bincount(tie, gains) / np.bincount(tie))[tie]
     listed = expected[np.argsort(metric, kind="stable")]
     discount = 1 / np.log2(np.arange(2, min(n, len(models)) + 2))
-    ideal = float(np.sort(gains)[::-1][: discount.size] @ discount)
-    return float(listed[: discount.size] @ discount) / ideal
+    ideal = math.fsum(np.sort(gains)[::-1][: discount.size] * discount)
+    return math.fsum(listed[: discount.size] * discount) / ideal
 
 
 def _points(metric: ArrayLike, gap: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -207,10 +217,21 @@ def _pearson(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     for name, values in (("metric", x), ("gap", y)):
         if values.min() == values.max():
             raise UndefinedMetricError(f"{name}: all {values.size} values are equal")
-    # Scaled to at most 1 before squaring: tiny deviations would underflow.
-    dx, dy = x - x.mean(), y - y.mean()
-    dx, dy = dx / np.abs(dx).max(), dy / np.abs(dy).max()
-    return float(np.clip((dx @ dy) / np.sqrt((dx @ dx) * (dy @ dy)), -1.0, 1.0))
+    dx, dy = _deviations(x), _deviations(y)
+    # Sums, not matrix products, which depend on the number of BLAS threads.
+    return float(np.clip((dx * dy).sum() / np.sqrt(np.square(dx).sum() * np.square(dy).sum()), -1.0, 1.0))
+
+
+def _deviations(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Deviations from the mean, scaled to at most 1: huge ones would overflow, tiny ones underflow."""
+    values = np.ldexp(values, -_exponent(values))
+    deviations = values - values.mean()
+    return np.asarray(deviations / np.abs(deviations).max())
+
+
+def _exponent(values: NDArray[np.float64]) -> int:
+    """Power of two that the largest absolute value stays just below."""
+    return math.frexp(float(np.abs(values).max()))[1]
 
 
 def _pearson_p(r: float, n: int) -> float:
@@ -224,8 +245,11 @@ def _pearson_p(r: float, n: int) -> float:
 
 
 def _root_mean_square(values: ArrayLike, name: str) -> float:
-    array = as_scores(np.atleast_1d(as_numbers(values, name)), name, finite=True)
-    return float(np.sqrt(np.mean(np.square(array, dtype=np.float64))))
+    array = as_scores(np.atleast_1d(as_numbers(values, name)), name, finite=True).astype(np.float64)
+    exponent = _exponent(array)
+    squares = np.square(np.ldexp(array, -exponent))  # at most 1: no overflow
+    # An exact sum does not depend on the order of groups, which must not break ties of models.
+    return math.ldexp(math.sqrt(math.fsum(squares.tolist()) / array.size), exponent)
 
 
 def _mean_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -125,9 +125,16 @@ def attributes_in_source(spec: AuditSpec) -> tuple[str, ...]:
     return () if spec.demographics is not None or spec.perturb is not None else spec.groups.axes
 
 
-def draws_whole_rounds(spec: AuditSpec) -> bool:
-    """Whether candidates compete in the rounds of the source, so that no round may be cut."""
-    return spec.task == "listwise" or spec.decision.round == "round_id"
+def unit_of_sample(spec: AuditSpec) -> str:
+    """What is drawn whole, as no competition may be cut: "round", "application" or "prompt".
+
+    With a perturb section the versions that compete are made after the draw, so prompts are drawn.
+    """
+    if spec.task == "listwise" or spec.decision.round == "round_id":
+        return "round"
+    if spec.decision.round == "application_id" and spec.perturb is None:
+        return "application"
+    return "prompt"
 
 
 def source_columns(spec: AuditSpec, further: Sequence[str] = ()) -> list[str]:

@@ -8,9 +8,9 @@ from audit_lib.sample.columns import (
     NAME,
     Columns,
     attributes_in_source,
-    draws_whole_rounds,
     source_columns,
     texts,
+    unit_of_sample,
 )
 from audit_lib.sample.sources import SOURCES, Row
 from audit_lib.sample.tables import Record
@@ -27,7 +27,7 @@ def files(spec: AuditSpec) -> Callable[[Record], list[Row]]:
     """
     needed = {"prompt_id", "position"}
     needed |= {"occurred_at"} if spec.source.windowed else set()
-    needed |= {"round_id"} if draws_whole_rounds(spec) else set()
+    needed |= {"round_id"} if unit_of_sample(spec) == "round" else set()
     columns = Columns(
         spec.source.columns,
         source_columns(spec),

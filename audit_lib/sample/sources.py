@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -13,7 +15,7 @@ from audit_lib.errors import DuplicateIdError, EmptyWindowError, InputError
 from audit_lib.records import prompt_schema
 from audit_lib.registry import Registry
 from audit_lib.run import Window
-from audit_lib.sample.columns import draws_whole_rounds
+from audit_lib.sample.columns import unit_of_sample
 from audit_lib.sample.tables import BATCH_ROWS, Record, TableFile
 from audit_lib.spec import AuditSpec
 
@@ -22,6 +24,10 @@ Adapter = Callable[[AuditSpec], Callable[[Record], list[Row]]]
 """From the spec, makes the function that turns one record of a file into rows of prompts."""
 
 SOURCES: Final[Registry[Adapter]] = Registry("source", "audit_lib.sample")
+
+
+CHEAP_BYTES: Final = 1 << 30
+"""Files up to this size are digested again when a complete sample is found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +93,25 @@ def read_source(spec: AuditSpec, window: Window) -> tuple[pa.Table, list[SourceR
     return collected.table(window), reads
 
 
+def changed_since(spec: AuditSpec, document: Mapping[str, Any]) -> list[str]:
+    """Return the paths of `document` (``sample.json``) whose bytes are no longer those that were sampled.
+
+    Files at a URI, files that are not there, and files over `CHEAP_BYTES` are not looked at.
+    """
+    recorded = [*document["sources"]]
+    if (people := document["demographics"]) is not None and "path" in people:
+        recorded.append(people)
+    changed = []
+    for entry in recorded:
+        path = spec.path(entry["path"])
+        if "://" in path or not Path(path).is_file() or Path(path).stat().st_size > CHEAP_BYTES:
+            continue
+        with Path(path).open("rb") as stream:
+            if hashlib.file_digest(stream, "sha256").hexdigest() != entry["sha256"]:
+                changed.append(entry["path"])
+    return changed
+
+
 class _Collected:
     """Rows of the window, packed batch by batch, and what must hold between them."""
 
@@ -96,7 +121,7 @@ class _Collected:
         self._batches: list[pa.RecordBatch] = []
         self._rows: list[Row] = []
         self._places: dict[str, str] = {}
-        self._whole_rounds = draws_whole_rounds(spec)
+        self._unit = unit_of_sample(spec)
         self._rounds: dict[str, str] = {}
         self._rounds_outside: set[str] = set()
         self._outside: list[datetime] = []
@@ -105,8 +130,8 @@ class _Collected:
         if (first := self._places.get(row["prompt_id"])) is not None:
             raise DuplicateIdError(f"{where}: its prompt_id was already used at {first}; ids must be unique")
         self._places[row["prompt_id"]] = where
-        if self._whole_rounds:
-            self._rounds.setdefault(row["round_id"], where)
+        if self._unit != "prompt":
+            self._rounds.setdefault(row[f"{self._unit}_id"], where)
         self._rows.append({**row, "provenance": self._spec.groups.provenance})
         if len(self._rows) == BATCH_ROWS:
             self._pack()
@@ -115,8 +140,8 @@ class _Collected:
         instant = row["occurred_at"]
         bounds = self._outside or [instant, instant]
         self._outside = [min(bounds[0], instant), max(bounds[1], instant)]
-        if self._whole_rounds:
-            self._rounds_outside.add(row["round_id"])
+        if self._unit != "prompt":
+            self._rounds_outside.add(row[f"{self._unit}_id"])
 
     def table(self, window: Window) -> pa.Table:
         self._pack()
@@ -125,8 +150,8 @@ class _Collected:
         for round_id, where in self._rounds.items():
             if round_id in self._rounds_outside:
                 raise InputError(
-                    f"{where}: the window cuts this candidate's round; "
-                    "give all candidates of a round one occurred_at"
+                    f"{where}: the window cuts this candidate's {self._unit}; "
+                    f"give all candidates of one {self._unit} one occurred_at"
                 )
         return pa.Table.from_batches(self._batches)
 

@@ -12,7 +12,7 @@ from audit_lib.errors import InputError, SpecError
 from audit_lib.records import prompt_schema, to_parquet
 from audit_lib.registry import did_you_mean
 from audit_lib.run import Run, StageOutput
-from audit_lib.sample.columns import draws_whole_rounds
+from audit_lib.sample.columns import unit_of_sample
 from audit_lib.sample.demographics import attributes
 from audit_lib.sample.draw import Stratum, draw
 from audit_lib.sample.sources import read_source
@@ -24,7 +24,8 @@ _STRATA = ("position", "recorded_model")
 def sample(run: Run) -> StageOutput:
     """Read the source's prompts in the run's window, and draw from them.
 
-    Where candidates compete in rounds, whole rounds are drawn, and ``sample.size`` counts rounds.
+    Where candidates compete in rounds, whole rounds are drawn, and ``sample.size`` counts rounds; where
+    the versions of one application do, whole applications.
 
     Returns
     -------
@@ -41,7 +42,7 @@ def sample(run: Run) -> StageOutput:
         If the spec maps or stratifies by what does not exist.
     """
     spec = run.spec
-    _check_strata(spec)
+    check_strata(spec)
     table, reads = read_source(spec, run.key.window)
     application_ids = table["application_id"].to_pylist()
     accounted = spec.perturb is None
@@ -52,7 +53,8 @@ def sample(run: Run) -> StageOutput:
         for axis in spec.groups.axes:
             place = table.schema.get_field_index(axis)
             table = table.set_column(place, axis, pa.array(people.levels[axis], pa.string()))
-    unit_of_row = table["round_id" if draws_whole_rounds(spec) else "prompt_id"].to_pylist()
+    unit = unit_of_sample(spec)
+    unit_of_row = table[f"{unit}_id"].to_pylist()
     units = _units(unit_of_row, [table[name].to_pylist() for name in spec.sample.strata], spec)
     drawn = draw(units, spec.sample.size, spec.seed)
     kept = set(drawn.units)
@@ -62,7 +64,7 @@ def sample(run: Run) -> StageOutput:
         "rows": len(chosen),
         "window": run.key.window.label,
         "sources": [read.as_dict() for read in reads],
-        "unit": "round" if draws_whole_rounds(spec) else "prompt",
+        "unit": unit,
         "strata": [
             {
                 **dict(zip(spec.sample.strata, stratum, strict=True)),
@@ -76,13 +78,20 @@ def sample(run: Run) -> StageOutput:
         else None,
     }
     counts = {"prompts": len(chosen), "applications": pc.count_distinct(table["application_id"]).as_py()}
-    if draws_whole_rounds(spec):
+    if unit == "round":
         counts["rounds"] = len(drawn.units)
     content = to_parquet(table.to_pandas(), prompt_schema(spec.groups.axes), ["prompt_id"])
     return StageOutput({"prompts.parquet": content, "sample.json": pretty_json(document)}, counts)
 
 
-def _check_strata(spec: AuditSpec) -> None:
+def check_strata(spec: AuditSpec) -> None:
+    """Refuse ``sample.strata`` with a column that no sample can have.
+
+    Raises
+    ------
+    SpecError
+        If there is one; names the nearest that can be.
+    """
     known = [*_STRATA, *(() if spec.perturb is not None else spec.groups.axes)]
     for name in spec.sample.strata:
         if name not in known:
@@ -93,11 +102,12 @@ def _check_strata(spec: AuditSpec) -> None:
 
 def _units(unit_of_row: list[str], strata: list[list[str | None]], spec: AuditSpec) -> dict[str, Stratum]:
     units: dict[str, Stratum] = {}
+    whole = unit_of_sample(spec)
     for unit, *values in zip(unit_of_row, *strata, strict=True):
         stratum = tuple(values)
         if units.setdefault(unit, stratum) != stratum:
             raise InputError(
-                f"sample.strata: candidates of one round differ in {', '.join(spec.sample.strata)}, "
-                "but rounds are drawn whole; stratify by columns that a round has in common"
+                f"sample.strata: candidates of one {whole} differ in {', '.join(spec.sample.strata)}, "
+                f"but each {whole} is drawn whole; stratify by columns that it has in common"
             )
     return units

@@ -32,8 +32,9 @@ class Pointwise:
     relevance 0 and 1 that is P(Yes) given that the answer is No or Yes. The mass is stored beside it: a small one
     says that the model hardly answers the question at all.
 
-    A recorded decision has the recorded score; without one, 1 if selected and 0 if not; without
-    either, the relevance of the label with which the recorded text begins.
+    A recorded decision has the recorded score. Only where no row of the audit has a score is one made: 1 if
+    selected and 0 if not, else the relevance of the label with which the recorded text begins. A score that
+    is missing beside others stays missing: 0 or 1 need not lie on their scale.
     """
 
     asks: ClassVar[Kind] = "labels"
@@ -41,9 +42,11 @@ class Pointwise:
     def __init__(self, spec: AuditSpec) -> None:
         self.labels = tuple(spec.prompt.labels) if spec.prompt else ()
         self.relevance = tuple(spec.prompt.relevance) if spec.prompt else ()
+        self._scores_were_recorded = False
 
     def requests(self, variants: pd.DataFrame) -> list[Request]:
         """Return one request for each variant."""
+        self._scores_were_recorded = bool(variants["recorded_score"].notna().any())
         return group_requests(variants, self.labels)
 
     def rows(self, request: Request, response: Response) -> list[Row]:
@@ -74,9 +77,10 @@ class Pointwise:
 
     def _recorded(self, request: Request, candidate: Candidate, response: Response) -> Row:
         score, selected = candidate.recorded_score, candidate.recorded_selected
-        if score is None and selected is not None:
+        made = not self._scores_were_recorded
+        if made and score is None and selected is not None:
             score = float(selected)
-        if score is None and (label := read_label(response.text, self.labels)) is not None:
+        if made and score is None and (label := read_label(response.text, self.labels)) is not None:
             score = self.relevance[label]
         if score is None or not math.isfinite(score):
             return score_row(

@@ -40,8 +40,30 @@ def check_two_samples(
 
 
 def as_fraction(value: Fraction | int | float | str) -> Fraction:
-    """Return the decimal a person wrote: 0.8 becomes 4/5, not the binary number nearest to it."""
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    """Return the decimal a person wrote: 0.8 becomes 4/5, not the binary number nearest to it.
+
+    Python's and numpy's floats alike are read as they print.
+
+    Raises
+    ------
+    InputError
+        If it is no finite number.
+    """
+    try:
+        return Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        raise InputError(f"expected a finite number such as 0.8 or '4/5', got {value!r}") from None
+
+
+def as_count(value: SupportsIndex, what: str) -> int:
+    """Return a count as a Python integer, having checked that it is whole and at least 0."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise InputError(f"{what} is {value!r}; give a whole number") from None
+    if count < 0:
+        raise InputError(f"{what} is {count}; give a count, at least 0")
+    return count
 
 
 def z_quantile(level: float) -> float:

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval
-from audit_lib.stats.clusters import cluster_codes, cluster_sums, finite_values
+from audit_lib.stats._labels import cluster_codes, cluster_labels
+from audit_lib.stats.clusters import cluster_sums, finite_values
 from audit_lib.stats.ranks import placements, rank_index_interval, separated_limit
 from audit_lib.stats.simultaneous import DRAWS, AllPairs, simultaneous_differences
 
@@ -60,7 +61,7 @@ def auc_interval(
     score, positive = _rows(scores, outcome)
     sides: tuple[NDArray[np.generic] | None, NDArray[np.generic] | None] = (None, None)
     if clusters is not None:
-        labels = np.asarray(clusters)
+        labels = cluster_labels(clusters, score.size)
         sides = labels[positive], labels[~positive]
     index = rank_index_interval(score[positive], score[~positive], *sides, level)
     return replace(index, low=(index.low + 1) / 2, high=(index.high + 1) / 2)
@@ -116,7 +117,11 @@ def auc_covariance(
     ([0.75, 0.667], (4, 3))
     """
     score, positive = _rows(scores, outcome)
-    member = np.asarray(members, dtype=bool)
+    given = np.asarray(members)
+    # bool(nan) is True: an unknown membership would count as one.
+    if given.dtype.kind != "b" and not np.isin(given, (0, 1)).all():
+        raise InputError("members must hold true or false for each row and subgroup, without missing ones")
+    member = given.astype(np.bool_)
     if member.ndim != 2 or member.shape[0] != score.size:
         raise InputError(f"members have shape {member.shape} for {score.size} rows; give (rows, subgroups)")
     k = member.shape[1]
@@ -140,10 +145,9 @@ def auc_covariance(
             influence[s, g] = sums * math.sqrt(sizes[s] / (sizes[s] - 1))
         units.append((sizes[0], sizes[1]))
     if clusters is None:
-        covariance = influence[0] @ influence[0].T + influence[1] @ influence[1].T
+        covariance = _products(influence[0]) + _products(influence[1])
     else:
-        both = influence[0] + influence[1]
-        covariance = both @ both.T
+        covariance = _products(influence[0] + influence[1])
     for g, (m, n) in enumerate(units):
         if auc[g] in (0.0, 1.0):
             covariance[g, g] = ((1.0 - separated_limit(m, n, 0.95)) / 1.959963984540054) ** 2
@@ -205,6 +209,11 @@ def auc_gap_intervals(
     """
     fit = auc_covariance(scores, outcome, members, clusters)
     return simultaneous_differences(fit.auc, fit.covariance, level, df=fit.df, draws=draws, seed=seed)
+
+
+def _products(influence: Floats) -> Floats:
+    """``influence @ influence.T`` with one order of addition, whatever the number of BLAS threads."""
+    return np.asarray(np.einsum("ig,jg->ij", influence, influence))
 
 
 def _rows(scores: ArrayLike, outcome: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:

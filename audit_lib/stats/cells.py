@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Number
+
+import numpy as np
 
 from audit_lib.errors import InputError
 
@@ -75,7 +78,12 @@ def class_reason(outcomes: Iterable[object], *, minimum: int = 1) -> str | None:
     >>> class_reason([1, 0, 0], minimum=2)
     '1 positive, 2 negative; at least 2 of each are needed'
     """
-    classes = [bool(outcome) for outcome in outcomes]
+    members = list(outcomes)
+    for row, outcome in enumerate(members):
+        # A NaN or a text would count as positive.
+        if not isinstance(outcome, Number | np.bool_) or outcome not in (0, 1):
+            raise InputError(f"outcomes, row {row}: expected true or false (0 or 1)")
+    classes = [bool(outcome) for outcome in members]
     positive, negative = sum(classes), len(classes) - sum(classes)
     if not classes:
         return "no one in the cell"

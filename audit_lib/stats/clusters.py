@@ -18,6 +18,7 @@ from scipy.special import stdtr
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, TestResult
 from audit_lib.stats._checks import check_level, t_quantile
+from audit_lib.stats._labels import cluster_codes, cluster_labels, join_labels
 
 __all__ = [
     "TwoSidedVariance",
@@ -53,8 +54,10 @@ def cluster_interval(
 
     Raises
     ------
+    InputError
+        If there is not one label a row, or one is missing.
     UndefinedMetricError
-        With fewer than two clusters.
+        With fewer than two clusters, or if nothing varies between them.
 
     Notes
     -----
@@ -80,6 +83,8 @@ def cluster_interval(
     if count < 2:
         raise UndefinedMetricError(f"{count} cluster: no variance between clusters to measure")
     sums = cluster_sums(values, codes, count)
+    if np.ptp(sums) <= 1e-12 * np.abs(sums).max(initial=0.0):
+        raise UndefinedMetricError("every cluster moves the estimate alike: no spread to estimate")
     variance = count / (count - 1) * float(np.square(sums - sums.mean()).sum())
     half = t_quantile(level, count - 1) * math.sqrt(variance)
     estimate = float(estimate)
@@ -229,7 +234,10 @@ def two_sided_variance(
     )
     if not both_or_neither(group_clusters, reference_clusters):
         return _variance(a, b, a.size, b.size, a.size + b.size, shared=False, product=0.0)
-    labels = np.concatenate([_labels(group_clusters, a.size), _labels(reference_clusters, b.size)])
+    labels = join_labels(
+        cluster_labels(group_clusters, a.size, "the group"),
+        cluster_labels(reference_clusters, b.size, "the reference"),
+    )
     codes, count = cluster_codes(labels, labels.size)
     code_a, code_b = codes[: a.size], codes[a.size :]
     return variance_of_sums(
@@ -330,12 +338,6 @@ def _dot(a: Floats, b: Floats) -> float:
     return float((a * b).sum())
 
 
-def cluster_codes(clusters: ArrayLike, rows: int) -> tuple[NDArray[np.intp], int]:
-    """Return the clusters as codes 0 .. G - 1 in sorted order of their labels, and G."""
-    labels, codes = np.unique(_labels(clusters, rows), return_inverse=True)
-    return codes, labels.size
-
-
 def cluster_sums(values: Floats, codes: NDArray[np.intp], count: int) -> Floats:
     """Return the sum of the values of each cluster."""
     return np.bincount(codes, weights=values, minlength=count).astype(np.float64, copy=False)
@@ -349,18 +351,20 @@ def both_or_neither(group_clusters: ArrayLike | None, reference_clusters: ArrayL
 
 
 def finite_values(values: ArrayLike, what: str) -> Floats:
-    """Return a one-dimensional array of floats; NaN and infinities are refused, with their number."""
-    array = np.asarray(values, dtype=np.float64)
+    """Return a one-dimensional array of floats; texts, NaN and infinities are refused, with their number."""
+    given = np.asarray(values)
+    text = given.dtype.kind in "USMm" or (
+        given.dtype.kind == "O" and any(isinstance(item, str | bytes) for item in given.flat)
+    )
+    try:
+        if text:
+            raise TypeError
+        array = given.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{what}: expected numbers; convert or drop other values first") from None
     if array.ndim != 1:
         raise InputError(f"{what}: give one dimension, not {array.ndim}")
     bad = array.size - int(np.isfinite(array).sum())
     if bad:
         raise InputError(f"{what}: {bad} of {array.size} values are not finite; drop or resolve them first")
     return array
-
-
-def _labels(clusters: ArrayLike | None, rows: int) -> NDArray[np.generic]:
-    labels = np.asarray(clusters)
-    if labels.shape != (rows,):
-        raise InputError(f"clusters have shape {labels.shape} for {rows} rows; give one label a row")
-    return labels

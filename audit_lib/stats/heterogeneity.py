@@ -19,7 +19,7 @@ from scipy.special import chdtrc
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, TestResult, Undefined, as_json
-from audit_lib.stats._checks import check_level, z_quantile
+from audit_lib.stats._checks import as_count, check_level, z_quantile
 
 __all__ = [
     "MantelHaenszel",
@@ -54,7 +54,7 @@ def cochran_q(estimates: ArrayLike, variances: ArrayLike) -> TestResult:
     Raises
     ------
     UndefinedMetricError
-        With fewer than two estimates, or a variance that is not positive.
+        With fewer than two estimates, one that is not finite, or a variance that is not positive.
 
     References
     ----------
@@ -72,11 +72,16 @@ def cochran_q(estimates: ArrayLike, variances: ArrayLike) -> TestResult:
         raise InputError(f"{theta.shape} estimates and {v.shape} variances; give one variance an estimate")
     if theta.size < 2:
         raise UndefinedMetricError("fewer than two estimates: nothing to compare")
+    if not (np.isfinite(theta).all() and np.isfinite(v).all()):
+        raise UndefinedMetricError("an estimate or a variance is missing or infinite")
     if not (v > 0.0).all():
         raise UndefinedMetricError("an estimate without variance cannot be weighted")
-    weights = 1.0 / v
-    centre = float((weights * theta).sum() / weights.sum())
-    q = float((weights * np.square(theta - centre)).sum())
+    with np.errstate(over="ignore", invalid="ignore"):
+        weights = 1.0 / v
+        centre = float((weights * theta).sum() / weights.sum())
+        q = float((weights * np.square(theta - centre)).sum())
+    if not math.isfinite(q):
+        raise UndefinedMetricError("estimates or variances are too large or too small to be weighted")
     df = theta.size - 1
     share = max(0.0, (q - df) / q) if q > 0.0 else 0.0
     return TestResult(
@@ -235,9 +240,12 @@ def breslow_day(strata: Sequence[Stratum], *, tarone: bool = True) -> TestResult
         selected = x1 + x2
         expected = _expected(odds_ratio, n1, n2, selected)
         cells = (expected, n1 - expected, selected - expected, n2 - selected + expected)
-        variance = 1.0 / sum(1.0 / cell for cell in cells)
-        statistic += (x1 - expected) ** 2 / variance
-        total_deviation += x1 - expected
+        if min(cells) <= 1e-300:
+            raise UndefinedMetricError("the odds ratio is too extreme: it leaves a cell without expectation")
+        variance = 1.0 / sum(1.0 / float(cell) for cell in cells)
+        deviation = float(x1 - expected)
+        statistic += deviation**2 / variance
+        total_deviation += deviation
         total_variance += variance
     if tarone:
         statistic -= total_deviation**2 / total_variance
@@ -328,10 +336,15 @@ def simpson_check(strata: Sequence[Stratum]) -> SimpsonCheck:
 
 
 def _checked(strata: Sequence[Stratum]) -> list[Stratum]:
-    for k, (x1, n1, x2, n2) in enumerate(strata):
-        if not (0 <= x1 <= n1 and 0 <= x2 <= n2):
+    checked: list[Stratum] = []
+    for k, counts in enumerate(strata):
+        if len(counts) != 4:
+            raise InputError(f"stratum {k} has {len(counts)} numbers; give selected and total of both groups")
+        x1, n1, x2, n2 = (as_count(count, f"a count of stratum {k}") for count in counts)
+        if x1 > n1 or x2 > n2:
             raise InputError(f"stratum {k} has {x1} of {n1} and {x2} of {n2} selected")
-    return [(int(x1), int(n1), int(x2), int(n2)) for x1, n1, x2, n2 in strata]
+        checked.append((x1, n1, x2, n2))
+    return checked
 
 
 def _informative(strata: Sequence[Stratum]) -> list[Stratum]:
@@ -341,10 +354,16 @@ def _informative(strata: Sequence[Stratum]) -> list[Stratum]:
     return used
 
 
-def _expected(odds_ratio: float, n1: int, n2: int, selected: int) -> float:
-    """Mean count of the group at this odds ratio: the root between the margins' limits."""
-    a = 1.0 - odds_ratio
-    b = n2 - selected + odds_ratio * (n1 + selected)
-    root = math.sqrt(b * b + 4 * a * odds_ratio * n1 * selected)
+def _expected(odds_ratio: float, n1: int, n2: int, selected: int) -> Fraction:
+    """Mean count of the group at this odds ratio: the root between the margins' limits.
+
+    Exact but for the square root, taken to 128 binary places: at an odds ratio far from 1 little is left
+    of a cell, and floats would lose it.
+    """
+    ratio = Fraction(odds_ratio)
+    a = 1 - ratio
+    b = n2 - selected + ratio * (n1 + selected)
+    square = b * b + 4 * a * ratio * n1 * selected
+    root = Fraction(math.isqrt((square.numerator << 256) // square.denominator), 1 << 128)
     # two forms of the same root, each without cancellation on its side
-    return 2 * odds_ratio * n1 * selected / (b + root) if b >= 0.0 else (root - b) / (2 * a)
+    return 2 * ratio * n1 * selected / (b + root) if b >= 0 else (root - b) / (2 * a)

@@ -6,14 +6,13 @@ Bounds are not confidence intervals; they hold with certainty and do not shrink 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.stats._checks import check_counts
+from audit_lib.stats._checks import as_count, check_counts
 
 __all__ = ["Bounds", "rate_bounds", "ratio_bounds", "ratio_bounds_joint"]
 
@@ -68,10 +67,10 @@ def rate_bounds(selected: int, total: int, missing: int) -> Bounds:
     >>> bounds.low, bounds.high
     (Fraction(2, 5), Fraction(1, 2))
     """
-    m = _check_missing(missing)
+    m, total = _check_missing(missing), as_count(total, "total")
     if m == 0 or total > 0:
         selected, total = check_counts(selected, total, "the category")
-    elif selected:
+    elif as_count(selected, "selected"):
         raise InputError(f"{selected} selected of {total} in the category")
     return Bounds(low=Fraction(selected, total + m), high=Fraction(selected + m, total + m), missing=m)
 
@@ -161,7 +160,4 @@ def _minimum(f: Callable[[int], Fraction], last: int) -> Fraction:
 
 
 def _check_missing(missing: int) -> int:
-    m = operator.index(missing)
-    if m < 0:
-        raise InputError(f"missing is {m}; give a count of people")
-    return m
+    return as_count(missing, "missing")

@@ -139,6 +139,7 @@ def power_of_two_proportions(
     """
     _check_rates(p1, p2)
     _check_sizes(n1, n2)
+    _check_design(alpha, design_effect)
     if test == "normal":
         return _normal_power(p1, n1 / design_effect, p2, n2 / design_effect, alpha)
     region = _fisher_region(n1, n2, alpha, test, design_effect)
@@ -191,7 +192,8 @@ def sample_size_for_proportions(
     p1 = p2 * ratio if ratio is not None else p2 + (gap or 0.0)
     _check_rates(p1, p2)
     _check_targets(power, alpha)
-    if not allocation > 0.0:
+    _check_design(alpha, design_effect)
+    if not 0.0 < allocation < math.inf:
         raise InputError(f"allocation is {allocation}; give a positive number")
     if p1 == p2:
         raise UndefinedMetricError("both rates are equal: there is nothing to find")
@@ -239,8 +241,11 @@ def sample_size_for_means(
     393
     """
     _check_targets(power, alpha)
-    if not allocation > 0.0:
+    _check_design(alpha, design_effect)
+    if not 0.0 < allocation < math.inf:
         raise InputError(f"allocation is {allocation}; give a positive number")
+    if not math.isfinite(standardised_gap):
+        raise InputError(f"standardised_gap is {standardised_gap}; give a finite number")
     if standardised_gap == 0.0:
         raise UndefinedMetricError("the gap is 0: there is nothing to find")
     z = z_quantile(1.0 - alpha)
@@ -298,6 +303,7 @@ def smallest_detectable_ratio(
     _check_rates(reference_rate, reference_rate)
     _check_targets(power, alpha)
     _check_sizes(n1, n2)
+    _check_design(alpha, design_effect)
     if test == "normal":
 
         def reached(ratio: float) -> float:
@@ -372,5 +378,14 @@ def _check_targets(power: float, alpha: float) -> None:
 
 
 def _check_sizes(n1: int, n2: int) -> None:
+    if not (math.isfinite(n1) and math.isfinite(n2)):
+        raise InputError(f"groups of {n1} and {n2}: give finite numbers of members")
     if n1 < 1 or n2 < 1:
         raise UndefinedMetricError(f"groups of {n1} and {n2}: each needs at least one member")
+
+
+def _check_design(alpha: float, design_effect: float) -> None:
+    if not 0.0 < alpha < 1.0:
+        raise InputError(f"alpha is {alpha}; give a level between 0 and 1, such as 0.05")
+    if not 0.0 < design_effect < math.inf:
+        raise InputError(f"design_effect is {design_effect}; give a positive number, 1 without clusters")

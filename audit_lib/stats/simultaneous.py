@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, Undefined, as_json
 from audit_lib.stats._checks import check_level, t_quantile, z_quantile
+from audit_lib.stats.clusters import finite_values
 
 __all__ = [
     "AllPairs",
@@ -122,6 +123,8 @@ def max_t_quantile(
     True
     """
     v = check_covariance(covariance)
+    if not df > 0.0:
+        raise InputError(f"df is {df}; give positive degrees of freedom, or infinity")
     errors = _pair_errors(v)
     live = [pair for pair, error in errors.items() if error > 0.0]
     if not live:
@@ -130,7 +133,7 @@ def max_t_quantile(
         return z_quantile(level) if math.isinf(df) else t_quantile(level, df)
     rng = np.random.Generator(np.random.PCG64(seed))
     # one row an estimate, so that a pair is a subtraction of two rows
-    z = _root(v) @ rng.standard_normal((v.shape[0], draws))
+    z = np.einsum("ij,jd->id", _root(v), rng.standard_normal((v.shape[0], draws)))
     largest = np.zeros(draws)
     for i, j in live:
         np.maximum(largest, np.abs(z[i] - z[j]) / errors[i, j], out=largest)
@@ -177,7 +180,7 @@ def simultaneous_differences(
     >>> round(result.gap.low, 2), round(result.gap.high, 2)
     (0.02, 0.18)
     """
-    values = np.asarray(estimates, dtype=np.float64)
+    values = finite_values(estimates, "estimates")
     v = check_covariance(covariance)
     if v.shape[0] != values.size:
         raise InputError(f"covariance of {v.shape[0]} estimates given for {values.size}")
@@ -237,12 +240,17 @@ def _gap(intervals: list[Interval | Undefined], sizes: list[float], level: float
 
 
 def check_covariance(covariance: ArrayLike) -> Floats:
-    """Return the covariance as a square, finite and symmetrical matrix."""
+    """Return the covariance as a square, finite, symmetrical and positive semi-definite matrix."""
     v = np.asarray(covariance, dtype=np.float64)
     if v.ndim != 2 or v.shape[0] != v.shape[1]:
         raise InputError(f"a covariance is a square matrix, not of shape {v.shape}")
     if not np.isfinite(v).all() or not np.allclose(v, v.T):
         raise InputError("the covariance is not finite and symmetrical")
+    # By correlations, so that what counts as rounding does not depend on units.
+    scale = np.sqrt(np.maximum(v.diagonal(), 0.0))
+    unit = v / np.where(scale > 0.0, scale, 1.0)[:, None] / np.where(scale > 0.0, scale, 1.0)
+    if v.size and np.linalg.eigvalsh(unit)[0] < -1e-8:
+        raise InputError("the covariance is not positive semi-definite: no estimates vary together so")
     return v
 
 

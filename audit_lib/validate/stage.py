@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from audit_lib.canonical import pretty_json
 from audit_lib.errors import ValidationFailedError
+from audit_lib.records import ANSWERED
 from audit_lib.run import Run, StageOutput
 from audit_lib.validate.completeness import completeness_by_group, completeness_suite, label_mass
 from audit_lib.validate.expectations import check_table
@@ -13,6 +14,8 @@ from audit_lib.validate.suites import prompts_suite, scores_suite, variants_suit
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from audit_lib.spec import Checks
 
 
 def validate(run: Run) -> StageOutput:
@@ -74,15 +77,16 @@ def require_valid(run: Run) -> None:
     if document["success"]:
         return
     failures = [
-        _failure(suite["table"], expectation)
+        _failure(suite["table"], expectation) + _detail(document, expectation["column"], run.spec.checks)
         for suite in document["suites"]
         for expectation in suite["expectations"]
         if not expectation["success"]
     ]
+    by_checks = any(suite["table"] == "completeness" and not suite["success"] for suite in document["suites"])
     raise ValidationFailedError(
         f"the audit's tables are not fit to be measured: {'; '.join(failures)}. "
-        f"See {folder.store.uri(f'{folder.prefix}/validation.json')}; "
-        "`checks` in the spec holds the thresholds"
+        f"See {folder.store.uri(f'{folder.prefix}/validation.json')}"
+        + ("; `checks` in the spec holds the thresholds of completeness" if by_checks else "")
     )
 
 
@@ -96,6 +100,25 @@ def _failure(table: str, expectation: dict[str, Any]) -> str:
     elif "observed_value" in observed:
         name += f" (observed {observed['observed_value']})"
     return f"{name}, {expectation['severity']}"
+
+
+def _detail(document: dict[str, Any], column: str | None, checks: Checks) -> str:
+    """Name value, threshold and group of a failed check of completeness."""
+    groups = [g for g in document["completeness"] if g["n"]]
+    if column == "answered_share":
+        n, answered = sum(g["n"] for g in groups), sum(g[s] for g in groups for s in ANSWERED)
+        return f": {answered} of {n} answered, and at least {checks.minimum_answered_share:g} must be"
+    known = [g for g in groups if None not in g["group"].values()]
+    if column == "answered_gap" and known:
+        low, high = (f(known, key=lambda g: g["answered_share"]) for f in (min, max))
+        return f": {_named(low)} against {_named(high)}, and at most {checks.maximum_answered_gap:g} may lie between"
+    if column == "mean_label_mass" and document["label_mass"] is not None:
+        return f": {document['label_mass']['mean']:.4g}, and at least {checks.minimum_label_mass:g} is asked"
+    return ""
+
+
+def _named(group: dict[str, Any]) -> str:
+    return f"{', '.join(group['group'].values())} {group['answered_share']:.4g}"
 
 
 def _scores(run: Run) -> pd.DataFrame:

@@ -47,7 +47,11 @@ def prompts_suite(spec: AuditSpec, window: Window, prompts: pd.DataFrame, varian
         *_rounds(spec, ("round_id", "order_shown")),
     ]
     expected = 1
-    if spec.perturb is not None:
+    if spec.perturb is None:
+        for axis in spec.groups.axes:  # someone's level must be known, or there is nothing to compare
+            frame[f"unknown_share_{axis}"] = float(frame[axis].isna().mean()) if len(frame) else 0.0
+            suite.append(between(f"unknown_share_{axis}", None, 1, before=True))
+    else:
         expected = len(spec.groups.cells()) * spec.perturb.names_per_cell
     suite.append(between("variants", expected, expected))
     if spec.source.windowed:

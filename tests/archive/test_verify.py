@@ -61,7 +61,7 @@ class TestHonest:
         verification = verify(str(original))
         assert verification.findings == ()
         assert verification.ok
-        assert verification.recomputed == ("plan", "variants", "validation", "metrics", "report")
+        assert verification.recomputed == ("scores", "plan", "variants", "validation", "metrics", "report")
         assert verification.notes == ()
 
     def test_a_copy_anywhere(self, bundle: Path, original: Path, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ class TestHonest:
         verification = verify(run.uri)
         assert verification.findings == ()
         assert verification.outcome == "validation_failed"
-        assert verification.recomputed == ("plan", "variants", "validation")
+        assert verification.recomputed == ("scores", "plan", "variants", "validation")
 
     def test_nothing_is_written(self, bundle: Path) -> None:
         before = {path: path.read_bytes() for path in bundle.rglob("*") if path.is_file()}
@@ -377,20 +377,26 @@ class TestForgery:
 
         from audit_lib.archive import verify as module
         from audit_lib.measure.stage import measure
+        from audit_lib.perturb import perturb
         from audit_lib.report import report
         from audit_lib.run import Run
+        from audit_lib.score import score_shard
         from audit_lib.validate import validate
 
         before = hashes_only(bundle).manifest_sha256
 
         def change(rows: list[dict[str, Any]]) -> None:
             for row in rows:
-                row["score"] = 0.5
+                row["recorded_score"] = 0.5
 
-        edit_table(bundle / "scores/0/scores.parquet", change)
+        edit_table(bundle / "sample/prompts.parquet", change)
         reseal(bundle)
         run = Run.from_bundle(str(bundle))
-        for stage, function in (("validation", validate), ("metrics", measure), ("report", report)):
+        functions: dict[str, Callable[[Run], Any]] = {"variants": perturb}
+        for shard in sorted(path.name for path in (bundle / "scores").iterdir()):
+            functions[f"scores/{shard}"] = lambda run, number=int(shard): score_shard(run, number)  # type: ignore[misc]
+        functions |= {"validation": validate, "metrics": measure, "report": report}
+        for stage, function in functions.items():
             shutil.rmtree(bundle / stage)
             run.stage(stage).commit(function(run), datetime.now(UTC))
         reseal(bundle)
@@ -451,3 +457,55 @@ def test_bytes_are_read_in_a_stream(bundle: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(audit_lib.store.LocalStore, "open", watched)
     assert hashes_only(bundle).ok
     assert sizes and all(0 < size <= 1 << 20 for size in sizes)
+
+
+class TestRecords:
+    """Counts, times and questions: what no digest protects, or what a careful forger makes agree."""
+
+    @pytest.mark.parametrize("stage", ["plan", "sample", "variants", "scores/0", "metrics", "report"])
+    def test_a_count(self, bundle: Path, stage: str) -> None:
+        def change(record: Any) -> None:
+            record["counts"][min(record["counts"])] += 1
+
+        edit_json(bundle / stage / SUCCESS, change)
+        verification = verify(str(bundle))
+        assert found(verification, f"{stage}/{SUCCESS}", "record")
+        assert len(verification.findings) == 1
+
+    def test_a_plan_after_the_first_score(self, bundle: Path) -> None:
+        edit_json(bundle / "plan" / SUCCESS, lambda r: r.update(finished_at="2099-01-01T00:00:00.000+00:00"))
+        verification = verify(str(bundle))
+        details = [f.detail for f in verification.findings if f.path == f"plan/{SUCCESS}"]
+        assert any("plan was written after scoring began" in detail for detail in details)
+
+    @pytest.mark.parametrize("time", [None, "soon", "2026-01-05T00:00:00"])
+    def test_a_time_that_is_none(self, bundle: Path, time: str | None) -> None:
+        edit_json(bundle / "scores/0" / SUCCESS, lambda r: r.update(started_at=time))
+        assert found(hashes_only(bundle), f"scores/0/{SUCCESS}", "record")
+
+    @pytest.mark.parametrize("column", ["request_digest", "request_id"])
+    def test_answers_to_other_questions(self, bundle: Path, column: str) -> None:
+        def change(rows: list[dict[str, Any]]) -> None:
+            for row in rows:
+                row[column] = "0" * 64
+
+        count = len(pq.read_table(bundle / "scores/0/scores.parquet"))
+        edit_table(bundle / "scores/0/scores.parquet", change)
+        reseal(bundle)
+        details = [f.detail for f in verify(str(bundle)).findings if f.path == "scores/0/scores.parquet"]
+        assert any(f"{count} rows answer another question" in detail for detail in details)
+
+    def test_a_recorded_score_that_is_not_the_recorded_one(self, bundle: Path) -> None:
+        def change(rows: list[dict[str, Any]]) -> None:
+            rows[0]["score"] = 0.999
+
+        edit_table(bundle / "scores/0/scores.parquet", change)
+        reseal(bundle)
+        verification = verify(str(bundle))
+        details = [f.detail for f in verification.findings if f.path == "scores/0/scores.parquet"]
+        assert details == ["column score, row 0: another number"]
+
+    def test_the_summary_says_that_monitor_is_not_covered(self, bundle: Path) -> None:
+        shutil.rmtree(bundle / "monitor")
+        assert hashes_only(bundle).ok
+        assert "monitor/ is outside the manifest" in hashes_only(bundle).summary()

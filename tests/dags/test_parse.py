@@ -133,3 +133,33 @@ def test_a_broken_spec_fails_alone(tmp_path: Path) -> None:
     assert summary["dags"]["small.twin"] == ["load_spec"]
     assert "is the name in small.yaml too" in summary["docs"]["small.twin"]
     assert "names_per_cell" not in summary["params"]["small"]
+
+
+def test_a_spec_whose_dag_cannot_be_built_fails_alone(tmp_path: Path) -> None:
+    specs = tmp_path / "specs"
+    specs.mkdir()
+    recorded_audit(specs)
+    good = (specs / "small.yaml").read_text(encoding="utf-8")
+    (specs / "other.yml").write_text(good.replace("audit: small", "audit: other"), encoding="utf-8")
+    (specs / "third.yml").write_text(good.replace("audit: small", "audit: drift_monitor"), encoding="utf-8")
+    (specs / "fourth.yaml").write_bytes(b"audit: fourth\ntitle: \xff\n")
+    # Airflow refuses the last operator of one DAG, when the DAG is already half built.
+    refusing = """
+import airflow.providers.standard.operators.empty as module
+from airflow.sdk.definitions._internal.contextmanager import DagContext
+class Refusing(module.EmptyOperator):
+    def __init__(self, **kwargs):
+        if DagContext.get_current().dag_id == "other":
+            raise RuntimeError("refused by Airflow")
+        super().__init__(**kwargs)
+module.EmptyOperator = Refusing
+"""
+    environment = airflow_environment(tmp_path / "home", AUDIT_SPECS=str(specs))
+    summary = json.loads(in_process(refusing + PARSE + SUMMARY, environment))
+    assert summary["errors"] == {}
+    assert "plan" in summary["dags"]["small"]
+    assert summary["dags"]["other"] == ["load_spec"]
+    assert "refused by Airflow" in summary["docs"]["other"]
+    assert summary["dags"]["drift_monitor"] == ["monitor"]
+    assert summary["dags"]["drift_monitor.third"] == ["load_spec"]
+    assert "not UTF-8" in summary["docs"]["fourth"]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -196,3 +200,73 @@ def test_infinite_scores_have_no_distance_but_a_rank(metric):
     with pytest.raises(UndefinedMetricError, match="1 of 2 scores are infinite"):
         metric([1.0, np.inf], [1.0])
     assert rabbi([1.0, np.inf], [1.0]) == 0.5
+
+
+def exact_divergence(group, reference, bins=20):
+    """By hundredths, in whole numbers."""
+    low, high = min(group + reference), max(group + reference)
+    shares = []
+    for side in (group, reference):
+        places = [min(bins * (score - low) // (high - low), bins - 1) for score in side]
+        shares.append([Fraction(places.count(place), len(side)) for place in range(bins)])
+    return sum(
+        float(mine) / 2 * math.log(2 * mine / (mine + other))
+        for p, q in (shares, shares[::-1])
+        for mine, other in zip(p, q, strict=True)
+        if mine
+    )
+
+
+STEPS = st.lists(st.integers(0, 20).map(lambda step: 5 * step), min_size=1, max_size=20)
+
+
+@given(STEPS, STEPS, st.sampled_from([np.float64, np.float32]))
+def test_divergence_does_not_depend_on_the_unit_of_the_scores(group, reference, dtype):
+    group, reference = [0, 100, *group], [0, 100, *reference]
+    expected = exact_divergence(group, reference)
+    assert jensen_shannon_divergence(group, reference) == pytest.approx(expected, abs=1e-12)
+    # 0.15 is below three times 0.05 as floats go: it must not fall into the bin below.
+    a, b = (np.array([score / 100 for score in side], dtype) for side in (group, reference))
+    assert jensen_shannon_divergence(a, b) == jensen_shannon_divergence(group, reference)
+
+
+def test_divergence_of_hand_counted_scores_on_an_edge():
+    group, reference = [0.15] * 50 + [0, 1], [0.10] * 50 + [0, 1]
+    # 50 of 52 of each side stand alone in their bins, the others coincide.
+    assert jensen_shannon_divergence(group, reference) == pytest.approx(50 / 52 * math.log(2), abs=1e-12)
+
+
+def test_scores_that_differ_by_rounding_share_a_bin():
+    assert jensen_shannon_divergence([1.0] * 5, [1.0, 0.9999999999999998]) == 0
+    assert jensen_shannon_divergence([0.3], [0.1 + 0.2]) == 0
+
+
+def test_divergence_of_huge_and_of_yes_or_no_scores():
+    assert jensen_shannon_divergence([1e308, 1.5e308], [-1e308, -1.5e308]) == pytest.approx(math.log(2))
+    assert jensen_shannon_divergence([True, False], [1, 0]) == 0
+
+
+def test_sums_near_the_largest_float_do_not_overflow():
+    assert score_gap([1e308] * 2, [1e308] * 2) == 0
+    assert score_gap([1.5e308] * 3, [1e308] * 2) == pytest.approx(0.5e308)
+    assert earth_movers_distance([-1e308, 1e308], [-1e308, 1e308]) == 0
+    with pytest.raises(UndefinedMetricError, match="larger than the largest"):
+        score_gap([1.7e308], [-1.7e308])
+
+
+def test_numbers_that_numpy_would_round_are_not_compared():
+    with pytest.raises(InputError, match="cannot be compared exactly"):
+        rank_counts(np.array([2**63 + 5], np.uint64), np.array([2**63 - 1]))
+    with pytest.raises(InputError, match="cannot be compared exactly"):
+        rabbi(np.array([2**53 + 1]), np.array([2.0**53]))
+    with pytest.raises(InputError, match="too large for 64 bits"):
+        rabbi([2**64 + 1], [2**64])
+    assert rabbi(np.array([2**53 + 1]), np.array([2**53])) == 1
+
+
+@pytest.mark.parametrize(
+    "column", [pd.Series(["1_000", "2"]), pd.Series(["1", "2"], dtype="string"), ["1", "2"]]
+)
+def test_text_is_no_score(column):
+    with pytest.raises(InputError, match="group: expected numbers"):
+        score_gap(column, [1])

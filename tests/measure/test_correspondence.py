@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.measure import cluster_sums, standardised_effects
+from audit_lib.results import Undefined
 
 REFERENCES = {"gender": "man", "race": "White"}
 COLUMNS = [("gender", "woman"), ("race", "Asian"), ("race", "Black"), ("race", "Hispanic")]
@@ -196,3 +197,22 @@ def test_wrong_input_is_named():
     one = cluster_sums([1, 2], factors, [1, 2])
     with pytest.raises(InputError, match="cannot merge factors"):
         one.merge(cluster_sums([1, 2], {"race": ["a", "b"]}, [1, 2]))
+
+
+def test_equal_outcomes_have_no_unit_whatever_rounding_leaves():
+    groups = {"g": ["a", "b"] * 3}
+    with pytest.raises(UndefinedMetricError, match="all outcomes are equal"):
+        standardised_effects([0.1] * 6, groups, [1, 1, 2, 2, 3, 3])
+    merged = cluster_sums([0.1] * 6, groups, [1, 1, 2, 2, 3, 3]).merge(
+        cluster_sums([0.1, 0.3], {"g": ["a", "b"]}, [4, 4])
+    )
+    assert (merged.low, merged.high) == (0.1, 0.3)
+    assert merged.effects()["g", "b"].estimate > 0
+
+
+def test_an_exact_fit_has_an_effect_but_no_error():
+    fit = standardised_effects([0.3, 0.4] * 5, {"g": ["m", "w"] * 5}, np.arange(10) // 2)
+    assert fit["g", "w"].estimate == pytest.approx(0.1 / fit.outcome_sd)
+    assert fit["g", "w"].standard_error == Undefined(
+        "every application shows the same effect: no residual to estimate an error from"
+    )

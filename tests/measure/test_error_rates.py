@@ -12,6 +12,8 @@ from sklearn.metrics import precision_score
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.measure import (
     classwise_gaps,
+    decision_rate_gap,
+    demographic_parity_gap,
     false_discovery_rate_gap,
     false_negative_rate_gap,
     false_omission_rate_gap,
@@ -107,3 +109,12 @@ def test_wrong_input_is_named(gap):
         gap([1, 0], [np.nan, 0], [1, 0], [0, 1])
     with pytest.raises(UndefinedMetricError, match="group: nobody"):
         gap([], [], [], [])
+
+
+def test_demographic_parity_of_each_class():
+    outcome, decision = list("xyxy"), list("xyyy")
+    gaps = classwise_gaps(decision_rate_gap, outcome, decision, [1, 1, 0, 0], [0, 0, 1, 1])
+    assert gaps == {"x": 0.5, "y": -0.5}
+    assert gaps["x"] == demographic_parity_gap([1, 0], [0, 0])
+    with pytest.raises(UndefinedMetricError, match="group: nobody with a decision"):
+        decision_rate_gap([1, 0], [1, 0], [0, 0], [1, 1])

@@ -124,3 +124,12 @@ def test_wrong_input_is_named():
         expected_selection_rates([1, 2], ["a", "b"], 1, design="simple")
     with pytest.raises(InputError, match="design"):
         expected_selection_rates([1, 2], ["a", "b"], 1, design="any")  # type: ignore[arg-type]
+
+
+def test_wrong_parameters_are_refused_by_name():
+    with pytest.raises(InputError, match="k: expected one quota"):
+        expected_selection_rates([1, 2, 3], [0, 0, 1], [1, 2])
+    with pytest.raises(InputError, match="pool_size"):
+        expected_selection_rates([1, 2, 3], [0, 0, 1], 1, "simple", pool_size=2.5)
+    with pytest.raises(InputError, match="rounds: expected one label a row, got int"):
+        selection_shares([1, 2, 3], rounds=5)

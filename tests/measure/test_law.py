@@ -138,7 +138,8 @@ def test_a_fixed_comparator_can_be_exceeded():
     assert table["women"].ratio == Fraction(3, 2)
     assert table.comparators == ("men",)
     nobody = impact_ratios({"men": 0, "women": 1}, {"men": 0, "women": 1}, comparator="men")
-    assert nobody["women"].ratio == Undefined("no member in this category")
+    assert nobody["women"].ratio == Undefined("the comparator has no member")
+    assert nobody["men"].ratio == Undefined("no member in this category")
     zero = impact_ratios({"men": 0, "women": 1}, {"men": 9, "women": 1}, comparator="men")
     assert zero["women"].ratio == Undefined("the comparator's rate is 0")
 

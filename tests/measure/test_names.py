@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit_lib import measure
+from audit_lib.errors import InputError
 from audit_lib.measure._arrays import as_codes
 
 
@@ -63,3 +64,15 @@ def test_missing_labels_of_every_kind():
         ("f", "White"),
         ("m", "White"),
     ]
+
+
+def test_labels_of_two_types_and_one_text_are_numbered_whatever_the_order_of_rows():
+    for rows in ([1, "1", None], ["1", 1, None]):
+        codes, levels = as_codes(rows, "labels")
+        assert [type(level) for level in levels] == [int, str]
+        assert [None if code < 0 else levels[code] for code in codes] == rows
+
+
+def test_exact_numbers_only_are_rounded_for_print():
+    with pytest.raises(InputError, match="expected an exact value"):
+        measure.round_half_up(0.125, 2)

@@ -149,3 +149,14 @@ def test_wrong_input_is_named():
         pairwise_win_share(table(*good), ["a"], ["c"])
     with pytest.raises(InputError, match="1 candidates are in the group and in the reference"):
         pairwise_win_gap(table(*good), ["a", "b"], ["b"])
+
+
+def test_a_missing_answer_is_no_answer():
+    with pytest.raises(InputError, match="row 1: answer is none of"):
+        pairwise_output_statistics({"first": ["a", "b"], "second": ["b", "a"], "answer": ["first", pd.NA]})
+
+
+def test_a_text_is_no_group():
+    table = {"first": ["a", "b"], "second": ["b", "a"], "answer": ["first", "second"]}
+    with pytest.raises(InputError, match="group: expected a collection"):
+        pairwise_win_share(table, "a", ["b"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -146,3 +147,27 @@ def test_what_is_refused(metric: Callable[..., float]) -> None:
 def test_an_unknown_divisor() -> None:
     with pytest.raises(InputError, match="divisor"):
         prag_at_k([["a"]], [["a"]], 1, divisor="other")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("item", [None, float("nan"), np.nan, pd.NA, pd.NaT])
+def test_a_missing_item_is_refused(item):
+    with pytest.raises(InputError, match="an item is missing"):
+        jaccard_at_k([["a", item]], [["a", "b"]], k=2)
+
+
+@pytest.mark.parametrize(
+    ("lists", "message"), [([None], "row 0: expected a list"), ([["a", ["b"]]], "hashable")]
+)
+def test_what_is_no_list_of_items_is_refused(lists, message):
+    with pytest.raises(InputError, match=message):
+        jaccard_at_k(lists, [["a"]], k=2)
+
+
+def test_places_that_no_list_fills_cost_nothing():
+    ours, theirs = [[1, 2, 3]], [np.array([3, 2, 9])]
+    assert jaccard_at_k(ours, theirs, k=10**7) == 0.5
+    k = 1000
+    # 2 stands second in both, 3 third and first.
+    assert serp_at_k(ours, theirs, k) == ((k - 1) + (k - 2)) / (k * (k + 1) // 2)
+    assert prag_at_k(ours, ours, k) == 3 / (k * (k - 1) // 2)
+    assert prag_at_k([["a"]], [["a"]], k) == 0

@@ -179,3 +179,13 @@ def test_cosine_of_other_shapes_is_refused() -> None:
         counterfactual_cosine(np.empty((0, 3)), np.empty((0, 3)))
     with pytest.raises(InputError, match="no dimension"):
         counterfactual_cosine(np.empty((2, 0)), np.empty((2, 0)))
+
+
+@pytest.mark.parametrize("lexicon", [None, ["she"]])
+def test_a_wrong_item_is_reported_by_side_and_row_of_the_whole_input(lexicon, monkeypatch):
+    monkeypatch.setattr(text_counterfactual, "_BLOCK", 2)
+    good = ["one two three four"] * 5
+    with pytest.raises(InputError, match="reference_texts, row 3"):
+        counterfactual_rouge_l(good, [*good[:3], 7, "x"], lexicon)
+    with pytest.raises(InputError, match="group_texts, row 4"):
+        counterfactual_bleu([*good[:4], None], good, lexicon)

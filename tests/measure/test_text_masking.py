@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -72,3 +73,28 @@ def test_a_lexicon_without_words_is_refused(lexicon: object) -> None:
 def test_only_texts_are_masked(texts: object) -> None:
     with pytest.raises(InputError):
         mask_protected_words(texts, ["she"])  # type: ignore[arg-type]
+
+
+NAMES = st.sampled_from(["José", "Zoë", "Nguyễn", "한국", "O'Brien", "African American", "ΝΙΚΟΣ", "İpek"])
+FORMS = st.sampled_from(["NFC", "NFD"])
+
+
+@given(NAMES, FORMS, FORMS, st.sampled_from([" ", "\u00a0", "\n", " \n  "]), st.sampled_from("'\u2019"))
+def test_a_name_is_found_in_every_form_and_nothing_else_changes(name, ours, theirs, space, apostrophe):
+    written = unicodedata.normalize(theirs, name.replace(" ", space).replace("'", apostrophe))
+    before, after = unicodedata.normalize("NFD", "café  à "), unicodedata.normalize("NFC", ", très\u00a0bien")
+    lexicon = [unicodedata.normalize(ours, name)]
+    assert mask_protected_words([before + written + after], lexicon) == [before + "[MASK]" + after]
+    assert mentions_protected_words([before + written + after], lexicon) == [True]
+    # Letters around it, or a mark on its last letter, make it another word.
+    others = [f"x{written}", f"{written}x", f"{written}\u0323", "nothing here"]
+    assert mentions_protected_words(others, lexicon) == [False] * 4
+
+
+def test_an_accent_makes_another_word():
+    decomposed = unicodedata.normalize("NFD", "José")
+    assert mentions_protected_words([decomposed, "José"], ["Jose"]) == [False, False]
+    assert mentions_protected_words(["African\u2029American", "African, American"], ["African American"]) == [
+        True,
+        False,
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -101,9 +103,39 @@ def test_ndcg_leaves_inconsistent_models_out():
 def test_ndcg_refuses_wrong_input():
     with pytest.raises(InputError, match="same models"):
         fairness_ndcg({"a": 1}, {"b": 1}, n=1)
-    with pytest.raises(InputError, match="n: expected at least 1"):
+    with pytest.raises(InputError, match="n: expected a whole number of at least 1"):
         fairness_ndcg({"a": 1, "b": 2}, {"a": 1, "b": 2}, n=0)
     with pytest.raises(InputError, match="gain"):
         fairness_ndcg({"a": 1, "b": 2}, {"a": 1, "b": 2}, n=1, gain="linear")  # type: ignore[arg-type]
     with pytest.raises(UndefinedMetricError, match="metric: 1 of 2 scores are missing"):
         fairness_ndcg({"a": [1, np.nan], "b": 2}, {"a": 1, "b": 2}, n=1)
+
+
+def test_the_order_of_groups_does_not_break_ties_of_models():
+    other = [0.1, 0.2, 0.3, 0.7]
+    found = {
+        fairness_ndcg({"a": order, "b": other}, {"a": 1, "b": 2}, 1)
+        for order in itertools.permutations(other)
+    }
+    assert found == {0.5}
+
+
+@pytest.mark.parametrize("n", [2.5, None, "2", True])
+def test_ndcg_wants_a_whole_number(n):
+    with pytest.raises(InputError, match="n: expected a whole number"):
+        fairness_ndcg({"a": 1, "b": 2}, {"a": 1, "b": 3}, n)
+
+
+def test_ndcg_wants_a_share_for_each_model_named():
+    with pytest.raises(InputError, match="inconsistent_share"):
+        fairness_ndcg({"a": 1, "b": 2}, {"a": 1, "b": 3}, 1, inconsistent_share={"a": None})
+    with pytest.raises(UndefinedMetricError, match="missing"):
+        fairness_ndcg({"a": 1, "b": None}, {"a": 1, "b": 3}, 1)
+
+
+@pytest.mark.parametrize("power", [-1000, 0, 1020])
+def test_correlation_and_ranking_hold_at_any_scale(power):
+    x, y = np.array([1.0, -1.0, 1.5, 1.6]), [1.0, 2, 3, 4]
+    assert predictive_validity(np.ldexp(x, power), y) == predictive_validity(x, y)
+    sides = {"a": np.ldexp([1.0, 2], power), "b": np.ldexp([3.0, 4], power)}
+    assert fairness_ndcg(sides, sides, 1) == 1

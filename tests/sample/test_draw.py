@@ -108,3 +108,45 @@ def test_strata_that_split_a_round(tmp_path: Path) -> None:
     write(tmp_path, "prompts.jsonl", [{**row, "round_id": "r"} for row in people(7)])
     with pytest.raises(InputError, match="candidates of one round differ in position"):
         run(tmp_path, decision={"rule": "top_k", "k": 1, "round": "round_id"})
+
+
+def _versions() -> list[dict[str, object]]:
+    return [
+        {**row, "prompt_id": f"{row['prompt_id']}/{version}", "position": "retail"}
+        for row in people(6)
+        for version in range(3)
+    ]
+
+
+def test_versions_of_an_application_are_drawn_whole(tmp_path: Path) -> None:
+    write(tmp_path, "prompts.jsonl", _versions())
+    decision = {"rule": "top_k", "k": 1, "round": "application_id"}
+    output = run(tmp_path, sample={"size": 2}, decision=decision)
+    assert prompts(output)["application_id"].value_counts().tolist() == [3, 3]
+    assert document(output)["unit"] == "application"
+    assert document(output)["strata"] == [{"position": "retail", "available": 6, "drawn": 2}]
+
+
+def test_the_window_may_not_cut_an_application(tmp_path: Path) -> None:
+    rows = _versions()
+    rows[4]["occurred_at"] = "2026-02-01T00:00:00+00:00"
+    write(tmp_path, "prompts.jsonl", rows)
+    with pytest.raises(InputError, match="the window cuts this candidate's application"):
+        run(tmp_path, decision={"rule": "top_k", "k": 1, "round": "application_id"})
+
+
+def test_a_source_that_changed_after_it_was_sampled_is_told(tmp_path: Path) -> None:
+    from audit_lib.pipeline import run_stage
+    from audit_lib.run import Run
+    from tests.sample.cases import WEEK
+    from tests.specs import load
+
+    write(tmp_path, "prompts.jsonl", people(7))
+    heard: list[str] = []
+    audit = Run.open(load(tmp_path, source={"windowed": True}), WEEK, str(tmp_path / "store"), heard.append)
+    for name in ("plan", "sample", "sample"):
+        run_stage(audit, name)
+    assert not any("changed" in message for message in heard)
+    write(tmp_path, "prompts.jsonl", people(6))
+    run_stage(audit, "sample")
+    assert "prompts.jsonl: the source changed since this run was sampled" in heard[-1]

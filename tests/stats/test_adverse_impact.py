@@ -149,3 +149,15 @@ def test_refusals():
         two_standard_deviations(1, 4, 2, 5, form="z")
     with pytest.raises(InputError, match="expected_at is"):
         shortfall(1, 4, 2, 5, expected_at="group")
+
+
+@pytest.mark.parametrize("threshold", [0.8, np.float64(0.8), np.float32(0.8), "0.8", "4/5", Fraction(4, 5)])
+def test_a_threshold_is_read_as_the_decimal_it_prints(threshold):
+    assert not is_below(48, 60, 60, 60, threshold=threshold)
+    assert is_below(47, 60, 60, 60, threshold=threshold)
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), float("inf"), "high", "1/0"])
+def test_a_threshold_is_a_finite_number(threshold):
+    with pytest.raises(InputError, match="expected a finite number"):
+        is_below(48, 60, 60, 60, threshold=threshold)

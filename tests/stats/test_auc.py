@@ -144,3 +144,14 @@ def test_refusals():
         auc_covariance(scores, [0, 1, 2, 1], np.ones((4, 1), dtype=bool))
     with pytest.raises(InputError, match="members have shape"):
         auc_covariance(scores, outcome, np.ones(4, dtype=bool))
+
+
+def test_labels_and_members_are_complete():
+    scores, outcome = [1, 2, 3, 4], [0, 1, 0, 1]
+    with pytest.raises(InputError, match="clusters have shape"):
+        auc_interval(scores, outcome, [1, 2])
+    members = np.array([[1.0, 1], [1, np.nan], [1, 1], [1, 1]])
+    with pytest.raises(InputError, match="members must hold"):
+        auc_covariance(scores, outcome, members)
+    with pytest.raises(InputError, match="scores: expected numbers"):
+        auc_interval(["1", "2", "3", "4"], outcome)

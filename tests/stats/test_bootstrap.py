@@ -148,3 +148,22 @@ def test_refusals():
         bootstrap_totals([1.0, 2.0], 10, seed=0)
     with pytest.raises(UndefinedMetricError, match="no one in a group"):
         bootstrap_rank_indices([[]], [1.0], [[]], [1], 10, seed=0)
+
+
+def test_totals_have_one_order_of_addition():
+    # Compared as bytes with the sum that no thread takes part in; a BLAS product differs from it.
+    sums = np.random.default_rng(1).normal(size=(5000, 3))
+    totals = bootstrap_totals(sums, resamples=7, seed=2)
+    weights = bootstrap_weights(5000, 7, seed=2).astype(np.float64)
+    expected = [
+        [np.einsum("j,j->", row, np.ascontiguousarray(column)) for column in sums.T] for row in weights
+    ]
+    assert totals.tobytes() == np.array(expected).tobytes()
+    assert totals == pytest.approx(
+        np.array([[math.fsum(row * c) for c in sums.T] for row in weights]), abs=1e-9
+    )
+
+
+def test_replicates_of_one_estimate_at_a_time():
+    with pytest.raises(InputError, match="2 dimensions"):
+        percentile_interval(np.ones((200, 2)))

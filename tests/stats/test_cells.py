@@ -33,3 +33,10 @@ def test_reasons_of_classes():
 def test_refuses_what_is_not_a_count(arguments):
     with pytest.raises(InputError, match="must be counts"):
         flags(*arguments, threshold=5)
+
+
+@pytest.mark.parametrize("outcome", [float("nan"), None, "0", 2])
+def test_an_outcome_is_true_or_false(outcome):
+    with pytest.raises(InputError, match="row 1"):
+        class_reason([1, outcome, 0])
+    assert class_reason(np.array([True, False])) is None

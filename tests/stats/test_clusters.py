@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 import statsmodels.api as sm
 from hypothesis import given
@@ -129,3 +130,32 @@ def test_refusals():
         mean_difference([1.0, np.nan], [1.0, 2.0])
     with pytest.raises(InputError, match="one label a row"):
         cluster_interval([0.5, -0.5], ["a"], 0.0)
+
+
+def test_labels_of_two_types_are_two_clusters():
+    x, y = [1, 2, 3, 4], [2, 3, 4, 6]
+    shared = mean_difference(x, y, [1, 2, 3, 4], [1, 2, 3, 4])
+    apart = mean_difference(x, y, [1, 2, 3, 4], list("1234"))
+    assert apart == mean_difference(x, y, list("abcd"), list("efgh")) != shared
+    assert cluster_interval([-1, 1, 2, -2], [1, "1", 1, "1"], 0.0).method.endswith("t(1)")
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_a_missing_label_is_refused_with_its_row(missing):
+    x, y = [1, 2, 3, 4], [2, 3, 4, 6]
+    with pytest.raises(InputError, match="clusters of the reference, row 2: no label"):
+        mean_difference(x, y, ["a", "b", "c", "d"], ["a", "b", missing, "d"])
+    with pytest.raises(InputError, match="clusters of the group have shape"):
+        mean_difference(x, y, [1, 2], [1, 2, 3, 4])
+
+
+def test_order_and_type_of_labels_do_not_change_the_interval():
+    influence = np.array([-0.5, 0.25, 0.5, -0.25])
+    several = ([1, 1, 2, 3], ["x", "x", "y", "z"], pd.Series(["x", "x", "y", "z"]), [1, 1, "y", 2.5])
+    found = {repr(cluster_interval(influence, labels, 1.0)) for labels in several}
+    assert len(found) == 1
+
+
+def test_nothing_that_varies_gives_no_interval():
+    with pytest.raises(UndefinedMetricError, match="no spread to estimate"):
+        cluster_interval([0, 0, 0], [1, 2, 3], 0.5)

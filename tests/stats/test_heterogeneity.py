@@ -133,3 +133,24 @@ def test_refusals():
         cochran_q([1.0, 2.0], [1.0, 0.0])
     with pytest.raises(InputError, match="stratum 1 has 5 of 3"):
         mantel_haenszel([(1, 3, 2, 4), (5, 3, 2, 4)])
+
+
+def test_q_of_what_is_not_finite_is_undefined():
+    for estimates, variances in (([math.nan, 1], [1, 1]), ([1, 2], [1, math.inf]), ([1e200, -1e200], [1, 1])):
+        with pytest.raises(UndefinedMetricError):
+            cochran_q(estimates, variances)
+
+
+@pytest.mark.parametrize("stratum", [(20.9, 50, 30, 50), ("20", 50, 30, 50), (-1, 50, 30, 50), (20, 50, 30)])
+def test_strata_hold_counts(stratum):
+    with pytest.raises(InputError, match="stratum 1"):
+        mantel_haenszel([(30, 60, 8, 30), stratum])
+
+
+@pytest.mark.parametrize("n", [10**9, 10**15, 10**17])
+def test_equal_strata_agree_at_any_odds_ratio(n):
+    # Equal strata: each expects what it shows, so the statistic is 0.
+    assert breslow_day([(n - 1, n, 1, n)] * 2).statistic == pytest.approx(0, abs=1e-6)
+    mixed = breslow_day([(n, n, 1, n), (1, 2, 1, 2)])
+    assert mixed.statistic > 0
+    assert 0 <= mixed.p_value <= 1

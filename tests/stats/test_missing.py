@@ -75,3 +75,9 @@ def test_refusals():
         rate_bounds(1, 2, -1)
     with pytest.raises(InputError, match="2 selected of 0"):
         rate_bounds(2, 0, 3)
+
+
+@pytest.mark.parametrize("counts", [(0, -5, 10), (-1, 0, 10), (0, 5, 1.5), (0, 5, "1"), (0, 2.5, 0)])
+def test_bounds_want_counts(counts):
+    with pytest.raises(InputError):
+        rate_bounds(*counts)

@@ -142,3 +142,20 @@ def test_refusals():
         power_of_two_proportions(0.5, 5000, 0.4, 5000, test="fisher")
     with pytest.raises(InputError, match="alpha < power"):
         smallest_detectable_ratio(30, 50, 0.2, power=0.01)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"alpha": 1.5}, {"alpha": 0}, {"design_effect": 0}, {"design_effect": np.nan}]
+)
+def test_levels_and_design_effects_are_checked(wrong):
+    name = next(iter(wrong))
+    for call in (
+        lambda: power_of_two_proportions(0.4, 100, 0.5, 100, **wrong),
+        lambda: sample_size_for_proportions(0.5, ratio=0.8, **wrong),
+        lambda: sample_size_for_means(0.2, **wrong),
+        lambda: smallest_detectable_ratio(100, 100, 0.5, **wrong),
+    ):
+        with pytest.raises(InputError, match=name):
+            call()
+    with pytest.raises(InputError, match="finite"):
+        power_of_two_proportions(0.4, float("inf"), 0.5, 100)

@@ -103,3 +103,14 @@ def test_refusals():
         max_t_quantile([[1.0, 0.5], [0.0, 1.0]])
     with pytest.raises(InputError, match="covariance of 2 estimates given for 3"):
         simultaneous_differences([1.0, 2.0, 3.0], np.eye(2))
+
+
+def test_what_is_no_covariance_or_no_number_is_refused():
+    with pytest.raises(InputError, match="estimates: 1 of 2 values are not finite"):
+        simultaneous_differences([np.nan, 1], np.eye(2))
+    with pytest.raises(InputError, match="positive semi-definite"):
+        max_t_quantile([[1, 2, 0], [2, 1, 0], [0, 0, 1]])
+    with pytest.raises(InputError, match="df is 0"):
+        max_t_quantile(np.eye(3), df=0)
+    # Singular, and of very different units: still a covariance.
+    assert max_t_quantile(np.outer([1, 2e-9, 3e9], [1, 2e-9, 3e9])) > 1.9

@@ -311,7 +311,8 @@ def test_an_audit_that_failed_names_why_and_where(tmp_path: Path) -> None:
     tables = Tables()
     tables.scores[5]["score"] = 7.0
     tables.scores[6]["status"] = SECRET
-    run = scored_run(tmp_path, tables)
+    checks = {"minimum_answered_share": 0, "maximum_answered_gap": 1}
+    run = scored_run(tmp_path, tables, checks=checks)
     _commit(run)
     with pytest.raises(ValidationFailedError) as caught:
         require_valid(run)
@@ -319,7 +320,30 @@ def test_an_audit_that_failed_names_why_and_where(tmp_path: Path) -> None:
     assert f"scores: {BETWEEN} on score (1 of 24 rows), error" in message
     assert f"scores: {IN_SET} on status, error" in message
     assert f"{run.uri}/validation/validation.json" in message
+    assert "`checks`" not in message  # no threshold of the spec was missed
     assert SECRET not in message
+
+
+def test_a_missed_threshold_is_named_with_value_and_group(tmp_path: Path) -> None:
+    tables = Tables()
+    _fail_some(3)(tables)
+    run = scored_run(tmp_path, tables, checks={"minimum_answered_share": 0.9, "maximum_answered_gap": 0.3})
+    _commit(run)
+    with pytest.raises(ValidationFailedError) as caught:
+        require_valid(run)
+    assert "21 of 24 answered, and at least 0.9 must be" in str(caught.value)
+    assert "and at most 0.3 may lie between" in str(caught.value)
+    assert "`checks` in the spec holds the thresholds" in str(caught.value)
+
+
+def test_an_attribute_that_nobody_has_stops_the_audit(tmp_path: Path) -> None:
+    def damage(tables: Tables) -> None:
+        for row in (*tables.prompts, *tables.variants):
+            row["race"] = None
+
+    document = validated(tmp_path, damage)
+    assert ("prompts", BETWEEN, "unknown_share_race", "error") in failures(document)
+    assert document["success"] is False
 
 
 def test_recorded_rankings_pass_through_all_stages(tmp_path: Path) -> None:

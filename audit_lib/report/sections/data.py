@@ -33,16 +33,14 @@ def data(content: Content) -> Section:
         ("Demographics", text(_provenance(content))),
         (
             "Sample",
-            text(
-                f"{count(sample['rows'])} prompts, drawn by seed {spec.seed}, in proportion to their strata"
-            ),
+            text(_drawn(content)),
         ),
         ("Selected", text(_decision(content))),
     ]
     strata = sample["strata"]
     names = [name for name in strata[0] if name not in ("available", "drawn")] if strata else []
     table = Table(
-        "Prompts by stratum",
+        f"{sample.get('unit', 'prompt').capitalize()}s by stratum",
         (Column("Stratum", numeric=False), Column("Available"), Column("Drawn")),
         tuple(
             Row(
@@ -60,6 +58,19 @@ def data(content: Content) -> Section:
     if content.models:
         blocks += [Heading("The model, exactly"), _models(content)]
     return Section("data", "What was audited", tuple(blocks))
+
+
+def _drawn(content: Content) -> str:
+    sample, strata = content.sample, content.sample["strata"]
+    drawn, available = (sum(s[key] for s in strata) for key in ("drawn", "available"))
+    unit = sample.get("unit", "prompt")
+    units = "" if unit == "prompt" else f" in {count(drawn)} {unit}s"
+    if drawn == available:
+        return f"all {count(sample['rows'])} prompts{units} were taken"
+    return (
+        f"{count(sample['rows'])} prompts{units}: of {count(available)} {unit}s, {count(drawn)} drawn by seed "
+        f"{content.spec.seed}, in proportion to their strata"
+    )
 
 
 def _provenance(content: Content) -> str:

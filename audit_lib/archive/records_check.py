@@ -1,0 +1,87 @@
+"""What the stages' records say beside digests: counts and the order of times; and what a score answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from audit_lib.errors import AuditError
+from audit_lib.run import SUCCESS, Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Find = Callable[[str, str], None]  # path, detail
+
+
+def check_order(run: Run, shards: list[str], find: Find) -> None:
+    """The plan must have been written before the first score was asked for."""
+    started = {shard: _time(run, shard, "started_at", find) for shard in shards}
+    planned = _time(run, "plan", "finished_at", find)
+    first = min((time for time in started.values() if time is not None), default=None)
+    if planned is not None and first is not None and planned > first:
+        find(f"plan/{SUCCESS}", "the plan was written after scoring began, say the records")
+
+
+def _time(run: Run, stage: str, name: str, find: Find) -> datetime | None:
+    path = f"{stage}/{SUCCESS}"
+    if not run.stage(stage).is_complete():
+        return None  # reported as missing
+    try:
+        time = datetime.fromisoformat(run.stage(stage).success()[name])
+    except (ValueError, KeyError, TypeError):
+        find(path, f"has no time as {name}")
+        return None
+    if time.tzinfo is None:
+        find(path, f"has no UTC offset in {name}")
+        return None
+    return time
+
+
+def check_counts(run: Run, stage: str, made: Mapping[str, int], find: Find) -> None:
+    """Compare a record's counts with those that were counted here; counts not known here are left alone."""
+    try:
+        said = run.stage(stage).counts()
+    except (ValueError, KeyError, TypeError, AuditError):
+        return  # the record is missing or none, which is reported already
+    if wrong := sorted(name for name, count in made.items() if said.get(name) != count):
+        find(f"{stage}/{SUCCESS}", f"its counts are not those of its artefacts: {', '.join(wrong)}")
+
+
+def scored_counts(scores: pd.DataFrame) -> dict[str, int]:
+    """Return the counts of a shard: rows, requests, and rows of each status."""
+    requests = len(scores[["request_id", "repeat"]].drop_duplicates())
+    return {"rows": len(scores), "requests": requests, **Counter(scores["status"].tolist())}
+
+
+def sampled_counts(run: Run) -> dict[str, int]:
+    """Return the counts of the sample, less the rounds."""
+    prompts = run.stage("sample").read_table("prompts.parquet")
+    return {"prompts": len(prompts), "applications": int(prompts["application_id"].nunique())}
+
+
+def asked(run: Run) -> dict[str, tuple[str, str]]:
+    """Return variant -> (request, digest of what it asks), from the archived variants."""
+    from audit_lib.score.requests import elicitation
+
+    task = elicitation.get(run.spec.task)(run.spec)
+    found: dict[str, tuple[str, str]] = {}
+    for request in task.requests(run.stage("variants").read_table("variants.parquet")):
+        digest = request.digest()
+        found |= {candidate.variant_id: (request.request_id, digest) for candidate in request.candidates}
+    return found
+
+
+def check_questions(
+    scores: pd.DataFrame, questions: Mapping[str, tuple[str, str]], path: str, find: Find
+) -> None:
+    """Every score must answer the question that the archived variants ask."""
+    rows = zip(scores["variant_id"], scores["request_id"], scores["request_digest"], strict=True)
+    wrong = sum(questions.get(variant) != (request, digest) for variant, request, digest in rows)
+    if wrong:
+        find(
+            path,
+            f"{wrong} rows answer another question than the archived variants ask (request_id, request_digest)",
+        )

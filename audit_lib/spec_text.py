@@ -1,0 +1,134 @@
+"""The text of a spec: YAML as a mapping without doubled keys, and a model's faults in the user's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from audit_lib.errors import SpecError
+from audit_lib.registry import did_you_mean
+
+_MONTHS: Final = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_DAYS: Final = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+_CRON: Final[tuple[tuple[str, int, int, dict[str, int]], ...]] = (
+    ("minute", 0, 59, {}),
+    ("hour", 0, 23, {}),
+    ("day of the month", 1, 31, {}),
+    ("month", 1, 12, {name: place for place, name in enumerate(_MONTHS, start=1)}),
+    ("day of the week", 0, 7, {name: place for place, name in enumerate(_DAYS)}),
+)
+
+
+def read_yaml(text: str, path: Path) -> dict[str, Any]:
+    """Read a mapping from YAML; `path` is what errors name.
+
+    Raises
+    ------
+    SpecError
+        If the text is not YAML, not a mapping, or gives a key twice (YAML would keep the last one).
+    """
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        _refuse_doubled_keys(node, path)
+        content = None if node is None else loader.construct_document(node)
+    except yaml.YAMLError as error:
+        raise SpecError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    except ValueError as error:  # such as the date 2026-13-01
+        raise error if isinstance(error, SpecError) else SpecError(f"{path}: not YAML: {error}") from None
+    finally:
+        loader.dispose()
+    if not isinstance(content, dict):
+        raise SpecError(f"{path}: a spec is a mapping of keys to values; `audit init` writes one")
+    return content
+
+
+def _refuse_doubled_keys(root: yaml.Node | None, path: Path) -> None:
+    waiting, seen = [root] if root is not None else [], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:  # an alias
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+        elif isinstance(node, yaml.MappingNode):
+            keys: set[tuple[str, str]] = set()
+            for key, value in node.value:
+                waiting.append(value)
+                if not isinstance(key, yaml.ScalarNode):
+                    continue
+                if (key.tag, key.value) in keys:
+                    raise SpecError(
+                        f"{path}: line {key.start_mark.line + 1}: the key {key.value!r} is given twice; keep one"
+                    )
+                keys.add((key.tag, key.value))
+
+
+def faults(error: ValidationError, model: type[BaseModel]) -> Iterator[str]:
+    """Yield each fault that pydantic found, with its key; never with the value."""
+    found = error.errors(include_url=False, include_context=False)
+    # A misspelt key is also a missing one: name the misspelling first.
+    for fault in sorted(found, key=lambda f: f["type"] != "extra_forbidden"):
+        location = [str(part) for part in fault["loc"]]
+        where = ".".join(location) or "spec"
+        if fault["type"] == "extra_forbidden":
+            known = list(_fields_at(model, location[:-1]))
+            yield f"{where}: unknown key{did_you_mean(location[-1], known)}"
+        elif fault["type"] == "string_type" and isinstance(fault["input"], (bool, int, float, date)):
+            # Unquoted, YAML reads Yes and No as truth values, and 2026-01-05 as a date.
+            kind = "truth value" if isinstance(fault["input"], bool) else type(fault["input"]).__name__
+            yield f"{where}: should be a text, and YAML reads a {kind}; put it in quotes"
+        else:
+            yield f"{where}: {fault['msg'].removeprefix('Value error, ')}"
+
+
+def _fields_at(model: type[BaseModel], location: list[str]) -> Mapping[str, Any]:
+    for name in location:
+        annotation = model.model_fields[name].annotation
+        nested = [
+            a for a in (annotation, *get_args(annotation)) if isinstance(a, type) and issubclass(a, BaseModel)
+        ]
+        if not nested:
+            return {}
+        model = nested[0]
+    return model.model_fields
+
+
+def check_cron(expression: str) -> str:
+    """Return a five-field cron expression as it is: numbers, names, ``*``, lists, ranges and steps.
+
+    Raises
+    ------
+    ValueError
+        If it is not one; names the field.
+
+    Examples
+    --------
+    >>> check_cron("*/15 6-18 * * mon-fri")
+    '*/15 6-18 * * mon-fri'
+    >>> check_cron("0 24 * * 1")
+    Traceback (most recent call last):
+    ValueError: the hour '24' of the cron expression is not in 0-23
+    """
+    fields = expression.split()
+    if len(fields) != len(_CRON):
+        raise ValueError(
+            f"a cron expression has five fields (minute hour day month weekday), such as 0 6 * * 1; "
+            f"{expression!r} has {len(fields)}"
+        )
+    for text, (what, low, high, names) in zip(fields, _CRON, strict=True):
+        for part in text.lower().split(","):
+            match = re.fullmatch(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d+))?", part, re.ASCII)
+            ends = [str(names.get(end, end)) for end in match.groups()[:2] if end] if match else [""]
+            numbers = [int(end) for end in ends if end.isdigit()]
+            in_range = all(low <= number <= high for number in numbers) and numbers == sorted(numbers)
+            if match is None or len(numbers) < len(ends) or not in_range or match[3] in ("0", "00"):
+                raise ValueError(f"the {what} {part!r} of the cron expression is not in {low}-{high}")
+    return expression

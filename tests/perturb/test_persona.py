@@ -1,0 +1,90 @@
+"""Personas: which name each prompt gets, and lexicons that cannot be used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audit_lib.errors import LexiconError
+from audit_lib.perturb.persona import Persona
+from tests.perturb.cases import GROUPS, NAMES, persona_run, table
+
+
+def sequences(persona: Persona, prompts: int) -> dict[tuple[str, ...], list[tuple[str, str]]]:
+    """The names that each group gets, prompt after prompt."""
+    found: dict[tuple[str, ...], list[tuple[str, str]]] = {group: [] for group in GROUPS}
+    for index in range(prompts):
+        for edit in persona.edits(index):
+            found[tuple(edit.cell.values())].append((edit.values["first_name"], edit.values["last_name"]))
+    return found
+
+
+@pytest.mark.parametrize("each", [1, 2, 3])
+def test_names_rotate_and_none_returns_before_all_were_used(tmp_path: Path, each: int) -> None:
+    persona = Persona.from_run(persona_run(tmp_path, perturb={"names_per_cell": each}))
+    for group, names in sequences(persona, 10).items():
+        assert len(names) == 10 * each
+        for start in range(0, len(names), 5):
+            assert sorted(names[start : start + 5]) == sorted(NAMES[group])
+            assert names[start : start + 5] == names[:5]
+
+
+def test_the_seed_and_nothing_else_sets_the_order(tmp_path: Path) -> None:
+    orders = []
+    for number, seed in enumerate((7, 7, 8, 9)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        orders.append(sequences(Persona.from_run(persona_run(folder, seed=seed)), 5))
+    assert orders[0] == orders[1]
+    for group in GROUPS:
+        assert len({tuple(order[group]) for order in orders[1:]} - {tuple(NAMES[group])}) >= 2
+
+
+def test_a_name_comes_with_its_own_family_name_and_the_signals_of_its_sex(tmp_path: Path) -> None:
+    signals = {"female": ("Ms.", "she", "her"), "male": ("Mr.", "he", "his")}
+    persona = Persona.from_run(persona_run(tmp_path))
+    for edit in persona.edits(3):
+        values = edit.values
+        sex, race = edit.cell["sex"], edit.cell["race"]
+        assert (values["first_name"], values["last_name"]) in NAMES[sex, race]
+        assert values["name"] == f"{values['first_name']} {values['last_name']}"
+        assert (values["title"], values["pronoun.subject"], values["pronoun.possessive"]) == signals[sex]
+    assert [tuple(edit.cell.values()) for edit in persona.edits(3)] == GROUPS
+
+
+HEADER = ["first_name", "last_name", "sex", "race"]
+
+
+@pytest.mark.parametrize(
+    ("lexicons", "message"),
+    [
+        ({"names": table(HEADER, [])}, r"perturb\.names: the lexicon has no row"),
+        (
+            {"names": table(["first_name", "lastname", "sex", "race"], [["A", "B", "male", "White"]])},
+            r"perturb\.names: no column 'last_name'; did you mean 'lastname'",
+        ),
+        (
+            {"names": table(["first_name", "last_name", "sex"], [["A", "B", "male"]])},
+            r"perturb\.names: no column 'race'",
+        ),
+        (
+            {"names": table(HEADER, [["A", "B", *group] for group in GROUPS[:-1]])},
+            "perturb.names: 0 names for male Black, and names_per_cell is 1",
+        ),
+        ({"names": table(HEADER, [["A", "B", "male"]])}, "line 2 has another number of cells"),
+        ({"pronouns": table(["sex", "subject"], [])}, r"perturb\.pronouns: the lexicon has no row"),
+        ({"pronouns": table(["gender", "subject"], [["male", "he"]])}, "none of its columns is an attribute"),
+        ({"titles": table(["sex", "title"], [["male", "Mr."]])}, r"perturb\.titles: no row for sex 'female'"),
+    ],
+)
+def test_a_lexicon_that_cannot_be_used(tmp_path: Path, lexicons: dict[str, str], message: str) -> None:
+    run = persona_run(tmp_path, lexicons=lexicons)
+    with pytest.raises(LexiconError, match=message):
+        Persona.from_run(run)
+
+
+def test_more_names_asked_for_than_there_are(tmp_path: Path) -> None:
+    run = persona_run(tmp_path, perturb={"names_per_cell": 6})
+    with pytest.raises(LexiconError, match="5 names for female White, and names_per_cell is 6"):
+        Persona.from_run(run)

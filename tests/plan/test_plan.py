@@ -1,0 +1,147 @@
+"""The plan: what is fixed before the model is asked, and the effect that the design can find."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from audit_lib.errors import IncompleteRunError
+from audit_lib.pipeline import run_stage, shards
+from audit_lib.plan import plan
+from audit_lib.policies import load_policy
+from audit_lib.run import Run
+from tests.archive.cases import do, new_run
+from tests.perturb.cases import persona_run
+
+TOP_1 = {"rule": "top_k", "k": 1, "round": "one_per_group"}
+
+
+def planned(run: Run) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(plan(run).artefacts["plan.json"])
+    return document
+
+
+def detectable(n: int, rate: float, power: float, alpha: float) -> float:
+    """Smallest ratio that the two-proportion test with pooled variance under the null finds, by scipy."""
+
+    def miss(ratio: float) -> float:
+        low = ratio * rate
+        pooled = (low + rate) / 2
+        critical = norm.isf(alpha / 2) * np.sqrt(2 * pooled * (1 - pooled) / n)
+        spread = np.sqrt((low * (1 - low) + rate * (1 - rate)) / n)
+        return float(
+            norm.sf((critical - (rate - low)) / spread) + norm.sf((critical + (rate - low)) / spread)
+        )
+
+    return float(brentq(lambda ratio: miss(ratio) - power, 1e-9, 1 - 1e-9, xtol=1e-12))
+
+
+@pytest.mark.parametrize(("each", "size"), [(1, 200), (3, 150)])
+def test_rows_and_power_of_a_fixed_design(tmp_path: Path, each: int, size: int) -> None:
+    measure = {"alpha": 0.1, "power": 0.9}
+    run = persona_run(
+        tmp_path, decision=TOP_1, sample={"size": size}, perturb={"names_per_cell": each}, measure=measure
+    )
+    document = planned(run)
+    design = document["design"]
+    assert (design["planned_prompts"], design["variants_per_prompt"]) == (size, 4 * each)
+    assert design["planned_per_group"] == size * each
+    entries = document["power"]
+    assert [entry["n_group"] for entry in entries] == [2 * size * each] * 2 + [size * each] * 3
+    assert [entry["n_reference"] for entry in entries] == [entry["n_group"] for entry in entries]
+    assert [entry["group"] for entry in entries[:2]] == [{"sex": "female"}, {"race": "Black"}]
+    assert entries[2]["reference"] == {"sex": "male", "race": "White"}
+    for entry in entries:
+        assert entry["reference_rate"] == 0.25
+        wanted = detectable(entry["n_group"], 0.25, 0.9, 0.1)
+        assert entry["smallest_detectable_ratio"] == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("decision", "rates"),
+    [
+        ({"rule": "above_median"}, {0.5}),
+        (TOP_1 | {"k": 3}, {0.75}),
+        (TOP_1 | {"k": 4}, {1.0}),
+        (TOP_1 | {"k": 9}, {1.0}),
+        (TOP_1 | {"round": "application_id"}, {0.1, 0.25, 0.5}),
+        ({"rule": "threshold", "threshold": 0.5}, {0.1, 0.25, 0.5}),
+    ],
+)
+def test_the_reference_s_rate(tmp_path: Path, decision: dict[str, Any], rates: set[float]) -> None:
+    document = planned(persona_run(tmp_path, decision=decision, sample={"size": 10}))
+    assert {entry["reference_rate"] for entry in document["power"]} == rates
+
+
+def test_a_grid_of_sizes_where_the_design_fixes_none(tmp_path: Path) -> None:
+    document = planned(new_run(tmp_path, str(tmp_path / "store")))
+    assert document["design"]["planned_per_group"] is None
+    assert document["design"]["variants_per_prompt"] == 1
+    assert [entry["n_group"] for entry in document["power"]] == [25, 50, 100, 250, 500, 1000]
+    for entry in document["power"]:
+        wanted = detectable(entry["n_group"], 0.5, 0.8, 0.05)
+        assert entry["smallest_detectable_ratio"] == pytest.approx(wanted, rel=1e-6)
+
+
+def test_too_few_rows_for_any_effect_is_said(tmp_path: Path) -> None:
+    document = planned(persona_run(tmp_path, sample={"size": 1}))
+    for entry in document["power"][2:]:
+        assert "even a ratio of 0" in entry["smallest_detectable_ratio"]["undefined"]
+
+
+def test_thresholds_policy_and_inputs(tmp_path: Path) -> None:
+    run = persona_run(
+        tmp_path,
+        measure={"small_cell": 9, "level": 0.9},
+        checks={"minimum_answered_share": 0.7, "maximum_answered_gap": 0.2, "minimum_label_mass": 0.3},
+    )
+    document = planned(run)
+    assert document["thresholds"] == {
+        "guidance_ratio": "4/5",
+        "alpha": 0.05,
+        "power": 0.8,
+        "level": 0.9,
+        "small_cell": 9,
+        "minimum_answered_share": 0.7,
+        "maximum_answered_gap": 0.2,
+        "minimum_label_mass": 0.3,
+    }
+    policy = load_policy("nyc_ll144")
+    assert document["policy"] == {"name": "nyc_ll144", "version": policy.version}
+    assert document["inputs"] == {
+        key: hashlib.sha256((tmp_path / f"{key.split('.')[1]}.csv").read_bytes()).hexdigest()
+        for key in ("perturb.names", "perturb.pronouns", "perturb.titles", "prompt.template")
+    }
+    for key in document["inputs"]:
+        assert run.design_file(key) == (tmp_path / f"{key.split('.')[1]}.csv").read_bytes()
+    assert document["spec_digest"] == run.spec.digest()
+
+
+def test_no_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = persona_run(tmp_path)
+    first = plan(run).artefacts
+    import time
+
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    assert plan(run).artefacts == first == {n: run.stage("plan").read(n) for n in first}
+    today = datetime.now().astimezone().date().isoformat()
+    assert today.encode() not in first["plan.json"]
+
+
+def test_nothing_is_scored_before_the_plan_is_written(tmp_path: Path) -> None:
+    run = new_run(tmp_path, str(tmp_path / "store"))
+    for stage, number in (("sample", None), ("variants", None)):
+        with pytest.raises(IncompleteRunError):
+            run_stage(run, stage, shard=number)
+    do(run, until="scores")
+    written = datetime.fromisoformat(run.stage("plan").success()["finished_at"])
+    for shard in shards(run):
+        assert written <= datetime.fromisoformat(run.stage(f"scores/{shard}").success()["started_at"])
