@@ -296,14 +296,15 @@ def _common_bins(
 def _equal_bins(
     values: NDArray[np.float64], low: float, high: float, bins: int, rounding: float
 ) -> NDArray[np.int64]:
-    # A quarter of everything: the width of scores near the largest float stays finite.
-    values, low, high = values / 4, low / 4, high / 4
+    if not math.isfinite(high - low):  # scores near the largest float, both ways
+        values, low, high = values / 4, low / 4, high / 4
     width = high - low
     # How far rounding of the scores can move a position, in bins.
-    slack = max(1e-9, 4 * bins * rounding * max(-low, high) / width) if width > 0 else np.inf
+    slack = max(1e-9, 4 * bins * rounding * max(-low, high) / width) if width > 0 else math.inf
     if slack >= 0.5:
         return np.zeros(values.size, np.int64)  # scores differ by rounding alone
-    position = (values - low) / width * bins
-    nearest = np.rint(position)
-    place = np.where(np.abs(position - nearest) <= slack, nearest, np.floor(position))
-    return np.minimum(place, bins - 1).astype(np.int64)
+    position = values - low
+    position /= width
+    position *= bins
+    position += slack  # what lies on an edge but for rounding is rounded down to that edge
+    return np.minimum(position.astype(np.int64), bins - 1)

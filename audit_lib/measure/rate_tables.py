@@ -81,6 +81,7 @@ class RateTable:
     median: float | None = None
     median_ties: int | None = None
     tied_rounds: int | None = None
+    undersized_rounds: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """JSON form."""
@@ -109,7 +110,7 @@ def rate_tables(
     positive : ndarray of int8, shape (rows,)
         1 selected (or above the median), 0 not, -1 not assessed.
     **context
-        ``median``, ``median_ties``, ``tied_rounds`` of the table.
+        ``median``, ``median_ties``, ``tied_rounds``, ``undersized_rounds`` of the table.
     """
     mapping = category_of(spec.groups, policy)
     # All that is counted from the rows: selected, not selected and not assessed people of each profile.

@@ -74,6 +74,7 @@ class RateTable:
     median: float | None
     median_ties: int | None
     tied_rounds: int | None
+    undersized_rounds: int | None
     comparator: str | Undefined
     rows: tuple[TableRow, ...]
 
@@ -226,6 +227,7 @@ def read_table(table: Mapping[str, Any], policy: Policy) -> RateTable:
         median=table["median"],
         median_ties=table["median_ties"],
         tied_rounds=table["tied_rounds"],
+        undersized_rounds=table.get("undersized_rounds"),
         comparator=comparator,
         rows=tuple(_row(row, base, comparator, policy, where) for row in table["rows"]),
     )

@@ -64,6 +64,10 @@ def _table(table: Mapping[str, Any], policy: Policy) -> list[str]:
         lines.append("  " + "  ".join(padded).rstrip())
     if table["unknown"]:
         lines.append(f"  {table['unknown']} more of unknown category are not in the table")
+    if table.get("undersized_rounds"):
+        lines.append(
+            f"  in {table['undersized_rounds']} rounds everybody was selected: no more candidates than places"
+        )
     if table["tied_rounds"]:
         lines.append(f"  the last place was drawn by lot in {table['tied_rounds']} rounds")
     return lines

@@ -62,3 +62,15 @@ def test_a_score_that_is_missing_beside_others_stays_missing(tmp_path: Path) -> 
     pipeline.run_all(run)
     missing = sum(row["recorded_score"] is None for row in rows)
     assert run.stage("metrics").read_json("metrics.json")["rows"]["answered"] == 64 - missing < 64
+
+
+def test_rounds_that_select_everybody_are_counted_and_printed(tmp_path: Path) -> None:
+    run = measured(tmp_path / "all", decision={"rule": "top_k", "k": 50, "round": "round_id"})
+    table = run.stage("metrics").read_json("metrics.json")["tables"][0]
+    assert table["undersized_rounds"] == 40
+    assert (
+        "40 rounds had no more candidates with a score than places"
+        in run.stage("report").read("report.html").decode()
+    )
+    few = measured(tmp_path / "few")
+    assert few.stage("metrics").read_json("metrics.json")["tables"][0]["undersized_rounds"] == 0

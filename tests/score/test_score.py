@@ -64,19 +64,30 @@ def test_recorded_scores_and_decisions(tmp_path):
     ]
     scores = table(run_with(tmp_path, rows, score={"shards": 1})).set_index("variant_id")
     assert scores.status.to_dict() == {
-        "answered": "ok",
-        "decided": "ok",
+        "answered": "unparsed",
+        "decided": "unparsed",
         "infinite": "unparsed",
         "nothing": "unparsed",
         "scored": "ok",
     }
-    assert scores.score[["scored", "decided", "answered"]].tolist() == [0.25, 1.0, 0.0]
-    assert scores.score[["nothing", "infinite"]].isna().all()
+    assert scores.score["scored"] == 0.25
+    assert scores.score.drop("scored").isna().all(), "0 or 1 need not lie on the others' scale"
     assert scores.selected["scored"] is False or not scores.selected["scored"]
     assert scores.model["decided"] == "tool-2" and scores.model["scored"] == "recorded decisions"
     assert set(scores.method) == {"recorded"}
     assert scores.label_mass.isna().all()
     assert scores.request_digest.str.fullmatch("[0-9a-f]{64}").all()
+
+
+def test_decisions_alone_are_scored_1_and_0(tmp_path):
+    rows = [
+        variant("decided", recorded_selected=True),
+        variant("answered", recorded_response="No, not a fit."),
+        variant("nothing", recorded_response="Hm."),
+    ]
+    scores = table(run_with(tmp_path, rows, score={"shards": 1})).set_index("variant_id")
+    assert scores.score[["decided", "answered"]].tolist() == [1.0, 0.0]
+    assert scores.status["nothing"] == "unparsed"
 
 
 def test_one_shard_and_64_give_the_same_rows(tmp_path):

@@ -15,10 +15,14 @@ from audit_lib.spec import AuditSpec
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Make the selection tables; rounds whose last place was drawn by lot are counted."""
     decisions = rows.decisions
-    lots = (
-        int(np.unique(rows.round[decisions.tied_at_cutoff]).size) if spec.decision.rule == "top_k" else None
-    )
+    lots = undersized = None
+    if spec.decision.rule == "top_k":
+        lots = int(np.unique(rows.round[decisions.tied_at_cutoff]).size)
+        # Rounds with no more scored candidates than places select everybody, whatever the scores.
+        scored = np.bincount(rows.round[~np.isnan(rows.score) & (rows.round >= 0)])
+        undersized = int(((scored > 0) & (scored <= (spec.decision.k or 1))).sum())
     tables = rate_tables(
-        "selection", "impact_ratio", rows, spec, policy, decisions.selected, tied_rounds=lots
-    )
+        "selection", "impact_ratio", rows, spec, policy, decisions.selected,
+        tied_rounds=lots, undersized_rounds=undersized,
+    )  # fmt: skip
     return Measured(tables=tables)

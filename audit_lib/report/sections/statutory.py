@@ -105,8 +105,13 @@ def _table(content: Content, table: RateTable) -> Table:
         notes.append(
             f"* below the {policy.guidance.name} of {policy.guidance.cite}; {policy.short_law} sets no pass mark."
         )
-    if table.unknown:
-        notes.append(policy.wording["unknown_note"].format(n=count(table.unknown)))
+    # Also where it is 0: section 5-303(a)(1) asks for the number.
+    notes.append(policy.wording["unknown_note"].format(n=count(table.unknown)))
+    if table.undersized_rounds:
+        notes.append(
+            f"{count(table.undersized_rounds)} rounds had no more candidates with a score than places: everybody "
+            "in them was selected, whatever the scores."
+        )
     if table.tied_rounds:
         notes.append(
             f"In {count(table.tied_rounds)} rounds the last place was tied and was drawn by lot (seeded)."
