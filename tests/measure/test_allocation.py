@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.spatial.distance import jensenshannon
@@ -159,8 +159,13 @@ def test_jensen_shannon_by_hand():
 
 @given(MODERATE, MODERATE, st.integers(1, 40))
 def test_jensen_shannon_is_scipys_distance_squared(group, reference, bins):
+    scores = np.array([*group, *reference])
+    span = np.ptp(scores)
+    assume(span == 0 or span > 1e-6)
+    edges = np.histogram_bin_edges(scores, bins)
+    # Next to an inner edge, ours allows for rounding and numpy does not: other tests cover that.
+    assume(np.abs(scores[:, None] - edges[1:-1]).min(initial=1.0) > 1e-6 * span)
     found = jensen_shannon_divergence(group, reference, bins=bins)
-    edges = np.histogram_bin_edges([*group, *reference], bins)
     p, q = np.histogram(group, edges)[0], np.histogram(reference, edges)[0]
     assert found == pytest.approx(jensenshannon(p, q) ** 2, abs=1e-9)
     assert 0 <= found <= np.log(2)

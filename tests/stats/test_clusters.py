@@ -12,6 +12,7 @@ from scipy import stats
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.results import TestResult
 from audit_lib.stats import cluster_interval, mean_difference, two_sided_variance
 
 
@@ -159,3 +160,9 @@ def test_order_and_type_of_labels_do_not_change_the_interval():
 def test_nothing_that_varies_gives_no_interval():
     with pytest.raises(UndefinedMetricError, match="no spread to estimate"):
         cluster_interval([0, 0, 0], [1, 2, 3], 0.5)
+
+
+@pytest.mark.parametrize("wrong", [{"p_value": math.nan}, {"p_value": 0.5, "statistic": math.nan}])
+def test_a_test_holds_no_nan(wrong):
+    with pytest.raises(ValueError, match="a NaN is not a test"):
+        TestResult(name="t_test", n=3, method="by hand", **wrong)
