@@ -79,7 +79,8 @@ def test_the_store_of_the_s3_profile_gets_valid_identities(compose: dict[str, An
 
 
 def test_the_python_in_it_compiles(compose: dict[str, Any]) -> None:
-    compile(compose["services"]["s3-bucket"]["command"][2], "s3-bucket", "exec")
+    program = compose["services"]["s3-bucket"]["command"][2]
+    assert compile(program, "s3-bucket", "exec").co_code
 
 
 def test_the_image_is_built_from_the_lock(compose: dict[str, Any]) -> None:
