@@ -33,7 +33,8 @@ from airflow.sdk import (
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from audit_tasks import archived_asset, in_task, load_specs, named_in, small, store_root, tell, window_of
 
-from audit_lib.spec import RESERVED, AuditSpec, Schedule
+from audit_lib.spec import RESERVED, AuditSpec
+from audit_lib.spec_sections import Schedule
 
 POOLS = {"transformers": "gpu", "openai": "llm_api"}
 RETRIES = {

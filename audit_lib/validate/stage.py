@@ -15,7 +15,7 @@ from audit_lib.validate.suites import prompts_suite, scores_suite, variants_suit
 if TYPE_CHECKING:
     import pandas as pd
 
-    from audit_lib.spec import Checks
+    from audit_lib.spec_sections import Checks
 
 
 def validate(run: Run) -> StageOutput:

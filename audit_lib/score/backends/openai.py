@@ -19,7 +19,7 @@ from audit_lib.score.backends import Options, backend, parse_options
 from audit_lib.score.labels import read_label
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Method, Request, Response
-from audit_lib.spec import Model
+from audit_lib.spec_sections import Model
 
 _NO_ANSWER = 20
 """Requests that may fail one after the other, without one that succeeded, before the shard is given up."""

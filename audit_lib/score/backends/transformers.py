@@ -21,7 +21,7 @@ from audit_lib.score.backends import Options, backend, parse_options
 from audit_lib.score.local.weights import check_name
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Response
-from audit_lib.spec import Model
+from audit_lib.spec_sections import Model
 
 
 class TransformersOptions(Options):
