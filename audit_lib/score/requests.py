@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from audit_lib.canonical import canonical_json, sha256
@@ -28,6 +28,25 @@ class Message:
 
     role: str
     content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How a text is generated.
+
+    Attributes
+    ----------
+    max_tokens : int
+        Most tokens of an answer.
+    temperature : float
+        0 takes the most probable token each time.
+    seed : int
+        Of the draws; the repeat's number is mixed in by the backend.
+    """
+
+    max_tokens: int
+    temperature: float = 0.0
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +75,8 @@ class Request:
         Empty if the decision was recorded.
     labels : tuple of str
         Answers whose probability is asked for; empty if a text is.
+    sampling : Sampling or None
+        How a text is generated; None if labels are asked for or the answer was recorded.
     candidates : tuple of Candidate
         In the order shown.
     recorded_model, recorded_response : str or None
@@ -68,6 +89,7 @@ class Request:
     family: str
     messages: tuple[Message, ...] = ()
     labels: tuple[str, ...] = ()
+    sampling: Sampling | None = None
     candidates: tuple[Candidate, ...]
     recorded_model: str | None = None
     recorded_response: str | None = None
@@ -78,11 +100,13 @@ class Request:
         return (self.request_id, self.repeat)
 
     def digest(self) -> str:
-        """Return the SHA-256 of what is asked: messages and labels, and of the text of a recorded answer."""
+        """Return the SHA-256 of what is asked: messages, labels and sampling, and of the text of a recorded answer."""
         content: dict[str, Any] = {
             "messages": [{"role": m.role, "content": m.content} for m in self.messages],
             "labels": list(self.labels),
         }
+        if self.sampling is not None:
+            content["sampling"] = asdict(self.sampling)
         if self.recorded_response is not None:
             content["recorded"] = self.recorded_response
         return sha256(canonical_json(content))
