@@ -36,7 +36,7 @@ export AIRFLOW__CORE__LOAD_EXAMPLES := False
 export AIRFLOW__CORE__DAGS_FOLDER := $(CURDIR)/dags
 export AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION := False
 
-.PHONY: help audit serve test test-slow lint bench lock install clean
+.PHONY: help audit serve test test-slow lint bench bench-gpu lock install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,11 +66,14 @@ lint: $(VENV)/.installed-dev ## ruff and mypy --strict
 bench: $(VENV)/.installed-dev ## measure the figures of the README
 	@$(PY) -m benchmarks
 
+bench-gpu: $(VENV)/.installed-dev ## measure local scoring on a CUDA GPU (40 GB; TORCH_INDEX=a CUDA build of torch)
+	@$(PY) benchmarks/gpu.py
+
 install: $(VENV)/.installed ## install into the virtual environment, without the test tools
 
 lock: $(VENV)/bin/uv ## renew the locks from pyproject.toml; keeps the versions unless UPGRADE=1
-	@$(LOCKING) --all-extras $(if $(UPGRADE),--upgrade) --output-file requirements-dev.lock
-	@$(LOCKING) --extra airflow --extra gx --extra local --extra openai --extra s3 --extra text \
+	@$(LOCKING) --all-extras --group classifiers $(if $(UPGRADE),--upgrade) --output-file requirements-dev.lock
+	@$(LOCKING) --extra airflow --extra gx --extra local --extra openai --extra s3 --extra sign --extra text \
 		--constraint requirements-dev.lock $(if $(UPGRADE),--upgrade) --output-file requirements.lock
 	@{ echo "# Made by 'make lock': the locked versions without hashes, for plain pip -c."; \
 		{ sed -nE 's/^([a-z0-9][^ ]*==[^ ]+)( ; [^\\]*[^ \\])?( *\\)?$$/\1\2/p' requirements-dev.lock; echo "$(TORCH)"; } \

@@ -11,13 +11,17 @@
     │   ├── ColumnTypeError       a column holds a value of another type
     │   ├── CorruptFileError      a file ends early or does not parse
     │   ├── UnknownSlotError      a text holds a slot that nothing fills
-    │   └── LexiconError          a lexicon is empty or lacks a group
+    │   ├── LexiconError          a lexicon is empty or lacks a group
+    │   ├── NoApplicantError      a dossier does not show whom it is about
+    │   └── NeedsOcrError         a PDF holds pictures of text, and no text
+    ├── GateError                 a law does not let this pass; names the paragraph
     ├── StoreError                object storage refused or did not answer
     │   ├── StoreUnreachableError no answer after the retries
     │   ├── NotFoundError         there is no such artefact
     │   └── ConflictError         write-once: another artefact is already there
     ├── BackendError              a model could not be loaded or asked
-    │   └── ModelNotFoundError    the model folder or file is not one
+    │   ├── ModelNotFoundError    the model folder or file is not one
+    │   └── StillWaitingError     a batch is under way: come back later
     ├── ValidationFailedError     an expectation of severity "error" failed
     ├── UndefinedMetricError      a number does not exist for these inputs
     ├── IncompleteRunError        a stage was asked for before its inputs exist
@@ -68,6 +72,18 @@ class LexiconError(InputError):
     """A lexicon is empty or lacks a group."""
 
 
+class NoApplicantError(InputError):
+    """A dossier does not show whom it is about, so nobody's name can be taken out of it."""
+
+
+class NeedsOcrError(InputError):
+    """A PDF holds no text: its pages are pictures, and need optical character recognition first."""
+
+
+class GateError(AuditError, ValueError):
+    """A law does not let this pass; the message names the law and the paragraph."""
+
+
 class StoreError(AuditError):
     """Object storage refused or did not answer."""
 
@@ -92,6 +108,10 @@ class BackendError(AuditError):
 
 class ModelNotFoundError(BackendError, FileNotFoundError):
     """The model folder or file is not one."""
+
+
+class StillWaitingError(BackendError):
+    """A batch is under way at the provider; the same call later goes on from it."""
 
 
 class ValidationFailedError(AuditError):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -191,14 +191,17 @@ def check(spec: AuditSpec) -> None:
         If a part is not registered, an option is wrong, a column is not known, or a file cannot be read.
     """
     from audit_lib.measure.categories import category_of
-    from audit_lib.measure.stage import METRICS
+    from audit_lib.measure.requirements import check_metrics
     from audit_lib.perturb import PERTURBATIONS
-    from audit_lib.perturb.template import read_template
-    from audit_lib.policies import load_policy
+    from audit_lib.perturb.pools import slots_asked_for
+    from audit_lib.perturb.robustness import check_further
+    from audit_lib.perturb.template import is_reply, read_template
+    from audit_lib.policies import policy_of
+    from audit_lib.policies.gates import check_spec
     from audit_lib.sample import SOURCES
     from audit_lib.sample.stage import check_strata
-    from audit_lib.score import check_model
-    from audit_lib.score.requests import elicitation
+    from audit_lib.score import check_model, check_read
+    from audit_lib.score.requests import elicitation, kinds_asked
 
     _check_attributes(spec)
     SOURCES.get(spec.source.kind)(spec)
@@ -207,18 +210,22 @@ def check(spec: AuditSpec) -> None:
     if spec.perturb is not None:
         PERTURBATIONS.get(spec.perturb.kind)
     elicitation.get(spec.task)
-    check_model(spec.model, spec.task)
-    if spec.task == "listwise" and spec.model.backend != "recorded":
-        raise SpecError(
-            f"task: listwise reads recorded rankings, and model.backend is {spec.model.backend}; "
-            "ask a live model pointwise"
-        )
-    for name in spec.measure.metrics:
-        METRICS.get(name)
-    category_of(spec.groups, load_policy(spec.report.policy))
+    check_model(spec.model, spec.task, kinds_asked(spec))
+    check_read(spec)
+    policy = policy_of(spec)
+    category_of(spec.groups, policy)
+    check_spec(policy, spec)
     files = spec.read_design_files()
+    check_further(spec, files)
+    check_metrics(spec, files)
     if "prompt.template" in files:
-        _check_slots(spec, read_template(files["prompt.template"]))
+        _check_slots(spec, slots_asked_for(files["prompt.template"], spec))
+        if any(map(is_reply, read_template(files["prompt.template"]))):
+            if spec.model.backend == "recorded":
+                raise SpecError(
+                    "prompt.template: {{reply}} asks a live model; recorded decisions have one answer"
+                )
+            check_model(spec.model, spec.task, ["text"])
     _check_inputs(spec)
 
 
@@ -234,21 +241,35 @@ def _check_attributes(spec: AuditSpec) -> None:
 
 
 def _check_measure_strata(spec: AuditSpec) -> None:
-    known = ["position", "model", "application_id", "round_id", *spec.groups.axes]
+    known = ["position", "model", "application_id", "round_id", *spec.groups.axes, *spec.source.fields]
     for column in (column for columns in spec.measure.strata for column in columns):
         if column not in known:
             raise SpecError(
                 f"measure.strata: {column!r} is not a column to split by{did_you_mean(column, known)}"
             )
+    decision = spec.decision
+    if decision.class_field is not None and decision.class_field not in spec.source.fields:
+        raise SpecError(
+            f"decision.class_field: {decision.class_field!r} is not in source.fields"
+            f"{did_you_mean(decision.class_field, spec.source.fields)}"
+        )
+    labels = [] if spec.prompt is None or spec.model.backend == "recorded" else spec.prompt.labels
+    for name in decision.classes if decision.class_field is None else ():
+        if name not in labels:
+            raise SpecError(
+                f"decision.classes: {name!r} is no label that a live model is asked for{did_you_mean(name, labels)}; "
+                "name the column of recorded groups in decision.class_field"
+            )
 
 
-def _check_slots(spec: AuditSpec, template: list[dict[str, str]]) -> None:
-    from audit_lib.perturb.template import slots
+def _check_slots(spec: AuditSpec, slots: Sequence[str]) -> None:
     from audit_lib.sample.columns import NAME
 
     known = [*spec.source.fields, NAME]
-    for slot in (slot for message in template for slot in slots(message["content"])):
-        if slot not in known:
+    pooled = spec.perturb is not None and spec.task in ("pairwise", "listwise")
+    for slot in slots:
+        by_persona = pooled and slot.split(".")[0] in ("first_name", "last_name", "title", "pronoun")
+        if slot not in known and not by_persona:
             raise SpecError(
                 f"prompt.template: slot {{{{{slot}}}}} is not in source.fields{did_you_mean(slot, known)}"
             )

@@ -7,7 +7,9 @@ fixed ones. Rows are sorted by their id, so that equal content gives equal bytes
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
 import pyarrow as pa
@@ -78,6 +80,7 @@ SCORE_SCHEMA: Final = pa.schema(
         pa.field("score", pa.float64()),  # higher is better; null unless status is ok or unranked
         pa.field("selected", pa.bool_()),  # a recorded decision
         pa.field("text", pa.string()),
+        pa.field("items", pa.string()),  # canonical JSON: the list that a recommendation's text gives
         pa.field("method", pa.string(), nullable=False),  # logits, logprobs, sampled, ranking, recorded
         pa.field("status", pa.string(), nullable=False),
         pa.field("detail", pa.string()),  # why the status is not ok, without personal data
@@ -86,14 +89,98 @@ SCORE_SCHEMA: Final = pa.schema(
 )
 
 
+PAIR_SCHEMA: Final = pa.schema(
+    [
+        pa.field("request_id", pa.string(), nullable=False),
+        pa.field("round_id", pa.string(), nullable=False),  # the pool
+        pa.field("position", pa.string(), nullable=False),
+        pa.field("first", pa.string(), nullable=False),  # variant shown first
+        pa.field("second", pa.string(), nullable=False),
+        pa.field("labels", pa.list_(pa.string()), nullable=False),  # naming the first, the second, and a tie
+        pa.field("messages", pa.string(), nullable=False),
+    ]
+)
+"""``variants/pairs.parquet``: what a pairwise audit asks, both orders of every pair of a pool."""
+
+ANSWER_SCHEMA: Final = pa.schema(
+    [
+        pa.field("request_id", pa.string(), nullable=False),
+        pa.field("repeat", pa.int32(), nullable=False),
+        pa.field("round_id", pa.string(), nullable=False),
+        pa.field("first", pa.string(), nullable=False),
+        pa.field("second", pa.string(), nullable=False),
+        pa.field("answer", pa.string(), nullable=False),  # first, second, tie or unparsed
+        pa.field("model", pa.string(), nullable=False),
+        pa.field("request_digest", pa.string(), nullable=False),
+        pa.field("label_probabilities", pa.list_(pa.float64())),  # as they were read, not normalised
+        pa.field("label_mass", pa.float64()),
+        pa.field("text", pa.string()),
+        pa.field("method", pa.string(), nullable=False),
+        pa.field("status", pa.string(), nullable=False),
+        pa.field("detail", pa.string()),
+        pa.field("attempts", pa.int32(), nullable=False),
+    ]
+)
+"""``scores/<shard>/pairs.parquet``: the answer to each of them, from which the candidates' scores follow."""
+
+REPLY_SCHEMA: Final = pa.schema(
+    [
+        pa.field("request_id", pa.string(), nullable=False),
+        pa.field("repeat", pa.int32(), nullable=False),
+        pa.field("step", pa.int32(), nullable=False),  # from 1
+        pa.field("model", pa.string(), nullable=False),
+        pa.field("request_digest", pa.string(), nullable=False),
+        pa.field("text", pa.string()),
+        pa.field("status", pa.string(), nullable=False),
+        pa.field("detail", pa.string()),
+        pa.field("attempts", pa.int32(), nullable=False),
+    ]
+)
+"""``scores/<shard>/replies.parquet``: the model's replies on the way to the answer that is scored."""
+
+
+def answers_as_text(answers: Sequence[object]) -> str | None:
+    """Return several recorded answers to one prompt as one text, or None if they are not all texts.
+
+    Examples
+    --------
+    >>> answers_as_text(["Yes.", "No."]), recorded_answers('{"recorded_answers":["Yes.","No."]}')
+    ('{"recorded_answers":["Yes.","No."]}', ['Yes.', 'No.'])
+    """
+    if not all(isinstance(answer, str) for answer in answers):
+        return None
+    return _ANSWERS + json.dumps(list(answers), separators=(",", ":"), ensure_ascii=False) + "}"
+
+
+def recorded_answers(text: str) -> list[str]:
+    """Return the answers that `answers_as_text` wrote; any other text is one answer."""
+    if not text.startswith(_ANSWERS):
+        return [text]
+    found: list[str] = json.loads(text)["recorded_answers"]
+    return found
+
+
+_ANSWERS: Final = '{"recorded_answers":'
+
+
 def prompt_schema(axes: Sequence[str]) -> pa.Schema:
     """Schema of ``sample/prompts.parquet`` for the given attributes."""
     return _with_axes(_PROMPT, axes)
 
 
-def variant_schema(axes: Sequence[str]) -> pa.Schema:
-    """Schema of ``variants/variants.parquet`` for the given attributes."""
-    return _with_axes(_VARIANT, axes)
+VARIATION: Final = "variation"
+"""Column of variants that are asked besides, where there are any: ``control`` for the same again, ``format:bullets``;
+null for the others. Metrics that compare groups count only rows without one."""
+
+CONTROL: Final = "control"
+FORMAT: Final = "format:"
+CHECK: Final = "check:"
+"""A question about an attribute, ``check:sex``; ``prompt:NAME`` and ``task:NAME`` are other templates."""
+
+
+def variant_schema(axes: Sequence[str], variations: bool = False) -> pa.Schema:
+    """Schema of ``variants/variants.parquet`` for the given attributes, and with the column `VARIATION`."""
+    return _with_axes(_VARIANT.append(pa.field(VARIATION, pa.string())) if variations else _VARIANT, axes)
 
 
 def _with_axes(schema: pa.Schema, axes: Sequence[str]) -> pa.Schema:
@@ -124,6 +211,15 @@ def to_parquet(
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise ColumnTypeError(f"a value does not fit the table: {str(error).splitlines()[0]}") from None
     return write_table(table.sort_by([(name, "ascending") for name in key]))
+
+
+def stream_parquet(rows: Iterable[dict[str, object]], schema: pa.Schema, batch: int = 1024) -> bytes:
+    """Write rows as Parquet in the order they come, holding no more than `batch` of them at a time."""
+    sink, rows = io.BytesIO(), iter(rows)
+    with pq.ParquetWriter(sink, schema, compression="zstd", version="2.6", write_statistics=False) as writer:
+        while part := list(islice(rows, batch)):
+            writer.write_table(pa.Table.from_pylist(part, schema=schema))
+    return sink.getvalue()
 
 
 def write_table(table: pa.Table) -> bytes:

@@ -23,15 +23,18 @@ from pydantic import (
 
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import SpecError
+from audit_lib.registry import did_you_mean
+from audit_lib.spec_experiment import Manipulation, Robustness
+from audit_lib.spec_perturb import Perturb
 from audit_lib.spec_sections import (
     Checks,
     Decision,
     Demographics,
+    Generation,
     Groups,
     Measure,
     Model,
     Name,
-    Perturb,
     PromptTemplate,
     Report,
     Sample,
@@ -39,11 +42,19 @@ from audit_lib.spec_sections import (
     Scoring,
     Section,
     Source,
+    TextClassifier,
+    Texts,
 )
 from audit_lib.spec_text import faults, read_yaml
+from audit_lib.spec_use import Framework, Use
 
-RESERVED: Final = ("drift_monitor", "verify_evidence")
-"""Names of the DAGs that no audit makes."""
+RESERVED: Final = ("ask_for_sign_off", "drift_monitor", "publish_site", "sign_off", "site", "verify_evidence")
+"""Names of the DAGs that no audit makes, and of the site's folder."""
+
+UNDECIDED: Final = ("generation", "recommendation")
+"""Tasks whose answers are texts or lists: there is no score, and nobody is selected."""
+
+_TASKS: Final = ("pointwise", "pairwise", "listwise", *UNDECIDED)
 
 
 class AuditSpec(Section):
@@ -64,7 +75,7 @@ class AuditSpec(Section):
     description: str = Field("", description="A paragraph for the DAG page and the report.")
     task: Name = Field(
         "pointwise",
-        description="How the model is asked: `pointwise`, or `listwise` (recorded rankings).",
+        description="How the model is asked: `pointwise`, `pairwise`, `listwise`, `generation` or `recommendation`.",
     )
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(description="Seed of every draw in the audit.")
     schedule: Schedule = Schedule()
@@ -76,12 +87,30 @@ class AuditSpec(Section):
     prompt: PromptTemplate | None = Field(None, description="Needed unless decisions are recorded.")
     model: Model
     score: Scoring = Scoring()
-    decision: Decision
+    generation: Generation = Generation()
+    classifiers: list[TextClassifier] = Field(
+        default_factory=list, description="Run over every text in the stage `scores`, in this order."
+    )
+    texts: Texts = Texts()
+    decision: Decision = Field(
+        Decision(rule="none"), description="Needed by every task but `generation` and `recommendation`."
+    )
+    robustness: Robustness | None = Field(
+        None, description="Further prompts and tasks that each version is asked with; null: none."
+    )
+    manipulation: Manipulation | None = Field(
+        None, description="Questions that ask the model which attributes it perceives; null: it is not asked."
+    )
     checks: Checks = Checks()
     measure: Measure = Measure()
     report: Report = Report()
+    use: Use = Use()
+    framework: Framework | None = Field(
+        None, description="Answers for `audit recommend SPEC`; null: nothing is recommended."
+    )
 
     _base: Path = PrivateAttr(default=Path())
+    _archived: bytes | None = PrivateAttr(default=None)
 
     @field_validator("audit")
     @classmethod
@@ -94,6 +123,7 @@ class AuditSpec(Section):
     def _check(self) -> AuditSpec:
         if self.prompt is None and self.model.backend != "recorded":
             raise ValueError(f"backend {self.model.backend!r} needs a prompt section with a template")
+        self._check_task()
         if self.perturb is not None and self.groups.provenance != "assigned":
             raise ValueError("perturb assigns demographics, so groups.provenance must be `assigned`")
         if self.perturb is not None and self.demographics is not None:
@@ -102,7 +132,77 @@ class AuditSpec(Section):
             raise ValueError(
                 "decision.round one_per_group needs a perturb section; use round_id for recorded pools"
             )
+        if self.perturb is not None:
+            self._check_perturb(self.perturb)
         return self
+
+    def _check_perturb(self, perturb: Perturb) -> None:
+        uneven = "lexicon" if perturb.kind == "lexicon" else perturb.design
+        if self.decision.round == "one_per_group" and uneven != "full":
+            key = "kind" if perturb.kind == "lexicon" else "design"
+            raise ValueError(
+                f"decision.round one_per_group needs every prompt in every group; perturb.{key} {uneven} gives a pool "
+                "of some groups only"
+            )
+        if (perturb.controls or perturb.formats) and (
+            self.task != "pointwise" or self.model.backend == "recorded"
+        ):
+            key = "controls" if perturb.controls else "formats"
+            raise ValueError(
+                f"perturb.{key} asks a live model again about each candidate: it is for task pointwise, and not for "
+                "recorded decisions"
+            )
+        for attribute in perturb.terms:
+            if attribute not in self.groups.attributes:
+                raise ValueError(
+                    f"perturb.terms: {attribute!r} is not an attribute"
+                    f"{did_you_mean(attribute, list(self.groups.attributes))}"
+                )
+
+    def _check_task(self) -> None:
+        undecided = self.task in UNDECIDED
+        if not undecided and self.decision.rule == "none":
+            raise ValueError(
+                f"task {self.task} needs a decision section: what *selected* means, such as "
+                "{rule: above_median}; only generation and recommendation decide nothing"
+            )
+        if undecided and self.decision.rule != "none":
+            raise ValueError(
+                f"task {self.task} gives texts, not scores, so decision would be ignored; leave it out"
+            )
+        if self.task == "pairwise" and self.model.backend == "recorded":
+            raise ValueError(
+                "task pairwise asks a live model about every pair; recorded decisions are pointwise"
+            )
+        if self.task == "pairwise" and self.decision.round is None:
+            raise ValueError(
+                "task pairwise compares the candidates of a pool with each other; say who they are in "
+                "decision.round (round_id, application_id or one_per_group)"
+            )
+        if self.prompt is not None:
+            self._check_prompt(self.prompt)
+        if self.task == "recommendation" and self.generation.items is None:
+            raise ValueError("task recommendation needs generation.items: K, how many items a list has")
+        names = [one.name for one in self.classifiers]
+        if repeated := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two classifiers are named {repeated[0]!r}; tables tell them by name")
+
+    def _check_prompt(self, prompt: PromptTemplate) -> None:
+        default = PromptTemplate(template=prompt.template)
+        for key, tasks in (
+            ("read", ("pointwise",)),
+            ("answer", ("pairwise",)),
+            ("tie", ("pairwise",)),
+            ("labels", ("pointwise",)),
+        ):
+            if (
+                getattr(prompt, key) != getattr(default, key)
+                and self.task in _TASKS
+                and self.task not in tasks
+            ):
+                raise ValueError(
+                    f"prompt.{key} is for task {tasks[0]} and would be ignored by {self.task}; leave it out"
+                )
 
     @classmethod
     def load(cls, path: str | Path) -> AuditSpec:
@@ -133,6 +233,8 @@ class AuditSpec(Section):
     def load_json(cls, content: bytes, path: Path) -> AuditSpec:
         """Read a spec back from `canonical`: JSON, since YAML reads 1e-05 as text and refuses some characters.
 
+        It keeps these bytes as its canonical ones: a spec archived before a key was added has its old digest.
+
         Raises
         ------
         SpecError
@@ -142,7 +244,10 @@ class AuditSpec(Section):
             document = json.loads(content)
         except ValueError as error:
             raise SpecError(f"{path}: not JSON ({type(error).__name__})") from None
-        return cls._checked(document, path)
+        spec = cls._checked(document, path)
+        if spec.canonical() != content:
+            spec._archived = content
+        return spec
 
     @classmethod
     def _checked(cls, content: Any, path: Path) -> AuditSpec:
@@ -150,7 +255,7 @@ class AuditSpec(Section):
             spec = cls.model_validate(content)
         except ValidationError as error:
             raise SpecError("\n".join(f"{path}: {fault}" for fault in faults(error, cls))) from None
-        spec._base = path.parent
+        spec._base = spec.model._base = path.parent
         return spec
 
     def override(self, section: str, **values: Any) -> AuditSpec:
@@ -178,8 +283,22 @@ class AuditSpec(Section):
             for key in ("names", "pronouns", "titles"):
                 if (reference := getattr(self.perturb, key)) is not None:
                     files[f"perturb.{key}"] = reference
+            files |= {f"perturb.signals.{n}": reference for n, reference in enumerate(self.perturb.signals)}
+            files |= {f"perturb.terms.{a}": reference for a, reference in sorted(self.perturb.terms.items())}
         if self.prompt is not None:
             files["prompt.template"] = self.prompt.template
+        for section, named in (
+            ("robustness.prompts", self.robustness.prompts if self.robustness is not None else {}),
+            ("robustness.tasks", self.robustness.tasks if self.robustness is not None else {}),
+            ("manipulation.questions", self.manipulation.questions if self.manipulation is not None else {}),
+        ):
+            files |= {f"{section}.{name}": reference for name, reference in named.items()}
+        for key in ("protected", "targets"):
+            if (reference := getattr(self.texts, key)) is not None:
+                files[f"texts.{key}"] = reference
+        for one in self.classifiers:
+            if isinstance(reference := one.options.get("words"), str):
+                files[f"classifiers.{one.name}"] = reference
         return files
 
     def read_design_files(self) -> dict[str, bytes]:
@@ -201,8 +320,11 @@ class AuditSpec(Section):
         return contents
 
     def canonical(self) -> bytes:
-        """Return the spec as JSON, defaults filled in; the order of attributes and levels is part of it."""
-        return pretty_json(self.model_dump(mode="json"))
+        """Return the spec as JSON, defaults filled in; the order of attributes and levels is part of it.
+
+        Of a spec that was read back: the bytes that it was read from.
+        """
+        return pretty_json(self.model_dump(mode="json")) if self._archived is None else self._archived
 
     def digest(self, design_files: Mapping[str, bytes] | None = None) -> str:
         """Return the SHA-256 (hex) of the spec and the design files that it names."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, datetime
+from pathlib import Path
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from audit_lib.registry import did_you_mean
 from audit_lib.spec_text import check_cron
@@ -64,7 +65,10 @@ class Schedule(Section):
 class Source(Section):
     """Where the prompts, or the recorded decisions, are read from."""
 
-    kind: Name = Field("files", description="Source adapter: `files` (one row a candidate) or `ranking_log`.")
+    kind: Name = Field(
+        "files",
+        description="Source adapter: `files` (one row a candidate), `ranking_log`, `openai_batch` or `otel_genai`.",
+    )
     paths: list[str] = Field(
         min_length=1,
         description="JSONL (also .gz), Parquet or CSV: local paths (relative to the spec) or s3:// URIs.",
@@ -113,6 +117,11 @@ class Groups(Section):
     provenance: Provenance = Field(
         description="How the demographics are known. LL144 bias audits accept only self_reported; `assigned` makes an "
         "experiment."
+    )
+    unknown_values: list[str] | None = Field(
+        None,
+        description="Values of the data that say a category is not known, such as [Prefer not to say]. Where given, "
+        "any other value that is no level is refused; null: it counts as unknown.",
     )
     categories: dict[Name, dict[str, str]] = Field(
         default_factory=dict,
@@ -189,24 +198,6 @@ class Sample(Section):
         return value
 
 
-class Perturb(Section):
-    """Counterfactual variants of each prompt. Without this section prompts are audited as they are."""
-
-    kind: Name = Field(
-        "persona", description="Perturbation: `persona` puts a name, title and pronouns into the slots."
-    )
-    names: str = Field(
-        description="CSV with first_name, last_name and a column for each attribute it signals."
-    )
-    pronouns: str | None = Field(
-        None, description="CSV with the cases of the pronoun for each level of an attribute."
-    )
-    titles: str | None = Field(None, description="CSV with the title for each level of an attribute.")
-    names_per_cell: Annotated[int, Field(ge=1)] = Field(
-        1, description="Variants of each prompt in each group, each with another name."
-    )
-
-
 class PromptTemplate(Section):
     """How a candidate is put before the model."""
 
@@ -217,6 +208,27 @@ class PromptTemplate(Section):
     relevance: list[float] = Field(
         default_factory=lambda: [0.0, 1.0],
         description="Worth of each label; score = sum of probability x relevance.",
+    )
+    read: str = Field(
+        "labels",
+        pattern=r"^(labels|number|phrase|json:[^\s.]+(\.[^\s.]+)*)$",
+        description="Pointwise: how the answer is read: `labels` by their probabilities; or from a generated text: "
+        "`number`, `phrase` (a label that stands alone), `json:KEY` (a dotted path).",
+    )
+    max_tokens: Annotated[int, Field(ge=1)] = Field(
+        512,
+        description="Longest generated answer, in tokens: texts that are read, rankings, earlier replies.",
+    )
+    temperature: Annotated[float, Field(ge=0, le=2)] = Field(
+        0.0, description="Of those texts; 0 takes the most probable token each time."
+    )
+    answer: Literal["name", "letter"] = Field(
+        "name",
+        description="Pairwise: candidates are named by their first name, or A and B in the order shown.",
+    )
+    tie: Annotated[str, Field(min_length=1)] | None = Field(
+        None,
+        description="Pairwise: the answer that calls both equally good, such as Both; null: none is offered.",
     )
 
     @model_validator(mode="after")
@@ -231,8 +243,12 @@ class PromptTemplate(Section):
 class Model(Section):
     """The model under audit. Every model called is named in the spec."""
 
-    backend: Name = Field(description="`transformers`, `openai` or `recorded`.")
-    name: str = Field(description="Model id, folder, or for `recorded` a label.")
+    backend: Name = Field(
+        description="Who answers: `transformers`, `openai`, `openai_batch`, `http`, `embedding` or `recorded`."
+    )
+    name: str = Field(
+        description="Model id, folder (from the spec's folder first), or for `recorded` a label."
+    )
     revision: str | None = Field(None, description="Commit or version that pins the weights.")
     valid_judge: bool = Field(
         True, description="False prints plainly that the model is not fit to judge and only shows the method."
@@ -241,20 +257,94 @@ class Model(Section):
         default_factory=dict, description="The backend's own options; it checks them."
     )
 
+    _base: Path = PrivateAttr(default=Path())
+
+    @property
+    def location(self) -> str:
+        """Where a local model is looked for: the folder called `name` in the spec's folder if there is one."""
+        folder = self._base / Path(self.name).expanduser()
+        return str(folder) if folder.is_dir() else self.name
+
 
 class Scoring(Section):
-    """How the work is cut. Neither changes a score."""
+    """How the work is cut and its answers kept. None of it changes a score."""
 
     shards: Annotated[int, Field(ge=1, le=64)] = Field(2, description="Mapped scoring tasks, at most 64.")
     repeats: Annotated[int, Field(ge=1, le=100)] = Field(1, description="Times each request is asked.")
+    ledger: Literal["window", "shared", "off"] = Field(
+        "window",
+        description="Which answers may be used again instead of asking: those of the same model about the same "
+        "`window`; of any window (`shared`, for weights that cannot change); or none.",
+    )
+    canaries: list[Annotated[str, Field(min_length=1)]] = Field(
+        default_factory=list,
+        max_length=100,
+        description="Fixed prompts, without personal data, asked in every run; the monitor compares their answers "
+        "with the previous run's, which shows a model that changed under the same name.",
+    )
+
+
+class Generation(Section):
+    """How texts are generated (tasks `generation` and `recommendation`); `score.repeats` says how many a prompt."""
+
+    max_tokens: Annotated[int, Field(ge=1)] = Field(512, description="Longest answer, in tokens.")
+    temperature: Annotated[float, Field(ge=0, le=2)] = Field(
+        1.0, description="0 takes the most probable token each time, so that all repeats are alike."
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**31)] | None = Field(
+        None, description="Of the sampling; null: derived from the audit's seed. Not all endpoints heed it."
+    )
+    items: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        None, description="K of `recommendation`: how many items a list has."
+    )
+
+
+Measured = Literal["toxicity", "stereotype", "sentiment", "embedding", "terms"]
+
+
+class TextClassifier(Section):
+    """A model or word list that looks at each text. None is called that the spec does not name."""
+
+    name: Name = Field(description="What the tables call it.")
+    kind: Name = Field(description="`vader`, `minilm`, `toxblock`, `lexicon` or `huggingface`.")
+    measures: Measured | None = Field(
+        None, description="What its score is, so which metrics take it; null: what the kind says of itself."
+    )
+    label: str | None = Field(
+        None, description="The label whose score the metrics take; null: the kind's own."
+    )
+    revision: str | None = Field(None, description="Commit or version that pins the weights.")
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="The kind's own options; it checks them."
+    )
+
+
+class Texts(Section):
+    """Word lists and thresholds of the metrics of texts."""
+
+    protected: str | None = Field(
+        None,
+        description="CSV with the column `word` and one for each attribute it names: the level, or nothing. These "
+        "words, and what a perturbation put in, are masked before texts are compared.",
+    )
+    targets: str | None = Field(
+        None, description="CSV with the column `word`: whose company is looked at, such as occupations."
+    )
+    window: Annotated[int, Field(ge=1)] = Field(10, description="Words each side that are near (COBS).")
+    threshold: Share = Field(0.5, description="A toxicity or stereotype score that reaches it counts.")
+    sentiment_threshold: Share = Field(0.5, description="A sentiment above it is friendly.")
+    resamples: Annotated[int, Field(ge=199, le=100_000)] = Field(
+        1999,
+        description="Of the cluster bootstrap, where an interval has no formula, and of the exchange test.",
+    )
 
 
 class Decision(Section):
     """What *selected* means."""
 
-    rule: Literal["top_k", "threshold", "above_median", "recorded"] = Field(
+    rule: Literal["top_k", "threshold", "above_median", "recorded", "none"] = Field(
         description="top_k of a round; score at or above a threshold; score strictly above the full sample's median; "
-        "or the decision that was recorded."
+        "the decision that was recorded; or none, for tasks that decide nothing."
     )
     k: Annotated[int, Field(ge=1)] | None = Field(None, description="Candidates selected in a round (top_k).")
     round: Literal["round_id", "application_id", "one_per_group"] | None = Field(
@@ -264,6 +354,15 @@ class Decision(Section):
         "one candidate of each group of a position.",
     )
     threshold: float | None = Field(None, description="Lowest score that is selected (threshold).")
+    classes: list[str] = Field(
+        default_factory=list,
+        description="Groups into which the tool classifies people; the metric impact_ratio makes its tables again for "
+        "each.",
+    )
+    class_field: str | None = Field(
+        None,
+        description="Which of source.fields holds the recorded group; null: the answer's most probable label.",
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Decision:
@@ -271,6 +370,9 @@ class Decision(Section):
             raise ValueError("rule top_k needs k and round")
         if self.rule == "threshold" and self.threshold is None:
             raise ValueError("rule threshold needs threshold")
+        _no_repeats(self.classes)
+        if self.class_field is not None and not self.classes:
+            raise ValueError("class_field names the recorded group; list the groups in classes")
         for key, rule in (("k", "top_k"), ("threshold", "threshold")):
             if getattr(self, key) is not None and self.rule != rule:
                 raise ValueError(
@@ -292,6 +394,11 @@ class Checks(Section):
         0.0, description="Smallest mean probability that falls on the labels; warning."
     )
     fail_on_warning: bool = Field(False, description="Treat warnings as errors.")
+    minimum_agreement: Share = Field(
+        0.8,
+        description="Manipulation check: share of versions whose attribute the model must name as it was meant; below "
+        "it the effect of that attribute is uninterpretable.",
+    )
 
 
 class Measure(Section):
@@ -313,6 +420,14 @@ class Measure(Section):
         min_length=1,
         description="Quotas k at which selection gaps are measured.",
     )
+    thresholds: list[float] = Field(
+        default_factory=lambda: [3.0, 4.0, 5.0],
+        min_length=1,
+        description="adverse_impact_ratio: scores at or above each of them count as selected.",
+    )
+    application_effects: bool = Field(
+        False, description="standardised_effect: give each application a constant of its own."
+    )
     strata: list[list[str]] = Field(
         default_factory=lambda: [[], ["position"]],
         min_length=1,
@@ -329,7 +444,7 @@ class Measure(Section):
         0.8, description="Power that the plan is computed for."
     )
 
-    @field_validator("metrics", "quotas")
+    @field_validator("metrics", "quotas", "thresholds")
     @classmethod
     def _once(cls, value: list[Any]) -> list[Any]:
         _no_repeats(value)
@@ -353,6 +468,14 @@ class Report(Section):
         None, description="Date the tool was first used (ISO 8601), if it is."
     )
     auditor: str | None = Field(None, description="Who audits; null prints `not signed`.")
+    formats: list[Literal["pdf"]] = Field(
+        default_factory=list,
+        description="Further forms of the report, beside HTML, JSON and CSV: `pdf` (PDF/UA; needs the extra `pdf`).",
+    )
+    switches: dict[Name, str] = Field(
+        default_factory=dict,
+        description="Switch of the policy pack -> the way it stands in this audit, where it is not the pack's.",
+    )
 
     @field_validator("distribution_date")
     @classmethod

@@ -22,7 +22,7 @@ _SPEC = """\
 audit: my_first_audit # names the runs; lower case, digits, underscores
 title: "Resume screening by my model"
 description: "One paragraph on what is audited, printed in the report."
-task: pointwise # one candidate a prompt; listwise: rankings of several that were recorded (backend recorded)
+task: pointwise # one candidate a prompt; pairwise, listwise: several; generation, recommendation: texts, lists
 seed: 1 # every draw of the audit comes from this
 
 schedule: # used by Airflow: each run audits the interval between two ticks

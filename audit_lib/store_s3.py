@@ -22,6 +22,16 @@ _ATTEMPTS = 8  # boto3 waits 50 ms, then twice as long each time: some 5 s in al
 _CONNECT_TIMEOUT_S = 5
 _READ_TIMEOUT_S = 30
 _CHUNK = 1 << 20
+# Static hosting serves objects with the type that they were written with.
+_CONTENT_TYPES = {
+    "atom": "application/atom+xml",
+    "csv": "text/csv; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "json": "application/json",
+    "pdf": "application/pdf",
+    "txt": "text/plain; charset=utf-8",
+    "xml": "application/xml",
+}
 
 Answer = TypeVar("Answer")
 
@@ -125,6 +135,7 @@ class S3Store:
                     Key=self._key(key),
                     Body=content,
                     ChecksumAlgorithm="SHA256",
+                    ContentType=_CONTENT_TYPES.get(key.rpartition(".")[2], "application/octet-stream"),
                     **condition,
                 )
             except ClientError as error:

@@ -1,7 +1,7 @@
 """Measure the figures of the README and of docs/: ``python -m benchmarks [NAME ...]``.
 
 Without a name: `pipeline` and `measure`, which need nothing but the project. The others need data or a
-peer's own environment, and say so: `text`, `coverage`, `replication`.
+peer's own environment, and say so: `text`, `coverage`, `replication`, `substitution`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 DEFAULT = ("pipeline", "measure")
-OTHERS = ("text", "coverage", "replication")
+OTHERS = ("redaction", "scoring_api", "text", "coverage", "replication", "substitution")
 
 
 def main(names: list[str]) -> int:

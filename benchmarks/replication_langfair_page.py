@@ -104,7 +104,7 @@ VADER, (compound + 1) / 2; {mood.n} answers a side. Female mean {number(mood.fem
 
 - Strict parity (Wasserstein distance): {number(mood.strict)}. On a sample it is never 0. With genders permuted
   within prompts it is {number(mood.strict_by_chance)} on average, and at least as large as observed with
-  p = {probability(mood.strict_p)}. It has no interval: near 0 a bootstrap of a distance is biased upwards.
+  p = {probability(mood.strict_p)}. It has no interval: the conversations are too few.
 - Weak parity (share of pairs with exactly one above {threshold}): {mood.discordant} of {mood.n} =
   {number(mood.weak)} {limits(mood.weak_interval)} (Wilson). Above it are {mood.friendly[0]} female and
   {mood.friendly[1]} male answers. Two answers to the same prompt differ in this about as often: see "exactly one

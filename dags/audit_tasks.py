@@ -71,6 +71,13 @@ def archived_asset(audit: str) -> Asset:
     return Asset(f"audit_archived_{audit}", uri=f"{folder}/{audit}", group="audit")
 
 
+def signed_asset() -> Asset:
+    """Return the asset that a sign-off updates."""
+    root = store_root().rstrip("/")
+    folder = root if "://" in root else Path(root).absolute().as_uri()
+    return Asset("audit_signed", uri=f"{folder}/signed", group="audit")
+
+
 def tell(message: str) -> None:
     """Report progress. Airflow makes a task's output its log; ``make audit`` shows it on the terminal."""
     print(message, flush=True)

@@ -36,7 +36,7 @@ from audit_tasks import archived_asset, in_task, load_specs, named_in, small, st
 from audit_lib.spec import RESERVED, AuditSpec
 from audit_lib.spec_sections import Schedule
 
-POOLS = {"transformers": "gpu", "openai": "llm_api"}
+POOLS = {"transformers": "gpu", "openai": "llm_api", "openai_batch": "llm_api", "http": "llm_api"}
 RETRIES = {
     "retries": int(os.environ.get("AUDIT_RETRIES", "2")),
     "retry_delay": timedelta(seconds=30),
@@ -222,16 +222,27 @@ def audit_dag(spec: AuditSpec, path: Path) -> DAG:
         tags=sorted({"audit", spec.model.backend, spec.task}),
         default_args=RETRIES,
         deadline=deadline(),
+        auto_register=False,  # else a DAG that fails half built competes with the one that tells why
     ) as dag:
         where = str(path)
         run = plan(where)
         sample = stage.override(task_id="sample")(run, where, "sample")
         perturb = stage.override(task_id="perturb")(run, where, "variants")
         parts = shards(run, where)
-        scored = score.override(pool=POOLS.get(spec.model.backend, "default_pool")).partial(
-            run=run, spec_path=where
-        )
-        scores = scored.expand(shard=parts)
+        pool = POOLS.get(spec.model.backend, "default_pool")
+        if spec.model.backend == "openai_batch":
+            from batch_scoring import BatchScoring
+
+            scores = BatchScoring.partial(
+                task_id="score",
+                run_uri=run,
+                spec_path=where,
+                poll=float(spec.model.options.get("poll", 300.0)),
+                pool=pool,
+                map_index_template="shard {{ task.shard }}",
+            ).expand(shard=parts)
+        else:
+            scores = score.override(pool=pool).partial(run=run, spec_path=where).expand(shard=parts)
         validate = stage.override(task_id="validate")(run, where, "validation")
         measure = stage.override(task_id="measure")(run, where, "metrics")
         report = stage.override(task_id="report")(run, where, "report")

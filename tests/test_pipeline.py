@@ -154,10 +154,10 @@ def test_an_override_is_another_run(tmp_path: Path) -> None:
         ),
         (
             {"task": "listwise", "model": {"backend": "openai"}, "prompt": {"template": "t.yaml"}},
-            "task: listwise reads recorded rankings, and model.backend is openai",
+            "prompt.template: task listwise needs the slot {{candidates}}",
         ),
         (
-            {"task": "listwise", "model": {"backend": "transformers"}, "prompt": {"template": "t.yaml"}},
+            {"task": "listwise", "model": {"backend": "embedding"}, "prompt": {"template": "t.yaml"}},
             "the task listwise asks for text",
         ),
         (

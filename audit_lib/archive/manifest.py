@@ -16,6 +16,7 @@ Outcome = Literal["complete", "validation_failed"]
 
 SEALED: Final = ("plan", "sample", "variants", "scores", "validation", "metrics", "report")
 """Stages under the manifest, in the order they run; ``evidence`` is its own, and ``monitor`` comes later."""
+_NUMBERED: Final = ("scores/", "signoff/")
 _LIBRARIES: Final = ("audit-lib", "numpy", "pandas", "pyarrow", "scipy")
 
 
@@ -75,7 +76,7 @@ def stage_of(path: str) -> str:
     >>> stage_of("scores/3/scores.parquet"), stage_of("plan/inputs/perturb.names")
     ('scores/3', 'plan')
     """
-    return "/".join(path.split("/")[: 2 if path.startswith("scores/") else 1])
+    return "/".join(path.split("/")[: 2 if path.startswith(_NUMBERED) else 1])
 
 
 def complete_stages(run: Run) -> list[str]:

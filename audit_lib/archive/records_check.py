@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,27 @@ if TYPE_CHECKING:
 Find = Callable[[str, str], None]  # path, detail
 
 
-def check_order(run: Run, shards: list[str], find: Find) -> None:
-    """The plan must have been written before the first score was asked for."""
-    started = {shard: _time(run, shard, "started_at", find) for shard in shards}
-    planned = _time(run, "plan", "finished_at", find)
-    first = min((time for time in started.values() if time is not None), default=None)
-    if planned is not None and first is not None and planned > first:
+def check_order(run: Run, stages: Iterable[str], find: Find) -> None:
+    """No stage may end before it began, no score be asked for before the plan, nothing end after its sealing.
+
+    Records are not signed, so times that are wrong together are not seen.
+    """
+    started, finished = {}, {}
+    for stage in stages:
+        began, ended = (_time(run, stage, name, find) for name in ("started_at", "finished_at"))
+        if began is not None and ended is not None and began > ended:
+            find(f"{stage}/{SUCCESS}", "the stage ended before it began, says the record")
+        if began is not None:
+            started[stage] = began
+        if ended is not None:
+            finished[stage] = ended
+    scored = [time for stage, time in started.items() if stage.startswith("scores/")]
+    if "plan" in finished and scored and finished["plan"] > min(scored):
         find(f"plan/{SUCCESS}", "the plan was written after scoring began, say the records")
+    sealed = finished.get("evidence")
+    for stage in sorted(finished):
+        if sealed is not None and finished[stage] > sealed:
+            find(f"evidence/{SUCCESS}", f"the evidence was sealed before {stage} ended, say the records")
 
 
 def _time(run: Run, stage: str, name: str, find: Find) -> datetime | None:
@@ -50,9 +64,12 @@ def check_counts(run: Run, stage: str, made: Mapping[str, int], find: Find) -> N
         find(f"{stage}/{SUCCESS}", f"its counts are not those of its artefacts: {', '.join(wrong)}")
 
 
-def scored_counts(scores: pd.DataFrame) -> dict[str, int]:
-    """Return the counts of a shard: rows, requests, and rows of each status."""
-    requests = len(scores[["request_id", "repeat"]].drop_duplicates())
+def scored_counts(scores: pd.DataFrame, answers: pd.DataFrame | None = None) -> dict[str, int]:
+    """Return the counts of a shard: rows, requests, and rows of each status.
+
+    `answers` holds what was asked one by one, where a row is scored from several answers.
+    """
+    requests = len((scores if answers is None else answers)[["request_id", "repeat"]].drop_duplicates())
     return {"rows": len(scores), "requests": requests, **Counter(scores["status"].tolist())}
 
 
@@ -64,14 +81,9 @@ def sampled_counts(run: Run) -> dict[str, int]:
 
 def asked(run: Run) -> dict[str, tuple[str, str]]:
     """Return variant -> (request, digest of what it asks), from the archived variants."""
-    from audit_lib.score.requests import elicitation
+    from audit_lib.score.requests import elicitation, questions, requests_of
 
-    task = elicitation.get(run.spec.task)(run.spec)
-    found: dict[str, tuple[str, str]] = {}
-    for request in task.requests(run.stage("variants").read_table("variants.parquet")):
-        digest = request.digest()
-        found |= {candidate.variant_id: (request.request_id, digest) for candidate in request.candidates}
-    return found
+    return questions(requests_of(run, elicitation.get(run.spec.task)(run.spec)))
 
 
 def check_questions(

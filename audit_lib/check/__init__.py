@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
-from audit_lib.check import adding, fields, taxonomy
+from audit_lib.check import adding, claims, doubt, fields, taxonomy
 from audit_lib.check.columns import Table, has_header, tables_of
 from audit_lib.check.documents import Document, Format, read_document
 from audit_lib.check.findings import KINDS, SEVERITIES, Finding, Kind, Rebuilt
@@ -16,9 +16,10 @@ from audit_lib.check.rebuild import rebuild
 from audit_lib.errors import InputError
 from audit_lib.policies import Policy, load_policy
 
-__all__ = ["KINDS", "CheckedReport", "Finding", "Kind", "Rebuilt", "check_report"]
+__all__ = ["KINDS", "CheckedReport", "Finding", "Kind", "Rebuilt", "check_document", "check_report"]
 
 _POLICY: Final = "nyc_ll144"
+_HEADER_ROWS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,39 +101,62 @@ def check_report(path: str | Path, *, as_of: date | None = None, policy: str = _
     SpecError
         If there is no such policy.
     """
+    return check_document(read_document(Path(path)), str(path), as_of=as_of, policy=policy)
+
+
+def check_document(
+    document: Document, name: str, *, as_of: date | None = None, policy: str = _POLICY
+) -> CheckedReport:
+    """Check a summary that was read already; `name` is what messages and the result call it.
+
+    Raises
+    ------
+    InputError
+        If it holds no table of rates, or none that could be read.
+    SpecError
+        If there is no such policy.
+    """
     pack = load_policy(policy)
-    path = Path(path)
-    document = read_document(path)
     tables = tables_of(document.grids, pack)
     if not tables:
         raise InputError(
-            f"{path}: no table of rates among {len(document.grids)} tables read as {document.format}. Looked for a "
+            f"{name}: no table of rates among {len(document.grids)} tables read as {document.format}. Looked for a "
             "header row that names an impact ratio, or a selection or scoring rate, beside a number of applicants "
             "or selected people"
         )
-    findings: list[Finding] = []
+    tables, findings = doubt.part(tables, pack)
     rebuilt: list[Rebuilt] = []
     said = fields.read_words(document.text)
     unknown = _unknown(tables, said)
-    for table in tables:
+    for table in list(tables):
         found, records = rebuild(table, pack)
+        found += [*adding.shares(table, unknown or 0), *adding.totals(table), *adding.stated_total(table)]
+        if (lost := doubt.lost_rows(table, pack, found)) is not None:
+            findings.append(lost)
+            tables.remove(table)
+            continue
         findings += found
         rebuilt += records
-        findings += adding.shares(table, unknown or 0)
-        findings += adding.totals(table)
         findings += taxonomy.categories(table, pack)
         findings += taxonomy.small_cells(table, pack)
+    if not tables:
+        raise InputError(
+            f"{name}: no table of rates could be read. " + "; ".join(f.message for f in findings)
+        )
     findings += taxonomy.doubles(tables)
-    findings += taxonomy.missing(tables, pack)
     for group in adding.groups_of(tables):
         findings += adding.families(group, pack, unknown or 0)
+        findings += adding.unknown_people(group)
+    # What could not be read may be what seems to be missing.
+    if all(finding.id != "unreadable_table" for finding in findings):
+        findings += taxonomy.missing(tables, pack)
+        findings += () if document.format == "csv" else taxonomy.missing_families(tables, pack)
     if document.format != "csv":
-        findings += taxonomy.missing_families(tables, pack)
         findings += fields.fields(document.text, said, unknown, tables, pack)
-        findings += fields.claims(document.text, unknown, tables, pack)
+        findings += claims.claims(document.text, unknown, tables, pack)
         findings += fields.validity(said, as_of, pack)
     return CheckedReport(
-        file=str(path),
+        file=name,
         format=document.format,
         policy=f"{pack.name} {pack.version}",
         tables=tuple(table.name for table in tables),
@@ -147,7 +171,7 @@ def _unknown(tables: list[Table], said: fields.Said) -> int | None:
     counts = [said.unknown]
     for table in tables:
         counts += [row.cell("applicants").count for row in table.of("unknown")]
-        counts += [row.cell("unknown").count for row in table.rows]
+        counts += [*table.unknown, *(row.cell("unknown").count for row in table.rows)]
     return max((count for count in counts if count is not None), default=None)
 
 
@@ -161,11 +185,10 @@ def _not_checked(
         found.append("age of the audit: give --as-of")
     elif said.audited is None:
         found.append("age of the audit: its date was not found")
-    unread = [g for g in document.grids if not has_header(g) and _speaks_of_ratios(g.rows)]
+    unread = [g for g in document.grids if not has_header(g) and _speaks_of_ratios(g.rows[:_HEADER_ROWS])]
     if unread:
-        found.append(
-            f"{len(unread)} tables that speak of impact ratios and have no header row of a known kind"
-        )
+        tables_ = "a table that speaks" if len(unread) == 1 else f"{len(unread)} tables that speak"
+        found.append(f"{tables_} of impact ratios, without a header row of a known kind")
     if not any(len(group) > 1 for group in adding.groups_of(tables)):
         found.append("whether tables add up: no two tables of the same people were found")
     other = [

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
 from audit_lib.check.columns import Meaning, Row, Table
 from audit_lib.check.findings import Finding
-from audit_lib.check.rates import scale_of, show, unit_of
+from audit_lib.check.rates import Unit, scale_of, show, unit_of
 from audit_lib.measure.printed import printed_agreement
 from audit_lib.policies import Policy
 
@@ -18,7 +19,8 @@ COUNTS: Final[tuple[Meaning, ...]] = ("applicants", "selected")
 def shares(table: Table, unknown: int) -> Iterator[Finding]:
     """Yield shares of the data that are not the row's people over one total.
 
-    The total is that of the rows, with or without the unknown people: whichever gives more of the column.
+    The total is that of the rows, with or without the unknown people: whichever gives more of the column. Where a
+    row's people are withheld, it is any total of more people that the column leaves.
     """
     people = [row for row in table.of("category") if row.cell("applicants").count is not None]
     printed = [row for row in people if row.cell("share").number]
@@ -40,6 +42,8 @@ def shares(table: Table, unknown: int) -> Iterator[Finding]:
         return found
 
     totals = dict.fromkeys([known, known + unknown, known + listed])
+    if any(row.cell("applicants").is_none for row in table.of("category")):
+        totals |= dict.fromkeys(_totals(printed, unit, known))
     for row, recomputed in min((wrong(total) for total in totals), key=len):
         yield Finding(
             id="share_not_rebuilt",
@@ -50,6 +54,18 @@ def shares(table: Table, unknown: int) -> Iterator[Finding]:
             recomputed=recomputed,
             message="not the row's people over the sum of the rows",
         )
+
+
+def _totals(rows: Sequence[Row], unit: Unit, known: int) -> Iterator[int]:
+    """Yield the least and the greatest total that each row's share leaves: one of them suits most rows."""
+    for row in rows:
+        number, n = row.cell("share").number, row.cell("applicants").count
+        if number is None or not n:
+            continue
+        half, people = Fraction(1, 2 * 10**number.decimals), n * scale_of(number, unit)
+        yield max(known, math.floor(people / (number.value + half)) + 1)
+        if number.value > half:
+            yield max(known, math.floor(people / (number.value - half)))
 
 
 def totals(table: Table) -> Iterator[Finding]:
@@ -72,6 +88,44 @@ def totals(table: Table) -> Iterator[Finding]:
                     recomputed=str(known),
                     message="not the sum of the rows",
                 )
+
+
+def stated_total(table: Table) -> Iterator[Finding]:
+    """Yield a total that a column states for the whole table and that is not the sum of its rows."""
+    counts = [row.cell("applicants").count for row in table.of("category")]
+    people = sum(n or 0 for n in counts)
+    for total in table.total:
+        if None not in counts and total != people:
+            yield Finding(
+                id="total_mismatch",
+                table=table.name,
+                column="table total",
+                printed=str(total),
+                recomputed=str(people),
+                message="not the sum of the rows",
+            )
+
+
+def unknown_people(group: dict[str, Table]) -> Iterator[Finding]:
+    """Yield tables whose known and unknown people together are not those of the other tables of the same people."""
+    everyone: list[tuple[Table, int]] = []
+    for table in group.values():
+        counts = [row.cell("applicants").count for row in table.of("category")]
+        listed = [row.cell("applicants").count for row in table.of("unknown")]
+        stated = table.unknown or ([sum(n or 0 for n in listed)] if listed and None not in listed else [])
+        if counts and None not in counts:
+            everyone += [(table, sum(n or 0 for n in counts) + unknown) for unknown in stated]
+    totals = [people for _, people in everyone]
+    usual = max(sorted(set(totals)), key=totals.count, default=0)
+    for table, people in everyone:
+        if people != usual:
+            yield Finding(
+                id="unknown_does_not_add_up",
+                table=table.name,
+                printed=str(people),
+                recomputed=str(usual),
+                message="known and unknown people together are not as many as in the other tables of the same people",
+            )
 
 
 def groups_of(tables: Sequence[Table]) -> list[dict[str, Table]]:

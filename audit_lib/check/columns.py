@@ -86,6 +86,11 @@ class Table:
         Meaning -> header as it prints, for the columns that are there.
     rows : tuple of Row
         Its rows, in order.
+    unknown, total : tuple of int
+        People of unknown and of known category that the table itself states, below it or in a column: one number, or
+        all that its rows give. Empty if it states none.
+    page : int
+        The page on which it was read from where words stand; 0 where its cells are the file's own.
     """
 
     number: int
@@ -95,6 +100,9 @@ class Table:
     family: str | None
     headers: dict[Meaning, str]
     rows: tuple[Row, ...]
+    unknown: tuple[int, ...] = ()
+    total: tuple[int, ...] = ()
+    page: int = 0
 
     @property
     def name(self) -> str:
@@ -164,6 +172,8 @@ class _Part:
     meanings: tuple[Meaning | None, ...]
     caption: str
     trail: tuple[str, ...]
+    notes: str
+    page: int
     rows: list[Sequence[str]]
 
 
@@ -185,7 +195,7 @@ def _parts(grid: Grid, title: str) -> Iterator[_Part]:
                 part.rows.pop()
             yield part
         deep, headers, meanings = header
-        part = _Part(headers, meanings, caption, grid.trail, [])
+        part = _Part(headers, meanings, caption, grid.trail, grid.notes, grid.page, [])
         start += deep
     if part is not None:
         yield part
@@ -235,6 +245,12 @@ def _tables(part: _Part, policy: Policy, number: int) -> Iterator[Table]:
     if not labels and places:  # the only column of words is headed by an ordinary word such as "Table"
         labels, places = places[-1:], places[:-1]
     groups: dict[tuple[str, ...], list[Row]] = {}
+    stated = {
+        name: i
+        for i, text in enumerate(part.headers)
+        if (name := " ".join(text.lower().replace("_", " ").split())) in ("table total", "table unknown")
+    }
+    said: dict[tuple[tuple[str, ...], str], dict[int, None]] = {}
     prefix, above = "", [""] * len(labels)
     for texts in part.rows:
         if title := _only_text(texts):
@@ -254,6 +270,9 @@ def _tables(part: _Part, policy: Policy, number: int) -> Iterator[Table]:
             continue
         above = parts
         where = tuple(texts[i] for i in places)
+        for name, i in stated.items():
+            if (people := read_cell(texts[i]).count) is not None:
+                said.setdefault((where, name), {})[people] = None
         groups.setdefault(where, []).append(
             Row(label=read_label([prefix, *parts] if prefix else parts, policy), cells=cells)
         )
@@ -269,7 +288,16 @@ def _tables(part: _Part, policy: Policy, number: int) -> Iterator[Table]:
             family=_family(rows, policy),
             headers=headers,
             rows=tuple(rows),
+            unknown=tuple(said.get((where, "table unknown"), _unknown_below(part.notes))),
+            total=tuple(said.get((where, "table total"), ())),
+            page=part.page,
         )
+
+
+def _unknown_below(notes: str) -> list[int]:
+    """Return the number of people of unknown category that a line below a table gives for that table."""
+    found = re.search(r"^\W*([0-9][0-9,]*)\b[^.%]*\bin this table\b[^.]*\bunknown\b", notes, re.MULTILINE)
+    return [int(found[1].replace(",", ""))] if found else []
 
 
 def _filled(parts: list[str], above: list[str]) -> list[str]:

@@ -26,14 +26,20 @@ class Grid:
         The table's own caption, or empty.
     trail : tuple of str
         Headings that it stands under, the outermost first.
+    notes : str
+        What is written right below it, up to the next heading or table.
     continues : bool
         Whether it may be the rest of the table before it: the first on a page that is not the first.
+    page : int
+        The page, from 1, on which it was read from where words stand; 0 where its cells are the file's own.
     """
 
     rows: Sequence[Sequence[str]]
     caption: str = ""
     trail: tuple[str, ...] = ()
+    notes: str = ""
     continues: bool = False
+    page: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

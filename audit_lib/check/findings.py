@@ -62,6 +62,11 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         "unknown_in_calculation": Kind(
             "error", "people of unknown category have an impact ratio", "5-301(b)(5) and (c)(5)"
         ),
+        "unreadable_table": Kind(
+            "warning",
+            "a table that was read from where words stand was not read with certainty",
+            "5-303(a)(1)",
+        ),
         "duplicate_category": Kind("error", "two rows of a table have one category", "5-301(b)(3)"),
         "duplicate_table": Kind(
             "warning", "two tables of one kind cannot be told apart", "5-301(b)(3) and (4)"
@@ -75,6 +80,11 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         ),
         "small_cell": Kind("note", "very few people stand behind a row", "beyond the rule"),
         "total_mismatch": Kind("warning", "the total is not the sum of its rows", "5-303(a)(1)"),
+        "unknown_does_not_add_up": Kind(
+            "warning",
+            "the people of known and of unknown category are not equally many in tables of the same people",
+            "5-301(b)(5) and (c)(5)",
+        ),
         "tables_do_not_add_up": Kind(
             "warning", "tables of the same people hold different counts", "5-301(b)(3)"
         ),
@@ -91,6 +101,19 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         ),
         "scores_not_from_tool": Kind(
             "warning", "the text says that scores were made up rather than given by the tool", "5-302"
+        ),
+        "imputed_demographics": Kind(
+            "error", "the demographics are imputed or inferred, not those that people gave", "FAQ III.6"
+        ),
+        "median_of_known": Kind(
+            "note",
+            "the median is of the people of known category, where the rule says full sample",
+            "5-301(c)(1)",
+        ),
+        "excluded_highest": Kind(
+            "note",
+            "the highest rate belongs to a category without a ratio, and the page does not say what that means",
+            "5-300, Impact Ratio; 5-301(d)",
         ),
         "position_not_found": Kind("note", "words that name the position were not found", "beyond the rule"),
         "significance_without_test": Kind(

@@ -1,12 +1,16 @@
-"""Text and tables of an HTML page, with spans filled, read by the standard library's parser."""
+"""Text and tables of an HTML page, with spans filled, read by the standard library's parser.
+
+The structure of a tagged PDF is written into the same reader, as the elements that mean the same.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Final
 
-from audit_lib.check.documents import Document, Grid, even
+from audit_lib.check.documents import Document, Format, Grid, even
 
 _SKIPPED: Final = frozenset({"script", "style", "svg", "template", "noscript", "select"})
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -42,11 +46,15 @@ class _Table:
     in_caption: bool = False
 
 
-class _Reader(HTMLParser):
+class HtmlReader(HTMLParser):
+    """Collects visible words, and tables with their captions and the headings above them."""
+
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.text: list[str] = []
         self.grids: list[Grid] = []
+        self._ends: list[int] = []  # where in the text each grid ends, and the next heading or table begins
+        self._stops: list[int] = []
         self._open: list[_Table] = []
         self._skipping = 0
         self._asides = 0
@@ -54,12 +62,15 @@ class _Reader(HTMLParser):
         self._heading: list[str] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open an element."""
         if tag in _SKIPPED:
             self._skipping += 1
         if self._skipping:
             return
         if tag in _BREAKS:
             self._space("\n")
+        if tag in _HEADINGS or tag == "table":
+            self._stops.append(len(self.text))
         if tag in _HEADINGS:
             self._heading = []
         elif tag == "table":
@@ -88,11 +99,13 @@ class _Reader(HTMLParser):
             self._space(" ")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Open an element that is written as if it were empty."""
         # HTML knows no empty elements but the void ones: <td/> opens a cell, <svg/> is the exception.
         if tag not in _SKIPPED:
             self.handle_starttag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
+        """Close an element."""
         if tag in _SKIPPED:
             self._skipping = max(0, self._skipping - 1)
         if self._skipping:
@@ -116,6 +129,7 @@ class _Reader(HTMLParser):
                 self._close()
 
     def handle_data(self, data: str) -> None:
+        """Add words to all that is open."""
         if self._skipping:
             return
         self._space(data)
@@ -138,11 +152,23 @@ class _Reader(HTMLParser):
         grid = Grid(rows=_filled(table), caption=" ".join("".join(table.caption).split()), trail=table.trail)
         if grid.rows:
             self.grids.append(grid)
+            self._ends.append(len(self.text))
 
-    def close(self) -> None:
-        super().close()
+    def document(self, format_: Format) -> Document:
+        """Close what is still open; return all that was read."""
+        self.close()
         while self._open:
             self._close()
+        grids = []
+        for grid, end in zip(self.grids, self._ends, strict=True):
+            stop = next((stop for stop in self._stops if stop >= end), len(self.text))
+            grids.append(replace(grid, notes=_lines(self.text[end:stop])))
+        return Document(format=format_, text=_lines(self.text), grids=tuple(grids))
+
+
+def _lines(parts: Sequence[str]) -> str:
+    lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
+    return "\n".join(line for line in lines if line)
 
 
 def html_document(text: str) -> Document:
@@ -154,11 +180,9 @@ def html_document(text: str) -> Document:
     >>> html_document(page).grids[0].rows
     (('Male', '92'), ('Male', '0.97'))
     """
-    reader = _Reader()
+    reader = HtmlReader()
     reader.feed(text)
-    reader.close()
-    lines = (" ".join(line.split()) for line in "".join(reader.text).split("\n"))
-    return Document(format="html", text="\n".join(line for line in lines if line), grids=tuple(reader.grids))
+    return reader.document("html")
 
 
 def _span(value: str | None, zero: int = 1) -> int:

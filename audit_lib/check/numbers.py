@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -17,7 +18,8 @@ _MARKS: Final = re.compile(
 )
 _NONE: Final = frozenset(
     {"", "-", "\u2013", "\u2014", "--", "n/a", "na", "nan", "none", "null", "undefined", "not applicable", "excluded",
-     "not calculated", "not reported", "not defined", "suppressed", "*", "**", "\u2020", "x", ".", "#n/a", "#div/0!"}
+     "not calculated", "not reported", "not defined", "suppressed", "hidden",
+     "withheld", "redacted", "masked", "*", "**", "\u2020", "x", ".", "#n/a", "#div/0!"}
 )  # fmt: skip
 _SUPPRESSED: Final = re.compile(r"(?:<|less than|fewer than|under)\s*\d+(?:\.\d+)?\s*%?")
 
@@ -109,6 +111,18 @@ def read_number(text: str) -> Number | None:
     if found["power"]:
         digits = _plain(digits, int(found["power"]))
     return Number(digits=digits, negative=found["sign"] is not None, percent=found["percent"] is not None)
+
+
+def is_noted(lines: Sequence[str]) -> bool:
+    """Whether the first line of a cell is its number and the others are words about it.
+
+    Examples
+    --------
+    >>> is_noted(["0.956", "0.816 to 1.120"]), is_noted(["1,", "390"]), is_noted(["13", "90"])
+    (True, False, False)
+    """
+    rest = " ".join(lines[1:])
+    return bool(re.search(r"[^\W\d_]|[(\[]", rest)) and read_number(lines[0]) is not None
 
 
 def read_cell(text: str) -> Cell:

@@ -159,6 +159,7 @@ def _grid(lines: Sequence[_Line], start: int, rows: Sequence[int], end: int) -> 
     return Grid(
         rows=even(_cells(words, edges) for words in (header, *body)),
         caption=lines[caption].text if caption < start else "",
+        page=lines[rows[0]].page + 1,
         continues=first > 0 and lines[max(0, first - _PAGE_HEAD)].page < lines[first].page,
     )
 

@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from audit_lib.check.columns import has_header
 from audit_lib.check.documents import Document, Grid, even
+from audit_lib.check.numbers import is_noted
 from audit_lib.check.pdf_layout import layout_grids
+from audit_lib.check.pdf_tags import tagged_document
 from audit_lib.errors import CorruptFileError, InputError
 
 _UNRULED: Final = (
@@ -35,11 +37,16 @@ def pdf_document(content: bytes, path: Path) -> Document:
         raise InputError(f"{path}: reading PDF needs pdfplumber; pip install 'audit-lib[check]'") from None
     try:
         with pdfplumber.open(io.BytesIO(content)) as pdf:
+            tagged = tagged_document(pdf)
+            if tagged is not None and any(has_header(grid) for grid in tagged.grids):
+                return tagged
             texts = [page.extract_text() or "" for page in pdf.pages]
             grids = _ruled(pdf.pages)
             caution = ""
             if not any(has_header(grid) for grid in grids):
-                grids = list(layout_grids([page.extract_words(extra_attrs=["size"]) for page in pdf.pages]))
+                # Some printers make bold letters by printing them twice.
+                single = (page.dedupe_chars() for page in pdf.pages)
+                grids = list(layout_grids([page.extract_words(extra_attrs=["size"]) for page in single]))
                 caution = _UNRULED
     except PdfminerException as error:
         cause = type(error.args[0]).__name__ if error.args else "unknown fault"
@@ -70,7 +77,9 @@ def _merged(rows: list[list[str | None]]) -> list[list[str]]:
         texts: list[str] = []
         for i, cell in enumerate(row):
             beside = texts[-1] if texts else ""
-            texts.append(" ".join(cell.split()) if cell is not None else filled[-1][i] if filled else beside)
+            lines = (cell or "").splitlines() or [""]
+            words = lines[0] if is_noted(lines) else " ".join(lines)
+            texts.append(" ".join(words.split()) if cell is not None else filled[-1][i] if filled else beside)
         filled.append(texts)
     return filled
 

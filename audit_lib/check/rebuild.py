@@ -93,7 +93,12 @@ def _print(table: Table, threshold: Fraction) -> Iterator[Finding]:
 
 
 def _crosses(number: Number, digits: int, threshold: Fraction) -> bool:
-    shown = Fraction(round_half_up(number.value, digits))
-    return (shown > threshold) - (shown < threshold) != (number.value > threshold) - (
-        number.value < threshold
-    )
+    """Whether a ratio that prints as this number could land on or over the threshold with fewer digits."""
+    half = Fraction(1, 2 * 10**number.decimals)
+    side = _side(number.value, threshold)
+    ends = (number.value - half, number.value, number.value + half)
+    return any(_side(Fraction(round_half_up(end, digits)), threshold) != side for end in ends)
+
+
+def _side(value: Fraction, threshold: Fraction) -> int:
+    return (value > threshold) - (value < threshold)

@@ -89,48 +89,65 @@ class PairCounter:
         self._has_table = 0 < self._scale < math.inf
         if self._has_table:
             # Distinct scores in lower buckets, for each bucket up to that of the highest score.
-            self._start = np.cumsum(np.bincount(self._bucket(self._distinct) + 1)[:-1])
+            lower = np.bincount(self._bucket(self._distinct)[0] + 1)[:-1]
+            self._start = np.cumsum(lower, out=lower)
 
-    def count(self, keys: NDArray[Any], codes: NDArray[np.int64], n_groups: int) -> list[RankCounts]:
-        """Return the counts of each group 0..n_groups - 1; a key with code -1 belongs to none."""
+    def count(
+        self, keys: NDArray[Any], codes: NDArray[np.int64], n_groups: int, own: int | None = None
+    ) -> list[RankCounts]:
+        """Return the counts of each group 0..n_groups - 1; a key with code -1 belongs to none.
+
+        `own` is the code of the reference itself, where it is among the keys: its ties are left out.
+        """
         totals = np.zeros((3, n_groups + 1), np.int64)
+        shift = int(codes.size > 0 and codes.min() < 0)  # bincount takes no negative number
         for at in range(0, keys.size, _BLOCK):
-            block, group = keys[at : at + _BLOCK], codes[at : at + _BLOCK] + 1
-            place, same = self._places(block)
-            below = self._below.take(place)
+            block, group = keys[at : at + _BLOCK], codes[at : at + _BLOCK]
+            if shift:
+                group = group + 1
+            place, same, memory = self._places(block)
+            below = self._below.take(place, out=memory, mode="clip")
             # Float sums of a block's integers are exact: far below 2**53.
             totals[0] += np.bincount(group, below, n_groups + 1).astype(np.int64)
             totals[2] += np.bincount(group, None, n_groups + 1)
+            if own is not None:
+                same &= group != own + shift
             tied = np.flatnonzero(same)
             if tied.size:
                 equal = self._below.take(place[tied] + 1) - below[tied]
                 totals[1] += np.bincount(group[tied], equal, n_groups + 1).astype(np.int64)
+        totals = totals[:, shift : shift + n_groups]
         return [
             RankCounts(wins=wins, ties=ties, losses=members * self._size - wins - ties)
-            for wins, ties, members in totals[:, 1:].T.tolist()
+            for wins, ties, members in totals.T.tolist()
         ]
 
-    def _bucket(self, scores: NDArray[Any]) -> NDArray[np.int64]:
-        """Bucket of each score; never decreasing in the score, whatever the rounding."""
+    def _bucket(self, scores: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Bucket of each score, never decreasing in the score, whatever the rounding; and memory to use again."""
         with np.errstate(over="ignore"):
             position = np.subtract(scores, self._low, dtype=np.float64)
             position *= self._scale
         np.maximum(position, 0.0, out=position)
         np.minimum(position, _BUCKETS * self._distinct.size - 1.0, out=position)
-        return np.asarray(position.astype(np.int64))
+        return position.astype(np.int64), position
 
-    def _places(self, keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _places(
+        self, keys: NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64] | None]:
         """Number of distinct reference scores strictly below each key, and whether the next equals it."""
         if not self._has_table:
-            return self._search(keys)
-        place = self._start.take(self._bucket(keys), mode="clip")
-        place += self._distinct.take(place) < keys
-        guess = self._distinct.take(place, mode="clip")
+            return *self._search(keys), None
+        bucket, memory = self._bucket(keys)
+        place = self._start.take(bucket, mode="clip")
+        # Fresh memory costs a small call more than its sums: scores are looked up in what is at hand.
+        found = memory if self._distinct.dtype == np.float64 else np.empty(keys.size, self._distinct.dtype)
+        place += self._distinct.take(place, out=found, mode="clip") < keys
+        guess = self._distinct.take(place, out=found, mode="clip")
         same = guess == keys
         behind = np.flatnonzero((guess < keys) & (place < self._distinct.size))
         if behind.size:
             place[behind], same[behind] = self._search(keys[behind])
-        return place, same
+        return place, same, memory
 
     def _search(self, keys: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         place = np.searchsorted(self._distinct, keys)

@@ -89,8 +89,9 @@ def rank_counts_by_group(scores: ArrayLike, groups: ArrayLike, reference: Hashab
         raise InputError(f"groups: {codes.size} labels for {values.size} scores")
     if reference not in labels:
         raise InputError(f"no row belongs to the reference group {reference!r}")
-    references = np.flatnonzero(codes == labels.index(reference))
-    counts = PairCounter(values.take(references)).count(values, codes, len(labels))
+    own = labels.index(reference)
+    references = np.flatnonzero(codes == own)
+    counts = PairCounter(values.take(references)).count(values, codes, len(labels), own)
     return {label: found for label, found in zip(labels, counts, strict=True) if label != reference}
 
 
@@ -199,7 +200,7 @@ def jensen_shannon_divergence(
     0.693147
     """
     a, b = as_scores(group, "group", finite=True), as_scores(reference, "reference", finite=True)
-    places, n_bins = _common_bins(a, b, bins)
+    places, n_bins = common_bins(a, b, bins)
     p = np.bincount(places[: a.size], minlength=n_bins) / a.size
     q = np.bincount(places[a.size :], minlength=n_bins) / b.size
     total = p + q
@@ -273,10 +274,10 @@ def _check_comparable(a: NDArray[Any], b: NDArray[Any]) -> None:
             )
 
 
-def _common_bins(
+def common_bins(
     a: NDArray[Any], b: NDArray[Any], bins: int | Sequence[float] | NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], int]:
-    """Bin of each score, those of `a` first, and the number of bins."""
+    """Return the bin of each score, those of `a` first, and the number of bins."""
     values = np.concatenate([a.astype(np.float64), b.astype(np.float64)])
     low, high = float(values.min()), float(values.max())
     if isinstance(bins, int | np.integer):

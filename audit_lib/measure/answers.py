@@ -37,6 +37,8 @@ class Answers:
         A recorded decision: 1, 0, or -1 for none.
     model : Coded
         Who answered.
+    repeats : ndarray of int32, shape (variants, statuses), or None
+        How many repeats of each variant have each status; None where nothing was asked twice.
     """
 
     score: NDArray[np.float64]
@@ -44,6 +46,7 @@ class Answers:
     status: NDArray[np.int8]
     recorded: NDArray[np.int8]
     model: Coded
+    repeats: NDArray[np.int32] | None
 
     @classmethod
     def gather(cls, shards: Sequence[pa.Table], variant_ids: pa.ChunkedArray) -> Answers:
@@ -71,6 +74,7 @@ class Answers:
         ]
         answered = np.isin(status, [code[name] for name in ANSWERED])
         first: NDArray[Any] | slice = slice(None)
+        repeats: NDArray[np.int32] | None = None
         if (np.diff(place) == 0).any():
             # Repeats in order, answered ones first: their first row names the status, their means are the score.
             repeat = scores["repeat"].to_numpy()[order]
@@ -83,6 +87,9 @@ class Answers:
             if twice:
                 raise EvidenceError(f"scores: {twice} answers stand twice, in one shard or in two")
             first = np.flatnonzero(np.r_[True, ~same])
+            known = status >= 0
+            cells = place[known].astype(np.int64) * len(STATUSES) + status[known]
+            repeats = np.bincount(cells, minlength=n * len(STATUSES)).astype(np.int32).reshape(n, -1)
 
         def mean(name: str) -> NDArray[np.float64]:
             values = scores[name].to_numpy()[order].astype(np.float64, copy=False)  # -0.0 becomes 0.0 below
@@ -102,6 +109,7 @@ class Answers:
             model=Coded(
                 codes=_scatter(model.codes[order][first], at, -1, np.int32, n), dictionary=model.dictionary
             ),
+            repeats=repeats,
         )
 
 

@@ -8,7 +8,7 @@ per application and design cell, which merge.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from audit_lib.results import Undefined
 
 # Up to this many design cells, empty ones are counted too and then dropped: faster than finding them first.
 _FULL_GRID = 64
+_BLOCK = 1 << 14
 _ROUNDING = 1e-12  # standard errors up to this, in standard deviations, are what rounding leaves of 0
 _NO_RESIDUAL = "every application shows the same effect: no residual to estimate an error from"
 
@@ -152,7 +153,8 @@ class ClusterSums:
     ) -> StandardisedEffects:
         """Fit the regression; parameters and errors as in `standardised_effects`."""
         design, names = _design(self.factors, self.cells, references)
-        n, n_clusters = self.n, self.clusters.size
+        cells = self.counts.sum(axis=1).astype(np.float64)
+        n, n_clusters = int(cells.sum()), self.clusters.size
         if n_clusters < 2:
             raise UndefinedMetricError(f"{n_clusters} application: clustered errors need at least two")
         sd = float(np.sqrt(self.squares / (n - 1)))
@@ -161,9 +163,9 @@ class ClusterSums:
             raise UndefinedMetricError("all outcomes are equal: the effect has no unit")
         if not fixed_effects:
             design = np.column_stack([design, np.ones(len(self.cells))])
-        cells = self.counts.sum(axis=1).astype(np.float64)
-        gram = (design.T * cells) @ design
-        moment = design.T @ self.sums.sum(axis=1)
+        # No matrix product here or below: its sums would depend on the number of BLAS threads.
+        gram = _products(design.T * cells, design.T)
+        moment = _products(design.T, self.sums.sum(axis=1)[None])[:, 0]
         if fixed_effects:
             # Deviations from the application's mean: its own constant leaves no room for a common one.
             members, total = self.counts.sum(axis=0).astype(np.float64), self.sums.sum(axis=0)
@@ -175,17 +177,18 @@ class ClusterSums:
         beta = np.linalg.solve(gram, moment)
         # By application: sum of regressor times residual, without a residual a row.
         # One design cell at a time: a whole table of residuals would be as large as the counts.
-        by_cell = zip(self.sums, self.counts, design @ beta, strict=True)
-        scores = _fold(design, (sums - counts * fitted for sums, counts, fitted in by_cell), n_clusters)
+        scores = _fold(design, self._residuals(np.einsum("ij,j->i", design, beta)), n_clusters)
         if fixed_effects:
-            scores -= profile * ((total - beta @ profile) / members)
-        bread = np.linalg.inv(gram)
+            scores -= profile * ((total - np.einsum("i,ig->g", beta, profile)) / members)
+        bread = np.asarray(np.linalg.inv(gram), np.float64)
         # Application effects nest in the clusters, so they are not counted as parameters.
         parameters = len(names) + 1
         if n <= parameters:
             raise UndefinedMetricError(f"{n} rows for {parameters} parameters")
         small = n_clusters / (n_clusters - 1) * (n - 1) / (n - parameters)
-        covariance = small * (bread @ _products(scores, scores) @ bread)[: len(names), : len(names)] / sd**2
+        meat = _products(scores, scores)
+        sandwich = _products(_products(bread, meat), bread)  # both symmetric
+        covariance = small * sandwich[: len(names), : len(names)] / sd**2
         errors = np.sqrt(np.diag(covariance))
         return StandardisedEffects(
             effects=tuple(
@@ -204,6 +207,13 @@ class ClusterSums:
             clusters=n_clusters,
             degrees_of_freedom=n_clusters - 1,
         )
+
+    def _residuals(self, fitted: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+        """Yield each design cell's residuals by application, all in the same memory."""
+        row = np.empty(self.clusters.size)
+        for sums, counts, value in zip(self.sums, self.counts, fitted.tolist(), strict=True):
+            np.multiply(counts, value, out=row)
+            yield np.subtract(sums, row, out=row)
 
 
 def standardised_effects(
@@ -287,20 +297,14 @@ def cluster_sums(outcome: ArrayLike, factors: Mapping[str, ArrayLike], clusters:
         raise InputError("factors: at least one is needed")
     row_cluster, ids = _complete_codes(clusters, "clusters", y.size)
     mean = float(y.mean())
-    deviations = y - mean
-    squares = float(np.einsum("i,i->", deviations, deviations))
-    cell = deviations.view(np.int64)  # the same memory again: fresh memory would cost more than the sums
-    levels: list[list[Hashable]] = []
+    codes, levels = [], []
     for name, labels in factors.items():
-        codes, found = _complete_codes(labels, f"factors[{name!r}]", y.size)
-        if levels:
-            cell *= found.size
-            cell += codes
-        else:
-            cell[:] = codes
+        numbers, found = _complete_codes(labels, f"factors[{name!r}]", y.size)
+        codes.append(numbers)
         levels.append(found.tolist())
     shape = [len(found) for found in levels]
     grid = int(np.prod(shape))
+    cell, squares = _design_cells(codes, shape, y, mean)
     present = np.arange(grid)
     if grid > _FULL_GRID:
         present = np.flatnonzero(np.bincount(cell, minlength=grid))
@@ -328,11 +332,29 @@ def cluster_sums(outcome: ArrayLike, factors: Mapping[str, ArrayLike], clusters:
     )
 
 
+def _design_cells(
+    codes: list[NDArray[np.int64]], shape: list[int], y: NDArray[np.float64], mean: float
+) -> tuple[NDArray[np.int64], float]:
+    """Number each row's design cell, and sum the squared deviations, a block of rows that fits a cache at a time."""
+    cell, squares = np.empty(y.size, np.int64), 0.0
+    for start in range(0, y.size, _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        part = cell[rows]
+        part[:] = codes[0][rows]
+        for levels, numbers in zip(shape[1:], codes[1:], strict=True):
+            part *= levels
+            part += numbers[rows]
+        deviations = y[rows] - mean
+        squares += float(np.einsum("i,i->", deviations, deviations))
+    return cell, squares
+
+
 def _complete_codes(labels: ArrayLike, name: str, size: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
     codes, levels = as_codes(labels, name)
     if codes.size != size:
         raise InputError(f"{name}: {codes.size} labels for {size} outcomes")
-    if codes.min() < 0:
+    # Integers have no missing label.
+    if getattr(getattr(labels, "dtype", None), "kind", "O") not in "iu" and codes.min() < 0:
         raise InputError(f"{name}, row {int(np.argmin(codes))}: no label")
     return codes, levels
 

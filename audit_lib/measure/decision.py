@@ -66,7 +66,7 @@ def decide(
     decision : Decision
         The rule. *top_k*: the k highest scores of each round, all of a round with fewer than k.
         *threshold*: score >= threshold. *above_median*: score > median of all scored rows.
-        *recorded*: as recorded.
+        *recorded*: as recorded. *none*: nobody is selected, nobody is not.
     seed : int
         The spec's seed; breaks ties at the last place.
 
@@ -96,6 +96,8 @@ def decide(
         selected = score >= (np.inf if decision.threshold is None else decision.threshold)
     elif decision.rule == "above_median":
         selected = score > (np.median(score[known]) if known.any() else np.inf)
+    elif decision.rule == "none":
+        selected, known = known, np.zeros(score.size, dtype=bool)
     else:
         if (rounds < 0).any():
             raise InputError(

@@ -10,8 +10,12 @@ from audit_lib.stats.multiplicity import benjamini_hochberg, holm
 
 RULE = (
     "One test a hypothesis: the first test of each impact ratio and of each estimate, in every stratum, and of each "
-    "comparison of strata Breslow-Day (counts) or Cochran Q. A second statistic of the same hypothesis, such as the "
-    "number of standard deviations, is not counted again."
+    "comparison of strata Breslow-Day (counts of independent people) or Cochran Q. A second statistic of the same "
+    "hypothesis, such as the number of standard deviations, is not counted again. Where people share rounds or "
+    "applications the first test of an impact ratio is that of the clusters, and Fisher's, which takes rows as "
+    "independent, is beside it. Strata that hold the rows of another one are not measured again, and statistics that "
+    "have the very same numbers of the same comparison (the share of texts flagged and of prompts with one, where each "
+    "prompt has one text) are one hypothesis."
 )
 
 
@@ -26,10 +30,17 @@ def adjust(document: Mapping[str, Any], alpha: float) -> dict[str, Any]:
     dict
         ``family_size``, the rule that makes the family, and how many findings each method leaves at `alpha`.
     """
+    place_of: dict[str, int] = {}
+    places: list[int] = []
+    p_values: list[float | Undefined] = []
     family = list(_hypotheses(document))
-    p_values: list[float | Undefined] = [float(test["p_value"]) for _, test in family]
+    for same, _, test in family:
+        if same not in place_of:
+            place_of[same] = len(p_values)
+            p_values.append(float(test["p_value"]))
+        places.append(place_of[same])
     adjusted = (holm(p_values), benjamini_hochberg(p_values))
-    for number, (holder, test) in enumerate(family):
+    for number, (_, holder, test) in zip(places, family, strict=True):
         holder["multiplicity"] = {
             "test": test["name"],
             "holm": adjusted[0].p_values[number],
@@ -37,7 +48,7 @@ def adjust(document: Mapping[str, Any], alpha: float) -> dict[str, Any]:
         }
     kept = {"unadjusted": p_values, "holm": adjusted[0].p_values, "benjamini_hochberg": adjusted[1].p_values}
     return {
-        "family_size": len(family),
+        "family_size": len(p_values),
         "rule": RULE,
         "methods": {"holm": adjusted[0].method, "benjamini_hochberg": adjusted[1].method},
         "alpha": alpha,
@@ -48,16 +59,37 @@ def adjust(document: Mapping[str, Any], alpha: float) -> dict[str, Any]:
     }
 
 
-def _hypotheses(document: Mapping[str, Any]) -> Iterable[tuple[dict[str, Any], Mapping[str, Any]]]:
-    """Yield what was estimated, and the test of it, where that has a p-value."""
+Hypothesis = tuple[str, dict[str, Any], Mapping[str, Any]]
+
+
+def _hypotheses(document: Mapping[str, Any]) -> Iterable[Hypothesis]:
+    """Yield what was estimated, and the test of it, where it has a p-value; equal first entries are one hypothesis."""
+    about: tuple[Any, ...]
     for table in document["tables"]:
+        counts = [(row["n"], row["selected"]) for row in table["rows"]]
         for row in table["rows"]:
-            yield from _first(row["impact_ratio"], row["impact_ratio"]["tests"][:1])
+            about = (
+                "table",
+                table["family"],
+                table["stratum"],
+                table.get("classification"),
+                row["label"],
+                counts,
+            )
+            yield from _first(about, row["impact_ratio"], row["impact_ratio"]["tests"][:1])
     for estimate in document["estimates"]:
-        yield from _first(estimate, estimate["tests"][:1])
+        about = tuple(
+            estimate[key] for key in ("group", "reference", "stratum", "value", "n", "n_group", "n_reference")
+        )
+        yield from _first(("estimate", *about), estimate, estimate["tests"][:1])
     for entry in document["heterogeneity"]:
-        yield from _first(entry, [entry["breslow_day" if "table" in entry else "cochran_q"]])
+        of_counts = "table" in entry and "clustered_by" not in entry
+        test = entry["breslow_day" if of_counts else "cochran_q"]
+        about = (entry.get("split"), entry.get("group"), entry.get("reference"), test.get("statistic"))
+        yield from _first(("strata", *about), entry, [test])
 
 
-def _first(holder: dict[str, Any], tests: list[Any]) -> Iterable[tuple[dict[str, Any], Mapping[str, Any]]]:
-    return ((holder, test) for test in tests if isinstance(test.get("p_value"), float | int))
+def _first(about: tuple[Any, ...], holder: dict[str, Any], tests: list[Any]) -> Iterable[Hypothesis]:
+    for test in tests:
+        if isinstance(test.get("p_value"), float | int):
+            yield repr((*about, test["p_value"])), holder, test

@@ -19,13 +19,17 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.rows import Rows, compact
+from audit_lib.records import ANSWERED, STATUSES
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats.cells import pair_reason
 from audit_lib.stats.clusters import TwoSidedVariance, difference_interval, t_test, variance_of_sums
+from audit_lib.stats.distances import ErrorDraws, distance_interval, distance_test
 from audit_lib.stats.ranks import index_interval, index_test
 
 Unit = Literal["application", "round"]
+
+_ANSWERED = [STATUSES.index(status) for status in ANSWERED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,12 +151,17 @@ Estimator = Callable[[Side, Side, float], Finding]
 
 def score_unit(spec: AuditSpec) -> Unit:
     """Return the independent unit of the scores."""
-    return "round" if spec.task == "listwise" else "application"
+    return "round" if spec.task in ("listwise", "pairwise") else "application"
 
 
 def decision_unit(spec: AuditSpec) -> Unit:
     """Return the independent unit of the decisions: candidates of a round compete."""
     return "round" if spec.decision.rule == "top_k" else score_unit(spec)
+
+
+def none_answered(n: int) -> str:
+    """Return why a group has no number though it has members."""
+    return f"{n} people, none answered" if n != 1 else "1 person, not answered"
 
 
 def compare(
@@ -246,19 +255,31 @@ def rank_index(group: Side, reference: Side, level: float) -> Finding:
     return Finding(value=value, interval=interval, test=test, standard_error=deviation, scale="logit")
 
 
-def undirected(kernel: Callable[[NDArray[Any], NDArray[Any]], float]) -> Estimator:
-    """Make an estimator of a distance between two samples, which has no interval.
+def undirected(
+    kernel: Callable[[NDArray[Any], NDArray[Any]], float], error: Callable[[Side, Side], ErrorDraws]
+) -> Estimator:
+    """Make an estimator of a distance between two samples; `error` draws what bounds its error.
 
     A distance is never below 0, and in a sample it is above 0 even where the groups do not differ. There
     neither a normal interval nor a bootstrap, which adds its own distance to the sample's, covers it.
     """
-    nothing = Undefined(
-        "a distance is biased away from 0: no interval covers parity; read it beside a signed gap"
+    deviation = Undefined(
+        "a distance is biased away from 0: no standard error describes it; see its interval"
     )
 
     def estimator(group: Side, reference: Side, level: float) -> Finding:
         value = kernel(group.values, reference.values)
-        return Finding(value=value, interval=nothing, test=nothing, standard_error=nothing)
+        try:
+            errors = error(group, reference)
+        except UndefinedMetricError as undefined:
+            nothing = Undefined(str(undefined))
+            return Finding(value=value, interval=nothing, test=nothing, standard_error=nothing)
+        return Finding(
+            value=value,
+            interval=distance_interval(value, errors, level),
+            test=distance_test(value, errors),
+            standard_error=deviation,
+        )
 
     return estimator
 
@@ -286,7 +307,16 @@ def _estimate(
     except UndefinedMetricError as undefined:
         value = interval = test = error = Undefined(str(undefined))
         scale = "identity"
-    small = min(a.values.size, b.values.size) < spec.measure.small_cell
+    sides = ((a, group), (b, reference))
+    silent = [0 if side.values.size else _unanswered(variable.rows, cell) for side, cell in sides]
+    if any(silent) and isinstance(value, Undefined) and reason is None:
+        words = [
+            f"{name}: {none_answered(n)}" for name, n in zip(("group", "reference"), silent, strict=True) if n
+        ]
+        value = interval = test = error = Undefined("; ".join(words))
+    # A side of whom nobody was answered is not small; nothing is known of it.
+    sizes = [side.values.size for side, n in zip((a, b), silent, strict=True) if not n]
+    small = min(sizes, default=spec.measure.small_cell) < spec.measure.small_cell
     return Compared(
         metric=name,
         value=value,
@@ -305,6 +335,15 @@ def _estimate(
         flags=(*flags, *(("small_cell",) if small else ())),
         tests=() if isinstance(test, Undefined) else (test,),
     )
+
+
+def _unanswered(rows: Rows, cell: Mapping[str, str]) -> int:
+    """Return how many rows a cell has where none of them has a score or a decision, else 0."""
+    slices = rows.slices(cell)
+    for where in slices:
+        if np.isin(rows.status[where], _ANSWERED).any() or (rows.decisions.selected[where] >= 0).any():
+            return 0
+    return sum(where.stop - where.start for where in slices)
 
 
 def _require_both(group: Side, reference: Side) -> None:

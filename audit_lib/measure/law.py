@@ -216,7 +216,10 @@ def impact_ratios(
         raise InputError("selected and total do not have the same categories")
     for category, n in all_.items():
         if chosen[category] > n:
-            raise InputError(f"category {category!r}: {chosen[category]} selected of {n}")
+            raise InputError(
+                f"category {category!r}: {chosen[category]} selected of {n} (columns selected and total); "
+                "nobody is selected without having been assessed (5-300, Selection Rate)"
+            )
     unknown = [category for category in exclude if category not in all_]
     if comparator is not None and comparator not in all_:
         unknown.append(comparator)
@@ -348,7 +351,8 @@ def _counts(counts: Any, name: str) -> dict[Hashable, int]:
         whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
         if not whole or count < 0:
             raise InputError(
-                f"{name}, category {category!r}: expected a whole number of people, got {count!r}"
+                f"{name}, category {category!r}: expected a whole number of people, got {count!r} "
+                "(5-300, Selection Rate)"
             )
         if category in found:
             raise InputError(f"{name}: two rows are named {category!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from audit_lib.measure.rate_tables import RateTable
 from audit_lib.measure.rows import Rows
@@ -30,6 +30,34 @@ class Measured:
 
 
 Metric = Callable[[Rows, AuditSpec, Policy], Measured]
+
+Need = Literal[
+    "scores", "controls", "checks", "pairs", "texts",
+    "lists", "words", "toxicity", "stereotype", "terms", "sentiment", "embedding"
+]  # fmt: skip
+
+
+def needs(*any_of: Need) -> Callable[[Metric], Metric]:
+    """Say what a metric is computed from, where it is not scores: any one of these.
+
+    ``pairs`` are answers about two candidates; ``controls`` and ``checks`` rows beside the ordinary ones; ``texts`` and
+    ``lists`` are answers; ``words`` are the lists of the spec's section `texts`; the others are what a classifier
+    measures.
+    """
+
+    def mark(part: Metric) -> Metric:
+        _NEEDS[part] = any_of
+        return part
+
+    return mark
+
+
+def needed(part: Metric) -> tuple[Need, ...]:
+    """Return what a metric is computed from."""
+    return _NEEDS.get(part, ("scores",))
+
+
+_NEEDS: Final[dict[Metric, tuple[Need, ...]]] = {}
 
 METRICS: Final[Registry[Metric]] = Registry("metric", "audit_lib.measure.metrics")
 metric = METRICS

@@ -15,9 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import DuplicateIdError, InputError, MissingColumnError, UndefinedMetricError
 from audit_lib.measure._arrays import as_codes
-
-ANSWERS = ("first", "second", "tie", "unparsed")
-_FIRST, _SECOND, _TIE, _UNPARSED = range(4)
+from audit_lib.pairs import ANSWERS, FIRST, SECOND, TIE, UNPARSED, pair_points
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,10 +141,8 @@ def pairwise_scores(answers: Mapping[str, ArrayLike]) -> PairwiseScores:
     >>> pairwise_scores(table).scores
     (0.75, 0.25)
     """
-    pairs = _pairs(answers)
-    # Quarter points are exact in floats: a win in one order is worth two, a tie or no answer one.
-    worth = np.array([2.0, 0.0, 1.0, 1.0])
-    low = (worth[pairs.low_shown_first] + worth[_mirrored(pairs.high_shown_first)]) / 4
+    pairs = paired(answers)
+    low = pair_points(pairs.low_shown_first, pairs.high_shown_first)
     n = pairs.ids.size
     points = np.bincount(pairs.low, low, n) + np.bincount(pairs.high, 1 - low, n)
     count = np.bincount(pairs.low, minlength=n) + np.bincount(pairs.high, minlength=n)
@@ -157,7 +153,7 @@ def pairwise_scores(answers: Mapping[str, ArrayLike]) -> PairwiseScores:
         pairs=tuple(count.tolist()),
         scores=tuple((points / count).tolist()),
         mixed=statistics.mixed,
-        unparsed=int(np.count_nonzero(_has(pairs, _UNPARSED))),
+        unparsed=int(np.count_nonzero(_has(pairs, UNPARSED))),
     )
 
 
@@ -256,10 +252,10 @@ def pairwise_output_statistics(answers: Mapping[str, ArrayLike]) -> PairwiseStat
     >>> pairwise_output_statistics(table).flipped_share
     1.0
     """
-    return _statistics(_pairs(answers))
+    return _statistics(paired(answers))
 
 
-class _Pairs(NamedTuple):
+class Pairs(NamedTuple):
     """One row a pair: the candidate with the lower code, the other, and the answer in each order."""
 
     ids: NDArray[Any]
@@ -269,7 +265,8 @@ class _Pairs(NamedTuple):
     high_shown_first: NDArray[np.int64]
 
 
-def _pairs(answers: Mapping[str, ArrayLike]) -> _Pairs:
+def paired(answers: Mapping[str, ArrayLike]) -> Pairs:
+    """Put the two answers about each pair side by side; `pairwise_scores` says what is asked of a table."""
     for column in ("first", "second", "answer"):
         if column not in answers:
             raise MissingColumnError(f"answers: no column {column!r}; expected first, second and answer")
@@ -308,33 +305,34 @@ def _pairs(answers: Mapping[str, ArrayLike]) -> _Pairs:
         raise InputError(
             f"answers, row {row}: this pair was asked in one order only ({single.size} such pairs)"
         )
-    return _Pairs(ids, low[::2], high[::2], answer[::2], answer[1::2])
+    return Pairs(ids, low[::2], high[::2], answer[::2], answer[1::2])
 
 
-def _mirrored(answer: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Say the answer from the side of the candidate shown second."""
-    return np.array([_SECOND, _FIRST, _TIE, _UNPARSED])[answer]
-
-
-def _has(pairs: _Pairs, answer: int) -> NDArray[np.bool_]:
+def _has(pairs: Pairs, answer: int) -> NDArray[np.bool_]:
     return np.asarray((pairs.low_shown_first == answer) | (pairs.high_shown_first == answer))
 
 
-def _statistics(pairs: _Pairs) -> PairwiseStatistics:
-    both = np.concatenate([pairs.low_shown_first, pairs.high_shown_first])
+def _statistics(pairs: Pairs) -> PairwiseStatistics:
+    return statistics(pairs.low_shown_first, pairs.high_shown_first)
+
+
+def statistics(low_shown_first: NDArray[np.int64], high_shown_first: NDArray[np.int64]) -> PairwiseStatistics:
+    """Count codes of answers: of each pair, that with one candidate shown first and with the other."""
+    both = np.concatenate([low_shown_first, high_shown_first])
     counts = np.bincount(both, minlength=4)
-    named = (pairs.low_shown_first <= _SECOND) & (pairs.high_shown_first <= _SECOND)
+    named = (low_shown_first <= SECOND) & (high_shown_first <= SECOND)
     # The same place named in both orders is another candidate each time.
-    flipped = named & (pairs.low_shown_first == pairs.high_shown_first)
-    mixed = _has(pairs, _TIE) & (_has(pairs, _FIRST) | _has(pairs, _SECOND))
+    flipped = named & (low_shown_first == high_shown_first)
+    tied = (low_shown_first == TIE) | (high_shown_first == TIE)
+    mixed = tied & ((low_shown_first <= SECOND) | (high_shown_first <= SECOND))
     return PairwiseStatistics(
         prompts=int(both.size),
-        regular=int(counts[_FIRST] + counts[_SECOND]),
-        tie=int(counts[_TIE]),
-        unparsed=int(counts[_UNPARSED]),
-        pairs=int(pairs.low.size),
+        regular=int(counts[FIRST] + counts[SECOND]),
+        tie=int(counts[TIE]),
+        unparsed=int(counts[UNPARSED]),
+        pairs=int(low_shown_first.size),
         flipped=int(np.count_nonzero(flipped)),
-        inconsistent=int(pairs.low.size - np.count_nonzero(named & ~flipped)),
+        inconsistent=int(low_shown_first.size - np.count_nonzero(named & ~flipped)),
         mixed=int(np.count_nonzero(mixed)),
     )
 
@@ -351,14 +349,14 @@ def _wins(
     ours, theirs = set(group), set(reference)
     if ours & theirs:
         raise InputError(f"{len(ours & theirs)} candidates are in the group and in the reference")
-    pairs = _pairs(answers)
+    pairs = paired(answers)
     side = np.array([1 if c in ours else -1 if c in theirs else 0 for c in pairs.ids.tolist()])
     between = side[pairs.low] * side[pairs.high] == -1
     total = int(np.count_nonzero(between))
     if total == 0:
         raise UndefinedMetricError("no pair has one candidate of the group and one of the reference")
-    low_wins = between & (pairs.low_shown_first == _FIRST) & (pairs.high_shown_first == _SECOND)
-    high_wins = between & (pairs.low_shown_first == _SECOND) & (pairs.high_shown_first == _FIRST)
+    low_wins = between & (pairs.low_shown_first == FIRST) & (pairs.high_shown_first == SECOND)
+    high_wins = between & (pairs.low_shown_first == SECOND) & (pairs.high_shown_first == FIRST)
     group_low = side[pairs.low] == 1
     wins = np.count_nonzero(np.where(group_low, low_wins, high_wins))
     losses = np.count_nonzero(np.where(group_low, high_wins, low_wins))

@@ -14,6 +14,8 @@ from audit_lib.measure.rate_tables import RateRow, RateTable
 from audit_lib.results import TestResult, Undefined, as_json
 from audit_lib.stats.heterogeneity import Stratum, breslow_day, cochran_q, simpson_check
 
+SHARED = "some independent units stand in several strata, which are then not independent"
+
 
 def heterogeneity(
     whole: Measured, parts: Sequence[Measured], over: Sequence[str]
@@ -21,8 +23,9 @@ def heterogeneity(
     """Compare each finding of the whole with the same one in its parts.
 
     Tables: Breslow and Day's test of one odds ratio (Tarone's correction), Cochran's of one log ratio, and
-    Simpson's check, all against the category that is the comparator of the whole. Estimates with a standard
-    error: Cochran's test on the scale of their interval.
+    Simpson's check, all against the category that is the comparator of the whole; where people share rounds or
+    applications, Cochran's with variances that allow for it. Estimates with a standard error: Cochran's test on
+    the scale of their interval.
 
     Parameters
     ----------
@@ -33,13 +36,13 @@ def heterogeneity(
     over : sequence of str
         The columns split by.
     """
-    tables = {(table.kind, table.family): [] for table in whole.tables}  # type: dict[tuple[str, str], list[RateTable]]
+    tables: dict[tuple[str, str, str | None], list[RateTable]] = {_which(table): [] for table in whole.tables}
     for part in parts:
         for table in part.tables:
-            tables[table.kind, table.family].append(table)
+            tables[_which(table)].append(table)
     for table in whole.tables:
         for row in table.rows:
-            entry = _of_row(table, row, tables[table.kind, table.family])
+            entry = _of_row(table, row, tables[_which(table)])
             if entry is not None:
                 yield {"over": list(over), **entry}
     own: dict[bytes, list[Compared]] = {}
@@ -52,8 +55,18 @@ def heterogeneity(
             yield {"over": list(over), **_of_estimate(estimate, own.get(_key(estimate), []))}
 
 
+def _which(table: RateTable) -> tuple[str, str, str | None]:
+    return table.kind, table.family, table.classification
+
+
 def _key(estimate: Compared) -> bytes:
-    return canonical_json([estimate.group, estimate.reference, estimate.parameters.get("k")])
+    return canonical_json([estimate.metric, estimate.group, estimate.reference, _told_apart(estimate)])
+
+
+def _told_apart(estimate: Compared) -> dict[str, int | float | str]:
+    """Parameters by which two estimates of one metric and group differ."""
+    names = ("k", "classifier", "attribute", "variation", "threshold")
+    return {name: value for name, value in estimate.parameters.items() if name in names}
 
 
 def _of_row(table: RateTable, row: RateRow, parts: Sequence[RateTable]) -> dict[str, Any] | None:
@@ -78,10 +91,47 @@ def _of_row(table: RateTable, row: RateRow, parts: Sequence[RateTable]) -> dict[
             {"stratum": dict(part.stratum), "counts": list(counts)}
             for part, counts in zip(parts, strata, strict=True)
         ],
-        "breslow_day": _or_reason(lambda: breslow_day(strata)),
-        "cochran_q": _or_reason(lambda: _log_ratios(strata)),
+        **_tests(table, row.label, top.label, parts, strata),
         "simpson": _or_reason(lambda: simpson_check(strata)),
     }
+
+
+def _tests(
+    table: RateTable, label: str, top: str, parts: Sequence[RateTable], strata: Sequence[Stratum]
+) -> dict[str, Any]:
+    """Tests of one odds ratio, from counts, and of one log ratio; the first only of independent people."""
+    if table.clusters.rates is None:
+        return {
+            "breslow_day": _or_reason(lambda: breslow_day(strata)),
+            "cochran_q": _or_reason(lambda: _log_ratios(strata)),
+        }
+    unit = table.clusters.unit
+    return {
+        "breslow_day": Undefined(f"people share a cluster, the {unit}: counts alone are no test").as_dict(),
+        "cochran_q": _or_reason(lambda: _clustered_log_ratios(table, label, top, parts, strata)),
+        "clustered_by": unit,
+    }
+
+
+def _clustered_log_ratios(
+    table: RateTable, label: str, top: str, parts: Sequence[RateTable], strata: Sequence[Stratum]
+) -> TestResult:
+    if sum(part.clusters.units for part in parts) != table.clusters.units:
+        raise UndefinedMetricError(SHARED)
+    logs, variances = [], []
+    for part, (x, n, y, m) in zip(parts, strata, strict=True):
+        if not x or not y or x + y == n + m:
+            continue
+        rates, places = part.clusters.rates, part.clusters.places
+        try:
+            own = (n - x) / (n * x) + (m - y) / (m * y)
+            variances.append(own if rates is None else rates.variance_of_log(places[label], places[top]))
+        except UndefinedMetricError:
+            continue
+        logs.append(math.log(x * m / (n * y)))
+    if len(logs) < 2:
+        raise UndefinedMetricError(f"{len(logs)} of {len(strata)} strata have a log ratio with a variance")
+    return cochran_q(logs, variances)
 
 
 def _log_ratios(strata: Sequence[Stratum]) -> TestResult:
@@ -129,7 +179,7 @@ def _of_estimate(whole: Compared, parts: Sequence[Compared]) -> dict[str, Any]:
         "metric": whole.metric,
         "group": dict(whole.group),
         "reference": dict(whole.reference),
-        "parameters": {name: value for name, value in whole.parameters.items() if name == "k"},
+        "parameters": _told_apart(whole),
         "strata": [{"stratum": dict(part.stratum), "value": as_json(part.value)} for part in parts],
         "cochran_q": _or_reason(q),
         "simpson": _or_reason(simpson),
@@ -138,9 +188,7 @@ def _of_estimate(whole: Compared, parts: Sequence[Compared]) -> dict[str, Any]:
 
 def _check(whole: Compared, parts: Sequence[Compared], used: int) -> None:
     if sum(part.clusters or 0 for part in parts) != whole.clusters:
-        raise UndefinedMetricError(
-            "some independent units stand in several strata, which are then not independent"
-        )
+        raise UndefinedMetricError(SHARED)
     if used < 2:
         raise UndefinedMetricError(f"{used} of {len(parts)} strata have an estimate with a standard error")
 

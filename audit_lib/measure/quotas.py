@@ -18,7 +18,8 @@ def quota_gaps(
 ) -> list[Estimate]:
     """Compare the mean shares of the counted rows (all, where `counted` is not given).
 
-    Rounds in which fewer than k candidates have a score are left out at that k.
+    Rounds in which fewer than k candidates have a score are left out at that k. Candidates are ranked in
+    their whole round, where they competed, also in a stratum that holds a part of it.
     """
     competing = rows.pools.size > 0
     size_of_round = np.zeros(int(rows.round.max(initial=-1)) + 1, dtype=np.int32)

@@ -14,18 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.adverse import ITSELF, adverse_impact, bounds
 from audit_lib.measure.categories import category_of
+from audit_lib.measure.clustered import Clusters
+from audit_lib.measure.inference import decision_unit, none_answered, score_unit
 from audit_lib.measure.law import ImpactRatios, ImpactRow, impact_ratios
 from audit_lib.measure.rows import Rows
 from audit_lib.policies import Category, Policy
+from audit_lib.policies.gates import check_excluded_share
 from audit_lib.results import Estimate, Interval, TestResult, Undefined, as_json
 from audit_lib.spec import AuditSpec
-from audit_lib.stats.adverse_impact import two_standard_deviations
-from audit_lib.stats.exact import fisher_exact
-from audit_lib.stats.intervals import ratio_of_proportions, wilson
-from audit_lib.stats.ratios import simultaneous_ratios
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +40,7 @@ class RateRow:
         `n` over the base that the policy names.
     rate, impact_ratio : Estimate
         With Wilson's interval; and with Koopman's, which holds the comparator fixed, beside the one that
-        allows for its having been the highest.
+        allows for its having been the highest. Where people share rounds or applications all three allow for it.
     four_fifths_flag : bool or None
         Whether the exact ratio is below the policy's guidance; None where it is undefined.
     excluded : str or None
@@ -78,14 +76,17 @@ class RateTable:
     unknown: int
     comparator: str | Undefined
     rows: tuple[RateRow, ...]
+    clusters: Clusters
     median: float | None = None
     median_ties: int | None = None
     tied_rounds: int | None = None
     undersized_rounds: int | None = None
+    classification: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """JSON form."""
-        document = {f.name: as_json(getattr(self, f.name)) for f in fields(self)}
+        shown = [f.name for f in fields(self) if f.name != "clusters"]
+        document = {name: as_json(getattr(self, name)) for name in shown}
         document["rows"] = [{f.name: as_json(getattr(row, f.name)) for f in fields(row)} for row in self.rows]
         return document
 
@@ -113,6 +114,7 @@ def rate_tables(
         ``median``, ``median_ties``, ``tied_rounds``, ``undersized_rounds`` of the table.
     """
     mapping = category_of(spec.groups, policy)
+    unit = decision_unit(spec) if kind == "selection" else score_unit(spec)
     # All that is counted from the rows: selected, not selected and not assessed people of each profile.
     profiles = [
         (
@@ -142,7 +144,18 @@ def rate_tables(
             if spec.groups.provenance != "assigned"
             or all(level in mapping[name].values() for name, level in category.levels.items())
         ]
-        tables.append(_table(kind, metric, family.name, rows, spec, policy, counts, unknown, context))
+        places = {tuple(c.category.levels[n] for n in family.attributes): i for i, c in enumerate(counts)}
+        of_profile = [
+            -1
+            if any(categories[name] is None for name in needed)
+            else places.get(tuple(str(categories[name]) for name in family.attributes), -1)
+            for categories, _ in profiles
+        ]
+        labels = [count.category.label for count in counts]
+        clusters = Clusters.of(rows, of_profile, labels, positive, unit, spec.measure.level)
+        tables.append(
+            _table(kind, metric, family.name, rows, spec, policy, counts, unknown, clusters, context)
+        )
     return tables
 
 
@@ -160,6 +173,11 @@ class Count(NamedTuple):
         """People assessed."""
         return self.not_selected + self.selected
 
+    @property
+    def unanswered(self) -> bool:
+        """Whether there are people here, and none of them was answered."""
+        return self.n == 0 and self.missing > 0
+
 
 def _table(
     kind: str,
@@ -170,24 +188,19 @@ def _table(
     policy: Policy,
     counts: list[Count],
     unknown: int,
+    clusters: Clusters,
     context: Mapping[str, Any],
 ) -> RateTable:
     total = sum(count.n for count in counts)
     base = total + unknown if policy.switch("exclusion_base").value == "all" else total
-    excluded = {
-        count.category.label: f"under {float(policy.exclusion.share):.0%} of the data"
-        for count in counts
-        if policy.switch("exclude_small_share").value == "yes"
-        and base
-        and Fraction(count.n, base) < policy.exclusion.share
-    }
+    excluded = _excluded(spec, policy, counts, base, whole=not rows.levels)
     law = impact_ratios(
         {count.category.label: count.selected for count in counts},
         {count.category.label: count.n for count in counts},
         exclude=excluded,
         compare_excluded=policy.switch("comparator").value == "highest_of_all",
     )
-    wide = _to_highest([row for row in law.rows if not isinstance(row.ratio, Undefined)], spec.measure.level)
+    wide = clusters.to_highest([row for row in law.rows if not isinstance(row.ratio, Undefined)])
     top = law[law.comparators[0]] if law.comparators else None
     nobody = Undefined(_no_comparator(kind, law))
     return RateTable(
@@ -198,9 +211,24 @@ def _table(
         unknown=unknown,
         comparator=nobody if top is None else str(top.category),
         rows=tuple(
-            _row(kind, metric, rows, spec, policy, count, law, top or nobody, base, unknown, excluded, wide)
+            _row(
+                kind,
+                metric,
+                rows,
+                spec,
+                policy,
+                count,
+                law,
+                top or nobody,
+                base,
+                unknown,
+                excluded,
+                clusters,
+                wide,
+            )
             for count in counts
         ),
+        clusters=clusters,
         **context,
     )
 
@@ -217,11 +245,15 @@ def _row(
     base: int,
     unknown: int,
     excluded: Mapping[str, str],
+    clusters: Clusters,
     wide: Mapping[str, Interval],
 ) -> RateRow:
     label, row = count.category.label, law[count.category.label]
+    if count.unanswered:
+        nobody = Undefined(none_answered(count.missing))
+        row = replace(row, rate=nobody, ratio=nobody)
     compared: ImpactRow | Undefined = top
-    if isinstance(row.ratio, Undefined):
+    if isinstance(row.ratio, Undefined) and not count.unanswered:
         compared = row.ratio
     elif row is top:
         compared = ITSELF
@@ -231,14 +263,33 @@ def _row(
         n=count.n,
         selected=count.selected,
         share_of_data=count.n / base if base else 0.0,
-        rate=_rate(kind, rows, spec, count.category, count.n, count.selected),
-        impact_ratio=_impact_ratio(metric, rows, spec, count.category, law, wide.get(label)),
+        rate=_rate(kind, rows, spec, count, clusters),
+        impact_ratio=_impact_ratio(metric, rows, spec, count, row, top, clusters, wide.get(label)),
         four_fifths_flag=_flag(row, policy),
         excluded=excluded.get(label),
         missing=bounds(row, compared, count.missing),
         unknown=bounds(row, compared, unknown),
-        adverse_impact=adverse_impact(row, compared, spec, policy),
+        adverse_impact=adverse_impact(
+            row, row.ratio if isinstance(row.ratio, Undefined) else compared, spec, policy
+        ),
     )
+
+
+def _excluded(
+    spec: AuditSpec, policy: Policy, counts: list[Count], base: int, *, whole: bool
+) -> dict[str, str]:
+    """Categories left out of the ratio: small ones for which the auditor wrote a justification."""
+    excluded: dict[str, str] = {}
+    for count in counts:
+        label = count.category.label
+        if label not in spec.use.exclusions or not base or count.unanswered:
+            continue
+        if Fraction(count.n, base) < policy.exclusion.share:
+            share = f"under {float(policy.exclusion.share):.0%} of the data"
+            excluded[label] = f"{share}: {spec.use.exclusions[label]}"
+        elif whole:
+            check_excluded_share(policy, label, count.n, base)
+    return excluded
 
 
 def _no_comparator(kind: str, law: ImpactRatios) -> str:
@@ -251,22 +302,27 @@ def _flag(row: ImpactRow, policy: Policy) -> bool | None:
     return None if isinstance(row.ratio, Undefined) else row.ratio < policy.guidance.threshold
 
 
-def _flags(n: int, spec: AuditSpec) -> tuple[str, ...]:
-    return ("small_cell",) if n < spec.measure.small_cell else ()
+def _flags(count: Count, spec: AuditSpec) -> tuple[str, ...]:
+    # A category of whom nobody was answered is not small; nothing is known of it.
+    return ("small_cell",) if count.n < spec.measure.small_cell and not count.unanswered else ()
 
 
-def _rate(kind: str, rows: Rows, spec: AuditSpec, category: Category, n: int, x: int) -> Estimate:
-    nobody = Undefined("nobody was assessed in this category")
+def _rate(kind: str, rows: Rows, spec: AuditSpec, count: Count, clusters: Clusters) -> Estimate:
+    n, x, label = count.n, count.selected, count.category.label
+    nobody = Undefined(
+        none_answered(count.missing) if count.unanswered else "nobody was assessed in this category"
+    )
     return Estimate(
         metric=f"{kind}_rate",
         value=x / n if n else nobody,
-        interval=wilson(x, n, spec.measure.level) if n else nobody,
+        interval=clusters.rate(label, x, n) if n else nobody,
         n=n,
         n_group=n,
-        method="count / count",
-        group=dict(category.levels),
+        clusters=clusters.units_of(label),
+        method="count / count" if clusters.rates is None else f"count / count; {clusters.method}",
+        group=dict(count.category.levels),
         stratum=dict(rows.levels),
-        flags=_flags(n, spec),
+        flags=_flags(count, spec),
     )
 
 
@@ -274,23 +330,20 @@ def _impact_ratio(
     metric: str,
     rows: Rows,
     spec: AuditSpec,
-    category: Category,
-    law: ImpactRatios,
+    count: Count,
+    row: ImpactRow,
+    top: ImpactRow | Undefined,
+    clusters: Clusters,
     simultaneous: Interval | None,
 ) -> Estimate:
-    row = law[category.label]
-    best = law[law.comparators[0]] if law.comparators else None
+    best = None if isinstance(top, Undefined) else top
     value = row.ratio if isinstance(row.ratio, Undefined) else float(row.ratio)
     interval: Interval | Undefined = (
         row.ratio if isinstance(row.ratio, Undefined) else Undefined("the comparator itself")
     )
     tests: tuple[TestResult, ...] = ()
     if best is not None and row is not best and not isinstance(value, Undefined):
-        limits = ratio_of_proportions(
-            row.selected, row.total, best.selected, best.total, spec.measure.level, method="koopman"
-        )
-        interval = replace(limits, kind="conditional")
-        tests = _tests(row.selected, row.total, best.selected, best.total)
+        interval, tests = clusters.ratio(row, best), clusters.tests(row, best)
     return Estimate(
         metric=metric,
         value=value,
@@ -298,42 +351,12 @@ def _impact_ratio(
         n=row.total + (best.total if best is not None and row is not best else 0),
         n_group=row.total,
         n_reference=best.total if best is not None else None,
-        method="ratio of exact counts to the highest rate; rows taken as independent",
-        group=dict(category.levels),
+        clusters=None if clusters.rates is None or not tests else tests[0].n,
+        method=f"ratio of exact counts to the highest rate; {clusters.method}",
+        group=dict(count.category.levels),
         stratum=dict(rows.levels),
         parameters={} if best is None else {"comparator": str(best.category)},
-        flags=_flags(row.total, spec),
+        flags=_flags(count, spec),
         intervals=() if simultaneous is None else (simultaneous,),
         tests=tests,
     )
-
-
-def _tests(x: int, n: int, top_x: int, top_n: int) -> tuple[TestResult, ...]:
-    tests = [fisher_exact(x, n - x, top_x, top_n - top_x)]
-    try:
-        tests.append(two_standard_deviations(x, n, top_x, top_n))
-    except UndefinedMetricError as error:
-        undefined = Undefined(str(error))
-        tests.append(
-            TestResult(
-                name="two_standard_deviations",
-                p_value=undefined,
-                statistic=undefined,
-                n=n + top_n,
-                method="not computed",
-            )
-        )
-    return tuple(tests)
-
-
-def _to_highest(rows: list[ImpactRow], level: float) -> dict[str, Interval]:
-    """Simultaneous intervals of each rate over the highest, by category; none where they do not exist."""
-    if len(rows) < 2:
-        return {}
-    try:
-        intervals = simultaneous_ratios(
-            [row.selected for row in rows], [row.total for row in rows], level
-        ).to_highest
-    except UndefinedMetricError:
-        return {}
-    return {str(row.category): interval for row, interval in zip(rows, intervals, strict=True)}

@@ -8,7 +8,7 @@ one machine and 64 shards give the same arrays, and so the same floats.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,14 +17,20 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from audit_lib.errors import EvidenceError, SpecError
+from audit_lib.errors import EvidenceError, SpecError, UndefinedMetricError
 from audit_lib.measure.answers import SCORE_COLUMNS, Answers, flags
 from audit_lib.measure.coded import Coded
 from audit_lib.measure.decision import Decisions, decide
+from audit_lib.measure.further import with_further
+from audit_lib.measure.pair_answers import PairAnswers
 from audit_lib.measure.pools import Pools
+from audit_lib.measure.texts import Texts, load_texts
+from audit_lib.measure.variations import Varied, ordinary, twins
+from audit_lib.records import VARIATION as COLUMN
 from audit_lib.registry import did_you_mean
 from audit_lib.run import Run
-from audit_lib.spec import AuditSpec
+from audit_lib.spec import UNDECIDED, AuditSpec
+from audit_lib.spec_sections import Decision
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -51,7 +57,8 @@ class Rows:
     place : ndarray of int
         Where each row stands in the sorted table of variants.
     score, label_mass : ndarray of float
-        NaN where the model gave no answer. Never decreasing within a profile, NaN last.
+        NaN where the model gave no answer. Never decreasing within a profile, NaN last. All NaN where the
+        audit is of decisions only.
     rank : ndarray of int32
         Number of distinct scores below each row's; -1 without one.
     status : ndarray of int8
@@ -61,7 +68,17 @@ class Rows:
     decisions : Decisions
         Who is selected.
     pools : Pools
-        Where each row stands in its round.
+        Where each row stands in its whole round, also where a stratum holds a part of it only.
+    repeats : ndarray of int32, shape (rows, statuses), or None
+        Repeats of each status, where requests were asked several times.
+    decisions_only : bool
+        Whether decisions were recorded and no score beside them.
+    texts : Texts or None
+        The answers, where the task asks for texts or lists.
+    pairs : PairAnswers or None
+        The answers of the whole audit, where candidates were compared two by two.
+    varied : Varied or None
+        Controls, other prompts and the like: rows that no ordinary metric sees.
     """
 
     levels: Mapping[str, str]
@@ -76,9 +93,25 @@ class Rows:
     qualified: NDArray[np.int8]
     decisions: Decisions
     pools: Pools
+    repeats: NDArray[np.int32] | None = None
+    decisions_only: bool = False
+    texts: Texts | None = None
+    pairs: PairAnswers | None = None
+    varied: Varied | None = None
 
     def __len__(self) -> int:
         return int(self.score.size)
+
+    def need_scores(self) -> None:
+        """Refuse to go on where there is no score: for metrics that measure nothing else.
+
+        Raises
+        ------
+        UndefinedMetricError
+            If the audit is of recorded decisions only.
+        """
+        if self.decisions_only:
+            raise UndefinedMetricError("no scores: only decisions were recorded")
 
     @property
     def application(self) -> Codes:
@@ -130,27 +163,28 @@ class Rows:
         return mask
 
     def take(self, index: NDArray[Any], levels: Mapping[str, str]) -> Rows:
-        """Return some of the rows, in the same order, as a stratum. Candidates compete within it."""
-        columns = {name: column.take(index) for name, column in self.columns.items()}
-        score, rounds, pools = self.score[index], columns["round_id"].codes, self.pools.take(index)
-        competing = np.flatnonzero(pools.size)
-        if competing.size:
-            own = rounds[competing]
-            if (np.bincount(own)[own] != pools.size[competing]).any():
-                pools = Pools.of(score, rounds)
+        """Return some of the rows, in the same order, as a stratum.
+
+        Candidates keep their standing in the whole round: there the decision was taken, whoever of it is counted.
+        """
         return Rows(
             levels=levels,
             attributes=self.attributes,
-            columns=columns,
+            columns={name: column.take(index) for name, column in self.columns.items()},
             profile=self.profile[index],
             place=self.place[index],
-            score=score,
+            score=self.score[index],
             rank=compact(self.rank[index])[0],
             label_mass=self.label_mass[index],
             status=self.status[index],
             qualified=self.qualified[index],
             decisions=self.decisions.take(index),
-            pools=pools,
+            pools=self.pools.take(index),
+            repeats=None if self.repeats is None else self.repeats[index],
+            decisions_only=self.decisions_only,
+            texts=None if self.texts is None else self.texts.take(index, len(self)),
+            pairs=self.pairs,
+            varied=None if self.varied is None else self.varied.of(levels),
         )
 
 
@@ -183,19 +217,51 @@ def load_rows(run: Run, shards: Sequence[int]) -> tuple[Rows, pa.ChunkedArray]:
     """
     if not shards:
         raise EvidenceError(f"{run.uri}: no shard of scores")
-    scores = (
-        _read(run.stage(f"scores/{shard}").read("scores.parquet"), SCORE_COLUMNS, ("model", "status"))
-        for shard in shards
-    )
+    rows, ids = split_rows(_variants(run, shards), _scores(run, shards), run.spec)
+    if rows.varied is not None:
+        kept = ("variant_id", COLUMN, "prompt_id", "edits")
+        content = run.stage("variants").read("variants.parquet")
+        rows = replace(rows, varied=twins(rows, rows.varied, _read(content, kept, (COLUMN,))))
+    if run.spec.task in UNDECIDED:
+        rows = replace(rows, texts=load_texts(run, shards, rows, ids))
+    if run.spec.task == "pairwise":
+        rows = replace(rows, pairs=PairAnswers.load(run, shards, ids))
+    return rows, ids
+
+
+def split_rows(
+    variants: pa.Table, shards: Iterable[pa.Table], spec: AuditSpec
+) -> tuple[Rows, pa.ChunkedArray]:
+    """Make the ordinary rows as `make_rows` does, and beside them, as `Rows.varied`, all others."""
+    usual = ordinary(variants)
+    if pc.all(usual).as_py() is not False:
+        kept = [name for name in variants.column_names if name != COLUMN]
+        return make_rows(variants.select(kept), shards, spec)
+    tables = list(shards)
+    found = []
+    for mask in (usual, pc.invert(usual)):
+        own = variants.filter(mask)
+        scores = [table.filter(pc.is_in(table["variant_id"], own["variant_id"])) for table in tables]
+        found.append((own, scores))
+    (own, scores), (others, their) = found
+    rows, ids = make_rows(own.drop_columns([COLUMN]), scores, spec)
+    # Nobody is selected among them, whatever the rule.
+    undecided = spec.model_copy(update={"decision": Decision(rule="none")})
+    varied = make_rows(others, their, undecided)[0]
+    return replace(rows, varied=Varied(rows=varied, twin=np.full(len(varied), np.nan))), ids
+
+
+def _variants(run: Run, shards: Sequence[int]) -> pa.Table:
     axes = run.spec.groups.axes
-    # Handed over and not kept: the texts are freed before the scores are read.
-    return make_rows(
-        _read(
-            run.stage("variants").read("variants.parquet"), (*_VARIANT_COLUMNS, *axes), ("position", *axes)
-        ),
-        scores,
-        run.spec,
-    )
+    content = run.stage("variants").read("variants.parquet")
+    extra = (COLUMN,) if COLUMN in pq.read_schema(pa.BufferReader(content)).names else ()
+    table = _read(content, (*_VARIANT_COLUMNS, *extra, *axes), ("position", *extra, *axes))
+    return with_further(run, table, shards)
+
+
+def _scores(run: Run, shards: Sequence[int]) -> Iterator[pa.Table]:
+    for shard in shards:
+        yield _read(run.stage(f"scores/{shard}").read("scores.parquet"), SCORE_COLUMNS, ("model", "status"))
 
 
 def make_rows(
@@ -228,7 +294,8 @@ def make_rows(
     if not pc.all(pc.less(ids.slice(0, max(len(ids) - 1, 0)), ids.slice(1))).as_py():
         variants = variants.sort_by("variant_id")
         ids = variants["variant_id"]
-    names = ("application_id", "position", "round_id", *spec.groups.axes)
+    names = ["application_id", "position", "round_id", *spec.groups.axes]
+    names += [name for name in variants.column_names if name not in (*_VARIANT_COLUMNS, *names)]
     columns = {name: Coded.encode(variants[name]) for name in names}
     recorded, qualified = flags(variants["recorded_selected"]), _qualified(variants)
     del variants
@@ -239,9 +306,12 @@ def make_rows(
     pools = Pools.of(answers.score, rounds)
     # The lot breaks ties in the order of the variants' ids, so decisions come before the rows are arranged.
     decisions = decide(answers.score, rounds, pools, recorded, spec.decision, spec.seed)
+    score, decisions_only = answers.score, _decisions_only(answers.score, recorded, spec)
+    if decisions_only:
+        score, pools = np.full_like(score, np.nan), Pools.of(np.full_like(score, np.nan), rounds)
     attributes = {axis: tuple(levels) for axis, levels in spec.groups.attributes.items()}
     profile = _profile(columns, attributes)
-    order, rank = _ranked(answers.score)
+    order, rank = _ranked(score)
     order = order[
         np.argsort(profile[order].astype(np.min_scalar_type(profile.max(initial=0))), kind="stable")
     ]
@@ -252,13 +322,15 @@ def make_rows(
             columns={name: column.take(order) for name, column in columns.items()},
             profile=profile[order],
             place=order,
-            score=answers.score[order],
+            score=score[order],
             rank=rank[order],
             label_mass=answers.label_mass[order],
             status=answers.status[order],
             qualified=qualified[order],
             decisions=decisions.take(order),
             pools=pools.take(order),
+            repeats=None if answers.repeats is None else answers.repeats[order],
+            decisions_only=decisions_only,
         ),
         ids,
     )
@@ -295,6 +367,14 @@ def strata(rows: Rows, names: Sequence[str]) -> Iterator[Rows]:
             for column, code in zip(columns, own, strict=True)
         ]
         yield rows.take(index, dict(zip(names, labels, strict=True)))
+
+
+def _decisions_only(score: Floats, recorded: NDArray[Any], spec: AuditSpec) -> bool:
+    """Tell whether every score is a recorded decision written as 1 or 0, which says nothing beside it."""
+    known = ~np.isnan(score)
+    if spec.decision.rule != "recorded" or spec.model.backend not in ("recorded", "http") or not known.any():
+        return False
+    return bool((score[known] == recorded[known]).all())
 
 
 def _qualified(variants: pa.Table) -> NDArray[np.int8]:

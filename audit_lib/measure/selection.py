@@ -168,7 +168,8 @@ def column_selection_rates(scores: ArrayLike, k: int | Sequence[int] = 1) -> NDA
     for column in range(width):
         code = above[:, column].astype(np.int64) * (width + 1) + tied[:, column]
         counts = np.bincount(code, minlength=table.shape[1])
-        rates[:, column] = table @ counts / n_rounds
+        # Not a matrix product: its last digits would depend on the number of BLAS threads.
+        rates[:, column] = np.einsum("qc,c->q", table, counts.astype(np.float64)) / n_rounds
     return rates[0] if np.ndim(k) == 0 else rates
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from audit_lib.canonical import pretty_json
-from audit_lib.errors import IncompleteRunError
+from audit_lib.errors import IncompleteRunError, UndefinedMetricError
 from audit_lib.measure.family import adjust
+from audit_lib.measure.further import attributed
 from audit_lib.measure.metric import METRICS, Measured
-from audit_lib.measure.positions import heterogeneity
+from audit_lib.measure.pair_answers import pair_table
 from audit_lib.measure.rows import Rows, load_rows, strata
-from audit_lib.policies import load_policy
-from audit_lib.records import STATUSES, write_table
+from audit_lib.measure.splits import Splits
+from audit_lib.policies import Policy, policy_of
+from audit_lib.policies.gates import check_invoked
+from audit_lib.records import ANSWERED, STATUSES, write_table
+from audit_lib.results import Estimate, Undefined
 from audit_lib.run import SUCCESS, Run, StageOutput
 from audit_lib.spec import AuditSpec
 
@@ -56,39 +60,52 @@ def measure(run: Run) -> StageOutput:
     StageOutput
         ``metrics.json`` and ``decisions.parquet``.
     """
-    spec, policy = run.spec, load_policy(run.spec.report.policy)
+    spec, policy = run.spec, policy_of(run.spec)
     rows, ids = load_rows(run, scored_shards(run))
+    answered = int(_answered(rows).sum())
+    check_invoked(policy, spec, answered=answered, total=len(rows), attributed=attributed(run))
     missingness, mass, scores = [], [], []
-    measured: list[list[dict[str, Measured]]] = []
+    answers: list[dict[str, Any]] = []
+    splits = Splits()
     for number, names in enumerate(spec.measure.strata):
-        measured.append([])
+        splits.begin(names)
         for part in strata(rows, names):
+            if splits.known(part):
+                continue
             groups = [(levels, where) for levels, where in part.profiles() if None not in levels.values()]
             if number == 0:
                 missingness += [_missingness(part, levels, where) for levels, where in groups]
                 missingness.append(_unknown_missingness(part))
                 mass += [_label_mass(part, levels, where) for levels, where in groups]
             scores += [_summary(part, levels, where) for levels, where in groups]
-            measured[number].append(
-                {name: METRICS.get(name)(part, spec, policy) for name in spec.measure.metrics}
+            answers += pair_table(part, spec)
+            # Without any score one word of it is enough; each stratum would repeat it.
+            silent = rows.decisions_only and number > 0
+            splits.add(
+                part, {name: _measured(name, part, spec, policy, silent) for name in spec.measure.metrics}
             )
-    ordered = [one[name] for split in measured for one in split for name in spec.measure.metrics]
+    ordered = [one[name] for one in splits.measured for name in spec.measure.metrics]
     document: dict[str, Any] = {
         "schema": "audit-metrics/1",
         "experiment": spec.groups.provenance == "assigned",
         "rows": {
             "total": len(rows),
-            "answered": int(np.isfinite(rows.score).sum()),
+            "answered": answered,
             "unknown_group": len(rows) - int(rows.known().sum()),
             "by_status": _by_status(rows.status),
+            "decided_without_score": _decided_without_score(rows, slice(None)),
         },
+        "demographics": _demographics(run),
+        "strata_identical": splits.identical,
         "missingness": missingness,
         "label_mass": mass,
         "tables": [table.as_dict() for one in ordered for table in one.tables],
         "estimates": [estimate.as_dict() for one in ordered for estimate in one.estimates],
         "scores": scores,
-        "heterogeneity": list(_heterogeneity(measured, spec)),
+        "heterogeneity": list(splits.heterogeneity(spec.measure.metrics)),
     }
+    if rows.pairs is not None:
+        document["pairwise_answers"] = answers
     document["multiplicity"] = adjust(document, spec.measure.alpha)
     return StageOutput(
         {"metrics.json": pretty_json(document), "decisions.parquet": _decisions(rows, ids)},
@@ -102,14 +119,42 @@ def measure(run: Run) -> StageOutput:
     )
 
 
-def _heterogeneity(measured: list[list[dict[str, Measured]]], spec: AuditSpec) -> Iterator[dict[str, Any]]:
-    """Compare the whole with each split of it; without a headline of the whole there is nothing to compare."""
-    if spec.measure.strata[0]:
-        return
-    (whole,) = measured[0]
-    for names, parts in zip(spec.measure.strata[1:], measured[1:], strict=True):
-        for name in spec.measure.metrics if names else ():
-            yield from heterogeneity(whole[name], [part[name] for part in parts], names)
+def _measured(name: str, part: Rows, spec: AuditSpec, policy: Policy, silent: bool) -> Measured:
+    """Compute a metric; one that does not exist here is one Undefined with the reason."""
+    try:
+        return METRICS.get(name)(part, spec, policy)
+    except UndefinedMetricError as error:
+        nothing = Undefined(str(error))
+        estimate = Estimate(
+            metric=name,
+            value=nothing,
+            interval=nothing,
+            n=0,
+            method="not computed",
+            stratum=dict(part.levels),
+        )
+        return Measured(estimates=[] if silent else [estimate])
+
+
+def _answered(rows: Rows) -> NDArray[np.bool_]:
+    if rows.decisions_only or rows.texts is not None:
+        return np.isin(rows.status, [STATUSES.index(status) for status in ANSWERED])
+    return np.isfinite(rows.score)
+
+
+def _decided_without_score(rows: Rows, where: slice | NDArray[np.bool_]) -> int:
+    """Count rows whose recorded decision counts though they have no score, as others have."""
+    missing = ~np.isin(rows.status[where], [STATUSES.index(status) for status in ANSWERED])
+    return int((missing & (rows.decisions.selected[where] >= 0)).sum())
+
+
+def _demographics(run: Run) -> dict[str, Any] | None:
+    """What the sample says of people whose category is not known; None where categories are assigned."""
+    if not run.stage("sample").is_complete():
+        return None
+    found = run.stage("sample").read_json("sample.json").get("demographics")
+    kept = ("people", "matched", "unmatched", "unknown", "unknown_values")
+    return None if found is None else {key: found[key] for key in kept if key in found}
 
 
 def _decisions(rows: Rows, ids: pa.ChunkedArray) -> bytes:
@@ -138,13 +183,30 @@ def _by_status(status: NDArray[np.int8]) -> dict[str, int]:
 
 def _missingness(rows: Rows, levels: Mapping[str, str | None], where: slice) -> dict[str, Any]:
     status = rows.status[where]
-    return {"stratum": dict(rows.levels), "group": dict(levels), "n": int(status.size), **_by_status(status)}
+    entry: dict[str, Any] = {"stratum": dict(rows.levels), "group": dict(levels), "n": int(status.size)}
+    entry |= _by_status(status)
+    entry["decided_without_score"] = _decided_without_score(rows, where)
+    if rows.repeats is not None:
+        entry["repeats"] = _by_repeat(rows.repeats[where])
+    return entry
 
 
 def _unknown_missingness(rows: Rows) -> dict[str, Any]:
     """Statuses of the rows whose group is not known."""
-    status = rows.status[~rows.known()]
-    return {"stratum": dict(rows.levels), "group": None, "n": int(status.size), **_by_status(status)}
+    unknown = ~rows.known()
+    status = rows.status[unknown]
+    entry: dict[str, Any] = {"stratum": dict(rows.levels), "group": None, "n": int(status.size)}
+    entry |= _by_status(status)
+    entry["decided_without_score"] = _decided_without_score(rows, unknown)
+    if rows.repeats is not None:
+        entry["repeats"] = _by_repeat(rows.repeats[unknown])
+    return entry
+
+
+def _by_repeat(repeats: NDArray[np.int32]) -> dict[str, int]:
+    """Statuses of all repeats: a row with one answer counts as answered, whatever else failed."""
+    counts = dict(zip(STATUSES, repeats.sum(axis=0).tolist(), strict=True))
+    return {"n": sum(counts.values()), **counts}
 
 
 def _label_mass(rows: Rows, levels: Mapping[str, str | None], where: slice) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import InputError, LexiconError, UndefinedMetricError
-from audit_lib.measure.text_tokens import Text, disjoint_words, encode
+from audit_lib.measure.text_tokens import Corpus, Text, disjoint_words, encode
 from audit_lib.results import Undefined
 
 
@@ -141,21 +141,7 @@ def stereotypical_associations_table(
     targets = lists.pop("target_words")
     shares = _reference_shares(groups, reference)
 
-    corpus = encode(texts)
-    texts_n = corpus.starts.size - 1
-    owner = np.full(len(corpus.vocabulary), -1)
-    for number, words in enumerate(lists.values()):
-        owner[corpus.positions_of(words) >= 0] = number
-    text_ids, owners = corpus.text_ids, owner[corpus.codes]
-    marked = owners >= 0
-    by_text = np.bincount(
-        text_ids[marked] * len(groups) + owners[marked], minlength=texts_n * len(groups)
-    ).reshape(texts_n, len(groups))
-
-    target = corpus.positions_of(targets)[corpus.codes]
-    held = np.unique(text_ids[target >= 0] * len(targets) + target[target >= 0])  # each text once a word
-    gamma = np.zeros((len(targets), len(groups)), np.int64)
-    np.add.at(gamma, held % len(targets), by_text[held // len(targets)])
+    gamma = _counts(encode(texts), np.zeros(len(texts), np.int64), 1, lists, targets)[0]
 
     totals = gamma.sum(axis=1)
     distance = np.abs(gamma / np.maximum(totals, 1)[:, None] - shares).sum(axis=1) / 2
@@ -169,6 +155,64 @@ def stereotypical_associations_table(
         ),
         reference=tuple(shares.tolist()),
     )
+
+
+def association_sums(
+    texts: Sequence[Text],
+    clusters: NDArray[np.int64],
+    lexicons: Mapping[str, Collection[str]],
+    target_words: Collection[str],
+) -> NDArray[np.int64]:
+    """Return the counts behind the metric for each cluster of texts; those of shards add up.
+
+    Parameters
+    ----------
+    clusters : ndarray of int, shape (texts,)
+        Cluster of each text, 0, 1, ...
+    texts, lexicons, target_words
+        As of `stereotypical_associations`.
+
+    Returns
+    -------
+    ndarray of int64, shape (clusters, words, groups)
+        Words of each group in texts that hold the target word.
+
+    Examples
+    --------
+    >>> texts = ["she is a nurse", "he is a nurse", "he is a doctor"]
+    >>> association_sums(texts, np.array([0, 0, 1]), {"f": ["she"], "m": ["he"]}, ["nurse"]).tolist()
+    [[[1, 1]], [[0, 0]]]
+    """
+    lists = disjoint_words(
+        {**{f"lexicons[{g!r}]": words for g, words in lexicons.items()}, "target_words": target_words}
+    )
+    targets = lists.pop("target_words")
+    return _counts(encode(texts), clusters, int(clusters.max(initial=-1)) + 1, lists, targets)
+
+
+def _counts(
+    corpus: Corpus,
+    clusters: NDArray[np.int64],
+    units: int,
+    lists: Mapping[str, Collection[str]],
+    targets: Sequence[str],
+) -> NDArray[np.int64]:
+    texts, groups = corpus.starts.size - 1, len(lists)
+    owner = np.full(len(corpus.vocabulary), -1)
+    for number, words in enumerate(lists.values()):
+        owner[corpus.positions_of(words) >= 0] = number
+    text_ids, owners = corpus.text_ids, owner[corpus.codes]
+    marked = owners >= 0
+    by_text = np.bincount(text_ids[marked] * groups + owners[marked], minlength=texts * groups).reshape(
+        texts, groups
+    )
+
+    target = corpus.positions_of(targets)[corpus.codes]
+    held = np.unique(text_ids[target >= 0] * len(targets) + target[target >= 0])  # each text once a word
+    counts = np.zeros((units, len(targets), groups), np.int64)
+    text = held // len(targets)
+    np.add.at(counts, (clusters[text], held % len(targets)), by_text[text])
+    return counts
 
 
 def _reference_shares(groups: list[str], reference: Mapping[str, float] | None) -> NDArray[np.float64]:

@@ -211,6 +211,81 @@ def cooccurrence_bias_table(
     )
 
 
+def cooccurrence_sums(
+    texts: Sequence[Text],
+    clusters: NDArray[np.int64],
+    group_words: Collection[str],
+    reference_words: Collection[str],
+    target_words: Collection[str],
+    window: int = _DEFAULT_WINDOW,
+) -> NDArray[np.float64]:
+    """Return the sufficient statistics of the score for each cluster of texts; those of shards add up.
+
+    Columns, for W target words: how often each stands near a word of the group (W columns), near one of the
+    reference (W), times that any content word does (2), and occurrences of each side's words (2).
+    `score_of_sums` turns their totals into the score.
+
+    Parameters
+    ----------
+    clusters : ndarray of int, shape (texts,)
+        Cluster of each text, 0, 1, ...
+    texts, group_words, reference_words, target_words, window
+        As of `cooccurrence_bias_score`, with its stop words.
+    """
+    lists = disjoint_words(
+        {"group_words": group_words, "reference_words": reference_words, "target_words": target_words}
+    )
+    corpus = encode(texts)
+    sides = [corpus.positions_of(lists[name]) >= 0 for name in ("group_words", "reference_words")]
+    content = ~(sides[0] | sides[1] | (corpus.positions_of(ENGLISH_STOP_WORDS) >= 0))
+    marks = np.stack([side[corpus.codes] for side in sides])
+    nearness = _within(corpus, marks, window)
+    units, words = int(clusters.max(initial=-1)) + 1, len(lists["target_words"])
+    cluster = clusters[corpus.text_ids]
+    target = corpus.positions_of(lists["target_words"])[corpus.codes]
+    hit, counted = target >= 0, content[corpus.codes]
+    cells = cluster[hit] * words + target[hit]
+    columns = [np.bincount(cells, near[hit], units * words).reshape(units, words) for near in nearness]
+    columns += [np.bincount(cluster, near * counted, units)[:, None] for near in nearness]
+    columns += [np.bincount(cluster, mark, units)[:, None] for mark in marks.astype(np.float64)]
+    return np.hstack(columns)
+
+
+def score_of_sums(totals: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the score, and how many target words have a value, from totals of `cooccurrence_sums`.
+
+    Parameters
+    ----------
+    totals : ndarray of float, shape (samples, 2 W + 4)
+        One row a sample, such as a resample of the clusters.
+
+    Returns
+    -------
+    score : ndarray of float, shape (samples,)
+        NaN where no word has a value.
+    words : ndarray of int, shape (samples,)
+        Target words near both sides.
+
+    Examples
+    --------
+    >>> texts = ["She is a nurse.", "She is a kind nurse.", "He is a nurse.", "He is a kind doctor."]
+    >>> sums = cooccurrence_sums(texts, np.arange(4), ["she"], ["he"], ["nurse"])
+    >>> score, words = score_of_sums(sums.sum(axis=0)[None])
+    >>> round(float(score[0]), 4), int(words[0])
+    (0.6931, 1)
+    """
+    words = (totals.shape[1] - 4) // 2
+    near, content, counts = totals[:, : 2 * words], totals[:, -4:-2], totals[:, -2:]
+    ours, theirs = near[:, :words], near[:, words:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(ours) - np.log(theirs)
+        shift = np.log(content[:, 0] * counts[:, 0]) - np.log(content[:, 1] * counts[:, 1])
+        defined = (ours > 0) & (theirs > 0)
+        count = defined.sum(axis=1)
+        score = np.where(defined, logs, 0.0).sum(axis=1) / count - shift
+    return np.where(count > 0, score, np.nan), count
+
+
 def _log_ratio(occurs: bool, group: float, reference: float) -> float | Undefined:
     if group > 0 and reference > 0:
         return math.log(group / reference)

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import EvidenceError
+from audit_lib.monitor.canaries import compare_canaries
 from audit_lib.monitor.change import METHOD, compare_estimates
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput, Window
 
@@ -54,6 +55,7 @@ def monitor(run: Run) -> StageOutput:
         "design_changed": before.key.spec_digest != run.key.spec_digest,
         "changed_sections": _changed_sections(before, run),
         "model_changed": _fingerprints(before) != _fingerprints(run),
+        "canaries": compare_canaries(_canaries(before), _canaries(run)),
         "software_changed": _changed(_manifest(before)["software"], manifest["software"]),
         "rows": {"previous": previous["rows"], "current": current["rows"]},
         "method": METHOD,
@@ -117,6 +119,14 @@ def _fingerprints(run: Run) -> list[str]:
     records = [path for path in run.list("scores") if path.endswith("/model.json")]
     found = {run.stage(path.rsplit("/", 1)[0]).read_json("model.json")["fingerprint"] for path in records}
     return sorted(found)
+
+
+def _canaries(run: Run) -> list[dict[str, Any]]:
+    """Return what the canaries were answered; the first shard asks them."""
+    records = [path for path in run.list("scores") if path.endswith("/canaries.json")]
+    return [
+        entry for path in records for entry in run.stage(path.rsplit("/", 1)[0]).read_json("canaries.json")
+    ]
 
 
 def _compare(

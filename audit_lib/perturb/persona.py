@@ -1,26 +1,31 @@
-"""Personas: a name, a title and pronouns that signal each group, put into the slots of a prompt.
+"""Personas: a name, a title, pronouns and further signals of each group, put into the slots of a prompt.
 
-Every prompt gets every group (a within-application design), and `names_per_cell` names of it. Names
+Every prompt gets every group (or those that the design deals it), and `names_per_cell` names of it. Names
 are rotated through the lexicon in a seeded order, so that no group's result hangs on one name.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 from audit_lib.errors import LexiconError
+from audit_lib.perturb.attributes import Signal
+from audit_lib.perturb.change import Change
+from audit_lib.perturb.names import choose_names
+from audit_lib.perturb.tables import read_lexicon as read_lexicon
+from audit_lib.perturb.template import fill, slots
 from audit_lib.registry import did_you_mean
 from audit_lib.seeds import generator
 
 if TYPE_CHECKING:
     from audit_lib.run import Run
+    from audit_lib.spec_perturb import Perturb
 
 Cell = Mapping[str, str]
 _SIGNALS: Final = {"pronouns": "pronoun.{}", "titles": "{}"}
+_NAME_SLOTS: Final = ("name", "first_name", "last_name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,18 +45,21 @@ class Persona:
     ----------
     cells : list of dict
         The intersectional groups, in the spec's order.
-    names : list of list of dict
-        For each group its names, in seeded order.
-    signals : list of dict
-        For each group the values of the slots that do not depend on the name.
-    names_per_cell : int
+    names : list of list of mapping
+        For each group its names, in seeded order; empty lists where no table of names is given.
+    signals : list of Signal
+        The slots that do not depend on the name.
+    each : int
         Variants of each prompt in each group.
+    account : dict
+        Which names were chosen, for ``design.json``; empty where all of the table are used.
     """
 
     cells: list[dict[str, str]]
     names: list[list[dict[str, str]]]
-    signals: list[dict[str, str]]
-    names_per_cell: int
+    signals: list[Signal]
+    each: int
+    account: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_run(cls, run: Run) -> Persona:
@@ -60,76 +68,119 @@ class Persona:
         Raises
         ------
         LexiconError
-            If a lexicon is empty, lacks a column, or lacks a group.
+            If a lexicon is empty, lacks a column, or lacks a group; if no lexicon signals an attribute, or two
+            fill one slot.
         """
         groups, settings = run.spec.groups, run.spec.perturb
         if settings is None:
             raise LexiconError("the spec has no perturb section, so there is no lexicon to read")
         cells = groups.cells()
-        rows = read_lexicon(
-            run.design_file("perturb.names"), "perturb.names", ("first_name", "last_name", *groups.axes)
-        )
-        rng = generator(run.spec.seed, "persona", "names")
-        names = []
-        for cell in cells:
-            members = [
-                {"first_name": row["first_name"], "last_name": row["last_name"]}
-                for row in rows
-                if all(row[axis] == level for axis, level in cell.items())
-            ]
-            if len(members) < settings.names_per_cell:
-                raise LexiconError(
-                    f"perturb.names: {len(members)} names for {' '.join(cell.values())}, and names_per_cell is "
-                    f"{settings.names_per_cell}; add names or lower it"
-                )
-            names.append([members[i] for i in rng.permutation(len(members))])
-        signals: list[dict[str, str]] = [{} for _ in cells]
+        signals = []
         for key, pattern in _SIGNALS.items():
-            if getattr(settings, key) is None:
+            if (reference := getattr(settings, key)) is None:
                 continue
             lexicon = f"perturb.{key}"
-            table = read_lexicon(run.design_file(lexicon), lexicon, ())
-            axis = next((axis for axis in groups.axes if axis in table[0]), None)
-            if axis is None:
+            signal = Signal.read(
+                run.design_file(lexicon), lexicon, reference, groups.axes, run.spec.seed, pattern
+            )
+            if not signal.axes:
                 raise LexiconError(
                     f"{lexicon}: none of its columns is an attribute ({', '.join(groups.axes)})"
                 )
-            by_level = {row[axis]: row for row in table}
-            for cell, signal in zip(cells, signals, strict=True):
-                if cell[axis] not in by_level:
-                    raise LexiconError(
-                        f"{lexicon}: no row for {axis} {cell[axis]!r}{did_you_mean(cell[axis], sorted(by_level))}"
-                    )
-                row = by_level[cell[axis]]
-                signal.update(
-                    {pattern.format(column): value for column, value in row.items() if column != axis}
+            signals.append(signal)
+        for number, reference in enumerate(settings.signals):
+            key = f"perturb.signals.{number}"
+            signals.append(Signal.read(run.design_file(key), key, reference, groups.axes, run.spec.seed))
+        _check_slots(signals)
+        names: list[list[dict[str, str]]] = [[] for _ in cells]
+        account: dict[str, Any] = {}
+        signalled = {axis for signal in signals for axis in signal.axes}
+        if settings.names is not None:
+            names, account = _names(run, settings, cells, signalled)
+        elif missing := [axis for axis in groups.axes if axis not in signalled]:
+            raise LexiconError(
+                f"perturb: no lexicon signals {missing[0]!r}; give a table of names or a signal with that column"
+            )
+        for signal in signals:
+            signal.check(cells)
+        return cls(cells=cells, names=names, signals=signals, each=settings.names_per_cell, account=account)
+
+    def edits(self, index: int, groups: Sequence[int] | None = None) -> Iterator[Edit]:
+        """Yield the personas of the prompt with this index in the sorted sample, of all groups or of some."""
+        for number in range(len(self.cells)) if groups is None else groups:
+            cell, names = self.cells[number], self.names[number]
+            for replicate in range(self.each):
+                turn = index * self.each + replicate
+                values = {
+                    slot: value
+                    for signal in self.signals
+                    for slot, value in signal.values(cell, turn).items()
+                }
+                if names:
+                    values |= names[turn % len(names)]
+                    values["name"] = f"{values['first_name']} {values['last_name']}"
+                yield Edit(cell=cell, replicate=replicate, values=values)
+
+    def survey(self, prompts: Iterable[Mapping[str, str]]) -> dict[str, Any]:
+        """Return the account of the names, and refuse prompts without a single slot."""
+        seen = found = False
+        for fields in prompts:
+            seen = True
+            if found := any(slots(text) for text in fields.values()):
+                break
+        if seen and not found:
+            raise LexiconError(
+                "no prompt has a slot such as {{name}}: every variant would be the same text. "
+                "Put slots into the fields, or leave out the perturb section."
+            )
+        return {"names": self.account} if self.account else {}
+
+    def changes(self, index: int, fields: Mapping[str, str], groups: Sequence[int]) -> Iterator[Change]:
+        """Yield the variants of a prompt: its slots filled."""
+        for edit in self.edits(index, groups):
+            yield Change(
+                cell=edit.cell,
+                replicate=edit.replicate,
+                values=edit.values,
+                fields={name: fill(text, edit.values) for name, text in fields.items()},
+                candidate=edit.values.get("name"),
+            )
+
+
+def _names(
+    run: Run, settings: Perturb, cells: Sequence[dict[str, str]], signalled: set[str]
+) -> tuple[list[list[dict[str, str]]], dict[str, Any]]:
+    """Return each group's names in seeded order; groups that names cannot tell apart share them."""
+    axes, file = run.spec.groups.axes, settings.names or ""
+    rows = read_lexicon(run.design_file("perturb.names"), "perturb.names", ("first_name", "last_name"), file)
+    own = [axis for axis in axes if axis in rows[0]]
+    for axis in axes:
+        if axis not in own and axis not in signalled:
+            raise LexiconError(
+                f"perturb.names: no column {axis!r}{did_you_mean(axis, list(rows[0]))}; nor does another lexicon "
+                "signal it"
+            )
+    keys = [tuple(cell[axis] for axis in own) for cell in cells]
+    chosen, account = choose_names(rows, own, list(dict.fromkeys(keys)), settings, run.spec.seed)
+    rng = generator(run.spec.seed, "persona", "names")
+    shuffled = {
+        key: [
+            {name: members[place][name] for name in ("first_name", "last_name")}
+            for place in rng.permutation(len(members))
+        ]
+        for key, members in chosen.items()
+    }
+    rules = ("minimum_first_share", "minimum_last_share", "names_per_group")
+    ruled = settings.unique_first_names != "no" or any(getattr(settings, rule) is not None for rule in rules)
+    return [shuffled[key] for key in keys], account if ruled else {}
+
+
+def _check_slots(signals: Sequence[Signal]) -> None:
+    filled = dict.fromkeys(_NAME_SLOTS, "the table of names")
+    for signal in signals:
+        for slot in signal.slots:
+            if slot in filled:
+                raise LexiconError(
+                    f"{signal.key}: the slot {slot!r} is filled by {filled[slot]} too; rename a column"
                 )
-        return cls(cells=cells, names=names, signals=signals, names_per_cell=settings.names_per_cell)
-
-    def edits(self, index: int) -> Iterator[Edit]:
-        """Yield the variants of the prompt with this index in the sorted sample."""
-        for cell, names, signal in zip(self.cells, self.names, self.signals, strict=True):
-            for replicate in range(self.names_per_cell):
-                name = names[(index * self.names_per_cell + replicate) % len(names)]
-                full = f"{name['first_name']} {name['last_name']}"
-                yield Edit(cell=cell, replicate=replicate, values={**signal, **name, "name": full})
-
-
-def read_lexicon(content: bytes, key: str, columns: tuple[str, ...]) -> list[dict[str, str]]:
-    """Read a lexicon (CSV with a header, UTF-8); `key` is the spec's key that errors name.
-
-    Raises
-    ------
-    LexiconError
-        If it has no row, or lacks one of `columns`.
-    """
-    rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
-    if not rows:
-        raise LexiconError(f"{key}: the lexicon has no row")
-    for column in columns:
-        if column not in rows[0]:
-            raise LexiconError(f"{key}: no column {column!r}{did_you_mean(column, list(rows[0]))}")
-    for number, row in enumerate(rows, start=2):
-        if None in row or None in row.values():
-            raise LexiconError(f"{key}: line {number} has another number of cells than the header")
-    return rows
+            filled[slot] = signal.key

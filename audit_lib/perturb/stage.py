@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from audit_lib.canonical import canonical_json, pretty_json
-from audit_lib.errors import LexiconError, UnknownSlotError
+from audit_lib.errors import UnknownSlotError
+from audit_lib.perturb.allocation import Allocation
+from audit_lib.perturb.change import Perturbation
+from audit_lib.perturb.formats import FORMATS
 from audit_lib.perturb.persona import Persona
-from audit_lib.perturb.template import fill, read_template, render
-from audit_lib.records import to_parquet, variant_schema
+from audit_lib.perturb.pools import ask_lists, pair_rows, read_block
+from audit_lib.perturb.robustness import Further, asks_further
+from audit_lib.perturb.substitution import Substitution, terms_outside_slots
+from audit_lib.perturb.template import read_template, render
+from audit_lib.records import (
+    CONTROL,
+    FORMAT,
+    PAIR_SCHEMA,
+    VARIATION,
+    stream_parquet,
+    to_parquet,
+    variant_schema,
+)
 from audit_lib.registry import Registry
 from audit_lib.run import Run, StageOutput
-from audit_lib.seeds import generator
+from audit_lib.spec import AuditSpec
 
-if TYPE_CHECKING:
-    from audit_lib.perturb.persona import Edit
-
-PERTURBATIONS: Final[Registry[Callable[[Run], Any]]] = Registry("perturbation", "audit_lib.perturb")
+PERTURBATIONS: Final[Registry[Callable[[Run], Perturbation]]] = Registry("perturbation", "audit_lib.perturb")
 PERTURBATIONS("persona")(Persona.from_run)
+PERTURBATIONS("lexicon")(Substitution.from_run)
+
+Row = dict[str, Any]
+Template = list[dict[str, str]]
+
+ROW_GROUP: Final = 4096
+"""Variants held at a time while they are written."""
 
 _PASSED_ON: Final = (
     "prompt_id", "application_id", "position", "round_id", "order_shown", "qualified", "outcome", "provenance",
@@ -33,105 +52,239 @@ def perturb(run: Run) -> StageOutput:
     Returns
     -------
     StageOutput
-        ``variants.parquet`` and ``design.json`` (rows and requests for each group; pools).
+        ``variants.parquet`` and ``design.json`` (rows and requests for each group; pools; how groups, names and
+        words were dealt); ``design.parquet``, the groups of each application, where not all get all; for pairwise
+        audits ``pairs.parquet``, what is asked about each pair.
 
     Raises
     ------
     UnknownSlotError
         If a text or the template has a slot that nothing fills.
     LexiconError
-        If a lexicon is empty or lacks a group, or no text has a slot to put a persona into.
+        If a lexicon is empty or lacks a group, or no text has a slot to put a persona into or a word to exchange.
+    InputError
+        If candidates of a pool cannot be compared or told apart.
     """
-    axes = run.spec.groups.axes
+    spec = run.spec
     prompts = run.stage("sample").read_table("prompts.parquet").sort_values("prompt_id")
     records = [
         {str(name): value for name, value in record.items()}
         for record in prompts.astype(object).where(prompts.notna(), None).to_dict("records")
     ]
-    template = read_template(run.design_file("prompt.template")) if run.spec.prompt is not None else None
-    rows: list[dict[str, Any]] = []
-    if run.spec.perturb is None:
-        for record in records:
-            fields = json.loads(record["fields"])
-            row = {name: record[name] for name in (*_PASSED_ON, *axes)}
-            row |= {"variant_id": record["prompt_id"], "perturbation": "none", "edits": "{}"}
-            row["candidate"] = fields.get("name")
-            row["messages"] = _messages(template, fields, record["prompt_id"])
-            rows.append(row)
+    del prompts
+    template = read_template(run.design_file("prompt.template")) if spec.prompt is not None else None
+    pooled = spec.model.backend != "recorded" and spec.task in ("pairwise", "listwise")
+    own = None if pooled else template  # what is asked about one candidate alone
+    extras: dict[str, Any] = {}
+    artefacts: dict[str, bytes] = {}
+    further = Further.from_run(run)
+    made: Iterable[list[Row]]
+    if spec.perturb is None:
+        made = (_as_it_is(record, own, spec.groups.axes, further) for record in records)
     else:
-        personas = PERTURBATIONS.get(run.spec.perturb.kind)(run)
-        for index, record in enumerate(records):
-            rows.extend(_variants(record, personas.edits(index), template, run.spec.perturb.kind))
-        touched = [row.pop("_touched") for row in rows]
-        if rows and not any(touched):
-            raise LexiconError(
-                "no prompt has a slot such as {{name}}: every variant would be the same text. "
-                "Put slots into the fields, or leave out the perturb section."
-            )
-    if run.spec.decision.round == "one_per_group":
-        _pool_one_per_group(run, rows)
-    elif run.spec.decision.round == "application_id":
-        for row in rows:
-            row["round_id"] = row["application_id"]
-    for row in rows:
-        row["request_id"] = row["round_id"] if run.spec.task == "listwise" else row["variant_id"]
-    content = to_parquet(rows, variant_schema(axes), ["variant_id"])
-    requests = len({row["request_id"] for row in rows})
+        perturbation = PERTURBATIONS.get(spec.perturb.kind)(run)
+        extras |= perturbation.survey(_texts(records))
+        if spec.perturb.terms and "ftu" not in extras:
+            extras["ftu"] = terms_outside_slots(run, _texts(records))
+        allocation = Allocation.of(run, records, perturbation.each)
+        extras |= allocation.report()
+        artefacts |= allocation.artefacts()
+        made = _varied(run, records, perturbation, allocation, own, further)
+    counts = _Counts()
+    rows = counts.watch(_finished(run, made))
+    schema = variant_schema(spec.groups.axes, _asks_again(spec) or asks_further(spec))
+    if pooled or not _come_sorted([record["prompt_id"] for record in records]):
+        held = list(rows)
+        artefacts |= _asked_together(run, held, template if pooled else None, counts)
+        content = to_parquet(
+            ({name: value for name, value in row.items() if name != "_shown"} for row in held),
+            schema,
+            ["variant_id"],
+        )
+    else:
+        content = stream_parquet(rows, schema, ROW_GROUP)
     design = {
-        "perturbation": run.spec.perturb.kind if run.spec.perturb else "none",
-        "groups": [
-            {"group": cell, "variants": sum(all(row[a] == cell[a] for a in axes) for row in rows)}
-            for cell in run.spec.groups.cells()
-        ],
-        "unknown_group": sum(any(row[a] is None for a in axes) for row in rows),
-        "rounds": len({row["round_id"] for row in rows if row["round_id"] is not None}),
-        "requests": requests,
+        "perturbation": spec.perturb.kind if spec.perturb else "none",
+        "groups": [{"group": cell, "variants": counts.of(cell)} for cell in spec.groups.cells()],
+        "unknown_group": counts.unknown(spec.groups.axes),
+        "rounds": len(counts.rounds),
+        "requests": counts.requests(),
+        **extras,
     }
+    if spec.perturb is not None and _asks_again(spec):
+        design["variations"] = counts.variations(spec.perturb.formats)
     return StageOutput(
-        {"variants.parquet": content, "design.json": pretty_json(design)},
-        {"variants": len(rows), "requests": requests},
+        {"variants.parquet": content, "design.json": pretty_json(design), **artefacts},
+        {"variants": counts.rows, "requests": counts.requests()},
     )
 
 
-def _variants(
-    record: dict[str, Any], edits: Iterator[Edit], template: list[dict[str, str]] | None, kind: str
-) -> Iterator[dict[str, Any]]:
-    fields: dict[str, str] = json.loads(record["fields"])
-    for edit in edits:
+def _asks_again(spec: AuditSpec) -> bool:
+    """Tell whether variants are asked besides those that groups are compared by."""
+    return spec.perturb is not None and (spec.perturb.controls or bool(spec.perturb.formats))
+
+
+class _Counts:
+    """What the rows are, counted as they go by."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.cells: Counter[tuple[tuple[str, str | None], ...]] = Counter()
+        self.rounds: set[str] = set()
+        self.alone = 0  # rows that are a request of their own
+        self.together: set[str] = set()
+        self.kinds: Counter[str] = Counter()
+        self.asked: int | None = None
+
+    def watch(self, rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            self.rows += 1
+            if (variation := row.get(VARIATION)) is None:
+                self.cells[row.pop("_cell")] += 1
+            else:
+                self.kinds[variation] += 1
+            if row["round_id"] is not None:
+                self.rounds.add(row["round_id"])
+            if row["request_id"] == row["variant_id"]:
+                self.alone += 1
+            else:
+                self.together.add(row["request_id"])
+            yield row
+
+    def of(self, cell: Mapping[str, str]) -> int:
+        return self.cells[tuple(cell.items())]
+
+    def unknown(self, axes: Sequence[str]) -> int:
+        return sum(n for cell, n in self.cells.items() if any(level is None for _, level in cell))
+
+    def requests(self) -> int:
+        return self.alone + len(self.together) if self.asked is None else self.asked
+
+    def variations(self, formats: Sequence[str]) -> dict[str, Any]:
+        """Rows of each kind; a format that changes nothing in a text gives it no row."""
+        wanted = sum(self.cells.values())
+        found: dict[str, Any] = {CONTROL: self.kinds[CONTROL]}
+        for name in formats:
+            made = self.kinds[f"{FORMAT}{name}"]
+            found[f"{FORMAT}{name}"] = made
+            found[f"{FORMAT}{name} without effect"] = wanted - made
+        return found
+
+
+def _texts(records: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
+    return (json.loads(record["fields"]) for record in records)
+
+
+def _come_sorted(prompt_ids: Sequence[str]) -> bool:
+    """Tell whether variants made prompt by prompt are in the order of their ids, ``prompt/group/replicate``."""
+    return not any("/" in one for one in prompt_ids) and list(prompt_ids) == sorted(
+        prompt_ids, key=lambda p: f"{p}/"
+    )
+
+
+def _as_it_is(
+    record: Mapping[str, Any], template: Template | None, axes: Sequence[str], further: Further
+) -> list[Row]:
+    fields = json.loads(record["fields"])
+    row = {name: record[name] for name in (*_PASSED_ON, *axes)}
+    row |= {"variant_id": record["prompt_id"], "perturbation": "none", "edits": "{}"}
+    row["candidate"] = fields.get("name")
+    try:
+        row["messages"] = _messages(template, fields)
+        row["_shown"] = fields
+        return [row, *sorted(further.rows(row, fields), key=lambda one: str(one["variant_id"]))]
+    except UnknownSlotError as error:
+        raise UnknownSlotError(f"prompt {record['prompt_id']}: {error}") from None
+
+
+def _varied(
+    run: Run,
+    records: Sequence[Mapping[str, Any]],
+    perturbation: Perturbation,
+    allocation: Allocation,
+    template: Template | None,
+    further: Further,
+) -> Iterator[list[Row]]:
+    """Yield the variants of each prompt, sorted by their ids."""
+    settings, axes = run.spec.perturb, run.spec.groups.axes
+    for index, record in enumerate(records):
+        fields: dict[str, str] = json.loads(record["fields"])
+        rows: list[Row] = []
         try:
-            filled = {name: fill(text, edit.values) for name, text in fields.items()}
+            for change in perturbation.changes(index, fields, allocation.groups(record)):
+                row = {name: record[name] for name in _PASSED_ON}
+                row |= {axis: change.cell.get(axis) for axis in axes}
+                group = ".".join(change.cell.get(axis, "-") for axis in axes)
+                varied = bool(change.cell)
+                place = f"/{group}/{change.replicate}" if varied else ""
+                row["variant_id"] = f"{record['prompt_id']}{place}"
+                row["perturbation"] = settings.kind if settings is not None and varied else "none"
+                row["edits"] = canonical_json(dict(change.values)).decode()
+                row["candidate"] = change.candidate
+                row["messages"] = _messages(template, change.fields)
+                if (pool := allocation.pool(index, change)) is not None:
+                    row["round_id"] = pool
+                if template is None:  # what is shown of a candidate beside others
+                    row["_shown"] = {**change.values, **change.fields}
+                rows.append(row)
+                if settings is not None and template is not None:
+                    rows += _again(row, change.fields, template, settings.controls, settings.formats)
+                rows += further.rows(row, change.fields)
         except UnknownSlotError as error:
             raise UnknownSlotError(f"prompt {record['prompt_id']}: {error}") from None
-        row = {name: record[name] for name in _PASSED_ON}
-        row |= dict(edit.cell)
-        group = ".".join(edit.cell.values())
-        row["variant_id"] = f"{record['prompt_id']}/{group}/{edit.replicate}"
-        row["perturbation"] = kind
-        row["edits"] = canonical_json(dict(edit.values)).decode()
-        row["candidate"] = edit.values["name"]
-        row["messages"] = _messages(template, filled, record["prompt_id"])
-        row["_touched"] = filled != fields
-        yield row
+        yield sorted(rows, key=lambda row: str(row["variant_id"]))
 
 
-def _messages(template: list[dict[str, str]] | None, fields: dict[str, str], prompt_id: str) -> str | None:
+def _again(
+    row: Row, fields: Mapping[str, str], template: Template, control: bool, formats: Sequence[str]
+) -> Iterator[Row]:
+    """Yield the rows that ask a variant again: unchanged, and in other formats. They compete with nobody."""
+    alone = {"round_id": None}
+    if control:
+        yield row | alone | {"variant_id": f"{row['variant_id']}/{CONTROL}", VARIATION: CONTROL}
+    for name in formats:
+        set_out = {field: FORMATS[name](text) for field, text in fields.items()}
+        if set_out != fields:
+            variation = f"{FORMAT}{name}"
+            messages = render(template, set_out)
+            yield row | alone | {
+                "variant_id": f"{row['variant_id']}/{variation}", VARIATION: variation, "messages": messages,
+            }  # fmt: skip
+
+
+def _finished(run: Run, prompts: Iterable[list[Row]]) -> Iterator[Row]:
+    """Yield rows with the pool that they compete in and the request that they are asked in."""
+    axes, task = run.spec.groups.axes, run.spec.task
+    by_application = run.spec.decision.round == "application_id"
+    for rows in prompts:
+        for row in rows:
+            if row.get(VARIATION) is None:
+                row["_cell"] = tuple((axis, row[axis]) for axis in axes)
+                if by_application:
+                    row["round_id"] = row["application_id"]
+            row["request_id"] = row["variant_id" if task not in ("pairwise", "listwise") else "round_id"]
+            yield row
+
+
+def _asked_together(
+    run: Run, rows: list[Row], template: Template | None, counts: _Counts
+) -> dict[str, bytes]:
+    """Return what is asked about several candidates at once, and count the questions."""
+    if template is None:
+        return {}
+    if run.spec.task == "listwise":
+        ask_lists(rows, template, read_block(run.design_file("prompt.template")), run.spec)
+        counts.asked = len({row["request_id"] for row in rows})
+        return {}
+    sizes = Counter(row["round_id"] for row in rows)
+    counts.asked = sum(size * (size - 1) for size in sizes.values())
+    return {"pairs.parquet": stream_parquet(pair_rows(rows, template, run.spec), PAIR_SCHEMA)}
+
+
+def _messages(template: Template | None, fields: Mapping[str, str]) -> str | None:
     if template is None:
         return None
     try:
         return render(template, fields)
     except UnknownSlotError as error:
-        raise UnknownSlotError(
-            f"prompt {prompt_id}: the template's {error}; list it in source.fields"
-        ) from None
-
-
-def _pool_one_per_group(run: Run, rows: list[dict[str, Any]]) -> None:
-    """Deal the variants of a position into pools with one of each group, in seeded order."""
-    axes = run.spec.groups.axes
-    decks: dict[tuple[str, tuple[str, ...]], list[dict[str, Any]]] = {}
-    for row in rows:
-        decks.setdefault((row["position"], tuple(row[a] for a in axes)), []).append(row)
-    for (position, cell), deck in sorted(decks.items()):
-        order = generator(run.spec.seed, "pools", position, *cell).permutation(len(deck))
-        for place, index in enumerate(order):
-            deck[index]["round_id"] = f"{position}/{place:05d}"
+        raise UnknownSlotError(f"the template's {error}; list it in source.fields") from None

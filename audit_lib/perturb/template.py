@@ -2,7 +2,9 @@
 
 Filling is one pass: a value that is put in is never searched for slots again, and every byte
 outside the slots stays as it was. A slot that starts with a capital, ``{{Pronoun.subject}}``,
-starts a sentence: its value gets a capital too.
+starts a sentence: its value gets a capital too; all capitals, ``{{NAME}}``, become the value's.
+Forms such as ``{{first_name.initial}}`` are derived (see ``perturb.derived``), and ``{{open_braces}}``
+stands for two braces of the text's own.
 """
 
 from __future__ import annotations
@@ -14,22 +16,26 @@ from typing import Final
 
 import yaml
 
-from audit_lib.errors import SpecError, UnknownSlotError
+from audit_lib.errors import SpecError
+from audit_lib.perturb.derived import OPEN, key_of, slot_value
 from audit_lib.registry import did_you_mean
 
 _SLOT: Final = re.compile(r"\{\{([A-Za-z][A-Za-z0-9_.]*)\}\}")
 _ROLES: Final = ("system", "user", "assistant")
 
+REPLY: Final = "{{reply}}"
+"""All that an assistant's turn holds if the model is asked for it first, with the turns before it."""
+
 
 def slots(text: str) -> list[str]:
-    """Return the slots of `text` in order, lower-case, each as often as it stands there.
+    """Return the keys of the slots of `text` in order, each as often as it stands there.
 
     Examples
     --------
     >>> slots("{{name}}: {{Pronoun.subject}} leads {{pronoun.possessive}} team.")
     ['name', 'pronoun.subject', 'pronoun.possessive']
     """
-    return [_lower_first(match) for match in _SLOT.findall(text)]
+    return [key_of(slot) for slot in _SLOT.findall(text) if slot != OPEN]
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
@@ -45,26 +51,37 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     >>> fill("{{Pronoun.subject}} says {{name}} is {{name}}.", {"name": "{{x}}", "pronoun.subject": "she"})
     'She says {{x}} is {{x}}.'
     """
-
-    def value(match: re.Match[str]) -> str:
-        slot = match.group(1)
-        key = _lower_first(slot)
-        if key not in values:
-            raise UnknownSlotError(f"slot {{{{{slot}}}}} has no value{did_you_mean(key, sorted(values))}")
-        filled = values[key]
-        return filled[:1].upper() + filled[1:] if slot != key else filled
-
-    return _SLOT.sub(value, text)
+    return _SLOT.sub(lambda match: slot_value(match.group(1), values), text)
 
 
-def _lower_first(slot: str) -> str:
-    return slot[:1].lower() + slot[1:]
+def escape(text: str) -> str:
+    """Return a template that fills to `text` as it is, whatever slots it seems to hold.
+
+    Examples
+    --------
+    >>> escape("f'{{user}} of {{1}}'")
+    "f'{{open_braces}}user}} of {{1}}'"
+    """
+    return _SLOT.sub(lambda match: f"{{{{{OPEN}}}}}{match.group(0)[2:]}", text)
+
+
+def parts(text: str) -> tuple[list[str], list[str]]:
+    """Split a template into the texts around its slots (one more than there are slots), and the slots as written.
+
+    Examples
+    --------
+    >>> parts("Dear {{Name}}, {{x}}")
+    (['Dear ', ', ', ''], ['Name', 'x'])
+    """
+    pieces = _SLOT.split(text)
+    return pieces[0::2], pieces[1::2]
 
 
 def read_template(content: bytes) -> list[dict[str, str]]:
     """Read a prompt template: YAML with ``messages``, each with ``role`` and ``content``.
 
-    A last message of the role ``assistant`` is the start of the answer, which the model continues.
+    A last message of the role ``assistant`` is the start of the answer, which the model continues. One whose
+    content is ``{{reply}}`` is asked for by itself, before what follows it.
 
     Raises
     ------
@@ -88,10 +105,24 @@ def read_template(content: bytes) -> list[dict[str, str]]:
             )
         if not isinstance(message["content"], str):
             raise SpecError(f"prompt.template: the content of message {number} is not a text")
-    return [{"role": message["role"], "content": message["content"].rstrip("\n")} for message in messages]
+    read = [{"role": message["role"], "content": message["content"].rstrip("\n")} for message in messages]
+    if is_reply(read[0]) or is_reply(read[-1]):
+        raise SpecError(
+            f"prompt.template: {REPLY} stands between a question and what follows it; an answer at the end is "
+            "what the audit asks for anyway, so leave that turn out"
+        )
+    return read
+
+
+def is_reply(message: Mapping[str, str]) -> bool:
+    """Tell whether a turn of a template is one that the model is asked for first."""
+    return message["role"] == "assistant" and message["content"].strip() == REPLY
 
 
 def render(template: list[dict[str, str]], fields: Mapping[str, str]) -> str:
     """Return the messages as canonical JSON, with `fields` in the template's slots."""
-    messages = [{"role": part["role"], "content": fill(part["content"], fields)} for part in template]
+    messages = [
+        {"role": part["role"], "content": REPLY if is_reply(part) else fill(part["content"], fields)}
+        for part in template
+    ]
     return json.dumps(messages, ensure_ascii=False, separators=(",", ":"))

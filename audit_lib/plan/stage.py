@@ -7,13 +7,15 @@ that the run can be recomputed without the folder it was planned in.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.policies import load_policy
+from audit_lib.plan.earlier import EARLIER, earlier_reports
+from audit_lib.policies import policy_of
 from audit_lib.results import Undefined, as_json
 from audit_lib.run import Run, StageOutput
 from audit_lib.spec import AuditSpec
@@ -23,7 +25,7 @@ _RATES: Final = (0.1, 0.25, 0.5)
 _SIZES: Final = (25, 50, 100, 250, 500, 1000)
 
 
-def plan(run: Run, inputs: Mapping[str, bytes] | None = None) -> StageOutput:
+def plan(run: Run, inputs: Mapping[str, bytes] | None = None, earlier: bytes | None = None) -> StageOutput:
     """Write the plan.
 
     Parameters
@@ -33,11 +35,14 @@ def plan(run: Run, inputs: Mapping[str, bytes] | None = None) -> StageOutput:
     inputs : mapping of str to bytes, optional
         The design files, key in the spec -> content. Default: read where the spec says; verification
         hands over the archived ones.
+    earlier : bytes, optional
+        Headlines of earlier reports. Default: read from the store; verification hands over the archived ones.
 
     Returns
     -------
     StageOutput
-        ``plan.json``, ``spec.json`` (defaults filled in) and the design files as ``inputs/<key>``.
+        ``plan.json``, ``spec.json`` (defaults filled in) the design files as ``inputs/<key>``, and, where
+        there are earlier audits, ``earlier.json``.
 
     Raises
     ------
@@ -46,7 +51,9 @@ def plan(run: Run, inputs: Mapping[str, bytes] | None = None) -> StageOutput:
     """
     spec = run.spec
     inputs = spec.read_design_files() if inputs is None else inputs
-    policy = load_policy(spec.report.policy)
+    policy = policy_of(spec)
+    # As archived: a later version of the spec has further keys, and an old plan comes out as it was.
+    written = json.loads(spec.canonical())
     document = {
         "schema": "audit-plan/1",
         "audit": spec.audit,
@@ -55,8 +62,8 @@ def plan(run: Run, inputs: Mapping[str, bytes] | None = None) -> StageOutput:
         "window_end": run.key.window.end.isoformat(),
         "spec_digest": run.key.spec_digest,
         "seed": spec.seed,
-        "design": _design(spec),
-        "decision": spec.decision.model_dump(mode="json", exclude_none=True),
+        "design": _design(spec, written),
+        "decision": {key: value for key, value in written["decision"].items() if value is not None},
         "metrics": spec.measure.metrics,
         "quotas": spec.measure.quotas,
         "thresholds": {
@@ -71,14 +78,16 @@ def plan(run: Run, inputs: Mapping[str, bytes] | None = None) -> StageOutput:
         },
         "policy": {"name": policy.name, "version": policy.version},
         "inputs": {key: sha256(content) for key, content in sorted(inputs.items())},
-        "power": power_table(spec),
+        "power": [] if spec.decision.rule == "none" else power_table(spec),
     }
     artefacts = {"plan.json": pretty_json(document), "spec.json": spec.canonical()}
+    if earlier := earlier_reports(run) if earlier is None else earlier:
+        artefacts[EARLIER] = earlier
     artefacts |= {f"inputs/{key}": content for key, content in inputs.items()}
     return StageOutput(artefacts, {"groups": len(spec.groups.cells()), "design_files": len(inputs)})
 
 
-def _design(spec: AuditSpec) -> dict[str, Any]:
+def _design(spec: AuditSpec, written: Mapping[str, Any]) -> dict[str, Any]:
     per_group = _planned_per_group(spec)
     return {
         "task": spec.task,
@@ -89,7 +98,7 @@ def _design(spec: AuditSpec) -> dict[str, Any]:
         "planned_prompts": spec.sample.size,
         "variants_per_prompt": spec.perturb.names_per_cell * len(spec.groups.cells()) if spec.perturb else 1,
         "planned_per_group": per_group,
-        "model": spec.model.model_dump(mode="json", exclude={"options"}),
+        "model": {key: value for key, value in written["model"].items() if key != "options"},
     }
 
 

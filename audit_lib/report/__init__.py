@@ -1,30 +1,44 @@
-"""Report: the page for people, the same as JSON, and the tables as CSV.
+"""Report: the page for people, the same as PDF and JSON, and the tables as CSV.
 
-All three are functions of the archived artefacts; the times in the status strip come from the stages'
-own records. Rendering again gives the same bytes.
+All are functions of the archived artefacts; the times in the status strip come from the stages' own records.
+Rendering again gives the same bytes.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from audit_lib.canonical import pretty_json
-from audit_lib.report.content import Content, gather
+from audit_lib.report.content import gather
+from audit_lib.report.document import document_bytes
+from audit_lib.report.earlier import EarlierAudit, earlier_audits
 from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page
-from audit_lib.report.tables import tables_csv
+from audit_lib.report.signature import Signature
+from audit_lib.report.tables import answers_csv, estimates_csv, tables_csv
 from audit_lib.run import Run, StageOutput
 
-__all__ = ["report"]
+__all__ = ["EarlierAudit", "Signature", "report"]
 
 
-def report(run: Run) -> StageOutput:
+def report(
+    run: Run, earlier: Sequence[EarlierAudit] | None = None, *, signature: Signature | None = None
+) -> StageOutput:
     """Render the report of a measured run.
+
+    Parameters
+    ----------
+    run : Run
+        Complete through ``metrics``.
+    earlier : sequence of EarlierAudit, optional
+        Earlier audits of the same tool, the oldest first. Default: those that the plan archived.
+    signature : Signature, optional
+        The auditor's; without it every page says "not signed".
 
     Returns
     -------
     StageOutput
-        ``report.html``, ``report.json`` and ``tables.csv``.
+        ``report.html``, ``report.json``, ``tables.csv``, ``estimates.csv`` and ``answers.csv``; ``report.pdf``
+        where ``report.formats`` of the spec asks for it.
 
     Raises
     ------
@@ -33,44 +47,20 @@ def report(run: Run) -> StageOutput:
     EvidenceError
         If a number does not follow from its own counts.
     """
-    content = gather(run)
+    content = gather(run, earlier_audits(run) if earlier is None else earlier, signature)
     page = make_page(content)
-    return StageOutput(
-        {
-            "report.html": render_html(page),
-            "report.json": pretty_json(_document(content)),
-            "tables.csv": tables_csv(content),
-        },
-        {"sections": len(page.sections), "tables": len(content.tables)},
-    )
-
-
-def _document(content: Content) -> dict[str, Any]:
-    """What the page says, for machines."""
-    spec = content.spec
-    return {
-        "schema": "audit-report/1",
-        "title": content.title,
-        "subtitle": spec.title,
-        "audit": spec.audit,
-        "run": content.key.prefix,
-        "window": {"start": content.plan["window_start"], "end": content.plan["window_end"]},
-        "spec_digest": content.key.spec_digest,
-        "status": "not signed",
-        "experiment": content.is_experiment,
-        "provenance": content.provenance,
-        "valid_judge": spec.model.valid_judge,
-        "planned_at": content.planned_at.isoformat(),
-        "scored_at": content.scored_at.isoformat(),
-        "measured_at": content.measured_at.isoformat(),
-        "policy": content.plan["policy"],
-        "models": [dict(model) for model in content.models],
-        "prompt_template_sha256": content.prompt_digest,
-        "sample": dict(content.sample),
-        "validation": {
-            "success": content.validation["success"],
-            "severity_failed": content.validation["severity_failed"],
-        },
-        "metrics": dict(content.metrics),
-        "inputs": dict(content.inputs),
+    artefacts = {
+        "report.html": render_html(page),
+        "report.json": document_bytes(content),
+        "tables.csv": tables_csv(content),
+        "estimates.csv": estimates_csv(content),
+        "answers.csv": answers_csv(content),
     }
+    if "pdf" in run.spec.report.formats:
+        from audit_lib.report.pdf import render_pdf, why_no_pdf
+
+        if (reason := why_no_pdf()) is None:
+            artefacts["report.pdf"] = render_pdf(page)
+        else:
+            run.notify(f"report: no report.pdf was made: {reason}")
+    return StageOutput(artefacts, {"sections": len(page.sections), "tables": len(content.tables)})

@@ -117,12 +117,13 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: its header and its cells."""
+    """A row: its header, which may be a link, and its cells."""
 
     header: str
     cells: tuple[Cell, ...]
     tone: Tone = "plain"
     note: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)

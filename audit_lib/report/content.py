@@ -6,86 +6,27 @@ follow from its own counts is not written.
 
 from __future__ import annotations
 
+import io
 import json
-import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from audit_lib.canonical import sha256
-from audit_lib.errors import EvidenceError
-from audit_lib.policies import Policy, load_policy
-from audit_lib.results import Undefined
+from audit_lib.policies import Policy, policy_of
+from audit_lib.report.earlier import EarlierAudit, Smallest
+from audit_lib.report.rate_table import RateTable, TableRow, in_words, read_table, undefined_or
+from audit_lib.report.signature import Signature
+from audit_lib.report.suppress import Cell, hidden_cells, masked, redacted
 from audit_lib.run import SUCCESS, Run, RunKey
 from audit_lib.spec import AuditSpec
 
-_CLOSE = 1e-9
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableRow:
-    """A category's row of a statutory table.
-
-    Parameters
-    ----------
-    n, selected : int
-        People assessed in the category, and those selected (or scored above the median).
-    rate, ratio : Fraction or Undefined
-        Made from the counts; exact.
-    below : bool or None
-        Whether the ratio is under the policy's guideline; None where there is no ratio.
-    estimate : mapping
-        The impact ratio's estimate as the measure stage wrote it: intervals, tests, method.
-    beyond : mapping
-        What the measure stage put beside the row: missing-data bounds, shortfall, flip-flop, power.
-    """
-
-    label: str
-    levels: Mapping[str, str]
-    n: int
-    selected: int
-    share: Fraction | Undefined
-    rate: Fraction | Undefined
-    rate_estimate: Mapping[str, Any]
-    ratio: Fraction | Undefined
-    below: bool | None
-    small: bool
-    excluded: str | None
-    estimate: Mapping[str, Any]
-    beyond: Mapping[str, Any]
-
-    @property
-    def empty(self) -> bool:
-        """Whether nobody is in the category."""
-        return self.n == 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateTable:
-    """A statutory table: one kind of rate, one family of categories, one stratum."""
-
-    kind: str
-    family: str
-    stratum: Mapping[str, str]
-    total: int
-    unknown: int
-    median: float | None
-    median_ties: int | None
-    tied_rounds: int | None
-    undersized_rounds: int | None
-    comparator: str | Undefined
-    rows: tuple[TableRow, ...]
-
-    @property
-    def where(self) -> str:
-        """The stratum in words."""
-        return in_words(self.stratum) or "all positions together"
-
-    def row(self, label: str) -> TableRow:
-        """Return the row of a category."""
-        return next(row for row in self.rows if row.label == label)
+__all__ = ["Content", "RateTable", "TableRow", "gather", "in_words", "read_table", "undefined_or"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +47,31 @@ class Content:
     scored_at: datetime
     measured_at: datetime
     inputs: Mapping[str, str]
+    score_methods: Mapping[str, int]
+    earlier: tuple[EarlierAudit, ...]
+    hidden: frozenset[Cell]
+    signature: Signature | None = None
+    archived_metrics: bytes | None = None
+    """``metrics.json`` as it lies there, where all of it may be printed."""
+
+    @property
+    def status(self) -> str:
+        """Whether an auditor signed."""
+        return "not signed" if self.signature is None else "signed"
+
+    @property
+    def tool_version(self) -> str:
+        """What tells versions of the tool apart: the models that answered, and the prompt."""
+        models = sorted(
+            str(m["name"]) + (f" @ {m['revision']}" if m.get("revision") else "") for m in self.models
+        ) or [self.spec.model.name]
+        prompt = f", prompt {self.prompt_digest[:12]}" if self.prompt_digest else ""
+        return " and ".join(dict.fromkeys(models)) + prompt
+
+    @property
+    def caveats(self) -> list[str]:
+        """What the numbers do not say."""
+        return [*self.policy.caveats, *(self.policy.experiment_caveats if self.is_experiment else ())]
 
     @property
     def provenance(self) -> str:
@@ -141,6 +107,27 @@ class Content:
         """Return the estimates of a metric that go beyond the statutory tables."""
         return [estimate for estimate in self.metrics["estimates"] if estimate["metric"] == metric]
 
+    def smallest(self, kind: str) -> Smallest | None:
+        """Return the smallest impact ratio of the headline tables of a kind, the first of equal ones."""
+        rows = [
+            (row.ratio, table, row)
+            for table in self.headline
+            if table.kind == kind
+            for row in table.rows
+            if isinstance(row.ratio, Fraction)
+        ]
+        if not rows:
+            return None
+        _, table, row = min(rows, key=lambda entry: entry[0])
+        best = table.row(str(table.comparator))
+        return Smallest(
+            label=row.label,
+            selected=row.selected,
+            n=row.n,
+            comparator_selected=best.selected,
+            comparator_n=best.n,
+        )
+
     @property
     def title(self) -> str:
         """What the page may be called."""
@@ -148,8 +135,10 @@ class Content:
         return self.policy.wording[f"title_{name}"]
 
 
-def gather(run: Run) -> Content:
+def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature | None = None) -> Content:
     """Read what the report needs from the run's complete stages.
+
+    Where the policy hides small cells, they are gone from what is given back: no output can print them.
 
     Raises
     ------
@@ -158,19 +147,29 @@ def gather(run: Run) -> Content:
     EvidenceError
         If an artefact is not what its stage wrote, or a number does not follow from its counts.
     """
-    policy = load_policy(run.spec.report.policy)
+    policy = policy_of(run.spec)
     shards = _complete_shards(run)
-    metrics = run.stage("metrics").read_json("metrics.json")
+    archived = run.stage("metrics").read("metrics.json")
+    metrics = json.loads(archived)
+    kinds = {kind.name for kind in policy.tables}
+    tables = tuple(read_table(table, policy) for table in metrics["tables"] if table["kind"] in kinds)
+    as_archived = metrics
+    metrics = _without_rare_values(metrics, policy.cells.small)
+    hidden: frozenset[Cell] = frozenset()
+    if policy.cells.display == "suppress":
+        hidden = hidden_cells(metrics, run.spec, policy)
+        metrics = redacted(metrics, hidden, run.spec, policy)
+        tables = tuple(masked(table, hidden) for table in tables)
     prompt = run.design_file("prompt.template") if run.spec.prompt is not None else None
     return Content(
         spec=run.spec,
         key=run.key,
         policy=policy,
         plan=run.stage("plan").read_json("plan.json"),
-        sample=run.stage("sample").read_json("sample.json"),
+        sample=_without_rare_values(run.stage("sample").read_json("sample.json"), policy.cells.small),
         validation=run.stage("validation").read_json("validation.json"),
         metrics=metrics,
-        tables=tuple(read_table(table, policy) for table in metrics["tables"]),
+        tables=tables,
         models=_models(run, shards),
         prompt_digest=None if prompt is None else sha256(prompt),
         planned_at=_finished(run, "plan"),
@@ -181,7 +180,41 @@ def gather(run: Run) -> Content:
             for stage in ("plan", "sample", "validation", "metrics")
             for name, entry in sorted(run.stage(stage).success()["artefacts"].items())
         },
+        score_methods=_score_methods(run, shards),
+        earlier=tuple(earlier),
+        hidden=hidden,
+        signature=signature,
+        archived_metrics=archived if metrics is as_archived else None,
     )
+
+
+def _without_rare_values(document: Mapping[str, Any], small: int) -> Mapping[str, Any]:
+    """Free text in a demographics column may tell who someone is: values of few people are counted together."""
+    demographics = document.get("demographics")
+    if not demographics or "unknown_values" not in demographics:
+        return document
+    shown = {}
+    for attribute, values in demographics["unknown_values"].items():
+        rare = sum(n for n in values.values() if n < small)
+        kept = {value: n for value, n in values.items() if n >= small}
+        if rare:
+            kept["other"] = kept.get("other", 0) + rare
+        shown[attribute] = kept
+    if shown == demographics["unknown_values"]:
+        return document
+    return {**document, "demographics": {**demographics, "unknown_values": shown}}
+
+
+def _score_methods(run: Run, shards: list[str]) -> dict[str, int]:
+    """How the scores were read (``logits``, ``sampled``, ...), and how many rows each way."""
+    counted: Counter[str] = Counter()
+    for shard in shards:
+        # One column only: the texts and probabilities beside it can be large.
+        column = pq.read_table(io.BytesIO(run.stage(shard).read("scores.parquet")), columns=["method"])
+        counted.update(
+            {entry["values"]: entry["counts"] for entry in column["method"].value_counts().to_pylist()}
+        )
+    return dict(sorted(counted.items()))
 
 
 def _complete_shards(run: Run) -> list[str]:
@@ -200,111 +233,3 @@ def _models(run: Run, shards: list[str]) -> tuple[Mapping[str, Any], ...]:
 def _finished(run: Run, stage: str) -> datetime:
     # Times come from the stages' own records, so that rendering again gives the same bytes.
     return datetime.fromisoformat(run.stage(stage).success()["finished_at"])
-
-
-def read_table(table: Mapping[str, Any], policy: Policy) -> RateTable:
-    """Type one table of ``metrics.json`` and check it against its own counts.
-
-    Raises
-    ------
-    EvidenceError
-        If a rate, ratio or flag does not follow from the counts, or more were selected than assessed.
-    """
-    comparator = undefined_or(table["comparator"])
-    where = f"metrics.json: {table['kind']} {table['family']} {in_words(table['stratum'])}".rstrip()
-    counts = {row["label"]: (int(row["n"]), int(row["selected"])) for row in table["rows"]}
-    if len(counts) != len(table["rows"]):
-        raise EvidenceError(f"{where}: two rows have one label; categories must differ")
-    if isinstance(comparator, str) and comparator not in counts:
-        raise EvidenceError(f"{where}: the comparator {comparator!r} is not a row of the table")
-    base = counts[comparator] if isinstance(comparator, str) else None
-    return RateTable(
-        kind=table["kind"],
-        family=table["family"],
-        stratum=table["stratum"],
-        total=table["total"],
-        unknown=table["unknown"],
-        median=table["median"],
-        median_ties=table["median_ties"],
-        tied_rounds=table["tied_rounds"],
-        undersized_rounds=table.get("undersized_rounds"),
-        comparator=comparator,
-        rows=tuple(_row(row, base, comparator, policy, where) for row in table["rows"]),
-    )
-
-
-def _row(
-    row: Mapping[str, Any],
-    base: tuple[int, int] | None,
-    comparator: str | Undefined,
-    policy: Policy,
-    where: str,
-) -> TableRow:
-    n, selected, label = int(row["n"]), int(row["selected"]), row["label"]
-    if not 0 <= selected <= n:
-        raise EvidenceError(f"{where}, row {label!r}: {selected} of {n} were selected; that cannot be")
-    rate = Fraction(selected, n) if n else Undefined("nobody in this category was assessed")
-    stated = undefined_or(row["impact_ratio"]["value"])
-    ratio: Fraction | Undefined
-    if isinstance(stated, Undefined) or row["excluded"] is not None:
-        ratio = stated if isinstance(stated, Undefined) else Undefined(str(row["excluded"]))
-    elif base is None or base[1] == 0 or n == 0:
-        raise EvidenceError(
-            f"{where}, row {label!r}: a ratio is given, but the counts define none ({comparator})"
-        )
-    else:
-        ratio = Fraction(selected * base[0], n * base[1])
-        _agree(stated, ratio, f"{where}, row {label!r}: impact ratio")
-    if isinstance(rate, Fraction):
-        _agree(undefined_or(row["rate"]["value"]), rate, f"{where}, row {label!r}: rate")
-    below = ratio < policy.guidance.threshold if isinstance(ratio, Fraction) else None
-    if row["four_fifths_flag"] not in (below, None):
-        raise EvidenceError(
-            f"{where}, row {label!r}: the flag {row['four_fifths_flag']} is not what the counts give"
-        )
-    share = row["share_of_data"]
-    return TableRow(
-        label=label,
-        levels=row["category"],
-        n=n,
-        selected=selected,
-        share=_share(share, n),
-        rate=rate,
-        rate_estimate=row["rate"],
-        ratio=ratio,
-        below=below,
-        small="small_cell" in (*row["rate"]["flags"], *row["impact_ratio"]["flags"]),
-        excluded=row["excluded"],
-        estimate=row["impact_ratio"],
-        beyond={name: row[name] for name in ("missing", "unknown", "adverse_impact") if name in row},
-    )
-
-
-def _share(stated: float | None, n: int) -> Fraction | Undefined:
-    """Return the share as a fraction: the stated float, 0.5125 of 160, would print as 51.2%."""
-    if stated is None:
-        return Undefined("nobody was assessed")
-    return Fraction(n, round(n / stated)) if stated else Fraction(0)
-
-
-def _agree(stated: Any, exact: Fraction, what: str) -> None:
-    if isinstance(stated, Undefined) or not math.isclose(stated, exact, rel_tol=_CLOSE, abs_tol=_CLOSE):
-        raise EvidenceError(f"{what} is stated as {stated}, but its counts give {exact} = {float(exact):.6g}")
-
-
-def undefined_or(value: Any) -> Any:
-    """Turn ``{"undefined": reason}`` back into `Undefined`, and leave everything else alone."""
-    if isinstance(value, Mapping) and set(value) == {"undefined"}:
-        return Undefined(value["undefined"])
-    return value
-
-
-def in_words(levels: Mapping[str, str]) -> str:
-    """Print attribute levels or a stratum for people: the levels, underscores as spaces.
-
-    Examples
-    --------
-    >>> in_words({"sex": "female", "race": "Black"}), in_words({"position": "software_engineer"})
-    ('female, Black', 'software engineer')
-    """
-    return ", ".join(str(level).replace("_", " ") for level in levels.values())

@@ -1,7 +1,13 @@
-"""A page as one self-contained HTML file: no script, no remote asset, readable on a phone and on paper."""
+"""A page as one self-contained HTML file: no script, no remote asset, readable on a phone and on paper.
+
+`paper` makes the HTML that the PDF is set from: nothing folded, charts as pictures with an alternative text, and
+facts as tables, which PDF has tags for.
+"""
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from functools import cache
 from importlib.resources import files
 
@@ -9,12 +15,31 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from audit_lib.report.blocks import Page
+from audit_lib.report.charts import figure_style, standalone
+
+_HALO = re.compile(
+    r"paint-order:stroke;stroke:[^;}]+;stroke-width:4px;?|stroke:#[0-9a-f]+;stroke-width:4px;?"
+)
 
 
-def render_html(page: Page) -> bytes:
+def render_html(page: Page, *, paper: bool = False) -> bytes:
     """Return the page as HTML (UTF-8). Every text is escaped; only charts and the style sheet are not."""
     template = _environment().get_template("report.html.j2")
-    return template.render(page=page, style=Markup(_style()), safe=Markup).encode()
+    style = Markup(_style(paper=paper))
+    return template.render(
+        page=page, style=style, safe=Markup, paper=paper, picture=_picture, described=_described
+    ).encode()
+
+
+def _picture(svg: str) -> str:
+    # The halo of texts lies under them on screens; WeasyPrint does not know `paint-order` and would paint it over.
+    return "data:image/svg+xml;base64," + b64encode(_HALO.sub("", standalone(svg)).encode()).decode()
+
+
+def _described(svg: str) -> Markup:
+    """Title and description of a figure, which are escaped already."""
+    title, description = (re.search(f"<{tag}>(.*?)</{tag}>", svg, re.S) for tag in ("title", "desc"))
+    return Markup(". ".join(found[1] for found in (title, description) if found and found[1]))
 
 
 @cache
@@ -30,5 +55,8 @@ def _environment() -> Environment:
 
 
 @cache
-def _style() -> str:
-    return files("audit_lib.report").joinpath("templates", "style.css").read_text(encoding="utf-8")
+def _style(*, paper: bool) -> str:
+    folder = files("audit_lib.report").joinpath("templates")
+    names = ("style.css", "paper.css") if paper else ("style.css",)
+    sheets = [folder.joinpath(name).read_text(encoding="utf-8") for name in names]
+    return "\n".join([sheets[0], figure_style(), *sheets[1:]])

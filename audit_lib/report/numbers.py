@@ -42,15 +42,15 @@ def guarded(value: Fraction, digits: int, *thresholds: Fraction) -> str:
     return half_up(value, _MOST_DIGITS)
 
 
-def percent(value: Fraction, digits: int) -> str:
-    """Print a share as a percentage.
+def percent(value: Fraction, digits: int, *thresholds: Fraction) -> str:
+    """Print a share as a percentage; it never rounds across a threshold, given as a share.
 
     Examples
     --------
-    >>> percent(Fraction(667, 1390), 1)
-    '48.0%'
+    >>> percent(Fraction(667, 1390), 1), percent(Fraction(196, 10000), 1, Fraction(2, 100))
+    ('48.0%', '1.96%')
     """
-    return f"{half_up(value * 100, digits)}%"
+    return f"{guarded(value * 100, digits, *(100 * threshold for threshold in thresholds))}%"
 
 
 def signed(value: float | Fraction | Undefined, digits: int = 3) -> str:
@@ -78,12 +78,12 @@ def p_value(value: float | Undefined, alpha: float) -> str:
 
     Examples
     --------
-    >>> p_value(0.0496, 0.05), p_value(0.04999, 0.05), p_value(1e-9, 0.05), p_value(1.0, 0.05)
-    ('0.0496', '0.04999', '< 0.001', '1.000')
+    >>> p_value(0.0496, 0.05), p_value(0.04999, 0.05), p_value(1e-9, 0.05), p_value(0.0006, 0.0005)
+    ('0.0496', '0.04999', '< 0.001', '0.001')
     """
     if isinstance(value, Undefined):
         return UNDEFINED
-    if value < 0.001:
+    if value < 0.001 <= alpha:
         return "< 0.001"
     return guarded(Fraction(value), 3, Fraction(str(alpha)))
 

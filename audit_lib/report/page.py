@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
+from audit_lib.policies.clocks import valid_until
 from audit_lib.report.blocks import Facts, Page, Tone, code, text
 from audit_lib.report.content import Content
 from audit_lib.report.sections.beyond import beyond
 from audit_lib.report.sections.data import data
-from audit_lib.report.sections.method import caveats, decisions, evidence, terms
+from audit_lib.report.sections.experiment import experiment
+from audit_lib.report.sections.history import earlier_audits, history
+from audit_lib.report.sections.method import caveats, checklist, decisions, evidence, terms
+from audit_lib.report.sections.others import others
 from audit_lib.report.sections.quality import quality
-from audit_lib.report.sections.statutory import statutory
+from audit_lib.report.sections.signature import signature
+from audit_lib.report.sections.statutory import statutory, strata
 from audit_lib.report.sections.summary import summary
 
 
 def make_page(content: Content) -> Page:
     """Return the page's blocks."""
     spec, key = content.spec, content.key
-    sections = [summary(content), data(content), *statutory(content), beyond(content), quality(content)]
-    sections += [decisions(content), caveats(content), evidence(content), terms(content)]
+    sections = [summary(content), signature(content), data(content), *statutory(content), quality(content)]
+    sections += [strata(content), experiment(content), beyond(content), others(content)]
+    sections += [history(content), decisions(content)]
+    sections += [
+        checklist(content),
+        caveats(content),
+        evidence(content),
+        earlier_audits(content),
+        terms(content),
+    ]
     return Page(
         title=content.title,
         subtitle=spec.title,
@@ -34,8 +45,18 @@ def make_page(content: Content) -> Page:
     )
 
 
+def _auditor(content: Content) -> str:
+    if content.signature is not None:
+        return f"{content.signature.auditor}, {content.signature.organisation}"
+    named = content.spec.report.auditor
+    return f"{named}: not signed" if named else "not signed"
+
+
 def _badges(content: Content) -> list[tuple[str, Tone]]:
-    badges: list[tuple[str, Tone]] = [("Not signed", "flag")]
+    signed = content.signature
+    badges: list[tuple[str, Tone]] = [
+        ("Not signed", "flag") if signed is None else (f"Signed {signed.signed_at:%Y-%m-%d}", "plain")
+    ]
     if content.is_experiment:
         badges.append(("Experiment", "plain"))
     if not content.spec.model.valid_judge:
@@ -48,7 +69,7 @@ def _badges(content: Content) -> list[tuple[str, Tone]]:
 def _status(content: Content) -> Facts:
     spec, window = content.spec, content.key.window
     model = spec.model.name + (f" @ {spec.model.revision}" if spec.model.revision else "")
-    until = content.measured_at + timedelta(days=content.policy.validity_days)
+    until = valid_until(content.policy, content.measured_at.date())
     # Only a bias audit can be valid for a time; an experiment never allows any use.
     dates = (
         ()
@@ -58,19 +79,20 @@ def _status(content: Content) -> Facts:
             ("No use after", text(f"{until:%Y-%m-%d}")),
         )
     )
+    # The order of the strip: when, until when, what exactly, since when, by whom, from which run.
     return Facts(
         (
             ("Window audited", text(f"{window.start:%Y-%m-%d} to {window.end:%Y-%m-%d}")),
             *dates,
             ("Planned", text(f"{content.planned_at:%Y-%m-%d %H:%M} UTC")),
-            ("Scored", text(f"{content.scored_at:%Y-%m-%d %H:%M} UTC")),
+            ("Last run", text(f"{content.scored_at:%Y-%m-%d %H:%M} UTC")),
             ("Model", text(model)),
             (
                 "Prompt template",
                 text(code(content.prompt_digest[:12])) if content.prompt_digest else text("none: recorded"),
             ),
             ("In use since", text(spec.report.distribution_date or "never used, or not stated")),
-            ("Auditor", text(f"{spec.report.auditor}: not signed" if spec.report.auditor else "not signed")),
+            ("Auditor", text(_auditor(content))),
             ("Spec", text(code(content.key.spec_digest[:16]))),
         ),
         strip=True,

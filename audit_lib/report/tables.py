@@ -1,15 +1,21 @@
-"""``tables.csv``: every row of every statutory table, with stable columns."""
+r"""The tables as CSV, in columns that stay: ``tables.csv``, ``estimates.csv`` and ``answers.csv``.
+
+UTF-8, comma, one header line, ``\n``. An empty cell is a number that does not exist or is hidden; the column
+``undefined`` says why. Columns are only ever added, at the end.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
+from audit_lib.records import STATUSES
 from audit_lib.report.content import Content, RateTable, TableRow
 from audit_lib.report.numbers import guarded
+from audit_lib.report.suppress import HIDDEN
 from audit_lib.results import Undefined
 
 COLUMNS: Final = (
@@ -18,32 +24,114 @@ COLUMNS: Final = (
     "ratio_high_simultaneous", "comparator", "fisher_p", "below_guideline", "small_cell", "excluded", "undefined",
     "table_total", "table_unknown", "median", "median_ties", "tied_rounds",
 )  # fmt: skip
+"""Columns of ``tables.csv``: a line a category of a statutory table."""
+
+ESTIMATE_COLUMNS: Final = (
+    "audit", "window", "metric", "stratum", "group", "reference", "parameters", "value", "low", "high", "level",
+    "interval_method", "n", "n_group", "n_reference", "clusters", "test", "p_value", "p_holm", "flags", "undefined",
+    "method",
+)  # fmt: skip
+"""Columns of ``estimates.csv``: a line an estimate of any metric."""
+
+ANSWER_COLUMNS: Final = ("audit", "window", "stratum", "group", "rows", *STATUSES, "undefined")
+"""Columns of ``answers.csv``: a line a group, how many of its rows have which status."""
+
 _DIGITS = 6
+_FORMULA: Final = tuple("=+-@\t\r")
 
 
 def tables_csv(content: Content) -> bytes:
-    """Return the tables as CSV (UTF-8, one line a category of a table); empty cells are undefined."""
+    """Return the statutory tables as CSV."""
+    return _csv(COLUMNS, (_line(content, table, row) for table in content.tables for row in table.rows))
+
+
+def estimates_csv(content: Content) -> bytes:
+    """Return every estimate beyond the statutory tables as CSV."""
+    return _csv(ESTIMATE_COLUMNS, (_run(content) | _estimate(e) for e in content.metrics["estimates"]))
+
+
+def answers_csv(content: Content) -> bytes:
+    """Return the statuses of the rows by group as CSV."""
+    return _csv(ANSWER_COLUMNS, (_run(content) | _answers(e) for e in content.metrics["missingness"]))
+
+
+def _csv(columns: tuple[str, ...], lines: Iterable[Mapping[str, Any]]) -> bytes:
     out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
-    for table in content.tables:
-        for row in table.rows:
-            writer.writerow(_line(content, table, row))
+    writer.writerows({name: _harmless(value) for name, value in line.items()} for line in lines)
     return out.getvalue().encode()
+
+
+def _harmless(value: Any) -> Any:
+    """Text that a spreadsheet would run as a formula, with an apostrophe before it."""
+    if isinstance(value, str) and value[:1] in _FORMULA:
+        try:
+            float(value)
+        except ValueError:
+            return f"'{value}"
+    return value
+
+
+def _run(content: Content) -> dict[str, Any]:
+    return {"audit": content.spec.audit, "window": content.key.window.label}
+
+
+def _pairs(levels: Mapping[str, Any] | None) -> str:
+    return ";".join(f"{key}={value}" for key, value in (levels or {}).items())
+
+
+def _plain(value: Any) -> Any:
+    """A number, or nothing where it is undefined or hidden."""
+    return None if isinstance(value, Mapping) else value
+
+
+def _estimate(e: Mapping[str, Any]) -> dict[str, Any]:
+    test: Mapping[str, Any] = next(iter(e["tests"]), {})
+    parts = [part for part in (e["value"], e["interval"]) if isinstance(part, Mapping)]
+    reasons = [part["undefined"] for part in parts if "undefined" in part]
+    return {
+        "metric": e["metric"],
+        "stratum": _pairs(e["stratum"]),
+        "group": _pairs(e["group"]),
+        "reference": _pairs(e["reference"]),
+        "parameters": _pairs(e["parameters"]),
+        "value": _plain(e["value"]),
+        "low": e["interval"].get("low"),
+        "high": e["interval"].get("high"),
+        "level": e["interval"].get("level"),
+        "interval_method": e["interval"].get("method", ""),
+        **{key: _plain(e.get(key)) for key in ("n", "n_group", "n_reference", "clusters")},
+        "test": test.get("name", ""),
+        "p_value": _plain(test.get("p_value")),
+        "p_holm": _plain(e.get("multiplicity", {}).get("holm")),
+        "flags": ";".join(e["flags"]),
+        "undefined": "; ".join(dict.fromkeys(reasons)),
+        "method": e["method"],
+    }
+
+
+def _answers(e: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "stratum": _pairs(e["stratum"]),
+        "group": _pairs(e["group"]) if e["group"] is not None else "unknown",
+        "rows": _plain(e["n"]),
+        **{status: _plain(e.get(status)) for status in STATUSES},
+        "undefined": e["n"]["undefined"] if isinstance(e["n"], Mapping) else "",
+    }
 
 
 def _line(content: Content, table: RateTable, row: TableRow) -> dict[str, Any]:
     wide: Mapping[str, Any] = next((i for i in row.estimate["intervals"] if i["kind"] == "simultaneous"), {})
     fisher = next((t["p_value"] for t in row.estimate["tests"] if t["name"] == "fisher_exact"), None)
-    return {
-        "audit": content.spec.audit,
-        "window": content.key.window.label,
+    undefined = row.ratio.reason if isinstance(row.ratio, Undefined) else ""
+    return _run(content) | {
         "kind": table.kind,
         "family": table.family,
-        "stratum": ";".join(f"{key}={value}" for key, value in table.stratum.items()),
+        "stratum": _pairs(table.stratum),
         "category": row.label,
-        "n": row.n,
-        "selected": row.selected,
+        "n": None if row.hidden else row.n,
+        "selected": None if row.hidden else row.selected,
         "share_of_data": _number(row.share),
         "rate": _number(row.rate),
         "rate_low": row.rate_estimate["interval"].get("low"),
@@ -58,7 +146,7 @@ def _line(content: Content, table: RateTable, row: TableRow) -> dict[str, Any]:
         "below_guideline": "" if row.below is None else str(row.below).lower(),
         "small_cell": str(row.small).lower(),
         "excluded": row.excluded or "",
-        "undefined": row.ratio.reason if isinstance(row.ratio, Undefined) else "",
+        "undefined": HIDDEN if row.hidden else undefined,
         "table_total": table.total,
         "table_unknown": table.unknown,
         "median": table.median,

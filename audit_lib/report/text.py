@@ -28,7 +28,9 @@ def tables_text(metrics: Mapping[str, Any], policy: Policy) -> str:
             lines += [*_table(table, policy), ""]
     guidance = policy.guidance
     lines.append(
-        f"* below the {guidance.name} ({guidance.cite}), which {policy.short_law} does not set   ! small cell"
+        f"* below the {guidance.name} ({guidance.cite})"
+        + ("" if guidance.own else f", which {policy.short_law} does not set")
+        + "   ! small cell"
     )
     return "\n".join(lines)
 

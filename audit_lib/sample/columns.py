@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from audit_lib.canonical import canonical_json
 from audit_lib.errors import ColumnTypeError, MissingColumnError, SpecError
-from audit_lib.records import prompt_schema
+from audit_lib.records import answers_as_text, prompt_schema
 from audit_lib.registry import did_you_mean
 from audit_lib.sample.tables import Record
-from audit_lib.spec import AuditSpec
+from audit_lib.spec import UNDECIDED, AuditSpec
 
 NAME: Final = "name"
 """The key of ``fields`` that holds the candidate's name, by which rankings are matched."""
@@ -39,6 +39,8 @@ class Columns:
         Those that may not be null where they are present.
     time_format : {"iso8601", "unix_s"}
         How instants are written.
+    several : bool
+        Whether ``recorded_response`` may be a list: several answers to one prompt.
     """
 
     def __init__(
@@ -49,7 +51,9 @@ class Columns:
         required: Collection[str],
         filled: Collection[str],
         time_format: str,
+        several: bool = False,
     ) -> None:
+        self._several = several
         kinds = {field.name: field.type for field in prompt_schema(())}
         self._columns = [
             (
@@ -79,6 +83,8 @@ class Columns:
                     raise _missing(record, ours, theirs)
                 continue
             value = record.values[theirs]
+            if self._several and ours == "recorded_response" and isinstance(value, list):
+                value = answers_as_text(value) or value
             try:
                 row[ours] = None if value is None else convert(value, record.is_text)
             except _WrongTypeError as error:
@@ -130,10 +136,13 @@ def unit_of_sample(spec: AuditSpec) -> str:
 
     With a perturb section the versions that compete are made after the draw, so prompts are drawn.
     """
-    if spec.task == "listwise" or spec.decision.round == "round_id":
+    pooled = spec.task in ("listwise", "pairwise") and spec.decision.round is None
+    if pooled or spec.decision.round == "round_id":
         return "round"
     if spec.decision.round == "application_id" and spec.perturb is None:
         return "application"
+    if spec.task in UNDECIDED and spec.perturb is None and spec.sample.size is not None:
+        return "application"  # a draw must not part the versions of one prompt
     return "prompt"
 
 

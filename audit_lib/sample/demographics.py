@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from audit_lib.errors import ColumnTypeError, DuplicateIdError, MissingColumnError, SpecError
 from audit_lib.registry import did_you_mean
+from audit_lib.sample.row_checks import RowChecks
 from audit_lib.sample.tables import Record, TableFile
 from audit_lib.spec import AuditSpec
 
@@ -17,6 +19,12 @@ Value = str | None
 BLANK: Final = "(blank)"
 MOST_VALUES: Final = 50
 """With more unknown values than this the column is hardly a demographic one, and none is named."""
+
+UNNAMED: Final = "(not the look of a category)"
+MOSTLY_UNKNOWN: Final = 0.5
+"""Share of people of unknown level above which a warning is given."""
+_LABEL: Final = re.compile(r"(?!.*\d{5})[^@:\\]{1,48}")
+_FEW: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +49,11 @@ class Attributes:
     def account(
         self, application_ids: Sequence[str], chosen: Sequence[int], provenance: str
     ) -> dict[str, Any]:
-        """Count people, each once, among the `chosen` rows: matched, unmatched, and unknown by value."""
+        """Count people, each once, among the `chosen` rows: matched, unmatched, and unknown by value.
+
+        ``unknown`` counts whoever has no level, for whatever reason; ``unknown_values`` those whose value is no
+        level. A value is named only if it looks like a category: never an address, a number or a person's name.
+        """
         first: dict[str, int] = {}
         for index in chosen:
             first.setdefault(application_ids[index], index)
@@ -57,8 +69,12 @@ class Attributes:
         }
         return {
             **self.origin,
+            "people": len(people),
             "matched": matched,
             "unmatched": len(people) - matched,
+            "unknown": {
+                axis: sum(levels[index] is None for index in people) for axis, levels in self.levels.items()
+            },
             "unknown_values": {axis: _bounded(counts) for axis, counts in unknown.items()},
             "provenance": provenance,
         }
@@ -99,6 +115,25 @@ def attributes(spec: AuditSpec, application_ids: Sequence[str], own: Mapping[str
     return Attributes(matched=matched, raw=raw, levels=levels, origin=origin)
 
 
+def warnings(account: Mapping[str, Any]) -> Iterator[str]:
+    """Say what is wrong with the demographics of ``sample.json``, though nothing stops the audit."""
+    people = account["people"]
+    for axis, unknown in account["unknown"].items():
+        if people and unknown / people > MOSTLY_UNKNOWN:
+            yield (
+                f"WARNING: {axis} is unknown for {unknown} of {people} people: what is measured rests on the others; "
+                "look at demographics.columns, demographics.values and the ids"
+            )
+    for axis, values in account["unknown_values"].items():
+        strange = {value: count for value, count in values.items() if value != BLANK}
+        if strange:
+            named = ", ".join(repr(value) for value in sorted(strange, key=lambda v: (-strange[v], v))[:5])
+            yield (
+                f"WARNING: {axis}: {sum(strange.values())} people have a value that is no level of the spec: {named}"
+                f"{' and others' if len(strange) > 5 else ''}; map it in demographics.values or add the level"
+            )
+
+
 def _check(spec: AuditSpec) -> None:
     section = spec.demographics
     if section is None:
@@ -123,6 +158,7 @@ def _read(spec: AuditSpec, wanted: frozenset[str]) -> tuple[dict[str, dict[str, 
     if section is None:
         return {}, {}
     file = TableFile(spec.path(section.path))
+    checks = RowChecks(spec)
     places: dict[str, str] = {}
     people: dict[str, dict[str, Value]] = {}
     for record in file:
@@ -139,6 +175,8 @@ def _read(spec: AuditSpec, wanted: frozenset[str]) -> tuple[dict[str, dict[str, 
         places[person] = record.where
         values = {axis: _cell(record, column) for axis, column in sorted(section.columns.items())}
         if person in wanted:
+            for axis, value in values.items():
+                checks.category(axis, value, record.where, section.values.get(axis, {}))
             people[person] = values
     return people, {"path": section.path, "sha256": file.sha256}
 
@@ -160,4 +198,9 @@ def _cell(record: Record, column: str) -> Value:
 def _bounded(counts: Counter[str]) -> dict[str, int]:
     if len(counts) > MOST_VALUES:
         return {f"(more than {MOST_VALUES} different values)": counts.total()}
-    return dict(sorted(counts.items()))
+    named: Counter[str] = Counter()
+    # Many values that hardly repeat are names or free text, whatever each looks like.
+    personal = len(counts) > _FEW and counts.total() < 2 * len(counts)
+    for value, count in counts.items():
+        named[value if value == BLANK or (_LABEL.fullmatch(value) and not personal) else UNNAMED] += count
+    return dict(sorted(named.items()))

@@ -14,7 +14,7 @@ from audit_lib.sample.columns import (
 )
 from audit_lib.sample.sources import SOURCES, Row
 from audit_lib.sample.tables import Record
-from audit_lib.spec import AuditSpec
+from audit_lib.spec import UNDECIDED, AuditSpec
 
 
 @SOURCES("files")
@@ -34,6 +34,7 @@ def files(spec: AuditSpec) -> Callable[[Record], list[Row]]:
         required={*needed, *attributes_in_source(spec)},
         filled={*needed, "application_id"},
         time_format=spec.source.time_format,
+        several=spec.task in UNDECIDED,
     )
 
     def rows(record: Record) -> list[Row]:

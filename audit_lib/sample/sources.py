@@ -15,7 +15,8 @@ from audit_lib.errors import DuplicateIdError, EmptyWindowError, InputError
 from audit_lib.records import prompt_schema
 from audit_lib.registry import Registry
 from audit_lib.run import Window
-from audit_lib.sample.columns import unit_of_sample
+from audit_lib.sample.columns import attributes_in_source, unit_of_sample
+from audit_lib.sample.row_checks import RowChecks
 from audit_lib.sample.tables import BATCH_ROWS, Record, TableFile
 from audit_lib.spec import AuditSpec
 
@@ -121,6 +122,7 @@ class _Collected:
         self._batches: list[pa.RecordBatch] = []
         self._rows: list[Row] = []
         self._places: dict[str, str] = {}
+        self._checks, self._axes = RowChecks(spec), attributes_in_source(spec)
         self._unit = unit_of_sample(spec)
         self._rounds: dict[str, str] = {}
         self._rounds_outside: set[str] = set()
@@ -130,6 +132,9 @@ class _Collected:
         if (first := self._places.get(row["prompt_id"])) is not None:
             raise DuplicateIdError(f"{where}: its prompt_id was already used at {first}; ids must be unique")
         self._places[row["prompt_id"]] = where
+        self._checks.position(row["position"], where)
+        for axis in self._axes:
+            self._checks.category(axis, row.get(axis), where)
         if self._unit != "prompt":
             self._rounds.setdefault(row[f"{self._unit}_id"], where)
         self._rows.append({**row, "provenance": self._spec.groups.provenance})

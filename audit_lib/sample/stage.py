@@ -13,7 +13,7 @@ from audit_lib.records import prompt_schema, to_parquet
 from audit_lib.registry import did_you_mean
 from audit_lib.run import Run, StageOutput
 from audit_lib.sample.columns import unit_of_sample
-from audit_lib.sample.demographics import attributes
+from audit_lib.sample.demographics import attributes, warnings
 from audit_lib.sample.draw import Stratum, draw
 from audit_lib.sample.sources import read_source
 from audit_lib.spec import AuditSpec
@@ -77,9 +77,14 @@ def sample(run: Run) -> StageOutput:
         if accounted
         else None,
     }
+    for warning in warnings(document["demographics"]) if accounted else ():
+        run.notify(warning)
     counts = {"prompts": len(chosen), "applications": pc.count_distinct(table["application_id"]).as_py()}
     if unit == "round":
         counts["rounds"] = len(drawn.units)
+    if accounted:
+        unknown = document["demographics"]["unknown"]
+        counts |= {f"unknown_{axis}": count for axis, count in unknown.items() if count}
     content = to_parquet(table.to_pandas(), prompt_schema(spec.groups.axes), ["prompt_id"])
     return StageOutput({"prompts.parquet": content, "sample.json": pretty_json(document)}, counts)
 

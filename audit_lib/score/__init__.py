@@ -7,24 +7,39 @@ rows with a status, and an answer that is missing or doubled is an error.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from itertools import accumulate
 
 from audit_lib.canonical import pretty_json
-from audit_lib.errors import BackendError, IncompleteRunError, InputError
-from audit_lib.records import SCORE_SCHEMA, to_parquet
+from audit_lib.errors import IncompleteRunError, InputError
+from audit_lib.records import REPLY_SCHEMA, SCORE_SCHEMA, to_parquet
 from audit_lib.run import Run, StageOutput
+from audit_lib.score.again import score_again
 from audit_lib.score.backends import Backend, backend, check_model, fingerprint
+from audit_lib.score.canaries import canary_answers, canary_pack
+from audit_lib.score.chat import check_read
+from audit_lib.score.classifiers import classify
+from audit_lib.score.cost import Estimate
+from audit_lib.score.estimate import estimate_cuts
+from audit_lib.score.ledger import served
 from audit_lib.score.packs import Pack, cut, pack
-from audit_lib.score.requests import Elicitation, Response, Row, elicitation
+from audit_lib.score.requests import (
+    Collected,
+    Elicitation,
+    Pooled,
+    Request,
+    Response,
+    Row,
+    elicitation,
+    kinds_asked,
+    requests_of,
+    sampling_of,
+)
+from audit_lib.score.steps import converse, match, place_of_reply
 
-__all__ = ["check_model", "score_shard", "shards"]
-
-_EVERY_S = 5.0
+__all__ = ["check_model", "check_read", "estimate", "score_shard", "scores_again", "shards"]
 
 
 def shards(run: Run) -> list[int]:
@@ -47,7 +62,10 @@ def score_shard(run: Run, shard: int) -> StageOutput:
     Returns
     -------
     StageOutput
-        ``scores.parquet`` (SCORE_SCHEMA) and ``model.json`` (what answered; no times).
+        ``scores.parquet`` (SCORE_SCHEMA), ``model.json`` (what was asked; no times), ``served.json`` (which
+        models answered, and how often) and, in the first shard, ``canaries.json`` if the spec has any. A
+        local model's shard has ``plan.json`` (how it was computed, the sharing bound, the noise floor), a
+        pairwise audit's ``pairs.parquet`` (ANSWER_SCHEMA), one with steps has ``replies.parquet`` (REPLY_SCHEMA).
 
     Raises
     ------
@@ -57,65 +75,102 @@ def score_shard(run: Run, shard: int) -> StageOutput:
         If the model cannot be loaded or reached, or lost or doubled an answer.
     """
     spec = run.spec
-    check_model(spec.model, spec.task)
+    check_model(spec.model, spec.task, kinds_asked(spec))
+    check_read(spec)
     task, cuts = _plan(run)
     if shard not in cuts:
         raise IncompleteRunError(f"shard {shard} holds no requests; the run's shards are {sorted(cuts)}")
     packs = cuts[shard]
-    total = sum(map(len, packs))
-    with closing(backend.get(spec.model.backend)(spec.model)) as answering:
-        run.notify(f"score: shard {shard}: {total} requests to {spec.model.name}; loading")
-        description = answering.describe()
-        responses = list(_told(answering.score(packs), packs, f"score: shard {shard}", run.notify))
+    canaries = canary_pack(run, task) if shard == min(cuts) else ()
+    if any(place_of_reply(request) is not None for request in _requests(packs)):
+        check_model(spec.model, spec.task, ["text"])
+    conversed = converse(run, shard, cuts, canaries, sampling_of(spec))
+    asked = conversed.asked
+    of_canaries = {request.key for request in canaries}
+    responses = [response for response in asked.responses if response.key not in of_canaries]
+    description = asked.description
+    if canaries:
+        answers = [response for response in asked.responses if response.key in of_canaries]
+        extra = {"canaries.json": canary_answers(canaries, answers)}
+    else:
+        extra = {}
+    if conversed.replies:
+        extra["replies.parquet"] = to_parquet(
+            conversed.replies, REPLY_SCHEMA, ["request_id", "repeat", "step"]
+        )
     mark = fingerprint(description)
-    rows = [{**row, "model_fingerprint": mark} for row in _rows(task, packs, responses)]
+    collected = _collected(task, packs, responses)
+    rows = [{**row, "model_fingerprint": mark} for row in collected.rows]
     counts = Counter(str(row["status"]) for row in rows)
+    classified, judged = classify(run, rows)
     return StageOutput(
         artefacts={
             "scores.parquet": to_parquet(rows, SCORE_SCHEMA, ["variant_id", "repeat"]),
+            **collected.artefacts,
+            **classified,
             "model.json": pretty_json({**description, "fingerprint": mark}),
+            "served.json": pretty_json(served(asked.responses)),
+            **({} if asked.plan is None else {"plan.json": pretty_json(asked.plan)}),
+            **extra,
         },
-        counts={"rows": len(rows), "requests": total, **counts},
+        counts={
+            "rows": len(rows),
+            "requests": sum(map(len, packs)),
+            **counts,
+            **collected.counts,
+            **judged,
+            **asked.counts(),
+        },
     )
+
+
+def estimate(run: Run) -> Estimate:
+    """Return what scoring a run would take: requests, tokens, money and time. Nothing is asked or loaded.
+
+    Raises
+    ------
+    IncompleteRunError
+        If the variants are not there yet.
+    """
+    task, cuts = _plan(run)
+    with closing(backend.get(run.spec.model.backend)(run.spec.model)) as answering:
+        return estimate_cuts(run, task, cuts, answering)
+
+
+def scores_again(run: Run, shard: int) -> dict[str, bytes]:
+    """Make again what follows from the answers that a complete shard holds (`audit_lib.score.again`).
+
+    Raises
+    ------
+    EvidenceError
+        If the shard answers other questions than the variants ask.
+    """
+    task, cuts = _plan(run)
+    return score_again(run, shard, task, list(_requests(cuts.get(shard, []))))
 
 
 def _plan(run: Run) -> tuple[Elicitation, dict[int, list[Pack]]]:
     """Return the elicitation and the packs of each shard; the packs do not depend on the shards."""
     spec = run.spec
     task = elicitation.get(spec.task)(spec)
-    asked = task.requests(run.stage("variants").read_table("variants.parquet"))
+    asked = requests_of(run, task)
     if not asked:
         raise InputError("variants/variants.parquet: no rows, so there is nothing to score")
     repeated = [replace(request, repeat=r) for request in asked for r in range(spec.score.repeats)]
     kind: type[Backend] = backend.get(spec.model.backend)
-    return task, cut(pack(repeated, kind(spec.model).pack_size), spec.score.shards)
+    packs = pack(repeated, kind(spec.model).pack_size)
+    return task, cut(packs, spec.score.shards, whole_sections=isinstance(task, Pooled))
 
 
-def _rows(task: Elicitation, packs: Iterable[Pack], responses: Iterable[Response]) -> Iterator[Row]:
-    answers: dict[tuple[str, int], Response] = {}
-    for response in responses:
-        if response.key in answers:
-            raise BackendError(f"request {response.key}: the backend answered twice")
-        answers[response.key] = response
-    for request in (request for one in packs for request in one):
-        if request.key not in answers:
-            raise BackendError(f"request {request.key}: the backend gave no answer")
-        yield from task.rows(request, answers.pop(request.key))
-    if answers:
-        raise BackendError(f"the backend answered {len(answers)} requests that were not asked")
+def _collected(task: Elicitation, packs: Sequence[Pack], responses: Iterable[Response]) -> Collected:
+    answers = match(packs, responses)
+    if isinstance(task, Pooled):
+        return task.collect([(request, answers[request.key]) for request in _requests(packs)])
+    rows: list[Row] = [
+        row for request in _requests(packs) for row in task.rows(request, answers[request.key])
+    ]
+    return Collected(rows=rows, artefacts={}, counts={})
 
 
-def _told(
-    responses: Iterable[Response], packs: Sequence[Pack], what: str, notify: Callable[[str], None]
-) -> Iterator[Response]:
-    """Pass responses on; every few seconds, when a pack is through, tell how far it is."""
-    through = list(accumulate(map(len, packs)))  # requests done at the end of each pack
-    started = told = time.monotonic()
-    for done, response in enumerate(responses, start=1):
-        yield response
-        now = time.monotonic()
-        if done == through[-1] or (done in through and now - told >= _EVERY_S):
-            told = now
-            rate = done / max(now - started, 1e-9)
-            left = "" if done == through[-1] else f", about {(through[-1] - done) / rate:.0f} s left"
-            notify(f"{what}: {done} of {through[-1]} requests, {rate:.1f}/s{left}")
+def _requests(packs: Iterable[Pack]) -> Iterator[Request]:
+    return (request for one in packs for request in one)

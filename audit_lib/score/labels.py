@@ -23,11 +23,20 @@ def read_label(text: str | None, labels: Sequence[str]) -> int | None:
     True
     >>> read_label("The answer is Yes", ["No", "Yes"]) is None
     True
+    >>> [read_label(text, ["A", "B"]) for text in ("A better candidate is B", "A/B", "A.", "b, by far")]
+    [None, None, 0, 1]
     """
     answer = (text or "").lstrip(_AROUND).casefold()
-    fits = [
-        i
-        for i, label in enumerate(labels)
-        if re.match(re.escape(label.strip().casefold()) + r"(?!\w)", answer) is not None
-    ]
+    fits = [i for i, label in enumerate(labels) if re.match(_pattern(label), answer) is not None]
     return max(fits, key=lambda i: len(labels[i])) if fits else None
+
+
+def _pattern(label: str) -> str:
+    """A word of up to three letters begins other phrases too ("A better ...", "No doubt"): it has to end there."""
+    plain = label.strip().casefold()
+    end = (
+        r"(?=\s*(?:$|[\n*_)\]}\"',;:!\u2013\u2014-]|\.(?!\s*\d)))"
+        if len(plain) <= 3 and plain.isalpha()
+        else r"(?!\w)"
+    )
+    return re.escape(plain) + end

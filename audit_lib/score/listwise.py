@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from audit_lib.score.ranking import read_ranking
-from audit_lib.score.requests import Kind, Request, Response, Row, elicitation, group_requests, score_row
+from audit_lib.score.requests import (
+    Kind,
+    Request,
+    Response,
+    Row,
+    elicitation,
+    group_requests,
+    sampling_of,
+    score_row,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +27,8 @@ if TYPE_CHECKING:
 class Listwise:
     """Rank the candidates who share a request.
 
+    A live model is shown them in an order drawn by the spec's seed (``order_shown``), and generates the ranking.
+
     The score of the candidate at rank r of n is ``n - r + 1``, so that higher is better. A candidate
     whom the text does not name is kept, ranked last in the order shown, with status ``unranked`` and
     the detail ``absent`` or ``misspelt``. A text that names nobody gives ``unparsed`` rows without a
@@ -26,11 +38,11 @@ class Listwise:
     asks: ClassVar[Kind] = "text"
 
     def __init__(self, spec: AuditSpec) -> None:
-        pass
+        self.sampling = None if spec.model.backend == "recorded" else sampling_of(spec)
 
     def requests(self, variants: pd.DataFrame) -> list[Request]:
         """Return one request for each list of candidates."""
-        return group_requests(variants)
+        return [replace(request, sampling=self.sampling) for request in group_requests(variants)]
 
     def rows(self, request: Request, response: Response) -> list[Row]:
         """Return a row for each candidate of the list."""

@@ -54,8 +54,17 @@ def pack(requests: Sequence[Request], size: int) -> list[Pack]:
     return packs
 
 
-def cut(packs: Sequence[Pack], shards: int) -> dict[int, list[Pack]]:
+def cut(packs: Sequence[Pack], shards: int, *, whole_sections: bool = False) -> dict[int, list[Pack]]:
     """Deal whole packs out to shards in contiguous runs of about equal numbers of requests.
+
+    Parameters
+    ----------
+    packs : sequence of Pack
+        As `pack` gives them.
+    shards : int
+        Most shards.
+    whole_sections : bool
+        Whether all packs of a section must be in one shard.
 
     Returns
     -------
@@ -64,8 +73,11 @@ def cut(packs: Sequence[Pack], shards: int) -> dict[int, list[Pack]]:
     """
     total = sum(len(p) for p in packs)
     dealt: dict[int, list[Pack]] = {}
-    before = 0
+    before = begun = 0
+    section = None
     for p in packs:
-        dealt.setdefault(before * shards // total, []).append(p)
+        if not whole_sections or p[0].section != section:
+            begun, section = before, p[0].section
+        dealt.setdefault(begun * shards // total, []).append(p)
         before += len(p)
     return dealt

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from audit_lib.records import CHECK, VARIATION
 from audit_lib.score.labels import read_label
+from audit_lib.score.parse import Scale, read_rating
 from audit_lib.score.requests import (
+    OWN_SCORE,
     Candidate,
     Kind,
     Request,
@@ -14,6 +19,7 @@ from audit_lib.score.requests import (
     Row,
     elicitation,
     group_requests,
+    sampling_of,
     score_row,
 )
 
@@ -32,6 +38,9 @@ class Pointwise:
     relevance 0 and 1 that is P(Yes) given that the answer is No or Yes. The mass is stored beside it: a small one
     says that the model hardly answers the question at all.
 
+    With ``prompt.read`` other than ``labels`` the score is the rating that the generated text gives
+    (`audit_lib.score.parse`), on the scale of labels and relevance.
+
     A recorded decision has the recorded score. Only where no row of the audit has a score is one made: 1 if
     selected and 0 if not, else the relevance of the label with which the recorded text begins. A score that
     is missing beside others stays missing: 0 or 1 need not lie on their scale.
@@ -42,12 +51,28 @@ class Pointwise:
     def __init__(self, spec: AuditSpec) -> None:
         self.labels = tuple(spec.prompt.labels) if spec.prompt else ()
         self.relevance = tuple(spec.prompt.relevance) if spec.prompt else ()
+        self.read = spec.prompt.read if spec.prompt else "labels"
+        self.sampling = None if spec.model.backend == "recorded" else sampling_of(spec)
         self._scores_were_recorded = False
+        self._questions = _questions(spec)
+        self._about: dict[str, str] = {}
 
     def requests(self, variants: pd.DataFrame) -> list[Request]:
         """Return one request for each variant."""
         self._scores_were_recorded = bool(variants["recorded_score"].notna().any())
-        return group_requests(variants, self.labels)
+        self._about = _about(variants)
+        requests = group_requests(variants)
+        if self.read == "labels":
+            return [replace(request, labels=self._scale(request).labels) for request in requests]
+        return [replace(request, sampling=self.sampling) for request in requests]
+
+    def _scale(self, request: Request) -> Scale:
+        attribute = self._about.get(request.request_id)
+        return (
+            Scale(labels=self.labels, relevance=self.relevance)
+            if attribute is None
+            else self._questions[attribute]
+        )
 
     def rows(self, request: Request, response: Response) -> list[Row]:
         """Return the candidate's row."""
@@ -58,6 +83,10 @@ class Pointwise:
             return score_row(request, candidate, response)
         if response.method == "recorded":
             return self._recorded(request, candidate, response)
+        if response.method in OWN_SCORE and response.score is not None:
+            return score_row(request, candidate, response)
+        if self.read != "labels":
+            return self._read(request, candidate, response)
         masses = response.label_probabilities or ()
         mass = math.fsum(masses)
         if not 0 < mass < math.inf:
@@ -70,9 +99,29 @@ class Pointwise:
                 detail="no probability falls on any label",
             )
         shares = [p / mass for p in masses]
-        score = math.fsum(p * worth for p, worth in zip(shares, self.relevance, strict=True))
         return score_row(
-            request, candidate, response, label_probabilities=shares, label_mass=mass, score=score
+            request,
+            candidate,
+            response,
+            label_probabilities=shares,
+            label_mass=mass,
+            score=self.expected(shares, request),
+        )
+
+    def expected(self, shares: Sequence[float], request: Request | None = None) -> float:
+        """Return the score of normalised label probabilities.
+
+        Of a question about an attribute: the place of the most probable answer, the first of equal ones.
+        """
+        if request is not None and request.request_id in self._about:
+            return float(max(range(len(shares)), key=lambda place: shares[place]))
+        return math.fsum(p * worth for p, worth in zip(shares, self.relevance, strict=True))
+
+    def _read(self, request: Request, candidate: Candidate, response: Response) -> Row:
+        read = "phrase" if request.request_id in self._about else self.read
+        found = read_rating(response.text, read, self._scale(request))
+        return score_row(
+            request, candidate, response, score=found.score, status=found.status, detail=found.detail
         )
 
     def _recorded(self, request: Request, candidate: Candidate, response: Response) -> Row:
@@ -80,10 +129,35 @@ class Pointwise:
         made = not self._scores_were_recorded
         if made and score is None and selected is not None:
             score = float(selected)
+        if made and score is None and self.read != "labels":
+            return self._read(request, candidate, response)
         if made and score is None and (label := read_label(response.text, self.labels)) is not None:
             score = self.relevance[label]
         if score is None or not math.isfinite(score):
-            return score_row(
-                request, candidate, response, status="unparsed", detail="no recorded score, decision or label"
-            )
+            detail = "no recorded score, decision or label"
+            if selected is not None:
+                detail = "a recorded decision without the score that others have"
+            return score_row(request, candidate, response, status="unparsed", detail=detail)
         return score_row(request, candidate, response, score=score, selected=selected)
+
+
+def _questions(spec: AuditSpec) -> dict[str, Scale]:
+    """Return the answers to the question about each attribute; an answer's worth is its place."""
+    if spec.manipulation is None:
+        return {}
+    found = {}
+    for attribute in spec.manipulation.questions:
+        labels = spec.manipulation.labels(attribute, spec.groups.attributes[attribute])
+        found[attribute] = Scale(labels=labels, relevance=tuple(map(float, range(len(labels)))))
+    return found
+
+
+def _about(variants: pd.DataFrame) -> dict[str, str]:
+    """Return request -> attribute, for the requests that ask for an attribute."""
+    if VARIATION not in variants:
+        return {}
+    asked = variants[variants[VARIATION].str.startswith(CHECK, na=False)]
+    return {
+        str(request): str(variation).removeprefix(CHECK)
+        for request, variation in zip(asked["request_id"], asked[VARIATION], strict=True)
+    }

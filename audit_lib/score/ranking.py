@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -80,12 +81,22 @@ def read_ranking(text: str, names: Sequence[str]) -> Ranking:
 
 
 def _plain(text: str) -> str:
-    return " ".join(_MARKDOWN.sub(" ", text).casefold().split())
+    return " ".join(_MARKDOWN.sub(" ", _one_form(text)).casefold().split())
+
+
+def _one_form(text: str) -> str:
+    """The same name in one Unicode form, with one kind of apostrophe; accents stay, they tell names apart."""
+    return (
+        unicodedata.normalize("NFKC", text)
+        .replace("\u2019", "'")
+        .replace("\u02bc", "'")
+        .replace("\u2018", "'")
+    )
 
 
 def _from_list(text: str, names: list[str]) -> list[int]:
     items: list[tuple[str | None, int]] = []
-    for line in text.splitlines():
+    for line in _one_form(text).splitlines():
         if (item := _ITEM.match(_MARKDOWN.sub(" ", line).casefold())) is None:
             continue
         if mentioned := _mentions(" ".join(item["rest"].split()), names):

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, runtime_checkable
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import ColumnTypeError
 from audit_lib.records import Status
 from audit_lib.registry import Registry
+from audit_lib.seeds import derive_seed
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from audit_lib.run import Run
     from audit_lib.spec import AuditSpec
 
-Method = Literal["logits", "logprobs", "sampled", "generated", "recorded"]
+Method = Literal["logits", "logprobs", "sampled", "generated", "recorded", "endpoint", "similarity"]
+OWN_SCORE: Final = ("endpoint", "similarity")
+"""Methods by which the model itself gives the score, on its own scale."""
 Kind = Literal["labels", "text"]
 """What is asked for: the probabilities of labels, or a text."""
 
@@ -125,11 +129,18 @@ class Response:
         Id of the model that answered.
     method : str
         How it was read: ``logits`` (full vocabulary), ``logprobs`` (of an API), ``sampled`` (share of
-        sampled answers), ``generated`` (a text) or ``recorded``.
+        sampled answers), ``generated`` (a text), ``recorded``, ``endpoint`` (a tool's own score or decision) or
+        ``similarity`` (of embeddings).
     attempts : int
         How often it was asked, the successful time included.
     detail : str or None
         Why the status is not ok, without personal data or secrets.
+    score, selected : float or None, bool or None
+        What a model that gives scores or decisions of its own gave.
+    system_fingerprint : str or None
+        What the provider says about the system behind the model; it may change while the id stays.
+    prompt_tokens, completion_tokens : int
+        What the provider counted; 0 where nothing is counted.
     """
 
     request_id: str
@@ -137,10 +148,15 @@ class Response:
     status: Status = "ok"
     label_probabilities: tuple[float, ...] | None = None
     text: str | None = None
+    score: float | None = None
+    selected: bool | None = None
     model: str
     method: Method
     attempts: int = 1
     detail: str | None = None
+    system_fingerprint: str | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
     @property
     def key(self) -> tuple[str, int]:
@@ -167,7 +183,77 @@ class Elicitation(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """What an elicitation makes of all the answers of its pools: score rows, further artefacts, counts."""
+
+    rows: list[Row]
+    artefacts: dict[str, bytes]
+    counts: dict[str, int]
+
+
+@runtime_checkable
+class Pooled(Protocol):
+    """An elicitation whose rows need the answers to several requests, those of one section.
+
+    All requests of a section are then in one shard, and `collect` takes the place of `rows`.
+    """
+
+    table: ClassVar[str]
+    """Artefact of the stage ``variants`` that `requests` reads."""
+
+    def collect(self, asked: Sequence[tuple[Request, Response]]) -> Collected:
+        """Return the rows of a shard from all its requests and their responses."""
+        ...
+
+    def again(self, requests: Sequence[Request], artefact: pd.DataFrame) -> Collected:
+        """Return the same from the answers that a shard's artefact of the name `table` holds."""
+        ...
+
+
 elicitation: Registry[type[Elicitation]] = Registry("elicitation", "audit_lib.score")
+
+
+def kinds_asked(spec: AuditSpec) -> tuple[Kind, ...]:
+    """Return what the spec asks a model for; the steps of a template ask for texts besides."""
+    if spec.prompt is not None and spec.prompt.read != "labels":
+        return ("text",)
+    return (elicitation.get(spec.task).asks,)
+
+
+def sampling_of(spec: AuditSpec) -> Sampling:
+    """Return how texts that are read, rankings and replies are generated."""
+    if spec.prompt is None:
+        return Sampling(max_tokens=512)
+    return Sampling(
+        max_tokens=spec.prompt.max_tokens,
+        temperature=spec.prompt.temperature,
+        seed=derive_seed(spec.seed, "answers") % 2**31 if spec.prompt.temperature else 0,
+    )
+
+
+def requests_of(run: Run, task: Elicitation) -> list[Request]:
+    """Return the requests that the run's variants make."""
+    table = task.table if isinstance(task, Pooled) else "variants.parquet"
+    return task.requests(run.stage("variants").read_table(table))
+
+
+def questions(requests: Iterable[Request]) -> dict[str, tuple[str, str]]:
+    """Return what is asked about each variant: the request's id and digest.
+
+    Where several requests are about a variant, the id is their family's, and the digest that of their digests, sorted.
+    """
+    about: dict[str, list[Request]] = {}
+    for request in requests:
+        for candidate in request.candidates:
+            about.setdefault(candidate.variant_id, []).append(request)
+    found = {}
+    for variant, asked in about.items():
+        if len(asked) == 1:
+            found[variant] = (asked[0].request_id, asked[0].digest())
+        else:
+            found[variant] = (asked[0].family, sha256(canonical_json(sorted(r.digest() for r in asked))))
+    return found
 
 
 def group_requests(variants: pd.DataFrame, labels: Sequence[str] = ()) -> list[Request]:
@@ -196,7 +282,7 @@ def _request(request_id: str, rows: list[dict[str, Any]], labels: tuple[str, ...
         request_id=request_id,
         section=first["position"],
         family=min(row["prompt_id"] for row in rows),
-        messages=_messages(first["messages"], request_id),
+        messages=conversation(first["messages"], request_id),
         labels=labels,
         candidates=tuple(
             Candidate(
@@ -213,7 +299,14 @@ def _request(request_id: str, rows: list[dict[str, Any]], labels: tuple[str, ...
     )
 
 
-def _messages(text: str | None, request_id: str) -> tuple[Message, ...]:
+def conversation(text: str | None, request_id: str) -> tuple[Message, ...]:
+    """Read the column ``messages``.
+
+    Raises
+    ------
+    ColumnTypeError
+        If it is not a list of turns.
+    """
     if text is None:
         return ()
     try:
@@ -243,8 +336,8 @@ def score_row(request: Request, candidate: Candidate, response: Response, **valu
         "request_digest": request.digest(),
         "label_probabilities": None,
         "label_mass": None,
-        "score": None,
-        "selected": None,
+        "score": response.score,
+        "selected": response.selected,
         "text": response.text,
         "method": response.method,
         "status": response.status,

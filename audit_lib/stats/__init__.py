@@ -13,10 +13,12 @@ exact              could two rates be equal? (Fisher, Boschloo)
 adverse_impact     four fifths without rounding, standard deviations, shortfall, flip-flop
 ranks              how sure is the rank index?
 clusters           ... when rows share an application?
+distances          how sure is a distance between two groups' scores?
 bootstrap          ... for any function of sums over applications?
 auc                how sure are AUCs of overlapping subgroups, and the gap between them?
 simultaneous       ... when the largest of many differences was picked?
 ratios             ... when the comparator is whichever rate is highest?
+clustered_rates    ... when candidates compete in rounds or share applications?
 multiplicity       what is left of p-values after so many tests?
 heterogeneity      do positions agree, and does pooling them turn the finding round?
 power              how large must the audit be; what could it have found?
@@ -41,11 +43,19 @@ from audit_lib.stats.bootstrap import (
     percentile_interval,
 )
 from audit_lib.stats.cells import class_reason, flags, pair_reason
+from audit_lib.stats.clustered_rates import ClusteredRates, effective_wilson, flat_limit
 from audit_lib.stats.clusters import (
     TwoSidedVariance,
     cluster_interval,
     mean_difference,
     two_sided_variance,
+)
+from audit_lib.stats.distances import (
+    ErrorDraws,
+    distance_interval,
+    distance_test,
+    earth_movers_errors,
+    jensen_shannon_errors,
 )
 from audit_lib.stats.exact import boschloo, fisher_exact
 from audit_lib.stats.heterogeneity import (
@@ -82,6 +92,8 @@ __all__ = [
     "AllRatios",
     "AucCovariance",
     "Bounds",
+    "ClusteredRates",
+    "ErrorDraws",
     "FlipFlop",
     "MantelHaenszel",
     "PairInterval",
@@ -103,12 +115,18 @@ __all__ = [
     "cochran_q",
     "design_effect",
     "difference_of_proportions",
+    "distance_interval",
+    "distance_test",
+    "earth_movers_errors",
+    "effective_wilson",
     "exact_ratio",
     "fisher_exact",
     "flags",
+    "flat_limit",
     "flip_flop",
     "holm",
     "is_below",
+    "jensen_shannon_errors",
     "mantel_haenszel",
     "max_t_quantile",
     "mean_difference",

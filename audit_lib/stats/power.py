@@ -143,7 +143,7 @@ def power_of_two_proportions(
     if test == "normal":
         return _normal_power(p1, n1 / design_effect, p2, n2 / design_effect, alpha)
     region = _fisher_region(n1, n2, alpha, test, design_effect)
-    return float(_binomial(n1, p1) @ region @ _binomial(n2, p2))
+    return _sum_of_products(_binomial(n1, p1), _given(region, _binomial(n2, p2)))
 
 
 def sample_size_for_proportions(
@@ -310,10 +310,11 @@ def smallest_detectable_ratio(
             p2 = reference_rate
             return _normal_power(ratio * p2, n1 / design_effect, p2, n2 / design_effect, alpha)
     else:
-        given_reference = _fisher_region(n1, n2, alpha, test, design_effect) @ _binomial(n2, reference_rate)
+        region = _fisher_region(n1, n2, alpha, test, design_effect)
+        given_reference = _given(region, _binomial(n2, reference_rate))
 
         def reached(ratio: float) -> float:
-            return float(_binomial(n1, ratio * reference_rate) @ given_reference)
+            return _sum_of_products(_binomial(n1, ratio * reference_rate), given_reference)
 
     if reached(0.0) < power:
         raise UndefinedMetricError(f"even a ratio of 0 would be found with a probability below {power:g}")
@@ -328,6 +329,16 @@ def _normal_power(p1: float, n1: float, p2: float, n2: float, alpha: float) -> f
     if error == 0.0:
         return 1.0 if gap > under_null else 0.0
     return float(ndtr((gap - under_null) / error) + ndtr((-gap - under_null) / error))
+
+
+def _given(region: NDArray[np.float64], reference: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probability of rejection for each number selected in the group, over the reference's numbers."""
+    # Not a matrix product: its last digits would depend on the number of BLAS threads.
+    return np.asarray(np.einsum("ij,j->i", region, reference))
+
+
+def _sum_of_products(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    return float(np.einsum("i,i->", a, b))
 
 
 def _fisher_region(n1: int, n2: int, alpha: float, test: str, design_effect: float) -> NDArray[np.float64]:

@@ -127,7 +127,7 @@ def simultaneous_ratios(
         conditional = Interval(low=low, high=high, level=level, method="Koopman score", kind="conditional")
         value = (x1 * n2) / (n1 * x2) if x2 else Undefined("the comparator selected nobody")
         pairs.append(PairInterval(first=i, second=j, value=value, interval=interval, conditional=conditional))
-    return _with_highest(pairs, len(counts), critical, level)
+    return ratios_to_highest(pairs, len(counts), critical, level)
 
 
 def simultaneous_log_ratios(
@@ -179,7 +179,7 @@ def simultaneous_log_ratios(
         )
         for pair in logs.pairs
     ]
-    return _with_highest(pairs, p.size, logs.critical_value, level)
+    return ratios_to_highest(pairs, p.size, logs.critical_value, level)
 
 
 def _exponential(interval: Interval | Undefined) -> Interval | Undefined:
@@ -193,7 +193,8 @@ def _exponential(interval: Interval | Undefined) -> Interval | Undefined:
     )
 
 
-def _with_highest(pairs: list[PairInterval], k: int, critical: float, level: float) -> AllRatios:
+def ratios_to_highest(pairs: list[PairInterval], k: int, critical: float, level: float) -> AllRatios:
+    """Return the ratios of all pairs of `k` categories, with each over the highest read off them."""
     low, high = [1.0] * k, [1.0] * k
     for pair in pairs:
         if isinstance(pair.interval, Undefined):

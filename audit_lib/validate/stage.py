@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from audit_lib.canonical import pretty_json
 from audit_lib.errors import ValidationFailedError
-from audit_lib.records import ANSWERED
+from audit_lib.records import ANSWERED, VARIATION
 from audit_lib.run import Run, StageOutput
 from audit_lib.validate.completeness import completeness_by_group, completeness_suite, label_mass
 from audit_lib.validate.expectations import check_table
-from audit_lib.validate.suites import prompts_suite, scores_suite, variants_suite
+from audit_lib.validate.suites import beside_suite, prompts_suite, scores_suite, variants_suite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +37,8 @@ def validate(run: Run) -> StageOutput:
     prompts = run.stage("sample").read_table("prompts.parquet")
     variants = run.stage("variants").read_table("variants.parquet")
     scores = _scores(run)
+    asked = len(variants) * spec.score.repeats
+    variants, scores, beside = _ordinary(variants, scores)
     groups = completeness_by_group(scores, variants, spec.groups)
     mass = label_mass(scores)
     suites = [
@@ -45,6 +47,10 @@ def validate(run: Run) -> StageOutput:
         check_table("scores", *scores_suite(spec, scores, variants)),
         check_table("completeness", *completeness_suite(groups, mass, spec.checks)),
     ]
+    if beside is not None:
+        suites.append(
+            check_table("beside", *beside_suite(spec, *beside, asked - len(variants) * spec.score.repeats))
+        )
     failed = [e["severity"] for suite in suites for e in suite["expectations"] if not e["success"]]
     severity = "error" if "error" in failed else "warning" if failed else None
     document = {
@@ -88,6 +94,17 @@ def require_valid(run: Run) -> None:
         f"See {folder.store.uri(f'{folder.prefix}/validation.json')}"
         + ("; `checks` in the spec holds the thresholds of completeness" if by_checks else "")
     )
+
+
+def _ordinary(
+    variants: pd.DataFrame, scores: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, tuple[pd.DataFrame, pd.DataFrame] | None]:
+    """Take apart the rows that groups are compared by, and controls, other prompts and checks beside them."""
+    if VARIATION not in variants or variants[VARIATION].isna().all():
+        return variants, scores, None
+    own = variants[VARIATION].isna()
+    theirs = scores["variant_id"].isin(variants.loc[own, "variant_id"])
+    return variants[own], scores[theirs], (variants[~own], scores[~theirs])
 
 
 def _failure(table: str, expectation: dict[str, Any]) -> str:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from audit_lib.records import ANSWERED, STATUSES
 from audit_lib.run import Window
+from audit_lib.sample.demographics import MOSTLY_UNKNOWN
+from audit_lib.spec import UNDECIDED
 from audit_lib.validate.expectations import (
     Expectation,
     between,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from audit_lib.spec import AuditSpec
+    from audit_lib.spec_perturb import Perturb
 
 Suite = tuple["pd.DataFrame", list[Expectation]]
 
@@ -44,23 +47,31 @@ def prompts_suite(spec: AuditSpec, window: Window, prompts: pd.DataFrame, varian
         filled("fields"),
         one_of("provenance", [spec.groups.provenance]),
         *_levels(spec),
-        *_rounds(spec, ("round_id", "order_shown")),
+        *(_rounds(spec, ("round_id", "order_shown")) if spec.model.backend == "recorded" else []),
     ]
-    expected = 1
+    least, most = 1, 1
     if spec.perturb is None:
         for axis in spec.groups.axes:  # someone's level must be known, or there is nothing to compare
             frame[f"unknown_share_{axis}"] = float(frame[axis].isna().mean()) if len(frame) else 0.0
             suite.append(between(f"unknown_share_{axis}", None, 1, before=True))
+            suite.append(between(f"unknown_share_{axis}", None, MOSTLY_UNKNOWN, severity="warning"))
     else:
-        expected = len(spec.groups.cells()) * spec.perturb.names_per_cell
-    suite.append(between("variants", expected, expected))
+        least, most = _variants_of_a_prompt(spec.perturb, len(spec.groups.cells()))
+    suite.append(between("variants", least, most))
     if spec.source.windowed:
         suite += [filled("occurred_at"), between("occurred_at", window.start, window.end, before=True)]
-    if spec.task == "listwise":
+    if spec.task == "listwise" and spec.model.backend == "recorded":
         frame["places"] = frame.groupby("round_id")["prompt_id"].transform("size")
         frame["shown_within_round"] = frame["order_shown"].le(frame["places"])
         suite.append(holds("shown_within_round"))
     return frame, suite
+
+
+def _variants_of_a_prompt(perturb: Perturb, groups: int) -> tuple[int, int]:
+    shown = {"full": groups, "balanced_incomplete": perturb.block_size or 0, "two_sample": 1}[perturb.design]
+    if perturb.kind == "lexicon":
+        return 0, shown
+    return shown * perturb.names_per_cell, shown * perturb.names_per_cell
 
 
 def variants_suite(spec: AuditSpec, variants: pd.DataFrame, prompts: pd.DataFrame) -> Suite:
@@ -77,9 +88,11 @@ def variants_suite(spec: AuditSpec, variants: pd.DataFrame, prompts: pd.DataFram
         *_levels(spec),
         *_rounds(spec, ("request_id", "order_shown")),
     ]
-    if spec.perturb is not None:
+    if spec.perturb is not None and spec.perturb.kind != "lexicon":  # which varies what a prompt mentions
         suite += [filled(axis) for axis in spec.groups.axes]
-    if spec.prompt is not None:
+    if (
+        spec.prompt is not None and spec.task != "pairwise"
+    ):  # what is asked about pairs stands in pairs.parquet
         suite.append(filled("messages"))
     if spec.decision.rule == "top_k":
         suite.append(filled("round_id"))
@@ -96,11 +109,14 @@ def scores_suite(spec: AuditSpec, scores: pd.DataFrame, variants: pd.DataFrame) 
     """
     request_of = variants.drop_duplicates("variant_id").set_index("variant_id")["request_id"]
     answered = scores["status"].isin(ANSWERED)
+    answer = scores["text" if spec.task in UNDECIDED else "score"]
     lists = scores["label_probabilities"]
     frame = scores.drop(columns="label_probabilities").assign(
         has_variant=scores["variant_id"].isin(request_of.index),
         request_of_variant=scores["request_id"].eq(scores["variant_id"].map(request_of)),
-        scored_if_answered=answered.eq(scores["score"].notna()),
+        scored_if_answered=answered.eq(answer.notna())
+        if spec.task not in UNDECIDED
+        else ~answered | answer.notna(),
         explained_if_not_ok=scores["status"].eq("ok") | scores["detail"].notna(),
         labels=lists.map(len, na_action="ignore").astype("float64"),
         probability_sum=lists.map(sum, na_action="ignore").astype("float64"),
@@ -120,7 +136,7 @@ def scores_suite(spec: AuditSpec, scores: pd.DataFrame, variants: pd.DataFrame) 
         filled("status"),
         one_of("status", STATUSES),
         holds("scored_if_answered"),
-        between("score", *_score_range(spec)),
+        between("score", *_score_range(spec, scores)),
         between("probability_sum", 1 - SUM_TOLERANCE, 1 + SUM_TOLERANCE),
         between("probability_minimum", 0, None),
         between("probability_maximum", None, 1),
@@ -138,6 +154,25 @@ def scores_suite(spec: AuditSpec, scores: pd.DataFrame, variants: pd.DataFrame) 
     return frame, suite
 
 
+def beside_suite(spec: AuditSpec, variants: pd.DataFrame, scores: pd.DataFrame, asked: int) -> Suite:
+    """Return the scores of controls, other prompts and checks, and what must hold: none lost, none doubled.
+
+    How many were answered is no condition: a model that declines to say who somebody is, is a finding.
+    """
+    answered = scores["status"].isin(ANSWERED)
+    frame = scores.drop(columns="label_probabilities").assign(
+        has_variant=scores["variant_id"].isin(variants["variant_id"]),
+        scored_if_answered=answered.eq(scores["score"].notna()),
+    )
+    return frame, [
+        row_count(asked, asked),
+        holds("has_variant"),
+        unique("variant_id", "repeat"),
+        one_of("status", STATUSES),
+        holds("scored_if_answered"),
+    ]
+
+
 def _levels(spec: AuditSpec) -> list[Expectation]:
     return [one_of(axis, levels) for axis, levels in spec.groups.attributes.items()]
 
@@ -148,10 +183,13 @@ def _rounds(spec: AuditSpec, place: tuple[str, str]) -> list[Expectation]:
     return [filled("round_id"), filled("order_shown"), between("order_shown", 1, None), unique(*place)]
 
 
-def _score_range(spec: AuditSpec) -> tuple[float, float]:
+def _score_range(spec: AuditSpec, scores: pd.DataFrame) -> tuple[float, float]:
     import sys
 
-    if spec.task == "pointwise" and spec.prompt is not None:
+    from audit_lib.score.requests import OWN_SCORE
+
+    own = scores["method"].isin(OWN_SCORE).any()
+    if spec.task == "pointwise" and spec.prompt is not None and not own:
         low, high = min(spec.prompt.relevance), max(spec.prompt.relevance)
         slack = SUM_TOLERANCE * max(abs(low), abs(high), 1.0)
         return low - slack, high + slack

@@ -208,6 +208,8 @@ def build(tables: Path) -> pd.DataFrame:
                             "race": race,
                             "first_name_share": (given["share"] / 100).round(4),
                             "last_name_share": (family["share"] / 100).round(4),
+                            "first_name_bearers": given["count"],
+                            "last_name_bearers": family["count"],
                             "source": SOURCE,
                         }
                     )

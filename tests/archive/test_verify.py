@@ -16,7 +16,8 @@ import pytest
 from audit_lib.archive.verify import Verification, verify
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import NotFoundError
-from audit_lib.run import SUCCESS
+from audit_lib.run import SUCCESS, Run
+from audit_lib.spec import AuditSpec
 from audit_lib.store import open_store
 from tests.archive.cases import applicants, do, new_run, reseal
 
@@ -133,6 +134,84 @@ class TestHonest:
         for folder in (tmp_path, tmp_path / "nowhere"):
             with pytest.raises(NotFoundError, match="no audit run here"):
                 verify(str(folder))
+
+
+def retime(folder: Path, stage: str, **times: str) -> None:
+    """Write other times into a stage's record, which nothing else protects."""
+    path = folder / stage / SUCCESS
+    path.write_bytes(pretty_json(json.loads(path.read_bytes()) | times))
+
+
+class TestTimes:
+    """Times are not signed; those that contradict each other are found."""
+
+    def test_a_stage_that_ends_before_it_begins(self, bundle: Path) -> None:
+        retime(bundle, "metrics", started_at="2100-01-01T00:00:00+00:00")
+        details = [f.detail for f in hashes_only(bundle).findings if f.path == f"metrics/{SUCCESS}"]
+        assert details == ["the stage ended before it began, says the record"]
+
+    def test_a_stage_that_ends_after_the_evidence_was_sealed(self, bundle: Path) -> None:
+        retime(bundle, "report", finished_at="2100-01-01T00:00:00+00:00")
+        details = [f.detail for f in hashes_only(bundle).findings]
+        assert details == ["the evidence was sealed before report ended, say the records"]
+
+    def test_evidence_without_a_time(self, bundle: Path) -> None:
+        retime(bundle, "evidence", finished_at="yesterday")
+        assert [f.detail for f in hashes_only(bundle).findings] == ["has no time as finished_at"]
+
+    def test_times_that_are_wrong_together_are_not_seen(self, bundle: Path) -> None:
+        for path in bundle.rglob(SUCCESS):
+            text = "2001-01-01T00:00:00+00:00"
+            retime(bundle, str(path.parent.relative_to(bundle)), started_at=text, finished_at=text)
+        assert hashes_only(bundle).ok
+
+
+class TestOlderSpec:
+    """Evidence made before the spec had a key that it has now."""
+
+    @pytest.fixture
+    def old(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        today = AuditSpec.canonical
+
+        def without_newer_keys(spec: AuditSpec) -> bytes:
+            document = json.loads(today(spec))
+            for section, key in (
+                ("checks", "fail_on_warning"),
+                ("model", "valid_judge"),
+                ("score", "repeats"),
+            ):
+                document[section].pop(key, None)
+            return pretty_json(document)
+
+        monkeypatch.setattr(AuditSpec, "canonical", without_newer_keys)
+        uri = do(new_run(tmp_path, str(tmp_path / "store"))).uri
+        monkeypatch.undo()
+        return Path(uri)
+
+    def test_it_verifies(self, old: Path) -> None:
+        archived = json.loads((old / "plan/spec.json").read_bytes())
+        assert "repeats" not in archived["score"]
+        verification = verify(str(old))
+        assert verification.findings == ()
+        assert "plan" in verification.recomputed
+        assert verification.spec_digest.startswith(old.name)
+
+    def test_its_run_keeps_its_digest(self, old: Path) -> None:
+        run = Run.load(str(old))
+        assert run.spec.score.repeats == 1
+        assert run.spec.canonical() == (old / "plan/spec.json").read_bytes()
+        assert run.spec.digest({}) == run.key.spec_digest
+        assert run.stage("report").is_complete()
+
+    def test_a_changed_value_still_has_another_digest(self, old: Path) -> None:
+        edit_json(old / "plan/spec.json", lambda spec: spec["score"].update(repeats=2))
+        reseal(old)
+        assert found(verify(str(old)), "plan/spec.json", "design")
+
+    def test_bytes_that_do_not_load_are_found(self, old: Path) -> None:
+        edit_json(old / "plan/spec.json", lambda spec: spec["score"].update(repeats="often"))
+        reseal(old)
+        assert found(hashes_only(old), "plan", "design")
 
 
 class TestDamage:
@@ -400,6 +479,8 @@ class TestForgery:
             shutil.rmtree(bundle / stage)
             run.stage(stage).commit(function(run), datetime.now(UTC))
         reseal(bundle)
+        assert {f.path for f in hashes_only(bundle).findings} == {f"evidence/{SUCCESS}"}, "sealed too early"
+        retime(bundle, "evidence", finished_at=datetime.now(UTC).isoformat())
         verification = verify(str(bundle))
         assert verification.ok
         assert verification.manifest_sha256 != before
@@ -409,7 +490,7 @@ class TestForgery:
 def test_numbers_that_differ_in_their_last_bits_are_noted(bundle: Path) -> None:
     """As on another processor: the verifier's own computation is the one that moves."""
     from audit_lib.measure.stage import measure
-    from audit_lib.run import Run, StageOutput
+    from audit_lib.run import StageOutput
 
     def elsewhere(run: Run) -> StageOutput:
         output = measure(run)

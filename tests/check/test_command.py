@@ -32,6 +32,32 @@ def test_findings_as_text_and_json(tmp_path: Path, capsys: pytest.CaptureFixture
     assert len(document["rebuilt"]) == 46 - 1  # the rate of a row with impossible counts is not rebuilt
 
 
+def test_the_keys_of_the_json_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A reader may rely on them: they change only together with the name of the schema."""
+    tables = summary()
+    tables["Sex categories"][1][4] = "0.001"
+    main(["check-report", str(save(tmp_path, html(tables))), "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    keys = (
+        "schema",
+        "file",
+        "format",
+        "policy",
+        "ok",
+        "tables",
+        "conventions",
+        "findings",
+        "rebuilt",
+        "not_checked",
+    )
+    assert tuple(document) == keys
+    (finding,) = document["findings"]
+    where = ("table", "row", "column", "printed", "recomputed")
+    assert tuple(finding) == ("id", "severity", "message", *where, "rule")
+    assert all(finding[key] for key in where) and finding["rule"] == "5-300, Impact Ratio"
+    assert {tuple(record) for record in document["rebuilt"]} == {(*where, "conventions")}
+
+
 def test_age(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(save(tmp_path, html(summary())))
     assert main(["check-report", path, "--as-of", "2024-06-28"]) == 0

@@ -146,10 +146,12 @@ def test_categories_left_out(tmp_path: Path) -> None:
     assert found_in(one_table(tmp_path, large)) == ["category_without_ratio", "field_not_found"]
     small = over(GROUPS | {"Native American": (10, 9)}, Fraction(1, 2))
     small[4][4] = "N/A"
-    assert found_in(one_table(tmp_path, small)) == ["field_not_found"]
+    assert found_in(one_table(tmp_path, small)) == ["field_not_found", "excluded_highest"]
     words = (
         f"{WORDS}<p>Native American applicants were excluded because they are less than 2% of the data.</p>"
     )
+    assert found_in(save(tmp_path, html({"Race/ethnicity": small}, words))) == ["excluded_highest"]
+    words += "<p>The comparator is the highest rate among the categories that are not excluded.</p>"
     assert found_in(save(tmp_path, html({"Race/ethnicity": small}, words))) == []
 
 
@@ -161,7 +163,7 @@ def test_an_excluded_category_can_be_the_highest_either_way(tmp_path: Path) -> N
     for base in (Fraction(1, 2), Fraction(9, 10)):
         rows = over(GROUPS | {"Native American": (10, 9)}, base)
         rows[4][4] = "-"
-        assert found_in(save(tmp_path, html({"Race/ethnicity": rows}, words))) == []
+        assert found_in(save(tmp_path, html({"Race/ethnicity": rows}, words))) == ["excluded_highest"]
 
 
 def test_very_few_people(tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ def test_dates_of_audits_as_people_write_them(tmp_path: Path, words: str) -> Non
     [
         (date(2023, 6, 28), ["audit_after_as_of"]),
         (date(2023, 6, 29), []),
-        (date(2024, 6, 28), []),
-        (date(2024, 6, 29), ["audit_too_old"]),
+        (date(2024, 6, 29), []),  # a year of 366 days
+        (date(2024, 6, 30), ["audit_too_old"]),
     ],
 )
 def test_the_year_of_validity(tmp_path: Path, as_of: date, expected: list[str]) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pandas as pd
 import pytest
 
 from audit_lib.measure.adverse import ITSELF, adverse_impact, bounds
 from audit_lib.measure.law import impact_ratios
+from audit_lib.stats.intervals import wilson
 from audit_lib.stats.power import power_of_two_proportions
-from tests.measure.tables import POLICY, SPEC
+from tests.measure.tables import POLICY, SPEC, measured, table
 
 ROWS = impact_ratios({"a": 40, "b": 50, "c": 0}, {"a": 90, "b": 100, "c": 0})
 
@@ -43,3 +47,42 @@ def test_adverse_impact_by_hand() -> None:
     assert found["flip_flop"]["threshold_reverses"] is True
     ratio = found["smallest_detectable_ratio"]
     assert power_of_two_proportions(ratio * 1.0, 60, 1.0, 60) == pytest.approx(SPEC.measure.power, abs=1e-9)
+
+
+def rates_of(frame: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    (table_of_sex,) = [t for t in measured("impact_ratio", frame)[0]["tables"] if t["family"] == "sex"]
+    return {row["label"]: row["rate"] for row in table_of_sex["rows"] if row["n"]}
+
+
+def test_a_rates_interval_allows_for_what_people_share() -> None:
+    rows = table(160)
+    shared = rates_of(rows)
+    # One row an application: people are independent, and Wilson's interval holds.
+    apart = rates_of(rows.assign(application_id=rows["variant_id"]))
+    assert set(shared) == set(apart)
+    assert len(shared) == 2
+    for label, one in apart.items():
+        selected = round(one["value"] * one["n"])
+        plain = wilson(selected, one["n"], SPEC.measure.level)
+        assert (one["interval"]["low"], one["interval"]["high"], one["interval"]["method"]) == (
+            plain.low,
+            plain.high,
+            "Wilson score",
+        )
+        assert (one["method"], one.get("clusters")) == ("count / count", None)
+        assert shared[label]["value"] == one["value"]
+        assert "design effect of 80 clusters" in shared[label]["interval"]["method"]
+        assert shared[label]["clusters"] == 80
+        assert shared[label]["method"] == "count / count; clustered by application"
+    # Every person four times over, in one application: the rate is no surer, and the interval says so.
+    copies = pd.concat(
+        [rows.assign(variant_id=f"{k}" + rows["variant_id"], position="cook") for k in range(4)]
+    )
+    for label, one in rates_of(copies).items():
+        found = one["interval"]
+        assert found["high"] - found["low"] == pytest.approx(
+            shared[label]["interval"]["high"] - shared[label]["interval"]["low"], rel=1e-9
+        )
+        selected = round(one["value"] * one["n"])
+        naive = wilson(selected, one["n"], SPEC.measure.level)
+        assert naive.high - naive.low < 0.6 * (found["high"] - found["low"])

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -216,3 +220,38 @@ def test_an_exact_fit_has_an_effect_but_no_error():
     assert fit["g", "w"].standard_error == Undefined(
         "every application shows the same effect: no residual to estimate an error from"
     )
+
+
+@pytest.mark.parametrize("fixed_effects", [False, True])
+def test_threads_change_not_a_bit(fixed_effects):
+    """Twenty columns, solved by LAPACK: the same bytes on one thread and on two."""
+    program = """
+import sys
+import os
+import subprocess
+import sys
+
+import numpy as np
+from audit_lib.measure import standardised_effects
+rng = np.random.Generator(np.random.PCG64(5))
+clusters = np.repeat(np.arange(2000), 6)
+factors = {"name": rng.integers(10, size=12000), "school": rng.integers(11, size=12000)}
+outcome = rng.normal(size=12000) + rng.normal(size=2000)[clusters] + 0.01 * factors["name"]
+fit = standardised_effects(outcome, factors, clusters, fixed_effects=sys.argv[1] == "True")
+assert len(fit.effects) == 19
+estimates = np.array([effect.estimate for effect in fit.effects])
+print(estimates.tobytes().hex(), fit.covariance.tobytes().hex())
+"""
+    found = set()
+    for threads in ("1", "2", "4"):
+        names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
+        result = subprocess.run(
+            [sys.executable, "-c", program, str(fixed_effects)],
+            env={**os.environ, **dict.fromkeys(names, threads)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.add(result.stdout)
+    assert len(found) == 1
+    assert len(found.pop()) > 2 * 8 * (19 + 19 * 19)

@@ -112,11 +112,11 @@ def test_quotas(k: int) -> None:
     )
 
 
-def test_rounds_compete_within_their_stratum_only() -> None:
+def test_a_stratum_that_cuts_rounds_counts_places_won_in_the_whole_round() -> None:
     rows = table(64, ties=True).assign(position=["cook", "driver"] * 32)
+    rows["share"] = selection_shares(rows["score"], rows["round_id"], k=1)
     for part in ("cook", "driver"):
         own = rows[rows["position"] == part]
-        own = own.assign(share=selection_shares(own["score"], own["round_id"], k=1))
         a, b = sides(own, {"race": "Black"})
         (found,) = [
             e
@@ -160,7 +160,7 @@ def test_an_outcome_of_one_or_zero_stands_in_for_qualified() -> None:
     assert all("undefined" in e["value"] for e in graded[0]["estimates"])
 
 
-def test_distances_are_the_kernels_and_have_no_interval() -> None:
+def test_distances_are_the_kernels_and_their_interval_agrees_with_the_test() -> None:
     rows = table(120)
     a, b = sides(rows, CELL)
     for name, kernel in (
@@ -169,9 +169,11 @@ def test_distances_are_the_kernels_and_have_no_interval() -> None:
     ):
         found = pick(measured(name, rows), CELL)
         assert found["value"] == pytest.approx(kernel(a["score"], b["score"]), abs=1e-12)
-        assert "biased" in found["interval"]["undefined"]
+        assert 0 <= found["interval"]["low"] <= found["value"] < found["interval"]["high"]
         assert "undirected" in found["flags"]
-        assert found["tests"] == []
+        (test,) = found["tests"]
+        assert test["name"] == "distance_test"
+        assert (test["p_value"] <= 0.05) == (found["interval"]["low"] > 0)
 
 
 def test_auc_gaps() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from audit_lib.canonical import sha256
 from audit_lib.errors import LexiconError
-from audit_lib.perturb.persona import Persona
+from audit_lib.perturb.persona import Persona, read_lexicon
 from tests.perturb.cases import GROUPS, NAMES, persona_run, table
 
 
@@ -87,4 +89,18 @@ def test_a_lexicon_that_cannot_be_used(tmp_path: Path, lexicons: dict[str, str],
 def test_more_names_asked_for_than_there_are(tmp_path: Path) -> None:
     run = persona_run(tmp_path, perturb={"names_per_cell": 6})
     with pytest.raises(LexiconError, match="5 names for female White, and names_per_cell is 6"):
+        Persona.from_run(run)
+
+
+def test_a_lexicon_in_another_encoding_names_file_and_byte(tmp_path: Path) -> None:
+    rows = "first_name,last_name,sex,race\nZo\u00eb,Lee,female,White\n".encode("latin-1")
+    with pytest.raises(LexiconError, match=r"perturb\.names: names\.csv is not UTF-8 text \(byte 32\)"):
+        read_lexicon(rows, "perturb.names", (), "names.csv")
+    run = persona_run(tmp_path)
+    plan = Path(run.uri) / "plan"
+    (plan / "inputs/perturb.names").write_bytes(rows)
+    record = json.loads((plan / "_SUCCESS").read_bytes())
+    record["artefacts"]["inputs/perturb.names"]["sha256"] = sha256(rows)
+    (plan / "_SUCCESS").write_text(json.dumps(record))
+    with pytest.raises(LexiconError, match=r"names.* is not UTF-8 text \(byte 32\); save the CSV as UTF-8"):
         Persona.from_run(run)

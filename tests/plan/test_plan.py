@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from audit_lib.archive.verify import verify
 from audit_lib.errors import IncompleteRunError
 from audit_lib.pipeline import run_stage, shards
 from audit_lib.plan import plan
 from audit_lib.policies import load_policy
-from audit_lib.run import Run
+from audit_lib.run import Run, Window
 from tests.archive.cases import do, new_run
 from tests.perturb.cases import persona_run
 
@@ -145,3 +147,24 @@ def test_nothing_is_scored_before_the_plan_is_written(tmp_path: Path) -> None:
     written = datetime.fromisoformat(run.stage("plan").success()["finished_at"])
     for shard in shards(run):
         assert written <= datetime.fromisoformat(run.stage(f"scores/{shard}").success()["started_at"])
+
+
+def test_earlier_audits_are_archived_with_the_plan_and_printed(tmp_path: Path) -> None:
+    store = str(tmp_path / "store")
+    do(new_run(tmp_path, store), until="evidence")
+    later = do(new_run(tmp_path, store, Window.parse("2026-01-12", "2026-01-19")), until="evidence")
+    (earlier,) = later.stage("plan").read_json("earlier.json")
+    assert earlier["window"]["end"].startswith("2026-01-12") and earlier["status"] == "not signed"
+    page = later.stage("report").read("report.html").decode()
+    assert "no earlier one of this tool" not in page and "2026-01-05 to 2026-01-12" in page
+    # Whole and by itself: a copy verifies where the store is not at hand.
+    shutil.copytree(later.uri, tmp_path / "copy")
+    shutil.rmtree(tmp_path / "store")
+    assert verify(str(tmp_path / "copy")).ok
+
+
+def test_a_first_run_has_no_earlier_audits_nor_has_one_of_the_same_window(tmp_path: Path) -> None:
+    store = str(tmp_path / "store")
+    do(new_run(tmp_path, store), until="evidence")
+    again = do(new_run(tmp_path, store, measure={"small_cell": 6}), until="plan")
+    assert "earlier.json" not in again.stage("plan").success()["artefacts"]

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from audit_lib import pipeline
-from audit_lib.run import Run, Window
-from tests.inputs import recorded_audit
+from audit_lib.report import EarlierAudit
+from audit_lib.report.earlier import Smallest
+from audit_lib.run import Run
+from tests.report.runs import WINDOW, made
 
-WINDOW = Window.parse("2026-01-05", "2026-01-12")
+__all__ = ["HOSTILE", "WINDOW", "made"]
+
 HOSTILE = '<script>alert(1)</script> & "quotes" {{ 7*7 }}'
 
 
-def made(folder: Path, **sections: object) -> Run:
-    """Run every stage up to the report."""
-    run = pipeline.open_run(recorded_audit(folder, **sections), WINDOW, str(folder / "store"))
-    for name in ("plan", "sample", "variants"):
-        pipeline.run_stage(run, name)
-    for shard in pipeline.shards(run):
-        pipeline.run_stage(run, "scores", shard=shard)
-    for name in ("validation", "metrics", "report"):
-        pipeline.run_stage(run, name)
-    return run
+@pytest.fixture(scope="session")
+def earlier() -> tuple[EarlierAudit, ...]:
+    """Two earlier audits, the second of another version of the tool."""
+
+    def audit(day: str, selected: int, version: str) -> EarlierAudit:
+        found = Smallest(label="Female", selected=selected, n=100, comparator_selected=50, comparator_n=100)
+        return EarlierAudit(
+            start=f"{day}T00:00:00+00:00", end=f"{day}T12:00:00+00:00", audited=day, status="signed", version=version,
+            spec_digest="0" * 64, smallest={"selection": found}, href=f"../{day}/report.html",
+        )  # fmt: skip
+
+    return audit("2024-01-08", 45, "tool-0"), audit("2025-01-06", 38, "tool-1")
 
 
 @pytest.fixture(scope="module")

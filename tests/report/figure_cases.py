@@ -20,10 +20,25 @@ SCORES = {group: RNG.normal(i / 10, 1, 300) for i, group in enumerate(GROUPS)}
 CORRELATIONS = {name: RNG.uniform(-0.4, 1, 7) for name in ("RABBI", "score gap", "JS divergence", "EMD")}
 P_VALUES = {name: RNG.uniform(0, 0.02, 7) for name in CORRELATIONS}
 POINTS = RNG.normal(0, 0.1, (2, 40))
+SMALLEST = RNG.uniform(0.5, 1, 7)
 AUCS = [
     charts.ModelAuc(model=model, overall=0.8, auc=a, low=a - 0.05, high=a + 0.05, gap_low=0.0, gap_high=0.4)
     for model, a in zip(MODELS, RNG.uniform(0.6, 0.9, (3, 8)), strict=False)
 ]
+FOREST = {
+    heading: [
+        charts.Dot(
+            label=f"{group} against White men",
+            value=v,
+            low=v - 0.2,
+            high=v + 0.2,
+            inner=(v - 0.1, v + 0.1),
+            printed=f"{v:.3f}",
+        )
+        for group, v in zip(GROUPS, RNG.normal(0.9, 0.1, 3), strict=False)
+    ]
+    for heading in ("as asked", "prompt: second", "task: resume only")
+}
 
 CASES: dict[str, Callable[..., str]] = {
     "distributions": lambda **o: charts.score_distributions(SCORES, "White men", **o),
@@ -36,6 +51,20 @@ CASES: dict[str, Callable[..., str]] = {
     ),
     "bump": lambda **o: charts.rank_bump(MODELS, [5, 1, 2, 2, 3], [1, 5, 2, 4, 3], **o),
     "moments": lambda **o: charts.score_moments(dict.fromkeys(MODELS[:3], SCORES), **o),
+    "boxes": lambda **o: charts.score_boxes(
+        {group: np.quantile(v, [0, 0.25, 0.5, 0.75, 1]) for group, v in SCORES.items()},
+        guide=(0.4, "median"),
+        **o,
+    ),
+    "trend": lambda **o: charts.trend(
+        [f"202{i}-01-0{i}" for i in range(1, 8)],
+        {"Selection": SMALLEST, "Scoring": [0.9, None] * 3 + [1]},
+        ["a", "a", "b", "b", "c", "c", "c"],
+        guide=(0.8, "four-fifths guideline (0.8)"),
+        **o,
+    ),
+    "forest": lambda **o: charts.forest(FOREST, **o),
+    "ratios": lambda **o: charts.forest(FOREST, parity=1.0, span=(0.0, 2.0), guide=(0.8, "0.8"), **o),
     "auc": lambda **o: charts.auc_gap_figure(GROUPS, AUCS, **o),
 }
 

@@ -7,14 +7,14 @@ import dataclasses
 import io
 import json
 import re
-from datetime import timedelta
+from datetime import date
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from audit_lib.errors import EvidenceError, IncompleteRunError
+from audit_lib.errors import EvidenceError, GateError, IncompleteRunError
 from audit_lib.policies import load_policy
 from audit_lib.report import report
 from audit_lib.report.content import gather, read_table
@@ -182,7 +182,13 @@ def test_the_terminal_prints_the_same_counts(run: Run) -> None:
             assert re.search(rf"{re.escape(row.label)}\s+{row.n}\s+{row.selected}\b", printed), row.label
 
 
-def test_demographics_that_the_law_refuses_are_called_so(tmp_path: Path) -> None:
+def test_demographics_that_the_law_refuses_are_called_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(GateError, match=r"FAQ III\.6"):
+        made(tmp_path, groups={"provenance": "observer_coded"})
+    # A run that was made past the gate is still not called a bias audit.
+    monkeypatch.setattr("audit_lib.policies.gates.check_spec", lambda policy, spec: None)
     page = (
         made(tmp_path, groups={"provenance": "observer_coded"}).stage("report").read("report.html").decode()
     )
@@ -218,7 +224,8 @@ def test_a_bias_audit_says_until_when_it_may_be_relied_on(tmp_path: Path) -> Non
     page = run.stage("report").read("report.html").decode()
     policy, measured = load_policy("nyc_ll144"), gather(run).measured_at
     assert f"<h1>{policy.wording['title_audit']}</h1>" in page
-    until = measured + timedelta(days=policy.validity_days)
+    last = 28 if measured.month == 2 else 31
+    until = date(measured.year + 1, measured.month, min(measured.day, last))  # by the calendar
     assert f"<dt>No use after</dt><dd>{until:%Y-%m-%d}" in page
 
 

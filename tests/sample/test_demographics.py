@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 
 from audit_lib.errors import ColumnTypeError, DuplicateIdError, MissingColumnError, SpecError
-from tests.sample.cases import document, people, prompts, run, write
+from audit_lib.run import Run
+from audit_lib.sample import sample
+from tests.sample.cases import WEEK, document, people, prompts, run, write
+from tests.specs import load
 
 SECTION: dict[str, Any] = {
     "path": "people.csv",
@@ -46,8 +49,10 @@ def test_values_become_levels_and_nobody_is_dropped(tmp_path: Path) -> None:
     assert record.pop("sha256")
     assert record == {
         "path": "people.csv",
+        "people": 5,
         "matched": 4,
         "unmatched": 1,
+        "unknown": {"sex": 2, "race": 3},
         "unknown_values": {"sex": {"(blank)": 1}, "race": {"Declined": 2}},
         "provenance": "self_reported",
     }
@@ -143,3 +148,50 @@ def test_assigned_attributes_are_not_read(tmp_path: Path) -> None:
     output = run(tmp_path, perturb={"names": "names.csv"})
     assert prompts(output)["sex"].isna().all()
     assert document(output)["demographics"] is None
+
+
+def told(folder: Path, **sections: Any) -> tuple[dict[str, Any], list[str], Any]:
+    """Run the stage and keep what it says."""
+    said: list[str] = []
+    spec = load(folder, source={"windowed": True}, **sections)
+    output = sample(Run.open(spec, WEEK, str(folder / "store"), said.append))
+    return document(output)["demographics"], said, output.counts
+
+
+def test_mostly_unknown_and_values_without_a_level_are_told(tmp_path: Path) -> None:
+    write(tmp_path, "prompts.jsonl", applicants())
+    write(tmp_path, "people.csv", demographics())
+    account, said, counts = told(tmp_path, demographics=SECTION, groups=GROUPS)
+    assert account["unknown"] == {"sex": 2, "race": 3}
+    assert (counts["unknown_sex"], counts["unknown_race"]) == (2, 3)
+    assert len(said) == 2
+    assert said[0].startswith("WARNING: race is unknown for 3 of 5 people")
+    assert said[1].startswith("WARNING: race: 2 people have a value that is no level of the spec: 'Declined'")
+
+
+def test_nothing_is_told_where_everybody_is_known(tmp_path: Path) -> None:
+    write(tmp_path, "prompts.jsonl", people(7))
+    account, said, counts = told(tmp_path, groups=GROUPS)
+    assert said == []
+    assert account["unknown"] == {"sex": 0, "race": 0}
+    assert set(counts) == {"prompts", "applications"}
+
+
+@pytest.mark.parametrize("value", ["ann@example.org", "0123456789", "C:\\ann", "x" * 60])
+def test_what_does_not_look_like_a_category_is_counted_and_not_quoted(tmp_path: Path, value: str) -> None:
+    rows = [{**row, "race": value} for row in people(7)]
+    write(tmp_path, "prompts.jsonl", rows)
+    account, said, _ = told(tmp_path)
+    assert account["unknown_values"]["race"] == {"(not the look of a category)": 7}
+    assert value not in " ".join(said)
+
+
+def test_values_that_hardly_repeat_are_not_quoted(tmp_path: Path) -> None:
+    rows = [
+        {**people(1)[0], "prompt_id": f"p{i}", "application_id": f"a{i}", "race": f"Ann {chr(65 + i)}. Lee"}
+        for i in range(12)
+    ]
+    write(tmp_path, "prompts.jsonl", rows)
+    account, said, _ = told(tmp_path)
+    assert account["unknown_values"]["race"] == {"(not the look of a category)": 12}
+    assert "Ann" not in " ".join(said)

@@ -58,7 +58,7 @@ def test_a_candidate_a_row(tmp_path: Path) -> None:
     write(tmp_path, "log.jsonl", rankings())
     output = run(tmp_path, **(LISTWISE | {"source": SOURCE | {"fields": ["city", "prompt_version"]}}))
     table = prompts(output)
-    assert output.counts == {"prompts": 24, "applications": 24, "rounds": 8}
+    assert output.counts == {"prompts": 24, "applications": 24, "rounds": 8, "unknown_race": 8}
     first = table.iloc[0]
     assert first["prompt_id"] == "m1/finance/0/1"
     assert first["application_id"] == "m1/finance/0/1"
@@ -67,8 +67,10 @@ def test_a_candidate_a_row(tmp_path: Path) -> None:
     assert json.loads(first["fields"]) == {"name": "Ann Lee", "city": "Ur", "prompt_version": "v1"}
     assert table["order_shown"].tolist() == [1, 2, 3] * 8
     assert document(output)["demographics"] == {
+        "people": 24,
         "matched": 24,
         "unmatched": 0,
+        "unknown": {"sex": 0, "race": 8},
         "unknown_values": {"sex": {}, "race": {"Martian": 8}},
         "provenance": "assigned",
     }

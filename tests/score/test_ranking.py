@@ -122,3 +122,9 @@ def test_8000_real_answers():
             assert sorted(ranking.rank) == list(range(1, 9))
     assert (answers, plain, nobody) == (530, 530, 0)
     assert names == {"named": 8 * 8000 - 591, "misspelt": 335, "absent": 256}
+
+
+def test_one_name_in_two_unicode_forms_is_one_name() -> None:
+    names = ["Ja'Marcus Bell", "Jos\u00e9 Ruiz"]
+    found = read_ranking("1. Jose\u0301 Ruiz\n2. Ja\u2019Marcus Bell", names)
+    assert found.rank == (2, 1) and found.place == ("named", "named")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from audit_lib.stats import auc_gap_intervals, simultaneous_ratios
-from benchmarks.coverage import exact_tests, one_proportion, two_proportions
-from benchmarks.coverage_tables import Cell, covers
+from benchmarks.coverage import STUDIES, exact_tests, one_proportion, page, two_proportions
+from benchmarks.coverage_tables import Cell, Study, covers
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 
@@ -29,10 +29,37 @@ def test_the_page_shows_no_miss_inside_a_stated_range():
     assert not re.search(r"\| \*\*\d", text)
 
 
+def test_the_page_has_every_study_and_one_may_be_run_again():
+    text = PAGE.read_text()
+    assert re.findall(r"^## (.*)$", text, re.M) == [title for title, _ in STUDIES.values()]
+    assert page([], text) == text
+    again = Study("Texts and lists", "New.", ["metric", "interval"], [["x", Cell(0.9, 0.9, "approximate")]])
+    changed = page([again], text)
+    assert "Misses inside the stated ranges: 1." in changed
+    assert "## Texts and lists\n\nNew.\n" in changed
+    for title in ("Rank index", "Strata: common odds ratio and its homogeneity"):
+        part = text.split(f"## {title}\n")[1].split("\n## ")[0]
+        assert part in changed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["single_rates", "ratios_of_rates", "distances", "texts"])
+def test_a_quick_run_of_a_study_is_of_the_page_s_shape(name):
+    title, study = STUDIES[name]
+    found = study(0.01)
+    assert found.title == title
+    shown = PAGE.read_text().split(f"## {title}\n")[1].split("\n## ")[0]
+    assert [line.split(" | ")[:2] for line in found.markdown().splitlines()[6:]] == [
+        line.split(" | ")[:2] for line in shown.strip().splitlines()[4:]
+    ]
+
+
 def test_a_miss_is_a_miss():
     assert Cell(0.929, 0.96, "approximate").missed
     assert Cell(0.95, 0.971, "approximate").missed
     assert not Cell(0.93, 0.97, "approximate").missed
+    assert Cell(0.929, 1.0, "conservative").missed
+    assert not Cell(0.93, 1.0, "conservative").missed
     assert Cell(0.94, 1.0, "at least").missed
     assert not Cell(0.94, 1.0, "at least", error=0.006).missed
     assert not Cell(0.5, 0.5, "none").missed

@@ -346,6 +346,19 @@ def test_an_attribute_that_nobody_has_stops_the_audit(tmp_path: Path) -> None:
     assert document["success"] is False
 
 
+def test_an_attribute_that_most_have_not_is_a_warning(tmp_path: Path) -> None:
+    def damage(tables: Tables) -> None:
+        for rows in (tables.prompts, tables.variants):
+            for row in rows[: len(rows) * 3 // 4]:
+                row["race"] = None
+
+    document = validated(tmp_path, damage)
+    assert ("prompts", BETWEEN, "unknown_share_race", "warning") in failures(document)
+    assert ("prompts", BETWEEN, "unknown_share_race", "error") not in failures(document)
+    assert document["severity_failed"] == "warning"
+    assert document["success"] is True
+
+
 def test_recorded_rankings_pass_through_all_stages(tmp_path: Path) -> None:
     from audit_lib.pipeline import run_stage, shards
     from audit_lib.run import Window

@@ -33,6 +33,7 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     the covariance of overlapping groups. The largest difference was picked by the data: its interval is
     simultaneous over all pairs. Groups with fewer than ``measure.small_cell`` rows are left out, and counted.
     """
+    rows.need_scores()
     fit = _Fit.of(rows, spec)
     return Measured(estimates=[fit.largest(), *(fit.gap(*pair) for pair in spec.groups.comparisons())])
 

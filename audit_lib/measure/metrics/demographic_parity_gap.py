@@ -15,6 +15,8 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
 
     Rounds in which fewer than k candidates have a score are left out at that k, and counted in the
     parameters (``rounds_left_out``). Candidates of a round compete, so the round is the independent unit.
+    A stratum that cuts rounds counts its own candidates by the places they won in the whole round.
     """
+    rows.need_scores()
     method = "difference of selected shares, ties split fractionally"
     return Measured(estimates=quota_gaps("demographic_parity_gap", rows, spec, method))

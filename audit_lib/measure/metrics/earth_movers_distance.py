@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from audit_lib.measure.allocation import earth_movers_distance
-from audit_lib.measure.inference import Variable, compare, score_unit, undirected
+from audit_lib.measure.inference import Side, Variable, compare, score_unit, undirected
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows import Rows
 from audit_lib.policies import Policy
+from audit_lib.seeds import derive_seed
 from audit_lib.spec import AuditSpec
+from audit_lib.stats.distances import ErrorDraws, earth_movers_errors
 
 
 @metric("earth_movers_distance")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the distance of every group from its reference, in the unit of the scores; undirected."""
+    rows.need_scores()
     scores = Variable.of(rows, rows.score, score_unit(spec))
+    seed = derive_seed(spec.seed, "measure", "earth_movers_distance")
+
+    def error(group: Side, reference: Side) -> ErrorDraws:
+        return earth_movers_errors(
+            group.values, reference.values, group.clusters, reference.clusters, seed=seed
+        )
+
     return Measured(
         estimates=compare(
-            "earth_movers_distance", scores, spec, undirected(earth_movers_distance),
+            "earth_movers_distance", scores, spec, undirected(earth_movers_distance, error),
             method="area between the two distribution functions", flags=("undirected",),
         )
     )  # fmt: skip

@@ -12,6 +12,7 @@ from audit_lib.spec import AuditSpec
 @metric("equal_opportunity_gap")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the gap at every quota: the full pool competes, then the qualified of each group are counted."""
+    rows.need_scores()
     method = "difference of the qualified's selected shares, ties split fractionally in the full pool"
     return Measured(
         estimates=quota_gaps("equal_opportunity_gap", rows, spec, method, counted=rows.qualified == 1)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from audit_lib.measure.allocation import jensen_shannon_divergence
-from audit_lib.measure.inference import Variable, compare, score_unit, undirected
+from audit_lib.measure.allocation import common_bins, jensen_shannon_divergence
+from audit_lib.measure.inference import Side, Variable, compare, score_unit, undirected
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows import Rows
 from audit_lib.policies import Policy
+from audit_lib.seeds import derive_seed
 from audit_lib.spec import AuditSpec
+from audit_lib.stats.distances import ErrorDraws, jensen_shannon_errors
 
 BINS = 20
 
@@ -15,8 +17,18 @@ BINS = 20
 @metric("jensen_shannon_divergence")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the divergence of every group from its reference, over common bins; undirected."""
+    rows.need_scores()
     scores = Variable.of(rows, rows.score, score_unit(spec))
-    distance = undirected(lambda group, reference: jensen_shannon_divergence(group, reference, bins=BINS))
+    seed = derive_seed(spec.seed, "measure", "jensen_shannon_divergence")
+
+    def error(group: Side, reference: Side) -> ErrorDraws:
+        bins, n_bins = common_bins(group.values, reference.values, BINS)
+        a, b = bins[: group.values.size], bins[group.values.size :]
+        return jensen_shannon_errors(a, b, n_bins, group.clusters, reference.clusters, seed=seed)
+
+    distance = undirected(
+        lambda group, reference: jensen_shannon_divergence(group, reference, bins=BINS), error
+    )
     return Measured(
         estimates=compare(
             "jensen_shannon_divergence", scores, spec, distance,

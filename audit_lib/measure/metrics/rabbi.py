@@ -12,6 +12,7 @@ from audit_lib.spec import AuditSpec
 @metric("rabbi")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute RABBI of every group against its reference, over the scored rows."""
+    rows.need_scores()
     ranks = Variable.of(rows, rows.rank, score_unit(spec))
     return Measured(
         estimates=compare("rabbi", ranks, spec, rank_index, method="(wins - losses) / pairs, integer counts")

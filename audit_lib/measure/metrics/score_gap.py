@@ -12,5 +12,6 @@ from audit_lib.spec import AuditSpec
 @metric("score_gap")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the score gap of every group against its reference, over the scored rows."""
+    rows.need_scores()
     scores = Variable.of(rows, rows.score, score_unit(spec))
     return Measured(estimates=compare("score_gap", scores, spec, mean_gap, method="difference of means"))

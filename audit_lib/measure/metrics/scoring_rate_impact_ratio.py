@@ -17,6 +17,7 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
 
     A tied coarse score can put far fewer than half above the median; the count shows it.
     """
+    rows.need_scores()
     scored = ~np.isnan(rows.score)
     base = scored & rows.known() if policy.median == "known" else scored
     if not base.any():

@@ -5,14 +5,17 @@ figure. Every figure carries a title and a description; values that are undefine
 """
 
 from audit_lib.report.charts.auc import ModelAuc, auc_gap_figure
+from audit_lib.report.charts.boxes import score_boxes
 from audit_lib.report.charts.bump import rank_bump
 from audit_lib.report.charts.by_group import correlation_by_group
 from audit_lib.report.charts.distributions import score_distributions
 from audit_lib.report.charts.dots import Dot, dot_chart
+from audit_lib.report.charts.forest import forest
 from audit_lib.report.charts.lines import correlation_by_k, fairness_ndcg_curve
 from audit_lib.report.charts.moments import score_moments
 from audit_lib.report.charts.scatter import metric_against_gap
 from audit_lib.report.charts.style import figure_style, standalone
+from audit_lib.report.charts.trend import trend
 
 __all__ = [
     "Dot",
@@ -23,9 +26,12 @@ __all__ = [
     "dot_chart",
     "fairness_ndcg_curve",
     "figure_style",
+    "forest",
     "metric_against_gap",
     "rank_bump",
+    "score_boxes",
     "score_distributions",
     "score_moments",
     "standalone",
+    "trend",
 ]

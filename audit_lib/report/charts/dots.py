@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from audit_lib.report.charts.drawing import short, ticks
+from audit_lib.report.charts.drawing import fit, short, text_width, ticks
 
 _ROW = 26
 _TOP = 30
@@ -31,6 +31,8 @@ class Dot:
         Whether the dot has the flag's colour, and whether it is drawn open (the comparator).
     heading : bool
         A row that only names those below it.
+    inner : tuple of float or None
+        Ends of a shorter interval, drawn thicker.
     """
 
     label: str
@@ -41,6 +43,7 @@ class Dot:
     flagged: bool = False
     hollow: bool = False
     heading: bool = False
+    inner: tuple[float, float] | None = None
 
 
 def dot_chart(
@@ -69,7 +72,7 @@ def dot_chart(
     origin : float, optional
         A solid line: where nothing differs.
     width, names : int
-        Pixels of the whole, and of the column of labels; with 0 labels stand above their row.
+        Pixels of the whole, and the least of the column of labels; with 0 labels stand above their row.
 
     Examples
     --------
@@ -78,6 +81,9 @@ def dot_chart(
     True
     """
     stacked = names == 0
+    if not stacked:
+        widest = max((text_width(dot.label) for dot in dots if not dot.heading), default=0)
+        names = int(min(max(names, widest + 20), 0.46 * width))
     row = _ROW + 16 if stacked else _ROW
     left, right = (8 if stacked else names), width - 64
     height = _TOP + row * len(dots) + _BOTTOM
@@ -115,8 +121,9 @@ def dot_chart(
             )
             continue
         label_x, label_y, anchor = (left, top + 12, "start") if stacked else (names - 14, y + 4, "end")
+        shown = fit(dot.label, width - 80 if stacked else names - 18)
         parts.append(
-            f'<text class="name" x="{label_x}" y="{label_y}" text-anchor="{anchor}">{escape(dot.label)}</text>'
+            f'<text class="name" x="{label_x}" y="{label_y}" text-anchor="{anchor}">{escape(shown)}</text>'
         )
         parts += _interval(dot, x, y, span)
         if dot.value is not None:
@@ -135,6 +142,10 @@ def _interval(dot: Dot, x: object, y: float, span: tuple[float, float]) -> list[
         return []
     low, high = x(dot.low), x(dot.high)
     parts = [f'<line class="bar" x1="{low}" x2="{high}" y1="{y}" y2="{y}"/>']
+    if dot.inner is not None:
+        parts.append(
+            f'<line class="bar inner" x1="{x(dot.inner[0])}" x2="{x(dot.inner[1])}" y1="{y}" y2="{y}"/>'
+        )
     for value, at, sign in ((dot.low, low, -1), (dot.high, high, 1)):
         if span[0] <= value <= span[1]:
             parts.append(f'<line class="bar" x1="{at}" x2="{at}" y1="{y - 4}" y2="{y + 4}"/>')

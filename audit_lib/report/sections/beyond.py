@@ -1,4 +1,4 @@
-"""Differences of scores and ranks, beyond the statutory ratios."""
+"""Estimates of every metric beyond the statutory ratios, whatever the metric: group against reference."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from audit_lib.report.blocks import (
     Row,
     Section,
     Table,
+    code,
     text,
 )
 from audit_lib.report.charts import Dot, dot_chart
 from audit_lib.report.content import Content, in_words, undefined_or
-from audit_lib.report.numbers import UNDEFINED, count, interval, signed
+from audit_lib.report.numbers import UNDEFINED, count, interval, p_value, signed
+from audit_lib.report.sections.experiment import OWN_SECTION
 from audit_lib.results import Undefined
+
+Estimate = Mapping[str, Any]
 
 _NAMES: Final = {
     "rabbi": (
@@ -35,104 +39,176 @@ _NAMES: Final = {
         "Share of the group among the best k of each round, minus that of the reference.",
     ),
 }
+_MEANINGS: Final = {
+    "_gap": "A difference, the group minus its reference: 0 is parity.",
+    "_ratio": "The group divided by its reference: 1 is parity.",
+    "_index": "From \N{MINUS SIGN}1 to 1: 0 is parity.",
+    "_share": "A proportion, from 0 to 1.",
+}
+_DESIGN: Final = ("k",)
+"""Parameters that come from the spec. Others (the number of rounds) are results, and stand in no label."""
+MOST_STRATA: Final = 50
+"""Strata that are printed in full; the tables of more are in the CSV files."""
+_MOST_DOTS = 40
 
 
 def beyond(content: Content) -> Section | None:
     """Make the section, or none where nothing was measured."""
     blocks: list[Block] = []
-    metrics = list(dict.fromkeys(e["metric"] for e in content.metrics["estimates"]))
-    for name in metrics:
+    for name in dict.fromkeys(
+        e["metric"] for e in content.metrics["estimates"] if e["metric"] not in OWN_SECTION
+    ):
         blocks += _metric(content, name)
     if not blocks:
         return None
     lead = (
-        "Every difference is the group minus its reference, with its interval. An interval that holds 0 does "
-        "not show a difference; it does not show that there is none. Each interval stands by itself: among many, some "
-        "miss 0 by chance alone."
+        "Each estimate stands with its interval. For a difference, an interval that holds 0 does not show one; it does "
+        "not show that there is none. Each interval stands by itself: among many, some miss parity by chance alone."
     )
-    return Section("differences", "Differences of scores and ranks", (Paragraph(text(lead)), *blocks))
+    title = (
+        "Counterfactual results" if content.spec.perturb is not None else "Differences of scores and ranks"
+    )
+    words = [text(lead)]
+    if content.spec.perturb is not None:
+        words.append(
+            text(
+                "The same application was answered under the names, titles or pronouns of each group: what differs "
+                "between two versions of it is the group alone."
+            )
+        )
+    return Section("differences", title, (*map(Paragraph, words), *blocks))
 
 
 def _metric(content: Content, name: str) -> Iterable[Block]:
-    title, meaning = _NAMES.get(name, (name.replace("_", " ").capitalize(), ""))
+    title, meaning = _NAMES.get(name, (name.replace("_", " ").capitalize(), _meaning(name)))
     estimates = content.estimates(name)
     headline = set(content.spec.measure.strata[0])
     yield Heading(title)
     if meaning:
         yield Paragraph(text(meaning))
-    for where in dict.fromkeys(tuple(e["stratum"].items()) for e in estimates):
-        chosen = [e for e in estimates if tuple(e["stratum"].items()) == where]
+    by_stratum: dict[tuple[tuple[str, str], ...], list[Estimate]] = {}
+    for e in estimates:
+        by_stratum.setdefault(tuple(e["stratum"].items()), []).append(e)
+    folded = 0
+    for where, chosen in by_stratum.items():
         words = in_words(dict(where))
-        blocks: list[Block] = []
-        if len({e["parameters"].get("k") for e in chosen}) == 1:
-            chart = _forest(content, title, words, chosen)
-            blocks += [chart] if chart else []
-            blocks.append(_table(title, words, chosen))
-        else:
-            blocks.append(_by_quota(title, words, chosen))
         if {key for key, _ in where} == headline:
-            yield from blocks
+            yield from _blocks(content, title, words, chosen, chart=True)
+        elif folded < MOST_STRATA:
+            folded += 1
+            yield Fold(f"{title}: {words}", tuple(_blocks(content, title, words, chosen, chart=False)))
         else:
-            yield Fold(f"{title}: {words}", tuple(b for b in blocks if not isinstance(b, Chart)))
+            folded += 1
+    if folded > MOST_STRATA:
+        yield Paragraph(
+            text(
+                f"{title} in {count(folded - MOST_STRATA)} more strata: ",
+                code("estimates.csv"),
+                ", beside this page.",
+            )
+        )
 
 
-def _label(estimate: Mapping[str, Any]) -> str:
-    return f"{in_words(estimate['group'])} against {in_words(estimate['reference'])}"
+def _meaning(name: str) -> str:
+    return next((words for suffix, words in _MEANINGS.items() if name.endswith(suffix)), "")
 
 
-def _printed(estimate: Mapping[str, Any]) -> str:
+def _blocks(
+    content: Content, title: str, where: str, estimates: list[Estimate], *, chart: bool
+) -> Iterable[Block]:
+    if len({e["parameters"].get("k") for e in estimates}) > 1:
+        yield _by_quota(title, where, estimates)
+        return
+    if chart and (forest := _forest(content, title, where, estimates)):
+        yield forest
+    yield _table(content, title, where, estimates)
+
+
+def _label(estimate: Estimate) -> str:
+    group, reference = in_words(estimate["group"]), in_words(estimate["reference"])
+    if not group:
+        return "All groups"
+    return f"{group} against {reference}" if reference else group
+
+
+def _details(estimates: list[Estimate]) -> dict[int, str]:
+    """Notes that tell estimates of one label apart: the parameters in which they differ."""
+    labels = [_label(e) for e in estimates]
+    if len(set(labels)) == len(labels):
+        return {}
+    keys = dict.fromkeys(key for e in estimates for key in e["parameters"] if key not in _DESIGN)
+    varied = [key for key in keys if len({str(e["parameters"].get(key)) for e in estimates}) > 1]
+    return {
+        id(e): ", ".join(
+            f"{key.replace('_', ' ')} {e['parameters'][key]}" for key in varied if key in e["parameters"]
+        )
+        for e in estimates
+    }
+
+
+def _signed(estimate: Estimate) -> bool:
+    return not estimate["metric"].endswith(("_ratio", "_share"))
+
+
+def _printed(estimate: Estimate) -> str:
     value = undefined_or(estimate["value"])
-    return UNDEFINED if isinstance(value, Undefined) else signed(float(value))
+    if isinstance(value, Undefined):
+        return UNDEFINED
+    words = signed(float(value))
+    return words if _signed(estimate) else words.lstrip("+")
 
 
-def _limits(estimate: Mapping[str, Any]) -> str:
+def _limits(estimate: Estimate) -> str:
     limits = estimate["interval"]
     if "low" not in limits:
         return f"{UNDEFINED}: {limits['undefined']}"
-    return interval(limits["low"], limits["high"], 3, sign=True)
+    return interval(limits["low"], limits["high"], 3, sign=_signed(estimate))
 
 
-def _table(title: str, where: str, estimates: list[Mapping[str, Any]]) -> Table:
-    rows = tuple(
-        Row(
-            _label(e),
-            (
-                Cell(_printed(e)),
-                Cell(_limits(e)),
-                Cell(count(e["n_group"])),
-                Cell(count(e["n_reference"])),
-                Cell(count(e["clusters"])),
-            ),
-            note="few rows" if "small_cell" in e["flags"] else "",
-        )
-        for e in estimates
-    )
+def _n(value: object) -> str:
+    return count(value) if isinstance(value, int) else "\N{EN DASH}"
+
+
+def _table(content: Content, title: str, where: str, estimates: list[Estimate]) -> Table:
+    details = _details(estimates)
+    tested = any(e["tests"] for e in estimates)
+    rows = []
+    for e in estimates:
+        cells = [Cell(_printed(e), note=_reason(e)), Cell(_limits(e))]
+        if tested:
+            p = next((t["p_value"] for t in e["tests"]), None)
+            holm = e.get("multiplicity", {}).get("holm")
+            alpha = content.spec.measure.alpha
+            cells += [Cell(p_value(x, alpha) if isinstance(x, float) else "\N{EN DASH}") for x in (p, holm)]
+        cells += [Cell(_n(e.get(key))) for key in ("n_group", "n_reference", "clusters")]
+        notes = [details.get(id(e), ""), "few rows" if "small_cell" in e["flags"] else ""]
+        rows.append(Row(_label(e), tuple(cells), note=", ".join(filter(None, notes))))
     methods = dict.fromkeys(
         f"{e['method']}; interval: {e['interval'].get('method', 'none')}" for e in estimates
     )
+    columns = [Column("Group against reference", numeric=False), Column("Value"), Column("Interval")]
+    columns += [Column("p"), Column("p after Holm, whole audit")] if tested else []
+    columns += [Column("n, group"), Column("n, reference"), Column("Clusters")]
     return Table(
-        f"{title}{f', {where}' if where else ''}",
-        (
-            Column("Group against reference", numeric=False),
-            Column("Value"),
-            Column("Interval"),
-            Column("n, group"),
-            Column("n, reference"),
-            Column("Clusters"),
-        ),
-        rows,
-        tuple(list(methods)[:2]),
+        f"{title}{f', {where}' if where else ''}", tuple(columns), tuple(rows), tuple(list(methods)[:2])
     )
 
 
-def _by_quota(title: str, where: str, estimates: list[Mapping[str, Any]]) -> Table:
+def _reason(estimate: Estimate) -> str:
+    value = undefined_or(estimate["value"])
+    return value.reason if isinstance(value, Undefined) else ""
+
+
+def _by_quota(title: str, where: str, estimates: list[Estimate]) -> Table:
     quotas = list(dict.fromkeys(e["parameters"]["k"] for e in estimates))
     rows = []
     for label in dict.fromkeys(_label(e) for e in estimates):
         chosen = {e["parameters"]["k"]: e for e in estimates if _label(e) == label}
         first = next(iter(chosen.values()))
-        cells = [Cell(count(first["n_group"])), Cell(count(first["n_reference"]))]
-        cells += [Cell(_printed(chosen[k]), note=_limits(chosen[k])) for k in quotas]
+        cells = [Cell(_n(first["n_group"])), Cell(_n(first["n_reference"]))]
+        cells += [
+            Cell(_printed(chosen[k]), note=_limits(chosen[k])) if k in chosen else Cell("") for k in quotas
+        ]
         rows.append(Row(label, tuple(cells)))
     left_out = max(int(e["parameters"].get("rounds_left_out", 0)) for e in estimates)
     notes = [f"{estimates[0]['method']}; interval: {estimates[0]['interval'].get('method', 'none')}"]
@@ -149,43 +225,42 @@ def _by_quota(title: str, where: str, estimates: list[Mapping[str, Any]]) -> Tab
     return Table(f"{title}{f', {where}' if where else ''}", columns, tuple(rows), tuple(notes))
 
 
-def _forest(content: Content, title: str, where: str, estimates: list[Mapping[str, Any]]) -> Chart | None:
+def _forest(content: Content, title: str, where: str, estimates: list[Estimate]) -> Chart | None:
     dots = []
     for e in estimates:
         value, limits = undefined_or(e["value"]), e["interval"]
         if isinstance(value, Undefined):
             continue
-        dots.append(
-            Dot(
-                label=_label(e),
-                value=float(value),
-                printed=_printed(e),
-                low=limits.get("low"),
-                high=limits.get("high"),
-            )
-        )
-    if not dots:
+        low, high = limits.get("low"), limits.get("high")
+        if "low" in limits:
+            low, high = (-float("inf") if low is None else low), (float("inf") if high is None else high)
+        dots.append(Dot(label=_label(e), value=float(value), printed=_printed(e), low=low, high=high))
+    if not dots or len(dots) > _MOST_DOTS or len({d.label for d in dots}) < len(dots):
         return None
-    edges = [
-        abs(x) for d in dots for x in (d.value, d.low, d.high) if x is not None and abs(x) != float("inf")
-    ]
-    reach = max(max(edges) * 1.08, 1e-6)
+    edges = [x for d in dots for x in (d.value, d.low, d.high) if x is not None and abs(x) != float("inf")]
+    name = estimates[0]["metric"]
+    parity = 1.0 if name.endswith("_ratio") else 0.0
+    reach = max(*(abs(x - parity) for x in edges), 1e-6) * 1.08
+    low_end, high_end = parity - reach, parity + reach
+    if name.endswith(("_ratio", "_share")):
+        low_end, high_end = 0.0, max(1.0, *edges) * 1.08
     description = "; ".join(f"{d.label}: {d.printed}" for d in dots)
     wide, narrow = (
         dot_chart(
             f"{title} {where}".strip(),
             description,
             dots,
-            span=(-reach, reach),
-            origin=0.0,
+            span=(low_end, high_end),
+            origin=None if name.endswith("_share") else parity,
             width=width,
             names=names,
         )
         for width, names in ((760, 270), (360, 0))
     )
+    against = " against its reference" if all(e["reference"] for e in estimates) else ""
+    line = "" if name.endswith("_share") else f" The line at {parity:g} is parity."
     return Chart(
         wide,
         narrow,
-        f"{title} of each group against its reference, with {content.spec.measure.level:.0%} intervals. The line "
-        f"at 0 is parity.",
+        f"{title} of each group{against}, with {content.spec.measure.level:.0%} intervals.{line}",
     )

@@ -36,6 +36,8 @@ def data(content: Content) -> Section:
             text(_drawn(content)),
         ),
         ("Selected", text(_decision(content))),
+        ("How scores were read", text(_read(content))),
+        ("Category unknown", text(_unknown(content))),
     ]
     strata = sample["strata"]
     names = [name for name in strata[0] if name not in ("available", "drawn")] if strata else []
@@ -51,13 +53,44 @@ def data(content: Content) -> Section:
         ),
     )
     blocks: list[Block] = [
-        Paragraph(text(spec.description)),
+        *([Paragraph(text(spec.description))] if spec.description else []),
         Facts(tuple(facts)),
         *([table] if strata else []),
     ]
     if content.models:
         blocks += [Heading("The model, exactly"), _models(content)]
     return Section("data", "What was audited", tuple(blocks))
+
+
+def _read(content: Content) -> str:
+    words = {
+        "logits": "probabilities of the allowed answers, from the model's own logits",
+        "logprobs": "probabilities of the allowed answers, from the log probabilities that the service returned",
+        "sampled": "shares of the allowed answers among sampled ones, for lack of probabilities",
+        "generated": "texts that the model wrote, measured afterwards",
+        "ranking": "places in the rankings that the model wrote",
+        "recorded": "as recorded when the tool was used; the model was not asked again",
+        "endpoint": "scores or decisions of the tool itself, as its endpoint gave them",
+        "similarity": "cosine of the embeddings of the two texts",
+    }
+    methods = content.score_methods
+    if not methods:
+        return "no row was scored"
+    if len(methods) == 1:
+        (method,) = methods
+        return words.get(method, method)
+    return "; ".join(f"{count(n)} rows: {words.get(method, method)}" for method, n in methods.items())
+
+
+def _unknown(content: Content) -> str:
+    found = {
+        content.policy.family(table.family).title.lower(): table.unknown
+        for table in content.headline
+        if not table.stratum
+    }
+    if not found:
+        return f"{count(content.metrics['rows']['unknown_group'])} rows"
+    return "; ".join(f"{title}: {count(n)}" for title, n in found.items())
 
 
 def _drawn(content: Content) -> str:
@@ -80,13 +113,19 @@ def _provenance(content: Content) -> str:
         "assigned": "assigned: the group is the one a name, title or pronoun was chosen to signal",
         "inferred": "inferred from other data",
     }
-    joined = content.sample["demographics"]
+    joined, counted = content.sample["demographics"], content.metrics.get("demographics")
     known = words[content.provenance]
-    if joined:
+    if joined and content.spec.demographics is not None:
         known += (
             f". {count(joined['matched'])} people were found in the demographics file, "
             f"{count(joined['unmatched'])} were not"
         )
+    elif counted and counted.get("unmatched"):
+        known += f". {count(counted['unmatched'])} of {count(counted['people'])} people have none"
+    for attribute, values in (counted or {}).get("unknown_values", {}).items():
+        if values:
+            said = "; ".join(f"{value} ({count(n)})" for value, n in values.items())
+            known += f". Counted as unknown {attribute.replace('_', ' ')}: {said}"
     return known
 
 
@@ -103,6 +142,7 @@ def _decision(content: Content) -> str:
         "threshold": f"scores of {rule.threshold} or more",
         "above_median": "scores strictly above the median of all scores",
         "recorded": "as recorded in the data",
+        "none": "nothing is decided: texts are measured",
     }[rule.rule]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 from audit_lib.report.blocks import Cell, Column, Fold, Row, Table
-from audit_lib.report.content import Content, RateTable, in_words
+from audit_lib.report.content import Content, RateTable, TableRow, in_words
 from audit_lib.report.numbers import UNDEFINED, count, half_up, interval, p_value, signed
 
 
@@ -18,7 +18,7 @@ def agreement(content: Content) -> Fold | None:
     for entry in content.metrics.get("heterogeneity", []):
         if "table" not in entry:
             continue
-        test, simpson = entry["breslow_day"], _known(entry["simpson"])
+        test, simpson = _known(entry["breslow_day"]), _known(entry["simpson"])
         p = test.get("p_value")
         kind = content.policy.table(entry["table"]).title
         rows.append(
@@ -26,7 +26,7 @@ def agreement(content: Content) -> Fold | None:
                 f"{entry['label']} against {entry['comparator']}",
                 (
                     Cell(kind),
-                    Cell(count(len(entry["strata"]))),
+                    Cell(count(len(entry["strata"])) if entry["strata"] else "hidden"),
                     Cell(p_value(p, alpha) if isinstance(p, float) else UNDEFINED),
                     Cell(
                         f"{simpson['lower']}, {simpson['equal']}, {simpson['higher']}"
@@ -52,7 +52,7 @@ def agreement(content: Content) -> Fold | None:
     )
     notes = (
         "A small p says that the odds ratio differs between the strata, so that the pooled ratio hides something.",
-        "Turned round: the pooled difference has the other sign than the difference within strata (Simpson's paradox).",
+        "Turned round: the pooled difference has the other sign than that within strata (Simpson's paradox).",
     )
     return Fold("Do the strata agree?", (Table("Agreement of the strata", columns, tuple(rows), notes),))
 
@@ -60,28 +60,21 @@ def agreement(content: Content) -> Fold | None:
 def firmness(content: Content, table: RateTable) -> Table:
     """What one other decision, or the missing answers, could change."""
     policy = content.policy
-    digits, threshold = policy.rounding.ratio, policy.guidance.threshold
-    dash = "\N{EN DASH}"
+    digits, dash = policy.rounding.ratio, "\N{EN DASH}"
     rows = []
     for row in table.rows:
-        impact, missing = row.beyond.get("adverse_impact") or {}, row.beyond.get("missing") or {}
+        impact = row.beyond.get("adverse_impact") or {}
         pooled = _known(impact.get("shortfall")).get("pooled")
         flip = _known(impact.get("flip_flop"))
-        detectable, bounds = impact.get("smallest_detectable_ratio"), missing.get("ratio_bounds")
+        detectable = impact.get("smallest_detectable_ratio")
         rows.append(
             Row(
                 row.label,
                 (
-                    Cell(count(row.n)),
+                    Cell(number_of(row)),
                     Cell(signed(-pooled, 1) if isinstance(pooled, float) else dash),
                     Cell(_flips(flip) if flip else dash),
                     Cell(half_up(Fraction(detectable), digits) if isinstance(detectable, float) else dash),
-                    Cell(count(missing["n"]) if "n" in missing else dash),
-                    Cell(
-                        interval(bounds[0], bounds[1], digits, threshold)
-                        if isinstance(bounds, list) and missing["n"]
-                        else dash
-                    ),
                 ),
             )
         )
@@ -93,8 +86,6 @@ def firmness(content: Content, table: RateTable) -> Table:
             Column("More or fewer selected than expected"),
             Column("One different selection", numeric=False),
             Column("Smallest detectable ratio"),
-            Column("Without an answer"),
-            Column("Ratio if these had all been selected or none"),
         ),
         tuple(rows),
         (
@@ -103,6 +94,46 @@ def firmness(content: Content, table: RateTable) -> Table:
             f"{content.spec.measure.alpha:g}.",
         ),
     )
+
+
+def bounds(content: Content) -> Iterator[Table]:
+    """What the ratios could be, had the missing answers been any."""
+    policy, dash = content.policy, "\N{EN DASH}"
+    digits, threshold = policy.rounding.ratio, policy.guidance.threshold
+    for table in content.headline:
+        rows = []
+        for row in table.rows:
+            cells = [Cell(number_of(row))]
+            for part in ("missing", "unknown"):
+                found = row.beyond.get(part) or {}
+                n, limits = found.get("n"), found.get("ratio_bounds")
+                cells.append(Cell(count(n) if isinstance(n, int) else dash))
+                known = isinstance(limits, list) and n
+                words = interval(limits[0], limits[1], digits, threshold) if limits and known else dash
+                cells.append(Cell(words))
+            rows.append(Row(row.label, tuple(cells)))
+        if all(cell.text in (dash, "0") for row in rows for cell in row.cells[1:]):
+            continue
+        where = f", {table.where}" if table.stratum else ""
+        title = f"{policy.table(table.kind).title}, {policy.family(table.family).title.lower()}{where}"
+        yield Table(
+            f"{title}: missing-data bounds",
+            (
+                Column("Category", numeric=False),
+                Column("Assessed"),
+                Column("Without an answer"),
+                Column("Ratio if all or none of these had been selected"),
+                Column("Of unknown category"),
+                Column("Ratio if all of these were in the category"),
+            ),
+            tuple(rows),
+            ("Bounds over the comparator's rate as it is. They need no assumption, and are therefore wide.",),
+        )
+
+
+def number_of(row: TableRow) -> str:
+    """People assessed in a row, or that the policy hides them."""
+    return "hidden" if row.hidden else count(row.n)
 
 
 def _known(value: Any) -> Mapping[str, Any]:

@@ -22,6 +22,7 @@ from audit_lib.report.blocks import (
     text,
 )
 from audit_lib.report.content import Content, in_words
+from audit_lib.report.document import field_checks
 from audit_lib.report.numbers import UNDEFINED, count, half_up
 
 
@@ -52,7 +53,7 @@ def decisions(content: Content) -> Section:
             ),
             (
                 "Small cell",
-                text(f"fewer than {thresholds['small_cell']} rows: marked, never left out in silence"),
+                text(_small(content)),
             ),
             ("Policy", text(f"{policy.name} {policy.version}, as of {policy.as_of:%-d %B %Y}")),
         )
@@ -60,6 +61,16 @@ def decisions(content: Content) -> Section:
     return Section(
         "decisions", "Decisions taken beforehand", (Paragraph(text(lead)), facts, switches, _power(content))
     )
+
+
+def _small(content: Content) -> str:
+    marked = content.plan["thresholds"]["small_cell"]
+    if content.policy.cells.display == "suppress":
+        size = max(content.policy.cells.small, marked)
+        return (
+            f"fewer than {size} people: hidden, with as many others as it takes that nobody can work them out"
+        )
+    return f"fewer than {marked} rows: marked, never left out in silence"
 
 
 def _power(content: Content) -> Fold:
@@ -99,8 +110,7 @@ def _power(content: Content) -> Fold:
 
 def caveats(content: Content) -> Section:
     """What the numbers do not say."""
-    words = [*content.policy.caveats, *(content.policy.experiment_caveats if content.is_experiment else ())]
-    return Section("caveats", "What this does not say", (Bullets(tuple(text(w) for w in words)),))
+    return Section("caveats", "What this does not say", (Bullets(tuple(text(w) for w in content.caveats)),))
 
 
 def evidence(content: Content) -> Section:
@@ -116,10 +126,14 @@ def evidence(content: Content) -> Section:
         Command(f"audit verify <store>/{key.prefix}"),
         Paragraph(
             text(
-                "The same tables are beside this page as ",
-                code("tables.csv"),
+                "Beside this page lie the statutory tables as ",
+                link("tables.csv", "tables.csv"),
+                ", every other estimate as ",
+                link("estimates.csv", "estimates.csv"),
+                ", the answers by group as ",
+                link("answers.csv", "answers.csv"),
                 ", and everything on it as ",
-                code("report.json"),
+                link("report.json", "report.json"),
                 ".",
             )
         ),
@@ -127,21 +141,48 @@ def evidence(content: Content) -> Section:
             (
                 ("Run", text(code(key.prefix))),
                 ("Spec, SHA-256", text(code(key.spec_digest))),
-                ("Signature", text("Not signed. " + content.policy.wording["not_an_auditor"])),
+                ("Signature", text(_signed(content))),
             )
         ),
         Fold(
             "Artefacts this page was made from",
             (
-                Table(
-                    "SHA-256 by artefact",
-                    (Column("Artefact", numeric=False), Column("SHA-256", numeric=False)),
-                    tuple(Row(name, (Cell(digest),)) for name, digest in content.inputs.items()),
+                Facts(
+                    tuple((f"{name}, SHA-256", text(code(digest))) for name, digest in content.inputs.items())
                 ),
             ),
         ),
     ]
     return Section("evidence", "Check it yourself", tuple(blocks))
+
+
+def checklist(content: Content) -> Section | None:
+    """What the law asks for, and whether it is here; none where the policy has no list, or this is no audit."""
+    checks = field_checks(content)
+    if not checks or content.is_experiment or content.is_refused:
+        return None
+    said = {"met": "met", "missing": "not met", "not applicable": "not applicable"}
+    rows = tuple(
+        Row(
+            # The status stands in one cell with the duty: by itself a duty reads as if it were met.
+            f"{check.id} {check.duty}: {said[check.status]}",
+            (Cell(check.found, tone="flag" if check.status == "missing" else "plain"), Cell(check.cite)),
+            "muted" if check.status == "not applicable" else "plain",
+        )
+        for check in checks
+    )
+    columns = tuple(
+        Column(c, numeric=False) for c in ("Duty, and whether it is met", "Where, or what", "Paragraph")
+    )
+    lead = (
+        f"What {content.policy.short_law} asks for, one by one. Duties of the employer are checked as far as the spec "
+        "states facts about them; what is not stated is not assumed."
+    )
+    return Section(
+        "checklist",
+        "What the law asks for",
+        (Paragraph(text(lead)), Table(f"Checklist of {content.policy.short_law}", columns, rows)),
+    )
 
 
 def terms(content: Content) -> Section:
@@ -156,3 +197,9 @@ def terms(content: Content) -> Section:
         "Words and sources",
         (Facts(tuple((t.term, text(t.text)) for t in policy.glossary)), Heading("Sources"), Bullets(sources)),
     )
+
+
+def _signed(content: Content) -> str:
+    if content.signature is None:
+        return "Not signed. " + content.policy.wording["not_an_auditor"]
+    return f"Signed by {content.signature.auditor}, see the section Signature."

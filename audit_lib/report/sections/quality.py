@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any, Final
 
 from audit_lib.records import STATUSES
-from audit_lib.report.blocks import Block, Cell, Column, Fold, Paragraph, Row, Section, Table, text
+from audit_lib.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Row, Section, Table, text
+from audit_lib.report.charts import Dot, dot_chart, score_boxes
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, count, half_up, percent
+from audit_lib.report.sections.firmness import bounds
 
-_WORDS = {
+HIDDEN_MARK: Final = "hidden"
+_MOST_DOTS = 40
+_WORDS: Final = {
     "ok": "Answered",
     "unranked": "Left out of the ranking",
     "refused": "Refused",
@@ -24,15 +30,28 @@ def quality(content: Content) -> Section:
         "Answers can go missing more often for one group than for another, and that alone moves a rate. "
         "Nothing is dropped in silence: each row without an answer is counted here, by group."
     )
-    blocks: list[Block] = [Paragraph(text(lead)), _missing(content)]
+    blocks: list[Block] = [Paragraph(text(lead))]
+    blocks += [chart] if (chart := _missing_chart(content)) else []
+    blocks.append(_missing(content))
+    blocks += bounds(content)
+    blocks += [chart] if (chart := _score_chart(content)) else []
+    blocks += [_scores(content)] if any(e["n"] for e in content.metrics["scores"]) else []
     if any(entry["n"] for entry in content.metrics["label_mass"]):
         blocks.append(_mass(content))
-    blocks.append(_scores(content))
     blocks.append(_validation(content))
     return Section("answers", "Missing answers and soundness", tuple(blocks))
 
 
-def _where(stratum: dict[str, str], group: dict[str, str] | None) -> str:
+def _shown(entry: Mapping[str, Any]) -> bool:
+    """Whether the policy lets the numbers of this group be printed."""
+    return not isinstance(entry["n"], Mapping)
+
+
+def _gone(entry: Mapping[str, Any], cells: int) -> Row:
+    return Row(_where(entry["stratum"], entry["group"]), (Cell(HIDDEN_MARK),) * cells, "muted")
+
+
+def _where(stratum: Mapping[str, str], group: Mapping[str, str] | None) -> str:
     name = in_words(group) if group else "group unknown"
     return f"{name} ({in_words(stratum)})" if stratum else name
 
@@ -42,6 +61,9 @@ def _missing(content: Content) -> Table:
     digits = content.policy.rounding.rate_percent
     rows = []
     for entry in entries:
+        if not _shown(entry):
+            rows.append(_gone(entry, len(STATUSES) + 2))
+            continue
         answered = entry["ok"] + entry["unranked"]
         share = percent(Fraction(answered, entry["n"]), digits) if entry["n"] else UNDEFINED
         cells = (Cell(count(entry["n"])), *(Cell(count(entry[s])) for s in STATUSES), Cell(share))
@@ -53,7 +75,7 @@ def _missing(content: Content) -> Table:
         Column("With a score"),
     )
     notes: tuple[str, ...] = ()
-    if any(entry["unranked"] for entry in entries):
+    if any(entry["unranked"] for entry in entries if _shown(entry)):
         notes = (
             "A candidate whom a ranking leaves out, or names otherwise than shown, ranks last in the order "
             "shown; such rows have a score and are counted.",
@@ -61,9 +83,58 @@ def _missing(content: Content) -> Table:
     return Table("Answers by group", columns, tuple(rows), notes)
 
 
+def _missing_chart(content: Content) -> Chart | None:
+    """Share of rows without a score, by group; none where nothing is missing."""
+    entries = [e for e in content.metrics["missingness"] if e["group"] is not None and _shown(e) and e["n"]]
+    missing = {id(e): e["n"] - e["ok"] - e["unranked"] for e in entries}
+    if not any(missing.values()) or len(entries) > _MOST_DOTS:
+        return None
+    digits = content.policy.rounding.rate_percent
+    dots = [
+        Dot(
+            label=_where(e["stratum"], e["group"]),
+            value=100 * missing[id(e)] / e["n"],
+            printed=percent(Fraction(missing[id(e)], e["n"]), digits),
+        )
+        for e in entries
+    ]
+    reach = max(d.value or 0.0 for d in dots) * 1.15
+    description = "; ".join(f"{d.label}: {d.printed}" for d in dots)
+    wide, narrow = (
+        dot_chart(
+            "Share of rows without a score, in percent",
+            description,
+            dots,
+            span=(0.0, reach),
+            width=width,
+            names=names,
+        )
+        for width, names in ((760, 270), (360, 0))
+    )
+    return Chart(
+        wide, narrow, "Share of rows without a score by group, in percent. The table below has the counts."
+    )
+
+
+def _score_chart(content: Content) -> Chart | None:
+    """Five numbers of the scores of each group in the headline."""
+    headline = set(content.spec.measure.strata[0])
+    entries = [e for e in content.metrics["scores"] if set(e["stratum"]) == headline and _shown(e) and e["n"]]
+    if not entries or len(entries) > _MOST_DOTS:
+        return None
+    boxes = {_where(e["stratum"], e["group"]): e["quantiles"] for e in entries}
+    medians = {t.median for t in content.headline if t.kind == "scoring"} - {None}
+    median = medians.pop() if len(medians) == 1 else None
+    guide = (median, "median of the full sample") if median is not None else None
+    wide, narrow = (score_boxes(boxes, guide=guide, width=width) for width in (760, 360))
+    return Chart(wide, narrow, "Scores by group: the middle half, the median, and the whole range.")
+
+
 def _mass(content: Content) -> Table:
     rows = tuple(
-        Row(
+        _gone(e, 3)
+        if not _shown(e)
+        else Row(
             _where(e["stratum"], e["group"]),
             (
                 Cell(count(e["n"])),
@@ -89,7 +160,10 @@ def _scores(content: Content) -> Fold:
     rows = []
     headline = set(content.spec.measure.strata[0])
     for e in content.metrics["scores"]:
-        if set(e["stratum"]) != headline:
+        if set(e["stratum"]) != headline or not e["n"]:
+            continue
+        if not _shown(e):
+            rows.append(_gone(e, 8))
             continue
         numbers = [e["mean"], e["sd"], *(e["quantiles"] or [None] * 5)]
         cells = [Cell(UNDEFINED if x is None else half_up(Fraction(x), 4)) for x in numbers]

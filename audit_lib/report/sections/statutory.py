@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from typing import Any
 
 from audit_lib.report.blocks import (
     Block,
@@ -18,32 +19,112 @@ from audit_lib.report.blocks import (
     Section,
     Table,
     Tone,
+    link,
     text,
 )
 from audit_lib.report.charts import Dot, dot_chart
-from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.charts.drawing import short
+from audit_lib.report.content import Content, RateTable, TableRow, in_words
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval, p_value, percent
-from audit_lib.report.sections.firmness import agreement, firmness
+from audit_lib.report.sections.beyond import MOST_STRATA
+from audit_lib.report.sections.firmness import agreement, firmness, number_of
+from audit_lib.report.suppress import HIDDEN
 from audit_lib.results import Undefined
 
 
 def statutory(content: Content) -> list[Section]:
-    """Make the tables of the headline, then those of every further stratum."""
-    sections = [
+    """Make the tables of the headline."""
+    return [
         Section(kind, content.policy.table(kind).title, tuple(_kind(content, kind, content.headline)))
         for kind in ("selection", "scoring")
         if any(table.kind == kind for table in content.headline)
     ]
-    folds = []
-    for where in dict.fromkeys(table.where for table in content.by_stratum):
-        tables = [table for table in content.by_stratum if table.where == where]
-        folds.append(Fold(f"Rates: {where}", tuple(_table(content, table) for table in tables)))
+
+
+def strata(content: Content) -> Section | None:
+    """Make the tables of every further stratum; beyond a bound, those with the smallest ratios."""
+    wheres = list(dict.fromkeys(table.where for table in content.by_stratum))
+    by_place: dict[str, list[RateTable]] = {where: [] for where in wheres}
+    for table in content.by_stratum:
+        by_place[table.where].append(table)
+    blocks: list[Block] = []
+    if len(wheres) > 1:
+        blocks.append(_overview(content, by_place))
+    smallest = {where: _smallest(tables) for where, tables in by_place.items()}
+    chosen = set(sorted(wheres, key=lambda w: smallest[w][0])[:MOST_STRATA])
+    blocks += [
+        Fold(f"Rates: {where}", tuple(_table(content, table) for table in by_place[where]))
+        for where in wheres
+        if where in chosen
+    ]
+    if len(wheres) > MOST_STRATA:
+        blocks.append(
+            Paragraph(
+                text(
+                    f"Printed in full: the {MOST_STRATA} of {count(len(wheres))} with the smallest impact ratio. The "
+                    "tables of all of them are in ",
+                    link("tables.csv", "tables.csv"),
+                    ", beside this page.",
+                )
+            )
+        )
+    same = [entry["stratum"] for entry in content.metrics.get("strata_identical", [])]
+    if same:
+        names = "; ".join(in_words(levels) for levels in same[:MOST_STRATA])
+        blocks.append(
+            Paragraph(text(f"Holding exactly the rows of a part already printed, and not repeated: {names}."))
+        )
     if heterogeneity := agreement(content):
-        folds.append(heterogeneity)
-    if folds:
-        lead = "Pooled tables can hide what happens in one part. Here is each by itself; its rows rest on fewer people."
-        sections.append(Section("strata", "Position by position", (Paragraph(text(lead)), *folds)))
-    return sections
+        blocks.append(heterogeneity)
+    if not blocks:
+        return None
+    lead = "Pooled tables can hide what happens in one part. Here is each by itself; its rows rest on fewer people."
+    return Section("strata", "Position by position", (Paragraph(text(lead)), *blocks))
+
+
+def _smallest(tables: list[RateTable]) -> tuple[Fraction, RateTable | None, TableRow | None]:
+    found = [
+        (row.ratio, number, table, row)
+        for number, (table, row) in enumerate((t, r) for t in tables for r in t.rows)
+        if isinstance(row.ratio, Fraction)
+    ]
+    if not found:
+        return Fraction(2), None, None
+    ratio, _, table, row = min(found, key=lambda entry: entry[:2])
+    return ratio, table, row
+
+
+def _overview(content: Content, by_place: Mapping[str, list[RateTable]]) -> Table:
+    """One line a stratum: how many people, and its smallest ratio."""
+    digits, threshold = content.policy.rounding.ratio, content.policy.guidance.threshold
+    rows = []
+    for where, tables in by_place.items():
+        ratio, table, row = _smallest(tables)
+        below = sum(r.below is True for t in tables for r in t.rows)
+        defined = sum(r.below is not None for t in tables for r in t.rows)
+        if table is None or row is None:
+            cells = [Cell(UNDEFINED), Cell("")]
+        else:
+            cells = [
+                Cell(
+                    guarded(ratio, digits, threshold),
+                    mark="*" if row.below else "",
+                    tone="flag" if row.below else "plain",
+                ),
+                Cell(
+                    f"{row.label}, {content.policy.table(table.kind).title.lower()}: {row.selected} of {row.n}"
+                ),
+            ]
+        people = max(table.total + table.unknown for table in tables)
+        rows.append(Row(where, (Cell(count(people)), *cells, Cell(f"{count(below)} of {count(defined)}"))))
+    columns = (
+        Column("Stratum", numeric=False),
+        Column("Most assessed in a table"),
+        Column("Smallest ratio (* if below)"),
+        Column("Where it is", numeric=False),
+        Column("Ratios below the guideline"),
+    )
+    return Table("Smallest ratio by stratum", columns, tuple(rows))
 
 
 def _sentence(words: str) -> str:
@@ -65,6 +146,8 @@ def _kind(content: Content, kind: str, tables: Iterable[RateTable]) -> Iterable[
         if len(dict.fromkeys(table.where for table in tables)) > 1:
             yield Heading(_sentence(where))
         if chart := _chart(content, chosen):
+            yield chart
+        if chart := _rates_chart(content, chosen):
             yield chart
         for table in chosen:
             yield _table(content, table)
@@ -90,7 +173,7 @@ def _median(content: Content, tables: list[RateTable]) -> Iterable[Block]:
         share = percent(Fraction(ties, scored), content.policy.rounding.rate_percent) if scored else UNDEFINED
         yield Paragraph(
             text(
-                f"Median score ({table.where}): {table.median:.6g}. {count(ties)} of {count(scored)} scores "
+                f"Median score ({table.where}): {short(table.median)}. {count(ties)} of {count(scored)} scores "
                 f"({share}) equal it and do not count as above it."
             )
         )
@@ -103,7 +186,7 @@ def _table(content: Content, table: RateTable) -> Table:
     notes = []
     if any(row.below for row in table.rows):
         notes.append(
-            f"* below the {policy.guidance.name} of {policy.guidance.cite}; {policy.short_law} sets no pass mark."
+            f"* below the {policy.guidance.name} of {policy.guidance.cite}; {policy.guidance.standing}."
         )
     # Also where it is 0: section 5-303(a)(1) asks for the number.
     notes.append(policy.wording["unknown_note"].format(n=count(table.unknown)))
@@ -116,13 +199,15 @@ def _table(content: Content, table: RateTable) -> Table:
         notes.append(
             f"In {count(table.tied_rounds)} rounds the last place was tied and was drawn by lot (seeded)."
         )
-    if any(row.small for row in table.rows):
+    if any(row.hidden for row in table.rows):
+        notes.append(f"Hidden rows: {HIDDEN.removeprefix('hidden: ')}.")
+    if any(row.small and row.n and not row.hidden for row in table.rows):
         notes.append("\N{DAGGER} " + policy.cells.wording.format(n=content.spec.measure.small_cell))
-    notes += [
-        f"{row.label}: the ratio is undefined: {row.ratio.reason}."
-        for row in table.rows
-        if isinstance(row.ratio, Undefined)
-    ]
+    reasons: dict[str, list[str]] = {}
+    for row in table.rows:
+        if isinstance(row.ratio, Undefined) and not row.hidden:
+            reasons.setdefault(row.ratio.reason, []).append(row.label)
+    notes += [f"No ratio: {reason}: {'; '.join(labels)}." for reason, labels in reasons.items()]
     return Table(
         f"{kind.title}, {policy.family(table.family).title.lower()}{where}",
         (
@@ -140,6 +225,8 @@ def _table(content: Content, table: RateTable) -> Table:
 
 def _row(content: Content, table: RateTable, row: TableRow) -> Row:
     digits, threshold = content.policy.rounding, content.policy.guidance.threshold
+    if row.hidden:
+        return Row(row.label, (Cell("hidden"),) * 5, "muted")
     limits = row.rate_estimate["interval"]
     rate_note = (
         _together(" to ".join(percent(Fraction(limits[end]), digits.rate_percent) for end in ("low", "high")))
@@ -150,11 +237,15 @@ def _row(content: Content, table: RateTable, row: TableRow) -> Row:
     comparator = row.label == table.comparator
     ratio = UNDEFINED if isinstance(row.ratio, Undefined) else guarded(row.ratio, digits.ratio, threshold)
     return Row(
-        row.label + (" \N{DAGGER}" if row.small else ""),
+        row.label + (" \N{DAGGER}" if row.small and row.n else ""),
         (
             Cell(count(row.n)),
             Cell(count(row.selected)),
-            Cell(UNDEFINED if isinstance(row.share, Undefined) else percent(row.share, digits.rate_percent)),
+            Cell(
+                UNDEFINED
+                if isinstance(row.share, Undefined)
+                else percent(row.share, digits.rate_percent, content.policy.exclusion.share)
+            ),
             Cell(
                 UNDEFINED if isinstance(row.rate, Undefined) else percent(row.rate, digits.rate_percent),
                 note=rate_note,
@@ -188,11 +279,13 @@ def _together(words: str) -> str:
 def _tests(content: Content, table: RateTable) -> Table:
     alpha, policy = content.spec.measure.alpha, content.policy
     level = f"{content.spec.measure.level:.0%}"
+    exact = all(t["name"] == "fisher_exact" for row in table.rows for t in row.estimate["tests"][:1])
     rows = []
     for row in table.rows:
         found = {test["name"]: test for test in row.estimate["tests"]}
         wide = next((i for i in row.estimate["intervals"] if i["kind"] == "simultaneous"), None)
-        fisher = found.get("fisher_exact", {}).get("p_value")
+        first: Mapping[str, Any] = next(iter(row.estimate["tests"]), {})
+        fisher = first.get("p_value")
         holm = row.estimate.get("multiplicity", {}).get("holm")
         sd = found.get("two_standard_deviations", {}).get("statistic")
         limits = row.estimate["interval"]
@@ -200,7 +293,7 @@ def _tests(content: Content, table: RateTable) -> Table:
             Row(
                 row.label,
                 (
-                    Cell(count(row.n)),
+                    Cell(number_of(row)),
                     Cell(_limits(limits, policy.rounding.ratio, policy.guidance.threshold)),
                     Cell(_limits(wide or {}, policy.rounding.ratio, policy.guidance.threshold)),
                     Cell(p_value(fisher, alpha) if isinstance(fisher, float) else "\N{EN DASH}"),
@@ -210,6 +303,7 @@ def _tests(content: Content, table: RateTable) -> Table:
                         if isinstance(sd, float)
                         else "\N{EN DASH}"
                     ),
+                    Cell(_verdicts(content, row, fisher)),
                 ),
             )
         )
@@ -220,16 +314,74 @@ def _tests(content: Content, table: RateTable) -> Table:
             Column("Assessed"),
             Column(f"{level} interval, comparator held fixed"),
             Column(f"{level} interval, comparator picked by the data"),
-            Column("Fisher's exact p"),
+            Column("Exact p" if exact else "p"),
             Column("p after Holm, whole audit"),
             Column("Standard deviations"),
+            Column("Both verdicts", numeric=False),
         ),
         tuple(rows),
-        (
-            "Koopman's score interval; simultaneous intervals over all pairs of rows. Both, and the tests, take "
-            "rows as independent.",
-        ),
+        _methods(table),
     )
+
+
+def _methods(table: RateTable) -> tuple[str, ...]:
+    """How the intervals and tests of a table were made, in the measure stage's own words."""
+    parts = {"Intervals": [], "Tests": [], "Ratios": []}  # type: dict[str, list[str]]
+    for row in table.rows:
+        limits = (row.estimate["interval"], *row.estimate["intervals"])
+        parts["Intervals"] += [i["method"] for i in limits if "method" in i]
+        parts["Tests"] += [t["method"] for t in row.estimate["tests"]]
+        parts["Ratios"] += [row.estimate["method"]] if "method" in row.estimate else []
+    return tuple(f"{what}: {'; '.join(dict.fromkeys(said))}." for what, said in parts.items() if said)
+
+
+def _verdicts(content: Content, row: TableRow, p: object) -> str:
+    """The guideline's verdict and the test's, which often disagree."""
+    if row.below is None or not isinstance(p, float):
+        return "\N{EN DASH}"
+    side = "below" if row.below else "not below"
+    found = "significant" if p < content.spec.measure.alpha else "not significant"
+    return f"{side} {float(content.policy.guidance.threshold):g}; {found}"
+
+
+def _rates_chart(content: Content, tables: list[RateTable]) -> Chart | None:
+    """The rates themselves, with their intervals: a ratio does not say how high they are."""
+    policy = content.policy
+    dots = []
+    for table in tables:
+        dots.append(Dot(label=policy.family(table.family).title, value=None, printed="", heading=True))
+        for row in (row for row in table.rows if row.n or row.hidden):
+            name = ", ".join(row.levels.values())
+            if isinstance(row.rate, Undefined):
+                dots.append(Dot(label=name, value=None, printed="hidden" if row.hidden else UNDEFINED))
+                continue
+            limits = row.rate_estimate["interval"]
+            dots.append(
+                Dot(
+                    label=name,
+                    value=100 * float(row.rate),
+                    printed=percent(row.rate, policy.rounding.rate_percent),
+                    low=100 * limits["low"] if "low" in limits else None,
+                    high=100 * limits["high"] if "high" in limits else None,
+                )
+            )
+    drawn = [dot for dot in dots if not dot.heading]
+    if all(dot.value is None for dot in drawn):
+        return None
+    kind = policy.table(tables[0].kind)
+    description = "; ".join(f"{dot.label}: {dot.printed}" for dot in drawn)
+    wide, narrow = (
+        dot_chart(
+            f"{kind.title}, {tables[0].where}, in percent",
+            description,
+            dots,
+            span=(0.0, 100.0),
+            width=width,
+            names=names,
+        )
+        for width, names in ((760, 270), (360, 0))
+    )
+    return Chart(wide, narrow, f"{kind.title} in percent, with {content.spec.measure.level:.0%} intervals.")
 
 
 def _limits(limits: object, digits: int, threshold: Fraction) -> str:
@@ -243,10 +395,10 @@ def _chart(content: Content, tables: list[RateTable]) -> Chart | None:
     dots = []
     for table in tables:
         dots.append(Dot(label=policy.family(table.family).title, value=None, printed="", heading=True))
-        for row in table.rows:
+        for row in (row for row in table.rows if row.n or row.hidden):
             name = ", ".join(row.levels.values())  # the label without its qualifier: charts are narrow
             if isinstance(row.ratio, Undefined):
-                dots.append(Dot(label=name, value=None, printed=UNDEFINED))
+                dots.append(Dot(label=name, value=None, printed="hidden" if row.hidden else UNDEFINED))
                 continue
             limits = row.estimate["interval"]
             high = limits.get("high", None) if "low" in limits else None
@@ -273,7 +425,8 @@ def _chart(content: Content, tables: list[RateTable]) -> Chart | None:
     caption = (
         f"Impact ratios with {content.spec.measure.level:.0%} intervals (comparator held fixed). Open dot: the "
         f"category with the highest rate. "
-        f"Dashed: the {policy.guidance.name} of {policy.guidance.cite}, which {policy.short_law} does not set."
+        f"Dashed: the {policy.guidance.name} of {policy.guidance.cite}"
+        + ("." if policy.guidance.own else f", which {policy.short_law} does not set.")
     )
     wide, narrow = (
         dot_chart(title, description, dots, span=span, guide=guide, origin=1.0, width=width, names=names)

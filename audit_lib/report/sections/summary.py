@@ -59,7 +59,7 @@ def _verdict(content: Content) -> str:
         return "No impact ratio is defined for these data."
     guidance = content.policy.guidance
     return (
-        f"{flagged} of {defined} impact ratios in the headline tables are below "
+        f"{flagged} of {defined} impact ratios in the headline tables {'is' if flagged == 1 else 'are'} below "
         f"{float(guidance.threshold):g}, the {guidance.name}."
     )
 
@@ -161,9 +161,14 @@ def _reading(table: RateTable, row: TableRow) -> Text:
         )
     return text(
         strong("The smallest ratio is distinguishable from 1 "),
-        f"even where it is allowed for that the comparator was picked after looking ({where}). Rows are taken as "
-        "independent, and other tables were looked at too.",
+        f"even where it is allowed for that the comparator was picked after looking ({where}). {_method(row)}"
+        "Other tables were looked at too.",
     )
+
+
+def _method(row: TableRow) -> str:
+    said = str(row.estimate.get("method", ""))
+    return f"How: {said}. " if said else ""
 
 
 def _level(content: Content) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -32,6 +32,14 @@ class Backend(Protocol):
         What can be asked for.
     pack_size : int
         Most requests that are handed over at a time.
+
+    Notes
+    -----
+    Two class attributes are optional. ``answers_alone = True``: an answer does not depend on the pack that its
+    request is in, so the ledger may ask for a part of a pack. ``kept = False``: nothing is won by
+    keeping the answers in the ledger. A backend that has a method ``allot`` is told its part of the run's
+    limits (`audit_lib.score.limits.Limited`). A method ``account(packs, responses)`` returns what goes into
+    ``plan.json``: how the answers were computed.
     """
 
     Options: ClassVar[type[Options]]
@@ -91,9 +99,10 @@ def parse_options(kind: type[Some], model: Model) -> Some:
         raise SpecError("\n".join(faults)) from None
 
 
-def check_model(model: Model, task: str | None = None) -> None:
+def check_model(model: Model, task: str | None = None, asks: Iterable[Kind] = ()) -> None:
     """Check the model section of a spec: backend, its options, and that it can do the task.
 
+    `asks` is what is asked for, where that is not what the task asks for by itself.
     Nothing is loaded, fetched or asked; the plan stage calls this before anything else is done.
 
     Raises
@@ -111,12 +120,13 @@ def check_model(model: Model, task: str | None = None) -> None:
     """
     kind = backend.get(model.backend)
     parse_options(kind.Options, model)
-    if task is not None and (asks := elicitation.get(task).asks) not in kind.gives:
-        able = [name for name, other in backend if asks in other.gives]
-        raise SpecError(
-            f"model.backend: {model.backend} gives {' and '.join(kind.gives)}, the task {task} asks for {asks}; "
-            f"backends that give it: {', '.join(able)}"
-        )
+    for wanted in tuple(asks) or ((elicitation.get(task).asks,) if task is not None else ()):
+        if wanted not in kind.gives:
+            able = [name for name, other in backend if wanted in other.gives]
+            raise SpecError(
+                f"model.backend: {model.backend} gives {' and '.join(kind.gives)}, the task {task} asks for "
+                f"{wanted}; backends that give it: {', '.join(able)}"
+            )
     kind.check(model)
 
 

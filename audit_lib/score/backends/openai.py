@@ -3,87 +3,26 @@
 from __future__ import annotations
 
 import importlib.util
-import math
+import logging
 import os
 import re
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, ClassVar, Literal
-from urllib.parse import urlsplit
-
-from pydantic import Field, field_validator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, ClassVar
 
 from audit_lib.errors import BackendError, SpecError
 from audit_lib.score.backends import Options, backend, parse_options
-from audit_lib.score.labels import read_label
+from audit_lib.score.chat import Chat, ChatOptions, without_secret
+from audit_lib.score.cost import Usage
+from audit_lib.score.limits import Allotment, retry_after
 from audit_lib.score.packs import Pack
-from audit_lib.score.requests import Kind, Method, Request, Response
+from audit_lib.score.remote import Conversation, TryAgainError
+from audit_lib.score.requests import Kind, Request, Response
 from audit_lib.spec_sections import Model
 
-_NO_ANSWER = 20
-"""Requests that may fail one after the other, without one that succeeded, before the shard is given up."""
 
-
-class OpenAIOptions(Options):
+class OpenAIOptions(ChatOptions):
     """Options of the backend. None of them holds a secret."""
-
-    base_url: str = Field(
-        "https://api.openai.com/v1", description="Where the endpoint is, up to and with /v1."
-    )
-    api_key_env: str = Field(
-        "OPENAI_API_KEY",
-        pattern=r"^[A-Z][A-Z0-9_]*$",
-        description="NAME of the environment variable that holds the key; never the key.",
-    )
-    method: Literal["logprobs", "sampled"] = Field(
-        "logprobs",
-        description="How labels are read, for every row alike: `logprobs` of the first token (labels of one token), or "
-        "the share of `samples` sampled answers that begin with the label.",
-    )
-    samples: int = Field(20, ge=1, le=1000, description="Answers sampled for each request (method sampled).")
-    samples_per_call: int = Field(
-        1,
-        ge=1,
-        le=128,
-        description="How many of them one call asks for (`n`); 1 works everywhere, more saves prompt tokens.",
-    )
-    temperature: float | None = Field(None, ge=0, le=2, description="Null: 1 for sampled labels, else 0.")
-    max_tokens: int = Field(
-        1024, ge=1, description="Longest answer, in tokens; for sampled labels at most 16."
-    )
-    seed: int | None = Field(
-        None, ge=0, description="Sent with each request, plus the repeat; not all servers heed it."
-    )
-    prefill: bool = Field(
-        False,
-        description="The server goes on from a last assistant turn (llama.cpp and vLLM do, OpenAI does not). If "
-        "false, that turn becomes an instruction at the end of the user's.",
-    )
-    max_concurrency: int = Field(8, ge=1, le=256, description="Requests under way at a time.")
-    timeout: float = Field(60.0, gt=0, description="Seconds that one attempt may take.")
-    retries: int = Field(
-        4, ge=0, le=20, description="Further attempts after 408, 409, 429, 5xx or no connection."
-    )
-    extra_body: dict[str, Any] = Field(
-        default_factory=dict,
-        description="Fields of the server's own, such as {cache_prompt: false}; no secrets.",
-    )
-
-    @field_validator("base_url")
-    @classmethod
-    def _plain(cls, value: str) -> str:
-        parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("needs http:// or https:// and a host")
-        if parts.username or parts.password or parts.query or parts.fragment:
-            raise ValueError(
-                "must not hold a user, a password or a query; name the key's variable in api_key_env"
-            )
-        return value.rstrip("/")
-
-
-_CLIENT_ONLY = frozenset({"api_key_env", "max_concurrency", "timeout", "retries"})
 
 
 @backend("openai")
@@ -97,227 +36,158 @@ class OpenAI:
 
     Every request ends as one row: failures that retries do not heal are rows with status ``error``.
     What would fail for every row stops the shard instead, so that nothing is written and it can be run
-    again: a refused key, an unknown model, a server that answers none of the first 20 requests.
+    again: a refused key, an unknown model, a server that no longer answers, a limit that is reached.
     """
 
     Options: ClassVar[type[Options]] = OpenAIOptions
     gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
+    answers_alone: ClassVar[bool] = True
     pack_size = 64
 
     def __init__(self, model: Model) -> None:
-        self.model = model
         self.options = parse_options(OpenAIOptions, model)
-        self._client: Any = None
+        self._chat = Chat(model, self.options)
+        self._allotment = Allotment()
 
     @classmethod
     def check(cls, model: Model) -> None:
         """Check that the client is installed."""
-        if importlib.util.find_spec("openai") is None:
-            raise SpecError("model.backend: openai needs the package openai; install audit-lib[openai]")
+        require_client("openai")
 
     def describe(self) -> dict[str, Any]:
         """Return the endpoint and the options, apart from those that change no answer."""
-        from importlib.metadata import version
+        return self._chat.describe("openai")
 
-        options = self.options.model_dump()
-        return {
-            "backend": "openai",
-            "name": self.model.name,
-            "revision": self.model.revision,
-            "options": {key: value for key, value in options.items() if key not in _CLIENT_ONLY},
-            "client": {key: options[key] for key in sorted(_CLIENT_ONLY)},
-            "versions": {"openai": version("openai")},
-        }
+    def allot(self, allotment: Allotment) -> None:
+        """Take the shard's part of the run's limits."""
+        self._allotment = allotment
+
+    def estimate(self, request: Request) -> tuple[int, Usage]:
+        """Return the calls and the tokens that a request takes at most."""
+        return self._chat.estimate(request)
 
     def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
-        """Yield a response for each request, in their order.
+        """Yield a response for each request, as they come.
 
         Raises
         ------
         BackendError
-            If the key is missing or refused, the model is unknown, or nothing answers.
+            If the key is missing or refused, the model is unknown, nothing answers, or a limit is reached.
         """
-        self._connect()
-        lost = 0
-        for response, reached in self._concurrently(request for pack in packs for request in pack):
-            lost = -1 if reached or lost < 0 else lost + 1
-            if lost == min(_NO_ANSWER, sum(map(len, packs))):
-                raise BackendError(
-                    f"{self.options.base_url}: no answer to any of the first {lost} requests, each tried "
-                    f"{self.options.retries + 1} times (last: {response.detail}); nothing was kept, run it again"
-                )
-            yield response
+        key, options = read_key(self.options.api_key_env), self.options
+        requests = [request for pack in packs for request in pack]
+        with Conversation(options.base_url, options, self._allotment) as conversation:
+            client = conversation.run(connect(key, options))
+            try:
+                for response in conversation.ask(requests, _Asker(self._chat, client)):
+                    yield without_secret(response, key)
+            finally:
+                conversation.end(client.close())
 
     def close(self) -> None:
-        """Close the connections."""
-        if self._client is not None:
-            self._client.close()
-            self._client = None
-
-    def _connect(self) -> None:
-        from openai import OpenAI as Client
-
-        if not (key := os.environ.get(self.options.api_key_env)):
-            raise BackendError(
-                f"the environment variable {self.options.api_key_env} (model.options.api_key_env) is not set; "
-                "put the endpoint's key there, or any word if it asks for none"
-            )
-        self._client = Client(
-            api_key=key,
-            base_url=self.options.base_url,
-            timeout=self.options.timeout,
-            max_retries=self.options.retries,
-        )
-
-    def _concurrently(self, requests: Iterable[Request]) -> Iterator[tuple[Response, bool]]:
-        """Yield responses in order, with no more under way or waiting than memory should hold."""
-        pool = ThreadPoolExecutor(self.options.max_concurrency, thread_name_prefix="openai")
-        waiting: deque[Future[tuple[Response, bool]]] = deque()
-        try:
-            for request in requests:
-                waiting.append(pool.submit(self._ask, request))
-                if len(waiting) >= 2 * self.options.max_concurrency:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-    def _ask(self, request: Request) -> tuple[Response, bool]:
-        """Return the response, and whether the server gave one."""
-        import openai
-
-        try:
-            raws = [
-                self._client.chat.completions.with_raw_response.create(**body)
-                for body in self._bodies(request)
-            ]
-            attempts = max(raw.retries_taken for raw in raws) + 1
-            return self._read(request, [raw.parse() for raw in raws], attempts), True
-        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-            raise BackendError(
-                f"{self.options.base_url}: HTTP {error.status_code}, the key in {self.options.api_key_env} is refused"
-            ) from None
-        except openai.NotFoundError:
-            raise BackendError(
-                f"{self.options.base_url}: HTTP 404, no model {self.model.name!r} there, or a wrong base_url"
-            ) from None
-        except openai.APIStatusError as error:
-            # The server's message may repeat the prompt or the key: keep the code alone.
-            code = error.code if re.fullmatch(r"[a-z_]{1,64}|\d{3}", str(error.code)) else "no code"
-            healing = error.status_code in (408, 409, 429) or error.status_code >= 500
-            return self._response(
-                request,
-                status="refused" if code in ("content_filter", "content_policy_violation") else "error",
-                detail=f"HTTP {error.status_code} ({code})",
-                attempts=self.options.retries + 1 if healing else 1,
-            ), not healing
-        except openai.APIConnectionError as error:
-            kind = "timeout" if isinstance(error, openai.APITimeoutError) else "no connection"
-            return self._response(
-                request, status="error", detail=kind, attempts=self.options.retries + 1
-            ), False
-        except (openai.OpenAIError, ValueError, TypeError, AttributeError, KeyError) as error:
-            return self._response(
-                request,
-                status="error",
-                detail=f"the answer is not a chat completion ({type(error).__name__})",
-            ), True
-
-    def _bodies(self, request: Request) -> list[dict[str, Any]]:
-        """Return the calls that a request takes: several if labels are sampled, else one."""
-        options = self.options
-        body: dict[str, Any] = {
-            "model": self.model.name,
-            "messages": self._messages(request),
-            "temperature": options.temperature or 0.0,
-            "extra_body": options.extra_body,
-        }
-        if not request.labels:
-            bodies = [body | {"max_completion_tokens": options.max_tokens}]
-        elif options.method == "logprobs":
-            bodies = [body | {"logprobs": True, "top_logprobs": 20, "max_completion_tokens": 1}]
-        else:
-            body["temperature"] = 1.0 if options.temperature is None else options.temperature
-            body["max_completion_tokens"] = min(options.max_tokens, 16)
-            starts = range(0, options.samples, options.samples_per_call)
-            bodies = [
-                body | {"n": min(options.samples_per_call, options.samples - start)} for start in starts
-            ]
-        if options.seed is not None:
-            first = options.seed + request.repeat * len(bodies)
-            bodies = [body | {"seed": first + i} for i, body in enumerate(bodies)]
-        return bodies
-
-    def _messages(self, request: Request) -> list[dict[str, str]]:
-        messages = [{"role": m.role, "content": m.content} for m in request.messages]
-        if self.options.prefill or not messages or messages[-1]["role"] != "assistant":
-            return messages
-        begun = messages.pop()["content"]
-        if request.labels:
-            order = f"Answer with exactly one of these and nothing else: {', '.join(request.labels)}."
-        else:
-            order = f"Begin your answer with: {begun}"
-        if not messages or messages[-1]["role"] != "user":
-            return [*messages, {"role": "user", "content": order}]
-        return [*messages[:-1], {"role": "user", "content": f"{messages[-1]['content']}\n\n{order}"}]
-
-    def _read(self, request: Request, completions: Sequence[Any], attempts: int) -> Response:
-        choices = [choice for completion in completions for choice in completion.choices or ()]
-        if not choices:
-            return self._response(
-                request, status="error", detail="the answer holds no choice", attempts=attempts
-            )
-        first, text = choices[0], self._text(request, choices[0])
-        shared: dict[str, Any] = {
-            "attempts": attempts,
-            "model": completions[0].model or self.model.name,
-            "text": text,
-        }
-        if first.finish_reason == "content_filter" or getattr(first.message, "refusal", None):
-            return self._response(request, status="refused", detail="refused by the provider", **shared)
-        if not request.labels:
-            if not text:
-                return self._response(request, status="unparsed", detail="the answer is empty", **shared)
-            return self._response(request, **shared)
-        if self.options.method == "sampled":
-            found = [read_label(self._text(request, choice), request.labels) for choice in choices]
-            shares = [found.count(i) / len(found) for i in range(len(request.labels))]
-        elif first.logprobs and first.logprobs.content and first.logprobs.content[0].top_logprobs:
-            shares = _label_probabilities(first.logprobs.content[0].top_logprobs, request.labels)
-        else:
-            detail = (
-                "the server gave no log-probabilities; use one that does, or model.options.method: sampled"
-            )
-            return self._response(request, status="error", detail=detail, **shared)
-        return self._response(request, label_probabilities=tuple(shares), **shared)
-
-    def _text(self, request: Request, choice: Any) -> str | None:
-        """Return what was answered, less the prefilled beginning that some servers repeat."""
-        text: str | None = choice.message.content
-        if text and self.options.prefill and request.messages[-1].role == "assistant":
-            text = text.removeprefix(request.messages[-1].content)
-        return text
-
-    def _response(self, request: Request, **values: Any) -> Response:
-        method: Method = self.options.method if request.labels else "generated"
-        values = {"model": self.model.name, "method": method, **values}
-        return Response(request_id=request.request_id, repeat=request.repeat, **values)
+        """Nothing is held between calls of `score`."""
 
 
-def _label_probabilities(top: Sequence[Any], labels: Sequence[str]) -> list[float]:
-    """Return the probability of each label as written and after a space, among the tokens shown.
+def require_client(name: str) -> None:
+    """Raise SpecError if the official client is not installed; `name` is the backend's."""
+    if importlib.util.find_spec("openai") is None:
+        raise SpecError(f"model.backend: {name} needs the package openai; install audit-lib[openai]")
+
+
+def read_key(variable: str) -> str:
+    """Return the key that an environment variable holds.
 
     Raises
     ------
-    ValueError
-        If a log-probability is not one.
+    BackendError
+        If it is not set, or no header can carry it.
     """
-    found: dict[str, float] = {}
-    for token in top:
-        # The same text may stand for several tokens; a token is shown once.
-        found[token.token] = found.get(token.token, 0.0) + math.exp(min(float(token.logprob), 0.0))
-    shares = [math.fsum(found.get(written, 0.0) for written in (n.strip(), f" {n.strip()}")) for n in labels]
-    if not all(math.isfinite(share) for share in shares):
-        raise ValueError("a log-probability is not a number")
-    return shares
+    if not (key := os.environ.get(variable)):
+        raise BackendError(
+            f"the environment variable {variable} (model.options.api_key_env) is not set; "
+            "put the endpoint's key there, or any word if it asks for none"
+        )
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise BackendError(
+            f"the environment variable {variable} (model.options.api_key_env) holds white space, a line's end or "
+            "a character that is not ASCII, which no header can carry; set it to the key alone"
+        )
+    return key
+
+
+async def connect(key: str, options: ChatOptions) -> Any:
+    """Return the official client, made in the loop that uses it."""
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+    for name in ("openai", "httpx2", "httpcore2"):
+        # At the level DEBUG they log whole prompts, which are about people.
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.getEffectiveLevel(), logging.INFO))
+    # Retries are ours: the client's own know neither our limits nor our deadlines.
+    return AsyncOpenAI(
+        api_key=key,
+        base_url=options.base_url,
+        timeout=options.timeout,
+        max_retries=0,
+        # A redirect would carry prompts, which are about people, to a host that the spec does not name.
+        http_client=DefaultAsyncHttpxClient(timeout=options.timeout, follow_redirects=False),
+    )
+
+
+def safe_code(code: object) -> str:
+    """Return an API error's code if it looks like one; other texts may repeat the prompt or the key."""
+    return str(code) if re.fullmatch(r"[a-z_]{1,64}|\d{3}", str(code)) else "no code"
+
+
+class _Asker:
+    """One attempt at a request, with the official client."""
+
+    def __init__(self, chat: Chat, client: Any) -> None:
+        self._chat, self._client = chat, client
+
+    async def attempt(self, request: Request) -> Response:
+        """Ask once: as many calls as the request takes, one after the other."""
+        import openai
+
+        options = self._chat.options
+        try:
+            completions = [
+                await self._client.post("/chat/completions", body=body, cast_to=object)
+                for body in self._chat.bodies(request)
+            ]
+        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+            raise BackendError(
+                f"{options.base_url}: HTTP {error.status_code}, the key in {options.api_key_env} is refused"
+            ) from None
+        except openai.NotFoundError:
+            raise BackendError(
+                f"{options.base_url}: HTTP 404, no model {self._chat.model.name!r} there, or a wrong base_url"
+            ) from None
+        except openai.APIStatusError as error:
+            failed = self._chat.refused_or_failed(
+                request, error.status_code, safe_code(getattr(error, "code", None))
+            )
+            if 300 <= error.status_code < 400:
+                return self.failed(
+                    request,
+                    f"HTTP {error.status_code}: a redirect is not followed; give its goal in base_url",
+                )
+            if error.status_code in (408, 409, 429) or error.status_code >= 500:
+                wait = retry_after(error.response.headers.get("retry-after"), datetime.now(UTC))
+                raise TryAgainError(str(failed.detail), wait) from None
+            return failed
+        except openai.APIConnectionError as error:
+            timed_out = isinstance(error, openai.APITimeoutError)
+            raise TryAgainError("timeout" if timed_out else "no connection") from None
+        except (openai.OpenAIError, ValueError, TypeError) as error:
+            detail = f"the answer is not a chat completion ({type(error).__name__})"
+            return self.failed(request, detail)
+        return self._chat.read(request, completions)
+
+    def failed(self, request: Request, detail: str) -> Response:
+        """Return the row of a request that was not answered."""
+        return self._chat.response(request, status="error", detail=detail)
+
+    def estimate(self, request: Request) -> tuple[int, Usage]:
+        """Return the calls and the tokens that a request takes at most."""
+        return self._chat.estimate(request)

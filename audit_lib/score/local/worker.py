@@ -1,8 +1,9 @@
 """The scoring process: ``python -m audit_lib.score.local.worker``.
 
 Reads one JSON object a line from standard input and writes one for each to standard output: first
-the model to load, answered by what was loaded, then packs, answered by probabilities. It ends when its
-input does, so it never outlives the process that started it.
+the model to load, answered by what was loaded, then packs, answered by probabilities and texts, or a
+whole shard to plan, answered by its plan. It ends when its input does, so it never outlives the process
+that started it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -23,7 +25,9 @@ def main() -> int:
     try:
         engine = _load(json.loads(sys.stdin.readline()), answers)
         for line in sys.stdin:
-            _score(engine, json.loads(line)["pack"], answers)
+            order = json.loads(line)
+            found = _plan(engine, order) if "plan" in order else _score(engine, order["pack"])
+            _write(answers, found)
     except AuditError as error:
         _write(answers, {"error": {"type": type(error).__name__, "message": str(error)}})
         return 1
@@ -61,12 +65,41 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
     return engine
 
 
-def _score(engine: Any, pack: list[dict[str, Any]], answers: TextIO) -> None:
-    from audit_lib.score.local.engine import Prompt
+def _score(engine: Any, pack: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"answers": [asdict(answer) for answer in engine.score(_prompts(pack))]}
 
-    prompts = [Prompt(messages=tuple(p["messages"]), labels=tuple(p["labels"])) for p in pack]
-    found = [{"probabilities": a.probabilities, "error": a.error} for a in engine.score(prompts)]
-    _write(answers, {"answers": found})
+
+def _plan(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
+    """Return the plan of a shard's packs, and the probabilities of some prompts by plain passes."""
+    from audit_lib.score.local.plan import summarise
+    from audit_lib.score.local.trie import size
+
+    packs = [_prompts(pack) for pack in order["plan"]]
+    plans = [plan for pack in packs if (plan := engine.plan(pack)) is not None]
+    if not plans:
+        return {"plan": None, "alone": []}
+    every = set().union(*(engine.sequences(pack) for pack in packs))
+    more = {
+        "model": asdict(engine.shape),
+        "tree": "works" if engine.tree_works else "not on this model",
+        "pass_tokens": engine.pass_nodes,
+        "halved": engine.halved,
+    }
+    alone = [asdict(engine.score_alone(prompt)) for prompt in _prompts(order["alone"])]
+    return {"plan": summarise(plans, size(every), **more), "alone": alone}
+
+
+def _prompts(pack: list[dict[str, Any]]) -> list[Any]:
+    from audit_lib.score.local.engine import Prompt, Sampled
+
+    return [
+        Prompt(
+            messages=tuple(p["messages"]),
+            labels=tuple(p["labels"]),
+            sampling=None if p["sampling"] is None else Sampled(**p["sampling"]),
+        )
+        for p in pack
+    ]
 
 
 def _write(answers: TextIO, content: dict[str, Any]) -> None:

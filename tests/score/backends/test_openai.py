@@ -7,103 +7,28 @@ import logging
 import re
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack
 from math import exp
-from typing import Any
 
 import pytest
 
-from audit_lib.errors import BackendError
+from audit_lib.errors import BackendError, SpecError
 from audit_lib.records import from_parquet
 from audit_lib.score import score_shard
 from audit_lib.score.local.weights import resolve
 from tests.score.cases import messages, run_with, variant
 from tests.score.conftest import SECRET
+from tests.score.loopback import GOOD, Loopback, Reply, completion, loopback
 
 pytest.importorskip("openai", reason="openai is not installed")
 
-Reply = tuple[int, dict[str, str], bytes]
-
-
-def completion(top: dict[str, float] | None, text: str = " Yes", **choice: Any) -> Reply:
-    """Return a chat completion with log-probabilities of its first token."""
-    logprobs = None
-    if top is not None:
-        tokens = [{"token": token, "logprob": value, "bytes": None} for token, value in top.items()]
-        logprobs = {"content": [{"token": text, "logprob": -0.1, "bytes": None, "top_logprobs": tokens}]}
-    first = {
-        "index": 0,
-        "finish_reason": "length",
-        "message": {"role": "assistant", "content": text},
-        "logprobs": logprobs,
-        **choice,
-    }
-    body = {"id": "c", "object": "chat.completion", "created": 1, "model": "served-1", "choices": [first]}
-    return 200, {}, json.dumps(body).encode()
-
-
-GOOD = {" Yes": -1.0, "Yes": -3.0, " No": -2.0, " yes": -0.5, " perhaps": -4.0}
-
-
-class Server(ThreadingHTTPServer):
-    """Answers each request by what `behave` returns for its word and how often it was asked."""
-
-    daemon_threads = True
-    behave: Callable[[str, int], Reply | None]
-
-    def __init__(self, behave: Callable[[str, int], Reply | None]) -> None:
-        self.behave, self.asked, self.bodies, self.keys = behave, Counter(), [], []
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server_port}/v1"
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        word = body["messages"][1]["content"].split()[0]
-        self.server.asked[word] += 1
-        self.server.bodies.append(body)
-        self.server.keys.append(self.headers["Authorization"])
-        reply = self.server.behave(word, self.server.asked[word])
-        if reply is None:
-            self.connection.close()
-            self.close_connection = True
-            return
-        status, headers, content = reply
-        self.send_response(status)
-        for name, value in {
-            "Content-Length": str(len(content)),
-            "Content-Type": "application/json",
-            **headers,
-        }.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *arguments: object) -> None:
-        pass
-
 
 @pytest.fixture
-def serve(monkeypatch) -> Iterator[Callable[..., Server]]:
-    servers: list[Server] = []
+def serve(monkeypatch) -> Iterator[Callable[..., Loopback]]:
     monkeypatch.setenv("TEST_API_KEY", SECRET)
-
-    def start(behave: Callable[[str, int], Reply | None]) -> Server:
-        servers.append(Server(behave))
-        threading.Thread(
-            target=servers[-1].serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        ).start()
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    with ExitStack() as servers:
+        yield lambda behave: servers.enter_context(loopback(behave))
 
 
 def remote(url: str, **options: object) -> dict[str, object]:
@@ -157,6 +82,8 @@ FAULTS: dict[str, tuple[Callable[[int], Reply | None], str, str | None, int]] = 
     "always503": (lambda t: (503, {}, b"down"), "error", r"HTTP 503", 2),
     "resets": (lambda t: None, "error", "no connection", 2),
     "slow": (lambda t: time.sleep(1.2) or completion(GOOD), "error", "timeout", 2),
+    "drip": (lambda t: (200, {"Drip": "0.02"}, completion(GOOD)[2]), "error", "timeout", 2),
+    "duplicates": (lambda t: completion(GOOD, more={"id": "the-same"}), "ok", None, 1),
     "truncated": (lambda t: (200, {}, completion(GOOD)[2][:90]), "error", "not a chat completion", 1),
     "list": (lambda t: (200, {}, b"[1]"), "error", "not a chat completion", 1),
     "nochoices": (lambda t: (200, {}, b'{"choices": []}'), "error", "no choice", 1),
@@ -197,10 +124,14 @@ def test_every_request_ends_as_one_row_and_no_secret_is_told(tmp_path, serve, ca
         else:
             assert re.search(detail, scores.detail[word]), word
             assert scores.score.isna()[word], word
-    assert all(SECRET in key for key in server.keys)  # it was used, so it could have leaked
+    # it was used, so it could have leaked
+    assert all(SECRET in headers["authorization"] for headers in server.headers)
     told = (
         caplog.text + "".join(capfd.readouterr()) + scores.to_csv() + output.artefacts["model.json"].decode()
     )
+    kept = [path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    assert any(b"/ledger/" in str(p).encode() for p in (tmp_path / "store").rglob("*.jsonl"))
+    assert SECRET.encode() not in b"".join(kept) and SECRET not in repr(output)
     assert SECRET not in told
     assert "applicant" not in "".join(scores.detail.dropna())
 
@@ -277,6 +208,132 @@ def test_no_more_requests_under_way_than_allowed(tmp_path, serve):
 
     scores, _ = ask(tmp_path, serve(behave).url, [f"w{i:02}" for i in range(30)], max_concurrency=3)
     assert most[0] == 3 and scores.status.eq("ok").all() and len(scores) == 30
+
+
+@pytest.mark.parametrize(
+    ("top", "labels"),
+    [
+        ({"La": -0.02, "John": -4.5}, ["Lakisha", "John"]),
+        ({" An": -0.1, " Both": -3.0}, ["Anna", "Both"]),
+        ({"A": -0.1, "B": -3.0}, ["Ann", "A"]),
+    ],
+)
+def test_a_label_of_several_tokens_is_never_read_from_the_first(tmp_path, serve, top, labels):
+    server = serve(lambda word, time: completion(top))
+    rows = [variant("a", messages=messages("a asks"))]
+    prompt = {"template": "template.yaml", "labels": labels, "relevance": [0, 1]}
+    run = run_with(tmp_path, rows, model=remote(server.url), score={"shards": 1}, prompt=prompt)
+    row = from_parquet(score_shard(run, 0).artefacts["scores.parquet"]).iloc[0]
+    assert row.status == "unparsed" and "labels of several tokens" in row.detail
+    assert row.label_probabilities is None
+
+
+@pytest.mark.parametrize("backend", ["openai", "openai_batch"])
+def test_names_are_not_read_by_logprobs(tmp_path, backend):
+    from types import SimpleNamespace
+
+    from audit_lib.score import check_read
+
+    def spec(answer: str, **options: str) -> SimpleNamespace:
+        model = SimpleNamespace(backend=backend, options=options)
+        return SimpleNamespace(model=model, task="pairwise", prompt=SimpleNamespace(answer=answer))
+
+    with pytest.raises(SpecError, match=r"prompt\.answer: name cannot be read .* use prompt\.answer: letter"):
+        check_read(spec("name"))
+    assert check_read(spec("letter")) is None
+    assert check_read(spec("name", method="sampled")) is None
+
+
+@pytest.mark.parametrize("top", [{" Yes": 0.5}, {" Yes": -0.01, "Yes": -0.01, " No": -0.5}])
+def test_more_than_all_the_probability_is_an_error(tmp_path, serve, top):
+    scores, _ = ask(tmp_path, serve(lambda word, time: completion(top)).url, ["a"])
+    assert scores.status["a"] == "error"
+
+
+def sampled(tmp_path, serve, choice: Callable[[int], Reply]):
+    return ask(tmp_path, serve(lambda word, time: choice(time)).url, ["a"], method="sampled", samples=4)[0]
+
+
+def test_refused_samples_are_counted_and_every_system_is_named(tmp_path, serve):
+    def choice(time: int) -> Reply:
+        reason = "content_filter" if time == 1 else "stop"
+        return completion(None, text="Yes", finish_reason=reason, more={"model": f"m-{time % 2}"})
+
+    scores = sampled(tmp_path, serve, choice)
+    assert (scores.status["a"], scores.label_mass["a"], scores.model["a"]) == ("ok", 0.75, "m-0, m-1")
+
+
+def test_mostly_refused_samples_are_a_refusal(tmp_path, serve):
+    scores = sampled(
+        tmp_path,
+        serve,
+        lambda t: completion(None, text="Yes", finish_reason="stop" if t == 1 else "content_filter"),
+    )
+    assert scores.status["a"] == "refused" and "3 of 4 sampled answers were refused" in scores.detail["a"]
+
+
+def test_samples_that_did_not_come_are_an_error(tmp_path, serve):
+    scores = sampled(
+        tmp_path, serve, lambda t: (200, {}, b'{"choices": []}') if t == 1 else completion(None, text="Yes")
+    )
+    assert (scores.status["a"], scores.detail["a"]) == ("error", "3 of 4 sampled answers came")
+
+
+HOSTILE = {
+    "deep": (200, {}, b"[" * 200_000),
+    "date": (429, {"Retry-After": "Mon, 05 Jan 2026 12:00:30 +99999999999999999999"}, b"{}"),
+    "redirect": (307, {"Location": "http://127.0.0.1:9/x"}, b""),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_answer_is_one_error_row_and_the_others_stand(tmp_path, serve, kind):
+    server = serve(lambda word, time: HOSTILE[kind] if word == "bad" else completion(GOOD))
+    scores, _ = ask(tmp_path, server.url, ["good", "bad"])
+    assert scores.status.to_dict() == {"good": "ok", "bad": "error"}
+
+
+@pytest.mark.parametrize("count", [float("inf"), -1_000_000, "many", True])
+def test_usage_that_is_no_count_is_not_counted(tmp_path, serve, count):
+    usage = {"usage": {"prompt_tokens": count, "completion_tokens": 1}}
+    scores, _ = ask(tmp_path, serve(lambda w, t: completion(GOOD, text="\ud83d", more=usage)).url, ["a"])
+    assert (scores.status["a"], scores.text["a"]) == ("ok", "?")
+
+
+def test_an_echoed_key_is_masked(tmp_path, serve):
+    server = serve(lambda word, time: completion(GOOD, text=f"key {SECRET}", more={"model": SECRET}))
+    scores, _ = ask(tmp_path, server.url, ["a"])
+    assert (scores.text["a"], scores.model["a"]) == ("key [key]", "[key]")
+
+
+@pytest.mark.parametrize("key", ["sk-with-a-line\n", "sk with space", "sk-\u00e4bc"])
+def test_a_key_that_no_header_can_carry_is_refused_untold(tmp_path, serve, monkeypatch, key):
+    server = serve(lambda word, time: completion(GOOD))
+    monkeypatch.setenv("TEST_API_KEY", key)
+    with pytest.raises(BackendError, match="TEST_API_KEY .* no header can carry") as caught:
+        ask(tmp_path, server.url, ["a"])
+    assert key not in str(caught.value) and not server.bodies
+
+
+def test_a_secret_in_extra_body_is_refused(tmp_path, serve):
+    with pytest.raises(SpecError, match="api_key looks like a secret") as caught:
+        ask(tmp_path, "http://127.0.0.1:9/v1", ["a"], extra_body={"inner": [{"api_key": SECRET}]})
+    assert SECRET not in str(caught.value)
+
+
+def test_failures_from_the_start_stop_the_shard(tmp_path, serve):
+    server = serve(lambda word, time: (402, {}, b"{}"))
+    with pytest.raises(BackendError, match=r"all of the first 5 answers were failures \(last: HTTP 402"):
+        ask(tmp_path, server.url, [f"w{i:03}" for i in range(80)], give_up_after=5)
+    assert len(server.bodies) < 40
+
+
+def test_a_restart_with_only_a_failing_request_left_ends_with_its_row(tmp_path, serve):
+    server = serve(lambda word, time: (503, {}, b"") if word == "bad" else completion(GOOD))
+    for _ in range(2):
+        scores, _ = ask(tmp_path, server.url, ["good", "bad"], retries=0)
+        assert scores.status.to_dict() == {"bad": "error", "good": "ok"}
+    assert server.asked == {"good": 1, "bad": 2}
 
 
 @pytest.mark.slow

@@ -18,6 +18,8 @@ from audit_lib.score.backends.transformers import Transformers
 from audit_lib.score.local.weights import PACKAGED
 from audit_lib.score.packs import pack
 from audit_lib.score.pointwise import Pointwise
+from audit_lib.score.requests import Candidate, Message, Request, Response, Sampling
+from audit_lib.spec_sections import Model
 from tests.score.cases import messages, personas, run_with, variant
 from tests.score.conftest import save_tiny_model
 
@@ -120,7 +122,7 @@ def test_a_process_that_dies_is_an_error_that_says_so(tmp_path, tiny_model):
         responses = backend.score(pack(asked, backend.pack_size))
         assert next(responses).status == "ok"
         backend._process.kill()
-        with pytest.raises(BackendError, match="ended with code -9 .*pack_size"):
+        with pytest.raises(BackendError, match="ended with code -9 .*memory"):
             list(responses)
     finally:
         backend.close()
@@ -144,3 +146,101 @@ def test_the_demo_model_scores_a_resume(tmp_path):
     scores = scored(run)
     assert scores.status.eq("ok").all()
     assert scores.label_mass.gt(0.05).all() and scores.score.nunique() == 8
+
+
+def test_a_model_folder_is_looked_for_from_the_spec_s_folder(tmp_path, tiny_model, monkeypatch):
+    from tests.specs import load
+
+    (tmp_path / "specs" / "models").mkdir(parents=True)
+    (tmp_path / "specs" / "models" / "tiny").symlink_to(tiny_model)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    (tmp_path / "specs" / "prompt.yaml").write_text("- {role: user, content: x}\n")
+    section = {"prompt": {"template": "prompt.yaml"}, "model": local("models/tiny")}
+    spec = load(tmp_path / "specs", **section)
+    Transformers.check(spec.model)
+    assert spec.model.location == str(tmp_path / "specs" / "models" / "tiny")
+    assert spec.model.name == "models/tiny", "evidence names it as the spec does"
+    from_working_folder = load(tmp_path / "elsewhere", **section)
+    assert from_working_folder.model.location == "models/tiny"
+    backend = Transformers(spec.model)
+    try:
+        assert backend.describe()["name"] == "models/tiny"
+    finally:
+        backend.close()
+
+
+def test_the_plan_is_an_artefact_with_bound_and_noise_floor(tmp_path, tiny_model):
+    run = run_with(tmp_path, personas(4), model=local(tiny_model), score={"shards": 1})
+    output = score_shard(run, 0)
+    plan = json.loads(output.artefacts["plan.json"])
+    assert plan["bound"] == pytest.approx(plan["tokens"] / plan["unique_tokens"], abs=1e-4)
+    assert plan["bound"] == pytest.approx(1 / (1 - plan["shared"]), abs=1e-3) and plan["bound"] > 1.5
+    assert plan["unique_tokens_over_packs"] <= plan["unique_tokens"] < plan["tokens"]
+    assert sum(p["requests"] for p in plan["packs"]) == output.counts["requests"] == 16
+    assert {p["strategy"] for p in plan["packs"]} == {"tree"} and len(plan["plan_sha256"]) == 64
+    assert plan["halved"] == 0
+    floor = plan["noise_floor"]
+    assert floor["requests"] == 4 and 0 <= floor["largest_difference"] < 1e-5
+
+
+def test_a_warm_shard_has_the_plan_of_the_cold_one(tmp_path, tiny_model):
+    run = run_with(tmp_path, personas(2), model=local(tiny_model), score={"shards": 1, "ledger": "window"})
+    cold, warm = score_shard(run, 0), score_shard(run, 0)
+    assert warm.counts["from_ledger"] == 8 and "from_ledger" not in cold.counts
+    assert cold.artefacts["plan.json"] == warm.artefacts["plan.json"]
+    assert cold.artefacts["scores.parquet"] == warm.artefacts["scores.parquet"]
+
+
+def written(name: object, requests: list[Request]) -> dict[tuple[str, int], Response]:
+    backend = Transformers(Model(backend="transformers", name=str(name), options={"threads": 1}))
+    try:
+        return {r.key: r for r in backend.score(pack(requests, backend.pack_size))}
+    finally:
+        backend.close()
+
+
+def test_texts_follow_from_the_request_alone(tiny_model):
+    def ask(name: str, repeat: int, temperature: float) -> Request:
+        return Request(
+            request_id=name,
+            repeat=repeat,
+            section="s",
+            family=name,
+            messages=(Message(role="user", content="applicant"),),
+            sampling=Sampling(max_tokens=12, temperature=temperature, seed=3),
+            candidates=(Candidate(variant_id=name),),
+        )
+
+    hot = [ask(name, repeat, 1.5) for name in "ab" for repeat in (0, 1)]
+    together = written(tiny_model, hot)
+    assert {r.status for r in together.values()} == {"ok"} and {r.method for r in together.values()} == {
+        "generated"
+    }
+    assert len({r.text for r in together.values()}) == 4
+    assert all(0 < r.completion_tokens <= 12 and r.prompt_tokens > 0 for r in together.values())
+    assert written(tiny_model, hot[2:3])[hot[2].key].text == together[hot[2].key].text
+    cold = written(tiny_model, [ask(name, repeat, 0.0) for name in "ab" for repeat in (0, 1)])
+    assert len({r.text for r in cold.values()}) == 1
+
+
+def test_an_empty_text_is_unparsed(tmp_path):
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    save_tiny_model(tmp_path)
+    model = AutoModelForCausalLM.from_pretrained(tmp_path)
+    with torch.no_grad():
+        model.lm_head.weight.zero_()  # all tokens alike: the first one is taken, and it ends the text
+    model.generation_config.eos_token_id = 0
+    model.save_pretrained(tmp_path)
+    request = Request(
+        request_id="a",
+        section="s",
+        family="f",
+        messages=(Message(role="user", content="applicant"),),
+        sampling=Sampling(max_tokens=5),
+        candidates=(Candidate(variant_id="a"),),
+    )
+    (response,) = written(tmp_path, [request]).values()
+    assert (response.status, response.text, response.detail) == ("unparsed", None, "the answer is empty")

@@ -1,0 +1,92 @@
+"""What a verification finds, and what its checks share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from audit_lib.store import Store
+
+Kind = Literal["missing", "changed", "extra", "record", "manifest", "design", "recomputation"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that does not verify: what kind of thing, where, and how."""
+
+    kind: Kind
+    path: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.detail} [{self.kind}]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What was checked, and what did not hold.
+
+    Parameters
+    ----------
+    uri : str
+        Where the run was read.
+    audit, window, spec_digest, outcome : str
+        What the manifest says it is; empty where there is no readable manifest.
+    manifest_sha256 : str
+        Digest of the manifest itself: compare it with the one published elsewhere.
+    files : int
+        Files whose digest was computed.
+    recomputed : tuple of str
+        Stages that were computed again.
+    findings : tuple of Finding
+        Empty if, and only if, the evidence verifies.
+    notes : tuple of str
+        What a reader should know and what is no fault.
+    """
+
+    uri: str
+    audit: str = ""
+    window: str = ""
+    spec_digest: str = ""
+    outcome: str = ""
+    manifest_sha256: str = ""
+    files: int = 0
+    recomputed: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything that was checked holds."""
+        return not self.findings
+
+    def summary(self) -> str:
+        """Return the result as text for a terminal."""
+        verdict = "VERIFIED" if self.ok else f"NOT VERIFIED: {len(self.findings)} findings"
+        lines = [
+            f"{verdict}  {self.uri}",
+            f"  audit {self.audit or '?'}, window {self.window or '?'}, outcome {self.outcome or '?'}",
+            f"  design {self.spec_digest or '?'}",
+            f"  {self.files} files hashed; computed again: {', '.join(self.recomputed) or 'nothing'}",
+            f"  manifest SHA-256 {self.manifest_sha256 or '?'} (not signed: compare with the published one)",
+        ]
+        lines += [f"  finding: {finding}" for finding in self.findings]
+        lines += [f"  note: {note}" for note in self.notes]
+        lines.append("  note: monitor/ is outside the manifest: that it was removed or remade is not seen")
+        return "\n".join(lines)
+
+
+@dataclass(slots=True)
+class Work:
+    """What the checks share while they run."""
+
+    store: Store
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    digests: dict[str, str] = field(default_factory=dict)  # of the files that are there
+    sizes: dict[str, int] = field(default_factory=dict)
+    recomputed: list[str] = field(default_factory=list)
+
+    def find(self, kind: Kind, path: str, detail: str) -> None:
+        """Take note of what does not hold."""
+        self.findings.append(Finding(kind=kind, path=path, detail=detail))

@@ -1,0 +1,143 @@
+"""Stages computed again from the evidence, and compared with what was archived."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from audit_lib.archive.compare import compare
+from audit_lib.archive.files_check import listed_in
+from audit_lib.archive.findings import Work
+from audit_lib.archive.manifest import stage_of
+from audit_lib.archive.records_check import (
+    asked,
+    check_counts,
+    check_questions,
+    sampled_counts,
+    scored_counts,
+)
+from audit_lib.canonical import sha256
+from audit_lib.errors import AuditError, StoreUnreachableError
+from audit_lib.run import Run, StageOutput
+
+Recompute = Mapping[str, Callable[[Run], StageOutput]]
+
+_RECOMPUTED: Final = {
+    "plan": "audit_lib.archive.recompute:_plan_again",
+    "variants": "audit_lib.perturb:perturb",
+    "validation": "audit_lib.validate:validate",
+    "metrics": "audit_lib.measure.stage:measure",
+    "report": "audit_lib.report:report",
+}
+_NEEDS: Final = {"validation": "great_expectations"}  # an extra that a stranger may not have
+
+
+def recompute_stages(work: Work, run: Run, manifest: Mapping[str, Any], functions: Recompute | None) -> None:
+    """Compute the stages that are there again, and compare what comes out."""
+    present = {stage_of(path) for path in (*work.digests, *listed_in(manifest))}
+    for stage in (name for name in (_RECOMPUTED if functions is None else functions) if name in present):
+        library = _NEEDS.get(stage)
+        if functions is None and library is not None and importlib.util.find_spec(library) is None:
+            work.notes.append(f"{stage} was not computed again: {library} is not installed")
+            continue
+        try:
+            function = functions[stage] if functions is not None else _resolve(_RECOMPUTED[stage])
+            output = function(run)
+        except StoreUnreachableError:
+            raise
+        except AuditError as error:
+            work.find("recomputation", stage, f"cannot be computed again: {error}")
+            continue
+        except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
+            work.find("recomputation", stage, f"cannot be computed again ({type(error).__name__})")
+            continue
+        work.recomputed.append(stage)
+        if functions is None:
+            check_counts(run, stage, output.counts, lambda path, detail: work.find("record", path, detail))
+        _compare(work, stage, output, manifest)
+
+
+def check_scores(work: Work, run: Run, shards: list[str], manifest: Mapping[str, Any]) -> None:
+    """Scores against the archived questions; recorded ones are made again, they need no model."""
+    from audit_lib.score import score_shard, scores_again
+
+    def find(path: str, detail: str) -> None:
+        work.find("record", path, detail)
+
+    stage = "scores"
+    try:
+        check_counts(run, "sample", sampled_counts(run), find)
+        questions = asked(run)
+        for stage in shards:
+            scores = run.stage(stage).read_table("scores.parquet")
+            made = scores_again(run, int(stage.split("/")[1]))
+            answers = run.stage(stage).read_table("pairs.parquet") if "pairs.parquet" in made else None
+            check_counts(run, stage, scored_counts(scores, answers), find)
+            for name, content in made.items():
+                if work.digests.get(f"{stage}/{name}") != sha256(content):
+                    _report_difference(work, f"{stage}/{name}", content)
+            check_questions(
+                scores,
+                questions,
+                f"{stage}/scores.parquet",
+                lambda path, detail: work.find("recomputation", path, detail),
+            )
+            if run.spec.model.backend == "recorded":
+                _compare(work, stage, score_shard(run, int(stage.split("/")[1])), manifest)
+    except StoreUnreachableError:
+        raise
+    except AuditError as error:
+        work.find("recomputation", stage, f"cannot be checked: {error}")
+    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
+        work.find("recomputation", stage, f"cannot be checked ({type(error).__name__})")
+    else:
+        if run.spec.model.backend == "recorded":
+            work.recomputed.append("scores")
+
+
+def _compare(work: Work, stage: str, output: StageOutput, manifest: Mapping[str, Any]) -> None:
+    made = {f"{stage}/{name}" for name in output.artefacts}
+    for path in sorted(path for path in listed_in(manifest) if stage_of(path) == stage and path not in made):
+        work.find("recomputation", path, "does not follow from the evidence")
+    for name, content in sorted(output.artefacts.items()):
+        path = f"{stage}/{name}"
+        if path not in work.digests:
+            work.find("recomputation", path, "follows from the evidence, and is not there")
+        elif work.digests[path] != sha256(content):
+            _report_difference(work, path, content)
+
+
+def _report_difference(work: Work, path: str, recomputed: bytes) -> None:
+    try:
+        difference = compare(path, work.store.get(path), recomputed)
+    except (ValueError, OSError) as error:
+        work.find("recomputation", path, f"cannot be read ({type(error).__name__})")
+        return
+    if difference is None:
+        return
+    for text in difference.exceeds:
+        work.find("recomputation", path, text)
+    if not difference.exceeds and not difference.numbers:
+        work.notes.append(f"{path}: the same rows come out again, in other bytes (another writer version)")
+    if difference.numbers:
+        work.notes.append(
+            f"{path}: {difference.numbers} numbers computed here differ in their last digits, by at most "
+            f"{difference.largest:.1g} of their size (another processor or library does that)"
+        )
+
+
+def _plan_again(run: Run) -> StageOutput:
+    from audit_lib.plan import plan
+    from audit_lib.plan.earlier import EARLIER
+
+    archived = run.stage("plan")
+    earlier = archived.read(EARLIER) if EARLIER in archived.success()["artefacts"] else b""
+    return plan(run, {key: run.design_file(key) for key in run.spec.design_files()}, earlier)
+
+
+def _resolve(function: str) -> Callable[[Run], StageOutput]:
+    module, name = function.split(":")
+    found: Callable[[Run], StageOutput] = getattr(importlib.import_module(module), name)
+    return found

@@ -1,0 +1,140 @@
+"""Claims that the law does not make, or that a bias audit cannot rest on, found by their words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Final
+
+from audit_lib.check.columns import Table
+from audit_lib.check.fields import NEGATED, has_excluded, sentences
+from audit_lib.check.findings import Finding
+from audit_lib.policies import Policy
+
+# "No ratio is under 0.8" denies nothing about the law.
+_DENIED: Final = re.compile(
+    r"\b(?:not|never|nor|neither|cannot|without)\b|n't\b|\b(?:sets?|has|contains?|with|knows?) no\b|"
+    r"\bno (?:pass|threshold)",
+    re.IGNORECASE,
+)
+_FORBIDDEN: Final = re.compile(
+    rf"{NEGATED.pattern}|\b(?:may|must|can)\b|prohibit|refus|whether|\bif\b", re.IGNORECASE
+)
+_FOUR_FIFTHS: Final = re.compile(
+    r"four[ -]fifths|4/5(?:ths?)?|\b80 ?(?:%|percent)|(?<![\d.])0?\.80?(?!\d)|eighty percent", re.IGNORECASE
+)
+_LAW: Final = re.compile(
+    r"local law|\bLL ?-?144\b|NYC law|\bthe law\b|\bDCWP\b|city'?s? law|\bAEDT law", re.IGNORECASE
+)
+_DEMANDS: Final = re.compile(
+    r"requir|must|threshold|standard|complian|comply|complies|pass(?:es|ed|ing)?\b|fail|violat|minimum|permitted|allow"
+    r"|meets?\b|sets?\b|under\b|legal",
+    re.IGNORECASE,
+)
+_GUIDANCE: Final = re.compile(
+    r"29 C\.?F\.?R|uniform guidelines|\bEEOC\b|UGESP|1607|guid(?:ance|eline)", re.IGNORECASE
+)
+_MADE_UP: Final = re.compile(
+    r"random(?:ly)?[- ](?:generat|number|scores?|assigned scores?)|simulated (?:scores?|results?|outcomes?)|"
+    r"(?:placeholder|fictitious|made-up|dummy) (?:scores?|results?|outcomes?)|"
+    r"(?:scores?|results?|outcomes?) (?:were|was|are) (?:randomly |artificially )?(?:simulated|random)",
+    re.IGNORECASE,
+)
+_NEVER_CALLED: Final = re.compile(
+    r"\b(?:tool|model|system|aedt|software|algorithm)\b[^.]{0,40}\b(?:(?:was|were|is) (?:never|not)|never) "
+    r"(?:actually )?(?:called|run|invoked|executed|queried|used to score)|"
+    r"without (?:ever )?(?:running|calling|invoking|executing|querying) the "
+    r"(?:tool|model|system|aedt|software|algorithm)",
+    re.IGNORECASE,
+)
+_GROUP_WORD: Final = r"(?:race|ethnicit|sex\b|gender|demographic|categor)"
+_GUESSING: Final = (
+    r"(?:imput|infer(?:red|ence)|predict|guess|BISG|geocod|surname|(?:first|last|given)[ -]name|photograph)"
+)
+_IMPUTED: Final = re.compile(
+    rf"{_GROUP_WORD}[^.;]{{0,80}}\b{_GUESSING}|\b{_GUESSING}[^.;]{{0,60}}{_GROUP_WORD}", re.IGNORECASE
+)
+_MEDIAN_OF_KNOWN: Final = re.compile(
+    r"median[^.]{0,120}(?:\bonly\b[^.]{0,60}\bknown|\bknown\b[^.]{0,40}\bonly|(?:excluding|without|leaving out|"
+    r"omitting)[^.]{0,60}unknown)|(?:\bonly\b[^.]{0,60}\bknown)[^.]{0,80}\bmedian",
+    re.IGNORECASE,
+)
+_SAYS_COMPARATOR: Final = re.compile(
+    r"(?:comparator|highest rate|divided by|compared (?:with|to))[^.]{0,120}(?:excluded|included|left out|"
+    r"with a ratio)",
+    re.IGNORECASE,
+)
+_SCORES: Final = re.compile(r"scores?\b|results?\b|outcomes?\b|outputs?\b", re.IGNORECASE)
+_POSITION: Final = re.compile(
+    r"\b(?:positions?|job titles?|jobs?|roles?|occupations?|vacanc(?:y|ies))\b", re.IGNORECASE
+)
+_TESTED: Final = re.compile(
+    r"p-?values?|\bp ?[<=>\u2264]|confidence|interval|fisher|standard deviations?|chi-?square|z-?test|exact test",
+    re.IGNORECASE,
+)
+_BOUNDED: Final = re.compile(
+    r"\bbound(?:s|ed)?\b|(?:best|worst) case|had all been|between which", re.IGNORECASE
+)
+
+
+def claims(text: str, unknown: int | None, tables: Sequence[Table], policy: Policy) -> Iterator[Finding]:
+    """Yield sentences that put into the law what it does not say, or claim what the page does not show."""
+    for sentence in sentences(text):
+        if (
+            _FOUR_FIFTHS.search(sentence)
+            and _LAW.search(sentence)
+            and _DEMANDS.search(sentence)
+            and not _DENIED.search(sentence)
+            and not _GUIDANCE.search(sentence)
+        ):
+            message = f"{policy.short_law} sets no pass mark; the {policy.guidance.name} is of {policy.guidance.cite}"
+            yield Finding(id="four_fifths_as_law", printed=_short(sentence), message=message)
+        made_up = _MADE_UP.search(sentence) and _SCORES.search(sentence) and not NEGATED.search(sentence)
+        if made_up or _NEVER_CALLED.search(sentence):
+            message = "an audit rests on what the tool answered; ask what was scored, and by what"
+            yield Finding(id="scores_not_from_tool", printed=_short(sentence), message=message)
+        if _IMPUTED.search(sentence) and not _FORBIDDEN.search(sentence):
+            message = "a bias audit rests on demographics that people gave of themselves"
+            yield Finding(id="imputed_demographics", printed=_short(sentence), message=message)
+        if _MEDIAN_OF_KNOWN.search(sentence) and not NEGATED.search(sentence):
+            message = "people of unknown category are part of the full sample, though of no row"
+            yield Finding(id="median_of_known", printed=_short(sentence), message=message)
+    if not _SAYS_COMPARATOR.search(text):
+        yield from filter(None, map(_excluded_highest, tables))
+    if re.search(r"significan", text, re.IGNORECASE) and not _TESTED.search(text):
+        yield Finding(
+            id="significance_without_test",
+            message="significance is spoken of; no test, p-value or interval was found",
+        )
+    if not _POSITION.search(text) and not any(table.place for table in tables):
+        yield Finding(
+            id="position_not_found", message="pooled results hide positions; name those they are about"
+        )
+    if unknown and not _BOUNDED.search(text):
+        yield Finding(
+            id="unknown_without_bounds",
+            printed=str(unknown),
+            message="say between which limits the ratios lie, wherever the unknown people belong",
+        )
+
+
+def _excluded_highest(table: Table) -> Finding | None:
+    """Name the category without a ratio whose rate is higher than that of any category with one."""
+    if not has_excluded(table):
+        return None
+    counted = [
+        (Fraction(k, n), row)
+        for row in table.of("category")
+        if (n := row.cell("applicants").count) and (k := row.cell("selected").count) is not None
+    ]
+    rated = [rate for rate, row in counted if row.cell("ratio").number]
+    rate, top = max(counted, key=lambda pair: pair[0], default=(Fraction(0), None))
+    if top is None or not rated or rate <= max(rated):
+        return None
+    message = "the rule is silent on the comparator then; say whether the others are compared with it"
+    return Finding(id="excluded_highest", table=table.name, row=top.label.text, message=message)
+
+
+def _short(sentence: str) -> str:
+    return sentence if len(sentence) <= 160 else f"{sentence[:157].rstrip()}..."

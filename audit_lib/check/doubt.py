@@ -1,0 +1,87 @@
+"""Whether a table that was read from where words stand on a page can have been read right.
+
+A row that took a number from its neighbour, or a label that lost its second line, gives findings about the reader
+and not about the page. Such a table is called unreadable, with its page, and nothing else is said of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from audit_lib.check.columns import NUMBERS, Table
+from audit_lib.check.findings import Finding
+from audit_lib.policies import Policy
+
+_LONGEST: Final = 60
+_RESTS_ON_ALL_ROWS: Final = frozenset(
+    {
+        "ratio_not_rebuilt",
+        "comparator_not_highest",
+        "share_not_rebuilt",
+        "total_mismatch",
+        "category_without_ratio",
+    }
+)
+
+
+def part(tables: Sequence[Table], policy: Policy) -> tuple[list[Table], list[Finding]]:
+    """Part tables into those that can be checked and a finding for each that cannot."""
+    kept, findings = [], []
+    for table in tables:
+        why = reason(table, policy) if table.page else None
+        if why is None:
+            kept.append(table)
+        else:
+            findings.append(_unreadable(table, why))
+    return kept, findings
+
+
+def lost_rows(table: Table, policy: Policy, findings: Sequence[Finding]) -> Finding | None:
+    """Say so where numbers that rest on all rows do not follow, and rows of the table's family were not read."""
+    if not table.page or table.family is None or not any(f.id in _RESTS_ON_ALL_ROWS for f in findings):
+        return None
+    read, family = len(table.of("category")), len(policy.categories(table.family))
+    if read >= family:
+        return None
+    return _unreadable(
+        table, f"{read} of {family} categories were read, and its numbers do not follow from these"
+    )
+
+
+def _unreadable(table: Table, why: str) -> Finding:
+    message = (
+        f"unreadable table on page {table.page}: {why}. It has no ruling and no tags, and was read from where words "
+        "stand; check it by hand, or from HTML or CSV"
+    )
+    return Finding(id="unreadable_table", table=table.name, message=message)
+
+
+def reason(table: Table, policy: Policy) -> str | None:
+    """Say what shows that the table was misread; None if nothing does."""
+    attributes = set() if table.family is None else set(policy.family(table.family).attributes)
+    labels = [row.label for row in table.of("category")]
+    for label in labels:
+        if not attributes or set(label.levels) != attributes:
+            return f"{_short(label.text)} is no category of its family"
+    key, times = Counter(label.key for label in labels).most_common(1)[0] if labels else ("", 0)
+    if times > 1:
+        return f"{times} rows were read as {_short(key)}"
+    for row in table.rows:
+        for meaning in NUMBERS:
+            cell = row.cell(meaning)
+            if cell.number is None and not cell.is_none:
+                return f"{_short(cell.text)} stands where the number of {_short(row.label.text)} should"
+        n, k = row.cell("applicants"), row.cell("selected")
+        for cell in (n, k):
+            if cell.number is not None and cell.count is None:
+                return f"{_short(cell.text)} stands where {_short(row.label.text)} has a number of people"
+        if n.count is not None and k.count is not None and k.count > n.count:
+            return f"{_short(row.label.text)} has more people selected than assessed"
+    missing = [meaning for meaning in ("applicants", "rate", "ratio") if meaning not in table.headers]
+    return f"no column was recognised as {missing[0]}" if missing else None
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")

@@ -1,0 +1,229 @@
+"""A tagged PDF, from its own structure: what is a table, a row and a header cell is said there, not guessed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from audit_lib.check.documents import Document
+from audit_lib.check.html_tables import HtmlReader
+from audit_lib.check.numbers import is_noted, read_number
+
+# Structure types of ISO 32000 as the HTML elements that mean the same; all others only hold what is in them.
+_ELEMENTS: Final[Mapping[str, str]] = {
+    "Table": "table", "TR": "tr", "TH": "th", "TD": "td", "Caption": "caption", "THead": "thead", "TBody": "tbody",
+    "TFoot": "tfoot", "P": "p", "LI": "li", "Div": "div", "Sect": "section", "Note": "p", "BlockQuote": "blockquote",
+    "H": "h2", **{f"H{level}": f"h{level}" for level in range(1, 7)},
+}  # fmt: skip
+_SKIPPED: Final = frozenset({"Figure", "Artifact"})
+_CELLS: Final = frozenset({"TH", "TD", "Caption"})
+_SMALL: Final = 0.92  # characters under this share of the cell's largest are remarks or footnote marks
+_LIGATURES: Final[Mapping[str, str]] = {
+    chr(0xFB00 + i): letters for i, letters in enumerate(("ff", "fi", "fl", "ffi", "ffl", "st", "st"))
+}
+_DEEPEST: Final = 100
+_MOST_ROLES: Final = 5
+
+Char = Mapping[str, Any]
+_Mark = tuple[int, int]
+"""A page, from 0, and the number of a piece of marked content on it."""
+
+
+@dataclass(slots=True)
+class _Node:
+    kind: str
+    attributes: dict[str, str | None] = field(default_factory=dict)
+    kids: list[_Node | _Mark] = field(default_factory=list)
+
+    def has(self, kind: str) -> bool:
+        return any(isinstance(kid, _Node) and (kid.kind == kind or kid.has(kind)) for kid in self.kids)
+
+    def marks(self) -> Iterator[_Mark]:
+        for kid in self.kids:
+            if not isinstance(kid, _Node):
+                yield kid
+            elif kid.kind not in _SKIPPED:
+                yield from kid.marks()
+
+
+def tagged_document(pdf: Any) -> Document | None:
+    """Read the structure tree of an open pdfplumber PDF; None where it has none or no table in it.
+
+    Text that the tree does not hold, such as page headers, comes last. A header row that is printed again on the
+    next page belongs to one cell there, and is read once.
+    """
+    root = _tree(pdf)
+    if root is None or not root.has("Table"):
+        return None
+    content: dict[_Mark, list[Char]] = defaultdict(list)
+    for number, page in enumerate(pdf.pages):
+        for mark, char in _marked(page.chars):
+            content[number, mark].append(char)
+    reader = HtmlReader()
+    _write(root, content, reader)
+    held = set(root.marks()) | set(_skipped(root))
+    for place, chars in content.items():
+        if place not in held:
+            reader.handle_starttag("p", [])
+            reader.handle_data(_text(chars))
+    return reader.document("pdf")
+
+
+def _marked(chars: Sequence[Char]) -> Iterator[tuple[int, Char]]:
+    """Yield characters with the number of their marked content, -1 for none.
+
+    Content within marked content, such as a ligature with its letters, has no number of its own: it belongs to the
+    characters that it follows on the line.
+    """
+    mark, before = -1, None
+    for char in chars:
+        if char["mcid"] is not None:
+            mark = char["mcid"]
+        elif before is None or _is_below(before, char) or _is_apart(before, char):
+            mark = -1
+        before = char
+        yield mark, char
+
+
+def _tree(pdf: Any) -> _Node | None:
+    from pdfminer.pdftypes import resolve1
+
+    root = resolve1(pdf.doc.catalog.get("StructTreeRoot"))
+    if not isinstance(root, dict):
+        return None
+    pages = {page.page_obj.pageid: number for number, page in enumerate(pdf.pages)}
+    roles = resolve1(root.get("RoleMap"))
+    return _node(root, None, pages, roles if isinstance(roles, dict) else {}, 0)
+
+
+def _node(raw: dict[str, Any], page: int | None, pages: Mapping[int, int], roles: Any, depth: int) -> _Node:
+    from pdfminer.pdftypes import resolve1
+
+    page = pages.get(getattr(raw.get("Pg"), "objid", -1), page)
+    node = _Node(_kind(raw.get("S"), roles), _attributes(raw.get("A")))
+    kids = resolve1(raw.get("K"))
+    for kid in kids if isinstance(kids, list) else [kids]:
+        kid = resolve1(kid)
+        if isinstance(kid, int) and page is not None:
+            node.kids.append((page, kid))
+        elif isinstance(kid, dict) and "MCID" in kid:
+            on = pages.get(getattr(kid.get("Pg"), "objid", -1), page)
+            if on is not None:
+                node.kids.append((on, kid["MCID"]))
+        elif isinstance(kid, dict) and "S" in kid and depth < _DEEPEST:
+            node.kids.append(_node(kid, page, pages, roles, depth + 1))
+    return node
+
+
+def _kind(name: Any, roles: Mapping[str, Any]) -> str:
+    kind = str(getattr(name, "name", ""))
+    for _ in range(_MOST_ROLES):
+        if kind in _ELEMENTS or kind not in roles:
+            break
+        kind = str(getattr(roles[kind], "name", ""))
+    return kind
+
+
+def _attributes(raw: Any) -> dict[str, str | None]:
+    from pdfminer.pdftypes import resolve1
+
+    found = resolve1(raw)
+    spans: dict[str, str | None] = {}
+    for part in found if isinstance(found, list) else [found]:
+        part = resolve1(part)
+        if isinstance(part, dict):
+            spans |= {name.lower(): str(part[name]) for name in ("RowSpan", "ColSpan") if name in part}
+    return spans
+
+
+def _skipped(node: _Node) -> Iterator[_Mark]:
+    for kid in node.kids:
+        if isinstance(kid, _Node):
+            if kid.kind in _SKIPPED:
+                yield from _all(kid)
+            else:
+                yield from _skipped(kid)
+
+
+def _all(node: _Node) -> Iterator[_Mark]:
+    for kid in node.kids:
+        if isinstance(kid, _Node):
+            yield from _all(kid)
+        else:
+            yield kid
+
+
+def _write(node: _Node, content: Mapping[_Mark, list[Char]], reader: HtmlReader) -> None:
+    """Tell the reader of HTML what it would have met in a page of the same structure."""
+    if node.kind in _SKIPPED:
+        return
+    element = _ELEMENTS.get(node.kind)
+    if element:
+        reader.handle_starttag(element, list(node.attributes.items()))
+    if node.kind in _CELLS and not node.has("Table"):
+        _cell(node, content, reader)
+    else:
+        for kid in node.kids:
+            if isinstance(kid, _Node):
+                _write(kid, content, reader)
+            else:
+                reader.handle_data(_text(content.get(kid, [])))
+    if element:
+        reader.handle_endtag(element)
+
+
+def _cell(node: _Node, content: Mapping[_Mark, list[Char]], reader: HtmlReader) -> None:
+    by_page: dict[int, list[Char]] = defaultdict(list)
+    for mark in node.marks():
+        by_page[mark[0]] += content.get(mark, [])
+    written = []
+    for chars in by_page.values():
+        words = _text(chars)
+        if words in written:
+            continue
+        written.append(words)
+        main, aside = _parted(chars)
+        reader.handle_data(f"{_text(main)} ")
+        if aside:
+            reader.handle_starttag("small", [])
+            reader.handle_data(f"{_text(aside)} ")
+            reader.handle_endtag("small")
+
+
+def _parted(chars: Sequence[Char]) -> tuple[Sequence[Char], Sequence[Char]]:
+    """Part a cell's characters into its text and what is only said beside it: an interval, a footnote mark."""
+    starts = [i for i in range(1, len(chars)) if _is_below(chars[i - 1], chars[i])]
+    for i in starts:
+        # Lines of another size, or words below a number, are about what stands above them.
+        alike = _SMALL < chars[i]["size"] / chars[0]["size"] < 1 / _SMALL
+        if not alike or (i == starts[0] and is_noted([_text(chars[:i]), _text(chars[i:])])):
+            return chars[:i], chars[i:]
+    limit = _SMALL * max((char["size"] for char in chars if char["text"].strip()), default=0.0)
+    large = [char for char in chars if char["size"] >= limit]
+    if read_number(_text(large)) is not None:
+        return large, [char for char in chars if char["size"] < limit]
+    return chars, ()
+
+
+def _is_below(before: Char, char: Char) -> bool:
+    return bool(abs(char["bottom"] - before["bottom"]) > max(char["size"], before["size"]) / 2)
+
+
+def _is_apart(before: Char, char: Char) -> bool:
+    size, gap = max(char["size"], before["size"]), char["x0"] - before["x1"]
+    return not -size < gap < size / 5
+
+
+def _text(chars: Sequence[Char]) -> str:
+    """Characters in the order of the content, with a space where there is a gap or another line begins."""
+    parts: list[str] = []
+    before: Char | None = None
+    for char in chars:
+        if before is not None and (_is_below(before, char) or _is_apart(before, char)):
+            parts.append(" ")
+        letter = str(char["text"])
+        parts.append(_LIGATURES.get(letter, letter))
+        before = char
+    return "".join(parts)

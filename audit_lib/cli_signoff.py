@@ -1,0 +1,145 @@
+"""Commands of those who sign and publish: ``audit keygen | sign | publish | oscal``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from audit_lib.run import Run
+
+Command = Callable[..., argparse.ArgumentParser]
+
+
+def add_commands(command: Command, store_option: Callable[[argparse.ArgumentParser], None]) -> None:
+    """Add the commands to the parser's."""
+    keygen = command(
+        "keygen",
+        _keygen,
+        "Make an auditor's key pair",
+        "The private key is encrypted if AUDIT_SIGNING_PASSPHRASE is set. Give the .pub file to whoever verifies.",
+    )
+    keygen.add_argument("file", help="where the private key goes; the public one lies beside it as FILE.pub")
+
+    sign = command(
+        "sign",
+        _sign,
+        "Sign a sealed run, as its auditor",
+        "Verifies the evidence first, then appends your signed statement and the report that carries it. "
+        "Nothing that was signed is ever changed.",
+    )
+    sign.add_argument(
+        "run", help="URI of a sealed run, or the name of an audit in the store (its latest run)"
+    )
+    sign.add_argument("--key", required=True, help="your private key (`audit keygen`)")
+    sign.add_argument("--auditor", required=True, help="your full name")
+    sign.add_argument("--organisation", required=True, help="your organisation")
+    sign.add_argument(
+        "--attest",
+        nargs="+",
+        default=[],
+        metavar="ID",
+        help="the attestations that you make; without any they are printed and nothing is signed",
+    )
+    sign.add_argument("--remarks", default="", help="printed in the signed report")
+    sign.add_argument("--supersede", metavar="REASON", help="supersede an earlier statement, and why")
+    sign.add_argument(
+        "--corrects", metavar="RUN", help="URI of the signed run that this one takes the place of"
+    )
+    store_option(sign)
+
+    site = command(
+        "publish",
+        _publish,
+        "Write the public site of a store: index, reports, trends, feeds",
+        "It lies in the folder site/ of the store. Publishing again changes nothing that is up to date.",
+    )
+    site.add_argument(
+        "--trust",
+        nargs="+",
+        default=[],
+        metavar="KEY.pub",
+        help="public keys of auditors, got from them; runs that another key signed are left out",
+    )
+    site.add_argument(
+        "--base", default="", help="address it is served under, such as https://audits.example.org/"
+    )
+    store_option(site)
+
+    oscal = command(
+        "oscal",
+        _oscal,
+        "Write a sealed run as OSCAL assessment results",
+        "Needs the extra [oscal].",
+    )
+    oscal.add_argument(
+        "run", help="URI of a sealed run, or the name of an audit in the store (its latest run)"
+    )
+    oscal.add_argument(
+        "--out", default="assessment-results.json", help="file to write (default: %(default)s)"
+    )
+    store_option(oscal)
+
+
+def _keygen(options: argparse.Namespace) -> int:
+    from audit_lib.signoff import generate_key, load_public_key
+    from audit_lib.signoff.keys import key_id
+
+    public = generate_key(Path(options.file))
+    print(f"wrote {options.file} (keep it secret) and {public}")
+    print(f"key id {key_id(load_public_key(public))}")
+    return 0
+
+
+def _sign(options: argparse.Namespace) -> int:
+    from audit_lib.cli import find_run, notify
+    from audit_lib.errors import InputError
+    from audit_lib.run import Run
+    from audit_lib.signoff import Answers, attestations, load_private_key, sign_off
+
+    run: Run = find_run(options.run, options.store, notify)
+    asked = attestations(run)
+    if asked and not options.attest:
+        lines = "\n".join(f"  {name}: {sentence}" for name, sentence in asked.items())
+        raise InputError(f"signing needs these attestations; name those you make with --attest:\n{lines}")
+    made = sign_off(
+        run,
+        Answers(
+            auditor=options.auditor,
+            organisation=options.organisation,
+            attested=tuple(options.attest),
+            remarks=options.remarks,
+        ),
+        load_private_key(Path(options.key)),
+        supersede=options.supersede,
+        corrects=Run.load(options.corrects) if options.corrects else None,
+    )
+    print(f"signed    {run.uri}")
+    print(f"statement {made.digest}")
+    print(f"report    {made.folder.store.uri(made.folder.prefix)}/report.html")
+    print("next      audit publish, and send the statement's digest to the employer")
+    return 0
+
+
+def _publish(options: argparse.Namespace) -> int:
+    from audit_lib.cli import notify
+    from audit_lib.signoff import load_public_key
+    from audit_lib.site import publish
+
+    trusted = [load_public_key(Path(path)) for path in options.trust]
+    done = publish(options.store, base=options.base, trusted=trusted, notify=notify)
+    print(f"{done.uri}: {done.files} files, {done.written} new or changed")
+    for reason in done.left_out:
+        print(f"NOT PUBLISHED {reason}")
+    return 1 if done.left_out else 0
+
+
+def _oscal(options: argparse.Namespace) -> int:
+    from audit_lib.cli import find_run
+    from audit_lib.oscal import assessment_results
+
+    Path(options.out).write_bytes(assessment_results(find_run(options.run, options.store)))
+    print(f"wrote {options.out}")
+    return 0

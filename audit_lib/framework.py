@@ -1,0 +1,311 @@
+"""Which metrics apply to a use of a model, which do not, and why: rules as data, and what evaluates them.
+
+The rules are `framework.yaml`: task x fairness through unawareness x what stakeholders want (Bouchard, 2024,
+arXiv:2407.10853, section 4). Nothing of them is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from audit_lib.errors import SpecError
+from audit_lib.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from audit_lib.spec import AuditSpec
+
+Answer = str | bool
+Verdict = Literal["applies", "does not apply", "unanswered"]
+
+_TASKS: Final = {"generation": "generation", "recommendation": "recommendation"}
+_WORDS: Final = {"yes": True, "true": True, "no": False, "false": False}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Question(_Part):
+    """What a stakeholder is asked, and the answers there are."""
+
+    key: str
+    text: str
+    options: tuple[Answer, ...]
+
+
+class Rule(_Part):
+    """Whether a family applies when all of `when` holds."""
+
+    when: dict[str, Answer]
+    applies: bool
+    why: str
+    cite: str
+
+
+class Family(_Part):
+    """Metrics that answer one question about a task."""
+
+    name: str
+    title: str
+    task: str
+    metrics: tuple[str, ...]
+    asks: tuple[str, ...]
+    rules: tuple[Rule, ...]
+
+
+class Note(_Part):
+    """Something to say when all of `when` holds."""
+
+    when: dict[str, Answer]
+    text: str
+    cite: str
+
+
+class Framework(_Part):
+    """The rules as they stand in ``framework.yaml``."""
+
+    schema_id: Literal["audit-framework/1"] = Field(alias="schema")
+    version: str
+    as_of: date
+    cite: str
+    questions: tuple[Question, ...]
+    families: tuple[Family, ...]
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One family of metrics, and whether it applies.
+
+    Parameters
+    ----------
+    family, title : str
+        Name in the rules, and in words.
+    metrics : tuple of str
+        Names in `measure.metrics` of a spec.
+    verdict : {"applies", "does not apply", "unanswered"}
+        Unanswered: `needs` names the questions that decide.
+    why, cite : str
+        The reason, and where it is from.
+    """
+
+    family: str
+    title: str
+    metrics: tuple[str, ...]
+    verdict: Verdict
+    why: str
+    cite: str
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation:
+    """What to measure, what not, and what to know.
+
+    Parameters
+    ----------
+    answers : mapping
+        As given.
+    families : tuple of Judged
+        Every family, in the order of the rules.
+    notes : tuple of str
+        What to know; that an audit may be unnecessary among them.
+    warnings : tuple of str
+        Where a spec measures what does not apply, or lacks what does.
+    cite : str
+        Source of the rules.
+    """
+
+    answers: Mapping[str, Answer]
+    families: tuple[Judged, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    cite: str
+
+    def metrics(self) -> tuple[str, ...]:
+        """Return the metrics that apply."""
+        return tuple(name for one in self.families if one.verdict == "applies" for name in one.metrics)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "schema": "audit-recommendation/1",
+            "answers": dict(self.answers),
+            "metrics": list(self.metrics()),
+            "families": [
+                asdict(one) | {"metrics": list(one.metrics), "needs": list(one.needs)}
+                for one in self.families
+            ],
+            "notes": list(self.notes),
+            "warnings": list(self.warnings),
+            "cite": self.cite,
+        }
+
+
+@cache
+def load_framework() -> Framework:
+    """Return the rules."""
+    return Framework.model_validate(
+        yaml.safe_load(files("audit_lib").joinpath("framework.yaml").read_bytes())
+    )
+
+
+def recommend(answers: Mapping[str, Answer], measured: Sequence[str] | None = None) -> Recommendation:
+    """Say which metrics apply.
+
+    Parameters
+    ----------
+    answers : mapping of str to bool or str
+        Question -> answer; what is not answered is left out. ``task`` is needed.
+    measured : sequence of str, optional
+        Metrics of a spec, to be compared with what applies.
+
+    Raises
+    ------
+    SpecError
+        If a question or an answer does not exist, or the task is not given.
+
+    Examples
+    --------
+    >>> found = recommend({"task": "classification", "ftu": False, "equal_prevalence": False,
+    ...                    "intervention": "assistive"})
+    >>> found.metrics()
+    ('false_negative_rate_gap', 'false_omission_rate_gap')
+    >>> [one.needs for one in recommend({"task": "generation"}).families if one.family == "stereotypes"]
+    [('ftu',)]
+    """
+    rules = load_framework()
+    _check(rules, answers)
+    families = tuple(_judge(family, answers) for family in rules.families)
+    notes = tuple(
+        f"{note.text} ({note.cite})"
+        for note in rules.notes
+        if all(key in answers and answers[key] == wanted for key, wanted in note.when.items())
+    )
+    return Recommendation(
+        answers=dict(answers),
+        families=families,
+        notes=notes,
+        warnings=() if measured is None else tuple(_warnings(families, measured)),
+        cite=rules.cite,
+    )
+
+
+def recommend_for(spec: AuditSpec, further: Mapping[str, Answer] | None = None) -> Recommendation:
+    """Say which metrics apply to a spec, from its ``framework`` section, and compare them with what it measures.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The audit.
+    further : mapping of str to bool or str, optional
+        Answers that come before the spec's.
+
+    Raises
+    ------
+    SpecError
+        If neither the spec nor `further` has an answer.
+    """
+    if spec.framework is None and not further:
+        raise SpecError(
+            f"{spec.audit}: no framework section; write its answers there, or give them as options"
+        )
+    answers = {} if spec.framework is None else spec.framework.model_dump(mode="json", exclude_none=True)
+    answers |= further or {}
+    answers.setdefault("task", _TASKS.get(spec.task, "classification"))
+    return recommend(answers, spec.measure.metrics)
+
+
+def read_answers(pairs: Sequence[str]) -> dict[str, Answer]:
+    """Read ``key=value`` pairs; yes and no are truth values.
+
+    Raises
+    ------
+    SpecError
+        If a pair has no ``=``, or a key is given twice.
+
+    Examples
+    --------
+    >>> read_answers(["task=classification", "ftu=no"])
+    {'task': 'classification', 'ftu': False}
+    """
+    found: dict[str, Answer] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or key in found:
+            raise SpecError(f"answer {pair!r}: write each question once, as key=value")
+        found[key] = _WORDS.get(value.lower(), value)
+    return found
+
+
+def recommendation_text(found: Recommendation) -> str:
+    """Print a recommendation as a table for a terminal."""
+    answers = ", ".join(f"{key} {_say(value)}" for key, value in found.answers.items())
+    lines = [f"Answers: {answers}", ""]
+    width = max(len(one.title) for one in found.families)
+    lines += [f"{one.title:<{width}}  {one.verdict:<15} {one.why} ({one.cite})" for one in found.families]
+    applying = ", ".join(found.metrics()) or "none"
+    lines += ["", f"measure.metrics: {applying}"]
+    lines += [f"note: {note}" for note in found.notes]
+    lines += [f"warning: {warning}" for warning in found.warnings]
+    return "\n".join([*lines, f"rules: {found.cite}"]) + "\n"
+
+
+def _say(answer: Answer) -> str:
+    return answer if isinstance(answer, str) else ("yes" if answer else "no")
+
+
+def _check(rules: Framework, answers: Mapping[str, Answer]) -> None:
+    questions = {question.key: question for question in rules.questions}
+    for key, answer in answers.items():
+        if key not in questions:
+            raise SpecError(f"answer {key!r}: no such question{did_you_mean(key, list(questions))}")
+        options = questions[key].options
+        if not any(type(answer) is type(option) and answer == option for option in options):
+            known = ", ".join(_say(option) for option in options)
+            raise SpecError(f"answer {key}={_say(answer)}: {questions[key].text} One of {known}")
+    if "task" not in answers:
+        raise SpecError(f"answer task is missing: {questions['task'].text}")
+
+
+def _judge(family: Family, answers: Mapping[str, Answer]) -> Judged:
+    def judged(verdict: Verdict, why: str, cite: str, needs: tuple[str, ...] = ()) -> Judged:
+        return Judged(
+            family=family.name,
+            title=family.title,
+            metrics=family.metrics,
+            verdict=verdict,
+            why=why,
+            cite=cite,
+            needs=needs,
+        )
+
+    if answers["task"] != family.task:
+        return judged("does not apply", f"for {family.task}, not {answers['task']}", family.rules[0].cite)
+    for rule in family.rules:
+        if any(key in answers and answers[key] != wanted for key, wanted in rule.when.items()):
+            continue
+        if needs := tuple(key for key in rule.when if key not in answers):
+            return judged("unanswered", f"answer {' and '.join(needs)} first", rule.cite, needs)
+        return judged("applies" if rule.applies else "does not apply", rule.why, rule.cite)
+    raise SpecError(f"framework.yaml: no rule of {family.name} fits the answers {dict(answers)}")
+
+
+def _warnings(families: Sequence[Judged], measured: Sequence[str]) -> list[str]:
+    applying = {name for one in families if one.verdict == "applies" for name in one.metrics}
+    found = []
+    for one in families:
+        for name in one.metrics:
+            if one.verdict == "does not apply" and name in measured and name not in applying:
+                found.append(f"measure.metrics has {name}, which does not apply: {one.why}")
+            if one.verdict == "applies" and name not in measured:
+                found.append(f"measure.metrics lacks {name}, which applies: {one.why}")
+    return found

@@ -1,0 +1,156 @@
+"""Intervals and tests of a statutory table's rates and ratios, by what is independent: people, applications, rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.inference import Unit
+from audit_lib.measure.law import ImpactRow
+from audit_lib.measure.rows import Rows, compact
+from audit_lib.results import Interval, TestResult, Undefined
+from audit_lib.stats.adverse_impact import two_standard_deviations
+from audit_lib.stats.clustered_rates import ClusteredRates
+from audit_lib.stats.exact import fisher_exact
+from audit_lib.stats.intervals import ratio_of_proportions, wilson
+from audit_lib.stats.ratios import simultaneous_ratios
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clusters:
+    """The rates of a table by independent unit.
+
+    Parameters
+    ----------
+    unit : {"application", "round"}
+        What is independent.
+    places : mapping of str to int
+        Category's label -> its place in `rates`.
+    rates : ClusteredRates or None
+        None where each unit has one row: then counts say it all, and the exact methods hold.
+    units : int
+        Units of the table.
+    level : float
+        Nominal coverage.
+    """
+
+    unit: Unit
+    places: Mapping[str, int]
+    rates: ClusteredRates | None
+    units: int
+    level: float
+
+    @classmethod
+    def of(
+        cls,
+        rows: Rows,
+        categories: Sequence[int],
+        labels: Sequence[str],
+        positive: NDArray[np.int8],
+        unit: Unit,
+        level: float,
+    ) -> Clusters:
+        """Count the people of each category by round or application.
+
+        Parameters
+        ----------
+        rows : Rows
+            The stratum.
+        categories : sequence of int
+            Place in `labels` of the category of each profile of `rows`, in their order; -1 for none.
+        labels : sequence of str
+            The categories.
+        positive : ndarray of int8, shape (rows,)
+            1 selected, 0 not, -1 not assessed.
+        unit : {"application", "round"}
+            What is independent.
+        level : float
+            Nominal coverage.
+        """
+        category = np.full(len(rows), -1, dtype=np.int64)
+        for number, (_, where) in zip(categories, rows.profiles(), strict=True):
+            category[where] = number
+        kept = np.flatnonzero((category >= 0) & (positive >= 0))
+        codes = (rows.round if unit == "round" else rows.application)[kept]
+        clusters, units = compact(codes + 1)  # + 1: rows without a round are one unit together
+        rates = None
+        if kept.size and int(np.bincount(clusters).max()) > 1:
+            cells, size = category[kept] * units + clusters, len(labels) * units
+            rates = ClusteredRates.of(
+                np.bincount(cells[positive[kept] == 1], minlength=size).reshape(-1, units),
+                np.bincount(cells, minlength=size).reshape(-1, units),
+            )
+        places = {label: i for i, label in enumerate(labels)}
+        return cls(unit=unit, places=places, rates=rates, units=units, level=level)
+
+    @property
+    def method(self) -> str:
+        """What is taken as independent, in words."""
+        return "rows taken as independent" if self.rates is None else f"clustered by {self.unit}"
+
+    def rate(self, label: str, selected: int, total: int) -> Interval | Undefined:
+        """Interval of a category's rate."""
+        if self.rates is None:
+            return wilson(selected, total, self.level)
+        try:
+            return self.rates.rate(self.places[label], self.level)
+        except UndefinedMetricError as error:
+            return Undefined(str(error))
+
+    def units_of(self, label: str) -> int | None:
+        """How many units hold people of a category; None where each has one row."""
+        return None if self.rates is None else int(np.count_nonzero(self.rates.occurs[self.places[label]]))
+
+    def ratio(self, row: ImpactRow, top: ImpactRow) -> Interval | Undefined:
+        """Interval of a ratio with the comparator held fixed."""
+        if self.rates is None:
+            limits = ratio_of_proportions(
+                row.selected, row.total, top.selected, top.total, self.level, method="koopman"
+            )
+            return replace(limits, kind="conditional")
+        try:
+            return self.rates.ratio(self._place(row), self._place(top), self.level)
+        except UndefinedMetricError as error:
+            return Undefined(str(error))
+
+    def to_highest(self, rows: Sequence[ImpactRow]) -> dict[str, Interval]:
+        """Simultaneous intervals of each rate over the highest, by category; none where they do not exist."""
+        if len(rows) < 2:
+            return {}
+        try:
+            if self.rates is None:
+                found = simultaneous_ratios(
+                    [row.selected for row in rows], [row.total for row in rows], self.level
+                )
+            else:
+                found = self.rates.take([self._place(row) for row in rows]).ratios(self.level)
+        except UndefinedMetricError:
+            return {}
+        return {str(row.category): interval for row, interval in zip(rows, found.to_highest, strict=True)}
+
+    def tests(self, row: ImpactRow, top: ImpactRow) -> tuple[TestResult, ...]:
+        """Tests of equal rates, the valid one first: Fisher's and the standard deviations need independent rows."""
+        x, n, top_x, top_n = row.selected, row.total, top.selected, top.total
+        tests = [] if self.rates is None else [self.rates.test(self._place(row), self._place(top))]
+        tests.append(fisher_exact(x, n - x, top_x, top_n - top_x))
+        try:
+            tests.append(two_standard_deviations(x, n, top_x, top_n))
+        except UndefinedMetricError as error:
+            undefined = Undefined(str(error))
+            tests.append(
+                TestResult(
+                    name="two_standard_deviations",
+                    p_value=undefined,
+                    statistic=undefined,
+                    n=n + top_n,
+                    method="not computed",
+                )
+            )
+        return tuple(tests)
+
+    def _place(self, row: ImpactRow) -> int:
+        return self.places[str(row.category)]

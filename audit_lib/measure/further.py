@@ -1,0 +1,117 @@
+"""Columns that only some audits split by: a field of the source such as the employer, and the tool's classes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from audit_lib.errors import InputError
+from audit_lib.policies import policy_of
+from audit_lib.run import Run
+from audit_lib.spec import AuditSpec
+
+CLASSIFICATION: Final = "classification"
+"""Name of the column that holds the group into which the tool put each person."""
+
+_OURS: Final = ("position", "model", "application_id", "round_id")
+
+
+def with_further(run: Run, variants: pa.Table, shards: Sequence[int]) -> pa.Table:
+    """Add the columns of `source.fields` by which the spec splits, and the classes, to the table of variants.
+
+    Parameters
+    ----------
+    run : Run
+        With complete stages sample, variants and scores.
+    variants : Table
+        As the stage wrote it, in its order.
+    shards : sequence of int
+        The shards that are scored.
+
+    Raises
+    ------
+    InputError
+        If a recorded class is not one of `decision.classes`.
+    """
+    decision = run.spec.decision
+    names = _fields(run.spec)
+    wanted = [*names, *([decision.class_field] if decision.class_field is not None else [])]
+    if wanted:
+        own = _of_prompts(run, wanted)
+        prompts = _column(run, "variants", "variants.parquet", "prompt_id")
+        for name in names:
+            values = [own[prompt][name] or None for prompt in prompts]
+            variants = variants.append_column(name, pa.chunked_array([pa.array(values, pa.string())]))
+        if decision.class_field is not None:
+            values = [own[prompt][decision.class_field] or None for prompt in prompts]
+            _check_classes(run.spec, values)
+            variants = variants.append_column(
+                CLASSIFICATION, pa.chunked_array([pa.array(values, pa.string())])
+            )
+    if decision.classes and decision.class_field is None:
+        answered = _most_probable(run, shards)
+        ids = variants["variant_id"].to_pylist()
+        column = pa.array([answered.get(variant) for variant in ids], pa.string())
+        variants = variants.append_column(CLASSIFICATION, pa.chunked_array([column]))
+    return variants
+
+
+def attributed(run: Run) -> int:
+    """Count the variants whose recorded answer names the model that gave it."""
+    return sum(name is not None for name in _column(run, "variants", "variants.parquet", "recorded_model"))
+
+
+def _fields(spec: AuditSpec) -> list[str]:
+    taken = {*_OURS, *spec.groups.axes}
+    columns = dict.fromkeys(name for names in spec.measure.strata for name in names)
+    return [name for name in columns if name in spec.source.fields and name not in taken]
+
+
+def _of_prompts(run: Run, names: Sequence[str]) -> dict[str, dict[str, str]]:
+    table = pq.read_table(
+        pa.BufferReader(run.stage("sample").read("prompts.parquet")), columns=["prompt_id", "fields"]
+    )
+    found: dict[str, dict[str, str]] = {}
+    for prompt, fields in zip(table["prompt_id"].to_pylist(), table["fields"].to_pylist(), strict=True):
+        texts = json.loads(fields)
+        found[prompt] = {name: str(texts.get(name, "")).strip() for name in names}
+    return found
+
+
+def _column(run: Run, stage: str, name: str, column: str) -> list[Any]:
+    table = pq.read_table(pa.BufferReader(run.stage(stage).read(name)), columns=[column])
+    values: list[Any] = table[column].to_pylist()
+    return values
+
+
+def _check_classes(spec: AuditSpec, values: Sequence[str | None]) -> None:
+    strange = sum(value is not None and value not in spec.decision.classes for value in values)
+    if strange:
+        policy = policy_of(spec)
+        rule = next(
+            (f.cite for f in policy.required_fields if f.check == "classification_tables"), policy.name
+        )
+        raise InputError(
+            f"column {spec.decision.class_field!r}: {strange} of {len(values)} rows hold a group that is not in "
+            f"decision.classes ({', '.join(spec.decision.classes)}); list every group ({rule})"
+        )
+
+
+def _most_probable(run: Run, shards: Sequence[int]) -> dict[str, str]:
+    """Return the label with the highest mean probability of each variant; the first of equal ones."""
+    labels = run.spec.prompt.labels if run.spec.prompt is not None else []
+    sums: dict[str, Any] = {}
+    for shard in shards:
+        content = run.stage(f"scores/{shard}").read("scores.parquet")
+        table = pq.read_table(pa.BufferReader(content), columns=["variant_id", "label_probabilities"])
+        for variant, shares in zip(
+            table["variant_id"].to_pylist(), table["label_probabilities"].to_pylist(), strict=True
+        ):
+            if shares is not None:
+                sums[variant] = sums.get(variant, 0.0) + np.asarray(shares)
+    return {variant: labels[int(np.argmax(total))] for variant, total in sums.items()}

@@ -1,0 +1,164 @@
+"""Manipulation check: did the model perceive the attribute that a version was meant to show?
+
+An effect of zero means nothing where the model could not tell the groups apart. The check asks the audited model for
+the attribute of each version; what it answers is laid against what was assigned. Non-answers and refusals are
+counted apart from mismatches (Gaebler, Goel, Huq and Tambe, 2024, arXiv:2404.03086).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit_lib.measure.rows import Rows, compact
+from audit_lib.records import CHECK, STATUSES
+from audit_lib.results import Estimate, Interval, Undefined
+from audit_lib.spec import AuditSpec
+from audit_lib.stats._checks import z_quantile
+
+MOST: Final = 0.5
+"""Share of the versions that the model must name at all for its agreement to say anything."""
+
+_REFUSED: Final = STATUSES.index("refused")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Perceived:
+    """What the model said of one attribute.
+
+    Parameters
+    ----------
+    meant, said : ndarray of int, shape (rows,)
+        Place of the level in the spec. ``said`` is -1 for the label of doubt, -2 for a refusal, -3 for no answer
+        that could be read.
+    clusters : ndarray of int32, shape (rows,)
+        Application of each row.
+    """
+
+    levels: tuple[str, ...]
+    meant: NDArray[np.int64]
+    said: NDArray[np.int64]
+    clusters: NDArray[np.int32]
+
+
+def perceived(rows: Rows, axis: str) -> Perceived | None:
+    """Return what the model said of an attribute; None if it was not asked."""
+    if rows.varied is None or (name := CHECK + axis) not in rows.varied.names():
+        return None
+    asked, levels = rows.varied.only(name).rows, rows.attributes[axis]
+    column = asked.columns[axis]
+    place = np.array([*(levels.index(x) if x in levels else -1 for x in column.labels), -1], dtype=np.int64)
+    meant = place[column.codes]
+    answered = np.isfinite(asked.score)
+    said = np.where(asked.status == _REFUSED, -2, -3).astype(np.int64)
+    said[answered] = asked.score[answered].astype(np.int64)
+    said[said >= len(levels)] = -1
+    known = meant >= 0
+    return Perceived(levels=levels, meant=meant[known], said=said[known], clusters=asked.application[known])
+
+
+def agreement(rows: Rows, spec: AuditSpec, axis: str, level: str | None = None) -> Estimate:
+    """Return the share of versions whose attribute the model named as it was meant, of those that it named at all.
+
+    The interval is Wilson's at the effective number of versions: versions of one application are answered alike, so
+    their number is divided by the design effect, clustered variance over that of independent versions (Korn and
+    Graubard 1998, Survey Methodology 24, 193-201), never taken below 1.
+
+    Parameters
+    ----------
+    level : str, optional
+        Only the versions that were meant to show this level.
+    """
+    found = perceived(rows, axis)
+    parameters: dict[str, int | float | str] = {"attribute": axis}
+    value: float | Undefined
+    interval: Interval | Undefined
+    n = count = 0
+    if found is None:
+        value = interval = Undefined(
+            f"the model was not asked for {axis}; name a question in manipulation.questions"
+        )
+    else:
+        own = np.ones(found.meant.size, bool) if level is None else found.meant == found.levels.index(level)
+        said = found.said[own]
+        named = said >= 0
+        n = int(named.sum())
+        parameters |= {
+            "asked": int(own.sum()),
+            "unsure": int((said == -1).sum()),
+            "refused": int((said == -2).sum()),
+            "unread": int((said == -3).sum()),
+            **{f"said {x}": int((said == i).sum()) for i, x in enumerate(found.levels)},
+        }
+        right = (said == found.meant[own])[named]
+        clusters, count = compact(found.clusters[own][named])
+        parameters["agreed"] = int(right.sum())
+        value, interval = _share(right, clusters, spec.measure.level, int(own.sum()))
+    return Estimate(
+        metric="manipulation_agreement",
+        value=value,
+        interval=interval,
+        n=n,
+        n_group=n,
+        clusters=count,
+        method="share of versions named as they were meant, of those named; Wilson at the effective number",
+        group={} if level is None else {axis: level},
+        stratum=dict(rows.levels),
+        parameters=parameters,
+        flags=("small_cell",) if n < spec.measure.small_cell else (),
+    )
+
+
+def agreement_reason(rows: Rows, spec: AuditSpec, axis: str) -> str | None:
+    """Return why an attribute's effect cannot be read, or None where it can or nothing was asked."""
+    if perceived(rows, axis) is None:
+        return None
+    one, least = agreement(rows, spec, axis), spec.checks.minimum_agreement
+    found, asked = one.value, int(one.parameters["asked"])
+    if isinstance(found, Undefined) or one.n < MOST * asked:
+        # Two answers in a hundred that happen to be right show no perception.
+        return (
+            f"uninterpretable: the model named the {axis} of {one.n} of {asked} versions, and was unsure of the "
+            "others, declined, or could not be read"
+        )
+    if found >= least:
+        return None
+    return (
+        f"uninterpretable: the model named the {axis} that was meant in {found:.1%} of the versions, and "
+        f"checks.minimum_agreement is {least:.1%}"
+    )
+
+
+def _share(
+    right: NDArray[np.bool_], clusters: NDArray[np.int32], level: float, asked: int
+) -> tuple[float | Undefined, Interval | Undefined]:
+    n = int(right.size)
+    if n == 0:
+        nothing = Undefined(
+            f"{asked} versions asked about, none named" if asked else "no version asked about"
+        )
+        return nothing, nothing
+    share = float(right.mean())
+    effect = 1.0
+    if 0 < share < 1 and int(clusters.max()) + 1 > 1:
+        count = int(clusters.max()) + 1
+        sums = np.bincount(clusters, right - share, count) / n
+        clustered = count / (count - 1) * float(np.square(sums).sum())
+        effect = max(clustered * n / (share * (1 - share)), 1.0)
+    return share, _wilson_at(share, n / effect, level)
+
+
+def _wilson_at(share: float, n: float, level: float) -> Interval:
+    """Wilson's interval for a share of an effective number of people, which need not be whole."""
+    z2 = z_quantile(level) ** 2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = (z2 * (share * (1 - share) / n + z2 / (4 * n * n))) ** 0.5 / (1 + z2 / n)
+    return Interval(
+        low=max(centre - half, 0.0),
+        high=min(centre + half, 1.0),
+        level=level,
+        method="Wilson at the effective number of versions, clustered by application",
+    )

@@ -1,0 +1,37 @@
+"""Counterfactual cosine similarity (CCS): how alike do the answers mean to be?"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.pair_scores import PairScores
+from audit_lib.measure.rows import Rows
+from audit_lib.measure.text_counterfactual import counterfactual_cosine_table
+from audit_lib.measure.text_estimates import judged, need_texts, over_pairs
+from audit_lib.measure.texts import Judged, Pairs
+from audit_lib.policies import Policy
+from audit_lib.spec import AuditSpec
+
+
+@metric("counterfactual_cosine")
+@needs("embedding")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Compute the mean cosine of the embeddings of each pair, by encoder; texts are embedded as they are."""
+    texts = need_texts(rows)
+    found = []
+    for one in judged(texts, "embedding"):
+        found += over_pairs(
+            "counterfactual_cosine",
+            rows,
+            spec,
+            partial(_cosines, one),
+            method="mean over pairs of the cosine of the embeddings",
+            bounds=(-1.0, 1.0),
+            parameters={"classifier": one.name},
+        )
+    return Measured(estimates=found)
+
+
+def _cosines(one: Judged, pairs: Pairs) -> PairScores:
+    return counterfactual_cosine_table(one.values[pairs.group], one.values[pairs.reference])

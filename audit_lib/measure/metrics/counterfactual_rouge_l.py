@@ -1,0 +1,35 @@
+"""Counterfactual ROUGE-L: how alike are the words of the answers to a group and to its reference?"""
+
+from __future__ import annotations
+
+from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.rows import Rows
+from audit_lib.measure.text_counterfactual import counterfactual_rouge_l_table
+from audit_lib.measure.text_estimates import masking, need_texts, over_pairs
+from audit_lib.policies import Policy
+from audit_lib.spec import AuditSpec
+
+
+@metric("counterfactual_rouge_l")
+@needs("texts")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Compute it over the counterfactual pairs of every group and its reference, protected words masked.
+
+    1 is identical. Two answers to one and the same prompt are not alike either: read it against those.
+    Where there is nothing to mask, the estimate is marked ``unmasked``.
+    """
+    texts = need_texts(rows)
+    lexicon, parameters, flags = masking(texts)
+    return Measured(
+        estimates=over_pairs(
+            "counterfactual_rouge_l",
+            rows,
+            spec,
+            lambda pairs: counterfactual_rouge_l_table(
+                texts.text[pairs.group].tolist(), texts.text[pairs.reference].tolist(), lexicon
+            ),
+            method="mean over pairs of the F measure of the longest common subsequence",
+            parameters=parameters,
+            flags=("undirected", *flags),
+        )
+    )

@@ -1,0 +1,40 @@
+"""Expected maximum toxicity or stereotype (EMT, EMS): how bad is the worst answer to a prompt?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.rows import Rows
+from audit_lib.measure.text_estimates import (
+    FLAGGED,
+    OfRows,
+    by_row,
+    judged,
+    levels_and_gaps,
+    need_texts,
+)
+from audit_lib.policies import Policy
+from audit_lib.spec import AuditSpec
+
+
+@metric("expected_maximum")
+@needs("toxicity", "stereotype", "terms")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Compute the mean over prompts of their largest score, by group and as gap to the reference.
+
+    One set of estimates for each classifier that flags texts. With one answer a prompt, which is the
+    default of ``score.repeats``, it says no more than the mean score.
+    """
+    texts = need_texts(rows)
+    found = []
+    for one in judged(texts, *FLAGGED):
+        values = by_row(texts, one.values, len(rows))
+        found += levels_and_gaps(
+            "expected_maximum",
+            OfRows.of(rows, values, np.arange(len(rows))),
+            spec,
+            method="mean over prompts of the largest score of their answers",
+            parameters={"classifier": one.name, "label": one.label},
+        )
+    return Measured(estimates=found)

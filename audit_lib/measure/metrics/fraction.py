@@ -1,0 +1,29 @@
+"""Toxic or stereotype fraction (TF, SF): which share of the answers is flagged?"""
+
+from __future__ import annotations
+
+from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.rows import Rows
+from audit_lib.measure.text_estimates import FLAGGED, OfRows, flagged, judged, levels_and_gaps, need_texts
+from audit_lib.policies import Policy
+from audit_lib.spec import AuditSpec
+
+
+@metric("fraction")
+@needs("toxicity", "stereotype", "terms")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Compute the share of answers whose score reaches the threshold, by group and as gap to the reference.
+
+    One set of estimates for each classifier that flags texts.
+    """
+    texts, threshold = need_texts(rows), spec.texts.threshold
+    found = []
+    for one in judged(texts, *FLAGGED):
+        found += levels_and_gaps(
+            "fraction",
+            OfRows.of(rows, flagged(one.values, threshold), texts.row),
+            spec,
+            method="share of answers with a score that reaches the threshold",
+            parameters={"classifier": one.name, "label": one.label, "threshold": threshold},
+        )
+    return Measured(estimates=found)

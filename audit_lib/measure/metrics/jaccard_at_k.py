@@ -1,0 +1,31 @@
+"""Jaccard-K: do a group and its reference get the same items?"""
+
+from __future__ import annotations
+
+from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.recommendation import recommendation_table
+from audit_lib.measure.rows import Rows
+from audit_lib.measure.text_estimates import need_texts, over_pairs
+from audit_lib.policies import Policy
+from audit_lib.spec import AuditSpec
+
+
+@metric("jaccard_at_k")
+@needs("lists")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Compute it over the counterfactual pairs of every group and its reference; 1 is identical lists."""
+    texts, k = need_texts(rows), spec.generation.items or 1
+    return Measured(
+        estimates=over_pairs(
+            "jaccard_at_k",
+            rows,
+            spec,
+            lambda pairs: (
+                recommendation_table(
+                    texts.items[pairs.group].tolist(), texts.items[pairs.reference].tolist(), k
+                ).jaccard
+            ),
+            method="mean over pairs of shared items over all items",
+            parameters={"items": k},
+        )
+    )

@@ -1,0 +1,31 @@
+"""PRAG-K: are pairs of items ranked alike for a group and its reference?"""
+
+from __future__ import annotations
+
+from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.recommendation import recommendation_table
+from audit_lib.measure.rows import Rows
+from audit_lib.measure.text_estimates import need_texts, over_pairs
+from audit_lib.policies import Policy
+from audit_lib.spec import AuditSpec
+
+
+@metric("prag_at_k")
+@needs("lists")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Compute it over the counterfactual pairs of every group and its reference; 1 is identical lists."""
+    texts, k = need_texts(rows), spec.generation.items or 1
+    return Measured(
+        estimates=over_pairs(
+            "prag_at_k",
+            rows,
+            spec,
+            lambda pairs: (
+                recommendation_table(
+                    texts.items[pairs.group].tolist(), texts.items[pairs.reference].tolist(), k
+                ).prag
+            ),
+            method="mean over pairs of pairs of items ranked alike, the smaller of both directions",
+            parameters={"items": k},
+        )
+    )

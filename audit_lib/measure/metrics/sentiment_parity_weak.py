@@ -1,0 +1,39 @@
+"""Weak counterfactual sentiment parity (WCSP): is one answer of a pair friendly and the other not?"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.pair_scores import PairScores
+from audit_lib.measure.rows import Rows
+from audit_lib.measure.text_estimates import flagged_above, judged, need_texts, over_pairs
+from audit_lib.measure.texts import Pairs
+from audit_lib.policies import Policy
+from audit_lib.spec import AuditSpec
+
+
+@metric("sentiment_parity_weak")
+@needs("sentiment")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Compute the share of pairs of which exactly one answer's sentiment is above the threshold."""
+    texts, threshold = need_texts(rows), spec.texts.sentiment_threshold
+    found = []
+    for one in judged(texts, "sentiment"):
+        friendly = flagged_above(one.values, threshold)
+
+        def differs(pairs: Pairs, friendly: NDArray[np.float64] = friendly) -> PairScores:
+            values = np.abs(friendly[pairs.group] - friendly[pairs.reference])
+            missing = dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), "no sentiment")
+            return PairScores(metric="sentiment_parity_weak", values=values, undefined=missing)
+
+        found += over_pairs(
+            "sentiment_parity_weak",
+            rows,
+            spec,
+            differs,
+            method="share of pairs of which exactly one sentiment is above the threshold",
+            parameters={"classifier": one.name, "label": one.label, "threshold": threshold},
+        )
+    return Measured(estimates=found)

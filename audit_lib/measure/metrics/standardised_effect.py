@@ -1,0 +1,28 @@
+"""Standardised effect of each assigned attribute on the score."""
+
+from __future__ import annotations
+
+from audit_lib.measure.effects import effects, experiment_only
+from audit_lib.measure.metric import Measured, metric
+from audit_lib.measure.rows import Rows
+from audit_lib.policies import Policy
+from audit_lib.spec import AuditSpec
+
+
+@metric("standardised_effect")
+def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    """Estimate the main effects by least squares, per SD of the score, in each variation of the rows.
+
+    ``score = constant + effects of each attribute's levels + error``; CR1 errors by application, a t interval with
+    applications less one degrees of freedom. With ``measure.application_effects`` each application has its own
+    constant. An effect no larger than the controls' (`noise_floor`) is flagged ``within_noise``; one of an
+    attribute that the model does not perceive (`manipulation_agreement`) is undefined, with the reason.
+
+    Raises
+    ------
+    UndefinedMetricError
+        If demographics are observed, not assigned, or there is no score.
+    """
+    experiment_only(spec)
+    rows.need_scores()
+    return Measured(estimates=list(effects(rows, spec)))

@@ -1,0 +1,118 @@
+"""Whether an audit's metrics can be computed from what its task and its classifiers give."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from audit_lib.errors import SpecError, UndefinedMetricError
+from audit_lib.measure.effects import experiment_only
+from audit_lib.measure.metric import METRICS, Need, needed
+from audit_lib.measure.texts import Words
+from audit_lib.measure.thresholds import applicants_only
+from audit_lib.score.classifiers import check_classifiers, resolved
+from audit_lib.score.classifiers.lexicon import read_words
+from audit_lib.spec import UNDECIDED, AuditSpec
+
+_BESIDE: Final = {
+    "controls": "perturb.controls: true, or perturb.formats",
+    "checks": "a section manipulation with a question about each attribute",
+}
+_OF_ONE_PROVENANCE: Final[dict[str, Callable[[AuditSpec], None]]] = {
+    "standardised_effect": experiment_only,
+    "adverse_impact_ratio": applicants_only,
+}
+
+
+def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
+    """Check the metrics, the classifiers and the word lists of a spec.
+
+    Parameters
+    ----------
+    files : mapping of str to bytes
+        The design files, by their key in the spec.
+
+    Raises
+    ------
+    SpecError
+        If a metric is not registered, or needs what the audit does not give; says what to add.
+    LexiconError
+        If a word list has a fault.
+    """
+    check_classifiers(spec.classifiers)
+    given = _given(spec)
+    words = Words.read(spec, files.__getitem__)
+    for section in spec.classifiers:
+        if (content := files.get(key := f"classifiers.{section.name}")) is not None:
+            read_words(content, key)
+    for name in spec.measure.metrics:
+        any_of = needed(METRICS.get(name))
+        _check_provenance(name, spec)
+        if given & set(any_of):
+            _check_packages(name, any_of)
+            continue
+        if any_of[0] in _BESIDE:
+            raise SpecError(
+                f"measure.metrics: {name} is computed from rows that the audit does not ask; add {_BESIDE[any_of[0]]}"
+            )
+        if {"scores", "pairs"} & set(any_of) or spec.task not in UNDECIDED:
+            able = [other for other, part in METRICS if given & set(needed(part))]
+            wanted = {"scores": "scores", "pairs": "answers about pairs of candidates"}.get(
+                any_of[0], "generated texts"
+            )
+            raise SpecError(
+                f"measure.metrics: {name} is computed from {wanted}, which task {spec.task} does not give; "
+                f"it can have {', '.join(able)}"
+            )
+        if "words" in any_of:
+            raise SpecError(f"measure.metrics: {name} needs texts.protected and texts.targets (word lists)")
+        if "lists" in any_of:
+            raise SpecError(f"measure.metrics: {name} compares lists; ask for them with task: recommendation")
+        raise SpecError(
+            f"measure.metrics: {name} needs a classifier that measures {' or '.join(any_of)}; "
+            "name one in the section classifiers"
+        )
+    if "words" in given and not any(words.protected.values()):
+        raise SpecError("texts.protected: no word names a level of any attribute")
+    said_again = spec.score.repeats > 1 and spec.generation.temperature == 0
+    if said_again and spec.task in UNDECIDED and spec.model.backend != "recorded":
+        raise SpecError(
+            f"score.repeats: {spec.score.repeats} answers to each prompt at generation.temperature 0 are one "
+            "answer said again; set a temperature, or repeats to 1"
+        )
+
+
+def _check_provenance(name: str, spec: AuditSpec) -> None:
+    """Keep what an experiment shows apart from what real applicants got."""
+    try:
+        if name in _OF_ONE_PROVENANCE:
+            _OF_ONE_PROVENANCE[name](spec)
+    except UndefinedMetricError as error:
+        raise SpecError(f"measure.metrics: {name}: {error}") from None
+
+
+def _check_packages(name: str, any_of: tuple[Need, ...]) -> None:
+    lacking = [
+        module for module in ("ahocorasick_rs", "rapidfuzz") if importlib.util.find_spec(module) is None
+    ]
+    if any_of == ("texts",) and lacking:
+        raise SpecError(
+            f"measure.metrics: {name} needs {' and '.join(lacking)}; pip install 'audit-lib[text]'"
+        )
+
+
+def _given(spec: AuditSpec) -> set[Need]:
+    if spec.task not in UNDECIDED:
+        beside: set[Need] = {"pairs"} if spec.task == "pairwise" else set()
+        if spec.perturb is not None and (spec.perturb.controls or spec.perturb.formats):
+            beside.add("controls")
+        if spec.manipulation is not None:
+            beside.add("checks")
+        return {"scores", *beside}
+    given: set[Need] = {"texts"}
+    if spec.task == "recommendation":
+        given.add("lists")
+    if spec.texts.protected is not None and spec.texts.targets is not None:
+        given.add("words")
+    return given | {resolved(section)[0] for section in spec.classifiers}

@@ -1,0 +1,292 @@
+"""Estimates from texts: means by group, gaps to the reference, and means over counterfactual pairs.
+
+One path for all metrics of texts and lists: the application is the independent unit, an interval comes from
+influence values summed by it (`bounded`), and what a number lacks is counted beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.bounded import BoundedMean, Bounds, bounded_gap, bounded_mean
+from audit_lib.measure.inference import Compared, Side, Unit, Variable, compare
+from audit_lib.measure.pair_scores import PairScores
+from audit_lib.measure.rows import Rows, compact
+from audit_lib.measure.texts import Judged, Pairs, Texts
+from audit_lib.results import Estimate, Interval, TestResult, Undefined
+from audit_lib.spec import AuditSpec
+from audit_lib.spec_sections import Measured as Measures
+
+Cell = Mapping[str, str]
+Floats = NDArray[np.float64]
+Parameters = Mapping[str, int | float | str]
+
+NO_TEXTS: Final = "no texts: the task asks for scores"
+NO_PAIR: Final = "no answer of the group has a counterpart of the reference"
+FLAGGED: Final[tuple[Measures, ...]] = ("toxicity", "stereotype", "terms")
+"""What a classifier may measure for the rates of flagged texts."""
+SHARE: Final[Bounds] = (0.0, 1.0)
+
+
+def need_texts(rows: Rows) -> Texts:
+    """Return the texts of a stratum.
+
+    Raises
+    ------
+    UndefinedMetricError
+        If the audit has none.
+    """
+    if rows.texts is None:
+        raise UndefinedMetricError(NO_TEXTS)
+    return rows.texts
+
+
+def judged(texts: Texts, *measures: Measures) -> list[Judged]:
+    """Return what classifiers of these kinds say.
+
+    Raises
+    ------
+    UndefinedMetricError
+        If the spec names no such classifier.
+    """
+    found = [one for one in texts.judged if one.measures in measures]
+    if not found:
+        raise UndefinedMetricError(f"no classifier of the spec measures {' or '.join(measures)}")
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfRows:
+    """A value for some rows, or several for one: what `inference.compare` compares.
+
+    Parameters
+    ----------
+    rows : Rows
+        The stratum.
+    values : ndarray of float, shape (n,)
+        Without NaN.
+    row : ndarray of int, shape (n,)
+        The row of each value.
+    clusters, units, unit
+        As of `inference.Variable`.
+    """
+
+    rows: Rows
+    values: Floats
+    row: NDArray[np.int64]
+    clusters: NDArray[np.int32]
+    units: int
+    unit: Unit = "application"
+
+    @classmethod
+    def of(cls, rows: Rows, values: Floats, row: NDArray[np.int64]) -> OfRows:
+        """Take values of rows; NaN is left out."""
+        kept = ~np.isnan(values)
+        clusters, units = compact(rows.application[row[kept]])
+        return cls(rows=rows, values=values[kept], row=row[kept], clusters=clusters, units=units)
+
+    def side(self, cell: Cell) -> Side:
+        """Return the values of the rows that have all levels of `cell`."""
+        kept = self.rows.members(cell)[self.row]
+        occurs = np.zeros(self.units, dtype=bool)
+        occurs[self.clusters[kept]] = True
+        return Side(values=self.values[kept], clusters=self.clusters[kept], units=self.units, occurs=occurs)
+
+
+def by_row(texts: Texts, values: Floats, rows: int) -> Floats:
+    """Return the largest value of each row's answers; NaN for a row without one."""
+    known = ~np.isnan(values)
+    out = np.full(rows, -np.inf)
+    np.maximum.at(out, texts.row[known], values[known])
+    return np.where(np.isinf(out), np.nan, out)
+
+
+def flagged(scores: Floats, threshold: float) -> Floats:
+    """Return 1 where a score reaches the threshold, 0 where not, NaN where there is none."""
+    return np.where(np.isnan(scores), np.nan, scores >= threshold)
+
+
+def flagged_above(scores: Floats, threshold: float) -> Floats:
+    """Return 1 where a score is above the threshold, 0 where not, NaN where there is none."""
+    return np.where(np.isnan(scores), np.nan, scores > threshold)
+
+
+def levels_and_gaps(
+    name: str, variable: OfRows, spec: AuditSpec, *, method: str, parameters: Parameters
+) -> list[Estimate]:
+    """Return the mean of all, of each group, and each group's difference from its reference.
+
+    The differences are called ``<name>_gap``.
+    """
+    cells: list[Cell] = [{}]
+    for pair in spec.groups.comparisons():
+        cells += [cell for cell in pair if cell not in cells]
+    levels: list[Estimate] = []
+    for cell in cells:
+        side = variable.side(cell)
+        levels.append(
+            mean_estimate(
+                name,
+                side.values,
+                side.clusters,
+                spec,
+                variable.rows,
+                group=cell,
+                method=method,
+                parameters=parameters,
+                nothing="no text with a score",
+            )
+        )
+    gaps = compare(
+        f"{name}_gap",
+        cast(Variable, variable),  # it has all that is asked of one
+        spec,
+        bounded_gap(SHARE),
+        method=f"difference of two groups: {method}",
+        parameters=parameters,
+    )
+    return levels + gaps
+
+
+def mean_estimate(
+    name: str,
+    values: Floats,
+    clusters: NDArray[np.int32],
+    spec: AuditSpec,
+    rows: Rows,
+    *,
+    method: str,
+    nothing: str,
+    bounds: Bounds = SHARE,
+    group: Cell | None = None,
+    reference: Cell | None = None,
+    parameters: Parameters | None = None,
+    flags: tuple[str, ...] = (),
+) -> Compared:
+    """Return a mean, its interval clustered by application.
+
+    Parameters
+    ----------
+    values, clusters : ndarray, shape (n,)
+        Values and the application of each.
+    nothing : str
+        Why there is no value, where there is none.
+    bounds : pair of float
+        What a value cannot be below and above.
+    """
+    value: float | Undefined = Undefined(nothing)
+    found = BoundedMean(interval=Undefined(nothing), standard_error=Undefined(nothing))
+    codes, units = compact(clusters)
+    if values.size:
+        value = float(values.mean())
+        found = bounded_mean(values, codes.astype(np.intp), units, spec.measure.level, bounds)
+    flags = (*flags, *found.flags)
+    return described(
+        name, value, found.interval, found.standard_error, spec, rows, n=values.size, clusters=units, method=method,
+        group=group, reference=reference, parameters=parameters, flags=flags, own=bool(group),
+    )  # fmt: skip
+
+
+def described(
+    name: str,
+    value: float | Undefined,
+    interval: Interval | Undefined,
+    error: float | Undefined,
+    spec: AuditSpec,
+    rows: Rows,
+    *,
+    n: int,
+    clusters: int,
+    method: str,
+    group: Cell | None = None,
+    reference: Cell | None = None,
+    parameters: Parameters | None = None,
+    flags: tuple[str, ...] = (),
+    tests: tuple[TestResult, ...] = (),
+    own: bool = True,
+) -> Compared:
+    """Return an estimate of a stratum: marked if it rests on few texts or pairs.
+
+    `own` says that the `n` texts or pairs are the group's, not those of everybody.
+    """
+    small = ("small_cell",) if n < spec.measure.small_cell else ()
+    return Compared(
+        metric=name,
+        value=value,
+        interval=interval,
+        standard_error=error,
+        n=int(n),
+        n_group=int(n) if own else None,
+        n_reference=int(n) if own and reference else None,
+        clusters=int(clusters),
+        method=f"{method}; clustered by application",
+        group=dict(group or {}),
+        reference=dict(reference or {}),
+        stratum=dict(rows.levels),
+        parameters=dict(parameters or {}),
+        flags=(*flags, *small),
+        tests=tests,
+    )
+
+
+def over_pairs(
+    name: str,
+    rows: Rows,
+    spec: AuditSpec,
+    score: Callable[[Pairs], PairScores],
+    *,
+    method: str,
+    bounds: Bounds = SHARE,
+    parameters: Parameters | None = None,
+    flags: tuple[str, ...] = ("undirected",),
+) -> list[Estimate]:
+    """Return, for each group and its reference, the mean of a value over their counterfactual pairs.
+
+    Pairs without a value, and answers without a counterpart, are counted in the parameters.
+    """
+    texts = need_texts(rows)
+    found: list[Estimate] = []
+    for group, reference, pairs in paired(texts, rows, spec):
+        values, clusters = np.empty(0), np.empty(0, dtype=np.int32)
+        undefined = 0
+        if pairs.group.size:
+            scores = score(pairs)
+            known = ~np.isnan(scores.values)
+            undefined = len(scores.undefined)
+            values = scores.values[known]
+            clusters = rows.application[texts.row[pairs.group[known]]]
+        found.append(
+            mean_estimate(
+                name,
+                values,
+                clusters,
+                spec,
+                rows,
+                method=method,
+                nothing=f"none of {undefined} pairs has a value" if undefined else NO_PAIR,
+                bounds=bounds,
+                group=group,
+                reference=reference,
+                parameters={**(parameters or {}), "undefined_pairs": undefined, "unpaired": pairs.unpaired},
+                flags=flags,
+            )
+        )
+    return found
+
+
+def paired(texts: Texts, rows: Rows, spec: AuditSpec) -> Iterator[tuple[Cell, Cell, Pairs]]:
+    """Yield every group, its reference, and their counterfactual pairs."""
+    for group, reference in spec.groups.comparisons():
+        yield group, reference, texts.pairs(rows, group, reference)
+
+
+def masking(texts: Texts) -> tuple[list[str] | None, Parameters, tuple[str, ...]]:
+    """Return the words to mask (None without any), the parameter that says how many, and a flag without any."""
+    words = texts.words.masked()
+    return words or None, {"masked_words": len(words)}, () if words else ("unmasked",)

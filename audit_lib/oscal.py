@@ -1,0 +1,174 @@
+"""A run as OSCAL assessment results, for tools that compliance teams already have.
+
+Model: https://pages.nist.gov/OSCAL/reference/latest/assessment-results/, checked by compliance-trestle's types. Every
+row of a headline table is an observation; every field that the law asks for is a finding, satisfied or not; the
+auditor's attestations are attestations. Ids are derived from the run, so that exporting again gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any, Final
+from uuid import NAMESPACE_URL, uuid5
+
+from audit_lib.canonical import pretty_json, sha256
+from audit_lib.errors import InputError
+from audit_lib.report.content import Content, gather
+from audit_lib.report.numbers import guarded
+from audit_lib.report.rate_table import RateTable, TableRow
+from audit_lib.run import Run
+from audit_lib.signoff import SignOff, read_sign_offs
+
+NAMESPACE: Final = "urn:audit-lib:oscal"
+_STATE: Final = {"met": "satisfied", "missing": "not-satisfied"}
+
+
+def assessment_results(run: Run) -> bytes:
+    """Return a sealed run as an OSCAL document (JSON).
+
+    Raises
+    ------
+    InputError
+        If compliance-trestle is not installed.
+    IncompleteRunError
+        If the run is not sealed or has no report.
+    """
+    try:
+        from trestle.oscal import OSCAL_VERSION
+        from trestle.oscal.assessment_results import AssessmentResults
+    except ModuleNotFoundError:
+        raise InputError("OSCAL needs compliance-trestle; pip install 'audit-lib[oscal]'") from None
+    document = _document(run, OSCAL_VERSION)
+    AssessmentResults.model_validate(document)
+    return pretty_json({"assessment-results": document})
+
+
+def _document(run: Run, oscal_version: str) -> dict[str, Any]:
+    content, manifest = gather(run), run.stage("evidence").read("manifest.json")
+    fields = run.stage("report").read_json("report.json").get("required_fields") or []
+    signed = read_sign_offs(run)
+    sealed = datetime.fromisoformat(run.stage("evidence").success()["finished_at"])
+    changed = max([sealed, *(one.signed_at for one in signed)])
+    ids = _Ids(run)
+    seen = [_observation(ids, content, table, row) for table in content.headline for row in table.rows]
+    result: dict[str, Any] = {
+        "uuid": ids.of("result"),
+        "title": content.title,
+        "description": run.spec.description or run.spec.title,
+        "start": _instant(content.key.window.start),
+        "end": _instant(content.key.window.end),
+        "props": _props({
+            "policy": f"{content.policy.name} {content.policy.version}",
+            "provenance": content.provenance,
+            "spec-digest": run.key.spec_digest,
+            "manifest-sha256": sha256(manifest),
+            "status": "signed" if signed else "not signed",
+        }),
+        "reviewed-controls": {
+            "control-selections": [
+                {"description": f"What {content.policy.law} asks a summary to hold.", "include-all": {}}
+            ]
+        },
+    }  # fmt: skip
+    if seen:
+        result["observations"] = seen
+    if fields:
+        result["findings"] = list(_findings(ids, fields))
+    if signed:
+        result["attestations"] = [_attestation(one) for one in signed]
+    return {
+        "uuid": ids.of("document"),
+        "metadata": {
+            "title": f"{content.title}: {run.spec.title}",
+            "last-modified": _instant(changed),
+            "version": str(1 + len(signed)),
+            "oscal-version": oscal_version,
+        },
+        "import-ap": {"href": "plan/plan.json", "remarks": "The plan of this run, archived before scoring."},
+        "results": [result],
+    }
+
+
+class _Ids:
+    """Ids that follow from the run and from what they name."""
+
+    def __init__(self, run: Run) -> None:
+        self._base = f"{NAMESPACE}:{run.key.audit}:{run.key.window.label}:{run.key.spec_digest}"
+
+    def of(self, name: str) -> str:
+        return str(uuid5(NAMESPACE_URL, f"{self._base}:{name}"))
+
+
+def _observation(ids: _Ids, content: Content, table: RateTable, row: TableRow) -> dict[str, Any]:
+    kind, family = content.policy.table(table.kind), content.policy.family(table.family)
+    guidance, digits = content.policy.guidance.threshold, content.policy.rounding.ratio
+    facts = {"n": str(row.n), "selected": str(row.selected)}
+    if isinstance(row.rate, Fraction):
+        facts["rate"] = f"{row.selected}/{row.n}"
+    if isinstance(row.ratio, Fraction):
+        facts["impact-ratio"] = guarded(row.ratio, digits, guidance)
+        facts["impact-ratio-exact"] = str(row.ratio)
+        facts["below-guideline"] = "yes" if row.below else "no"
+        facts |= _limits(row.estimate["interval"])
+        words = (
+            f"Impact ratio {facts['impact-ratio']}: {row.selected} of {row.n}, against {table.comparator}."
+        )
+    else:
+        words = f"Impact ratio undefined: {row.ratio.reason}. {row.selected} of {row.n}."
+    return {
+        "uuid": ids.of(f"{table.kind}/{table.family}/{row.label}"),
+        "title": f"{kind.title}, {family.title}: {row.label}",
+        "description": words,
+        "props": _props(facts),
+        "methods": ["TEST"],
+        "types": ["finding" if row.below else "historic"],
+        "collected": _instant(content.measured_at),
+        "relevant-evidence": [
+            {"href": "metrics/metrics.json", "description": "All numbers, with intervals, n and methods."}
+        ],
+    }
+
+
+def _limits(interval: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        f"interval-{end}": repr(interval[end]) for end in ("low", "high") if interval.get(end) is not None
+    }
+
+
+def _findings(ids: _Ids, fields: list[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    for field in fields:
+        if field["status"] not in _STATE:
+            continue
+        yield {
+            "uuid": ids.of(f"field/{field['id']}"),
+            "title": f"{field['id']}: {field['duty']}",
+            "description": str(field.get("found") or "not found"),
+            "target": {
+                "type": "objective-id",
+                "target-id": str(field["id"]).lower(),
+                "title": f"{field['duty']} ({field['cite']})",
+                "status": {"state": _STATE[field["status"]]},
+            },
+        }
+
+
+def _attestation(one: SignOff) -> dict[str, Any]:
+    said = one.predicate
+    prose = [f"{said['auditor']}, {said['organisation']}, {said['signed_at']}."]
+    prose += [f"{each['text']} ({each['cite']})" for each in said["attestations"]]
+    return {
+        "parts": [
+            {"name": "attestation", "title": f"Sign-off {one.number}", "prose": " ".join(prose)},
+            {"name": "statement", "title": "SHA-256 of the signed statement", "prose": one.digest},
+        ]
+    }
+
+
+def _props(facts: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"name": name, "ns": NAMESPACE, "value": value} for name, value in facts.items()]
+
+
+def _instant(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds")

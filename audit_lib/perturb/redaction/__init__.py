@@ -1,0 +1,1 @@
+"""Redaction: the parts of ``perturb.redact``, one kind of span a file."""

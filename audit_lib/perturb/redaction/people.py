@@ -1,0 +1,199 @@
+"""Titles and third-person pronouns, where they mean the applicant.
+
+A pronoun means whom the text named last: the applicant, by a name, or somebody else, by a title and another name
+or a word such as *mother* or *principal*. Pronouns that may mean somebody else stay and are reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from audit_lib.perturb.agreement import part_of
+from audit_lib.perturb.redaction.applicant import Name
+from audit_lib.perturb.redaction.folding import fold
+from audit_lib.perturb.redaction.lexicons import first_names, honorifics
+from audit_lib.perturb.redaction.spans import Doubt, Found, Span
+
+PRONOUNS: Final = {
+    "she": "female", "her": "female", "hers": "female", "herself": "female",
+    "he": "male", "him": "male", "his": "male", "himself": "male",
+}  # fmt: skip
+_PRONOUN: Final = re.compile(
+    r"(?<![\w])(?:" + "|".join(sorted(PRONOUNS, key=len, reverse=True)) + r")(?!\w)", re.I
+)
+_BOTH: Final = re.compile(r"\b(?:s/he|he\s*(?:/|or)\s*she|she\s*(?:/|or)\s*he|his\s*(?:/|or)\s*hers?|"
+                          r"hers?\s*(?:/|or)\s*his"
+                          r"|him\s*(?:/|or)\s*her|her\s*(?:/|or)\s*him)\b", re.I)  # fmt: skip
+_STATED: Final = re.compile(
+    r"(?i:\bpronouns?\b[ \t]*[:=-]?[ \t]*|\()(?P<list>(?i:she|he)[ \t]*/[ \t]*(?i:hers?|him|his)"
+    r"(?:[ \t]*/[ \t]*(?i:hers?|his|him))?)"
+)
+_OTHER_FEMALE: Final = (
+    "mother mom mum mommy grandmother grandma aunt sister daughter niece wife girlfriend woman girl "
+    "lady mrs. stepmother "
+    "abuela queen actress"
+)
+_OTHER_MALE: Final = (
+    "father dad daddy grandfather grandpa uncle brother son nephew husband boyfriend man boy gentleman stepfather "
+    "abuelo king"
+)
+_OTHER_ANY: Final = (
+    "principal boss supervisor manager mentor coach teacher professor colleague student child friend parent spouse "
+    "partner cousin neighbor neighbour doctor director customer client patient advisor counselor roommate classmate "
+    "superintendent interviewer applicant's coworker"
+)
+_OTHERS: Final = {
+    **dict.fromkeys(_OTHER_FEMALE.split(), "female"),
+    **dict.fromkeys(_OTHER_MALE.split(), "male"),
+    **dict.fromkeys(_OTHER_ANY.split(), ""),
+}
+_OTHER: Final = re.compile(
+    r"\b(?i:my|our|their|an?|one|the|his|her|another|this|that|each|every|whose)\s+(?:[\w-]+\s+){0,2}?(?P<word>"
+    + "|".join(sorted(map(re.escape, _OTHERS), key=len, reverse=True)) + r")\b(?!\s+(?i:teacher|school))"
+)  # fmt: skip
+_TITLED: Final = re.compile(r"\b(?P<title>[A-Z][\w'’]{1,10})\.?[ \t]+(?P<name>[A-Z][\w'’-]+)")
+_NAMED: Final = re.compile(r"\b(?P<first>[A-Z][^\W\d_]+)[ \t]+[A-Z][\w'’-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    at: int
+    applicant: bool
+    sex: str
+
+
+def find_titles(text: str, found: Found) -> str:
+    """Add the titles before the applicant's names; return the sex that they say, or nothing."""
+    starts = sorted(span.start for span in found.spans if span.kind == "name")
+    sexes: Counter[str] = Counter()
+    for start in starts:
+        before = re.search(
+            r"(?<![\w.])(?P<title>[^\W\d_][\w'’]*)(?P<dot>\.?)[ \t]+(?:\n[ \t]*)?$", text[:start][-24:]
+        )
+        if before is None:
+            continue
+        sex = honorifics().get(fold(before.group("title")).text)
+        if sex is None or not before.group("title")[0].isupper():
+            continue
+        offset = start - len(text[:start][-24:])
+        begin = offset + before.start("title") if start > 24 else before.start("title")
+        end = begin + len(before.group("title")) + len(before.group("dot"))
+        slot = "title" if sex or fold(before.group("title")).text == "mx" else "honorific"
+        found.add(Span(start=begin, end=end, kind="title", slot=slot, rule="title before a name"))
+        if sex:
+            sexes[sex] += 1
+    for match in re.finditer(r"(?i)\b(ma['’]am|madam|sir)\b", text):
+        found.doubt(Doubt(start=match.start(), end=match.end(), kind="title", why="a form of address by sex"))
+    return max(sorted(sexes), key=lambda sex: sexes[sex]) if sexes else ""
+
+
+def find_pronouns(text: str, found: Found, sex: str, others: Sequence[Name] = ()) -> str:
+    """Add the pronouns that mean the applicant; return the sex that they say, or nothing.
+
+    Parameters
+    ----------
+    sex : str
+        What is known already: by the caller or a title. Else the pronouns that follow the applicant's name decide.
+    others : sequence of Name
+        Further candidates whom the text names.
+    """
+    for match in _STATED.finditer(text):
+        sex = sex or PRONOUNS[match.group("list").split("/")[0].strip().lower()]
+        for word in re.finditer(r"\w+", match.group("list")):
+            start, end = match.start("list") + word.start(), match.start("list") + word.end()
+            plain = word.group().lower()
+            if PRONOUNS[plain] == sex:
+                # In "she/her" the second stands for the object, in "he/him/his" the third for the possessive.
+                first = "object" if plain in ("her", "him") else "possessive"
+                part = {"she": "subject", "he": "subject", "hers": "possessive_pronoun"}.get(plain, first)
+                found.add(
+                    Span(start=start, end=end, kind="pronoun", slot=f"pronoun.{part}", rule="stated pronouns")
+                )
+    both = [match.span() for match in _BOTH.finditer(text)]
+    mentions = _mentions(text, found, others)
+    places = [
+        match for match in _PRONOUN.finditer(text)
+        if found.free(*match.span()) and not any(a <= match.start() < b for a, b in both)
+    ]  # fmt: skip
+    nearest = {
+        match.start(): _nearest(text, mentions, match.start(), PRONOUNS[match.group().lower()])
+        for match in places
+    }
+    if not sex:
+        counts = Counter(
+            PRONOUNS[m.group().lower()] for m in places if (n := nearest[m.start()]) and n.applicant
+        )
+        counts = counts or Counter(PRONOUNS[m.group().lower()] for m in places if nearest[m.start()] is None)
+        sex = max(sorted(counts), key=lambda s: counts[s]) if counts else ""
+    first_person = len(re.findall(r"\b(?:I|my|My|me)\b", text))
+    for match in places:
+        start, end = match.span()
+        antecedent = nearest[start]
+        part, sure = part_of(text, start, end)
+        slot, why = f"pronoun.{part}", ""
+        if PRONOUNS[match.group().lower()] != sex:
+            why = "another pronoun than the applicant's"
+        elif antecedent is not None and not antecedent.applicant:
+            why = "somebody else was named last"
+        elif antecedent is None and first_person > 2:
+            why = "the text is in the first person"
+        if why:
+            found.doubt(Doubt(start=start, end=end, kind="pronoun", why=why, slot=slot))
+            continue
+        sure = sure and antecedent is not None
+        found.add(Span(start=start, end=end, kind="pronoun", slot=slot, rule="pronoun", sure=sure))
+    for start, end in both:
+        found.doubt(
+            Doubt(start=start, end=end, kind="pronoun", why="both pronouns: said of nobody in particular")
+        )
+    return sex
+
+
+def _mentions(text: str, found: Found, others: Sequence[Name]) -> list[_Mention]:
+    """Return who is named where, in order."""
+    mentions = [_Mention(span.start, True, "") for span in found.spans if span.kind == "name"]
+    mentions += [
+        _Mention(match.start("word"), False, _OTHERS[match.group("word").lower()])
+        for match in _OTHER.finditer(text)
+        if not any(
+            s.kind == "relation" and s.start <= match.start("word") < s.end and not s.sure
+            for s in found.spans
+        )
+    ]
+    for word in sorted({part for other in others for part in (other.first, other.last)}):
+        for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text):
+            if found.free(*match.span()):
+                mentions.append(_Mention(match.start(), False, ""))
+    for match in _TITLED.finditer(text):
+        sex = honorifics().get(fold(match.group("title")).text)
+        if sex is not None and found.free(*match.span("name")):
+            mentions.append(_Mention(match.start(), False, sex))
+    for match in _NAMED.finditer(text):
+        if found.free(*match.span()) and fold(match.group("first")).text in first_names():
+            mentions.append(_Mention(match.start(), False, ""))
+    return sorted(mentions, key=lambda m: (m.at, m.applicant))
+
+
+def _nearest(text: str, mentions: list[_Mention], at: int, sex: str) -> _Mention | None:
+    """Return whom a pronoun of a sex means: whoever was named last and may be of that sex.
+
+    Of people whose sex the text does not say (*her principal*), only the subject of a sentence goes before the
+    applicant: *Ana told her principal that she ...* means Ana, *The principal said she ...* may not.
+    """
+    before = [m for m in mentions if m.at < at and m.sex in ("", sex)]
+    applicant = next((m for m in reversed(before) if m.applicant), None)
+    for mention in reversed(before):
+        if mention.applicant or mention.sex or applicant is None or _is_subject(text, mention.at):
+            return mention
+    return None
+
+
+def _is_subject(text: str, at: int) -> bool:
+    """Return whether a sentence begins here, but for a determiner."""
+    return (
+        re.search(r"(?:^|[.!?:\n])[\s\"“*-]*(?:[A-Z][\w']*\s+){0,2}$", text[max(0, at - 40) : at]) is not None
+    )

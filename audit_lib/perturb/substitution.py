@@ -1,0 +1,118 @@
+"""The perturbation ``lexicon``: prompts without slots, their words of one group exchanged for another's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from audit_lib.errors import LexiconError
+from audit_lib.perturb.change import Change
+from audit_lib.perturb.ftu import ftu_report
+from audit_lib.perturb.lexicon import Parsed, SwapLexicon
+from audit_lib.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from audit_lib.run import Run
+
+
+class Substitution:
+    """Variants by exchange of words.
+
+    A prompt is varied over the attributes that it mentions; the others are unknown in its variants. One that
+    mentions none gets no variant. Where no prompt mentions any, the spec's `perturb.no_mention` decides.
+    """
+
+    each = 1
+
+    def __init__(
+        self, swap: SwapLexicon, cells: Sequence[Mapping[str, str]], only: Sequence[str] | None, as_is: bool
+    ) -> None:
+        self.swap, self.cells, self.only, self.as_is = swap, cells, only, as_is
+        self.unaware = False
+
+    @classmethod
+    def from_run(cls, run: Run) -> Substitution:
+        """Read the lexicons that the plan archived."""
+        settings = run.spec.perturb
+        if settings is None:
+            raise LexiconError("the spec has no perturb section, so there is no lexicon to read")
+        return cls(read_terms(run), run.spec.groups.cells(), settings.fields, settings.no_mention == "as_is")
+
+    def survey(self, prompts: Iterable[Mapping[str, str]]) -> dict[str, Any]:
+        """Return the FTU check, how many prompts are varied, and how many mentions are doubtful."""
+        found: list[tuple[str, ...]] = []
+        mentions = doubtful = 0
+        for fields in prompts:
+            parsed = self._parsed(fields)
+            found.append(self._mentioned(parsed.values()))
+            mentions += sum(len(places) for text in parsed.values() for places in text.mentions.values())
+            doubtful += sum(text.doubtful for text in parsed.values())
+        ftu = ftu_report(found, self.swap.attributes)
+        self.unaware = bool(ftu["unaware"])
+        if self.unaware and not self.as_is:
+            raise LexiconError(
+                f"none of {len(found)} prompts mentions a word of perturb.terms: the model sees no group (fairness "
+                "through unawareness), so counterfactual metrics do not apply. Leave out the perturb section, or set "
+                "perturb.no_mention: as_is"
+            )
+        return {
+            "ftu": ftu,
+            "substitution": {
+                "prompts_varied": sum(map(bool, found)),
+                "prompts_without_mention": sum(not one for one in found),
+                "mentions": mentions,
+                "doubtful_mentions": doubtful,
+            },
+        }
+
+    def changes(self, index: int, fields: Mapping[str, str], groups: Sequence[int]) -> Iterator[Change]:
+        """Yield the variants of a prompt: one for each level that its own attributes take in these groups."""
+        del index
+        if self.unaware:
+            yield Change(cell={}, replicate=0, values={}, fields=fields, candidate=fields.get("name"))
+            return
+        parsed = self._parsed(fields)
+        mentioned = self._mentioned(parsed.values())
+        if not mentioned:
+            return
+        done: set[tuple[str, ...]] = set()
+        for number in groups:
+            cell = {axis: level for axis, level in self.cells[number].items() if axis in mentioned}
+            if (levels := tuple(cell.values())) in done:
+                continue
+            done.add(levels)
+            yield Change(
+                cell=cell,
+                replicate=0,
+                values=cell,
+                fields={**fields, **{name: text.render(cell) for name, text in parsed.items()}},
+                candidate=fields.get("name"),
+            )
+
+    def _parsed(self, fields: Mapping[str, str]) -> dict[str, Parsed]:
+        names = fields if self.only is None else self.only
+        for name in names:
+            if name not in fields:
+                raise LexiconError(
+                    f"perturb.fields: {name!r} is no field{did_you_mean(name, sorted(fields))}"
+                )
+        return {name: self.swap.parse(fields[name]) for name in names}
+
+    def _mentioned(self, parsed: Iterable[Parsed]) -> tuple[str, ...]:
+        found = {attribute for text in parsed for attribute in text.mentions}
+        return tuple(attribute for attribute in self.swap.attributes if attribute in found)
+
+
+def read_terms(run: Run) -> SwapLexicon:
+    """Read the lexicons of `perturb.terms`, as the plan archived them."""
+    settings = run.spec.perturb
+    terms = {} if settings is None else settings.terms
+    files = {attribute: run.design_file(f"perturb.terms.{attribute}") for attribute in terms}
+    return SwapLexicon.read(files, run.spec.groups.attributes)
+
+
+def terms_outside_slots(run: Run, prompts: Iterable[Mapping[str, str]]) -> dict[str, Any]:
+    """Return the FTU check of texts with slots: words of a group that no persona changes."""
+    swap = read_terms(run)
+    found = [{a for text in fields.values() for a in swap.parse(text).mentions} for fields in prompts]
+    return ftu_report(found, swap.attributes)

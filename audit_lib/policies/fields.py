@@ -1,0 +1,82 @@
+"""What a law asks to be said or done, line by line, and whether this audit says or does it.
+
+Every line of a pack's `required_fields` names a check of `field_checks`. A check reads the spec and the report's own
+document (``report.json``: sample, metrics, times), and nothing else; what neither states is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from audit_lib.policies.field_checks import CHECKS, Case, Status
+from audit_lib.policies.parts import RequiredField
+from audit_lib.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from audit_lib.spec import AuditSpec
+
+__all__ = ["CHECKS", "FieldCheck", "check_fields", "required_fields"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldCheck:
+    """One line of a law's checklist, and how it stands.
+
+    Parameters
+    ----------
+    id, duty, cite, where : str
+        The line of the pack: F01 and so on, what is asked, the paragraph, and where it belongs.
+    status : {"met", "missing", "not applicable"}
+        A duty that the data or the design does not raise is not applicable.
+    found : str
+        Where it is said or what it is; for a missing one, what to write and where.
+    """
+
+    id: str
+    duty: str
+    cite: str
+    where: str
+    status: Status
+    found: str
+
+    def as_dict(self) -> dict[str, str]:
+        """JSON form."""
+        return asdict(self)
+
+
+def required_fields(policy: Policy, spec: AuditSpec, facts: Mapping[str, Any]) -> tuple[FieldCheck, ...]:
+    """Check every required field of a pack.
+
+    Parameters
+    ----------
+    policy : Policy
+        The pack as it stands for the spec.
+    spec : AuditSpec
+        The audit.
+    facts : mapping
+        The report's document: ``sample``, ``metrics``, ``planned_at``, ``scored_at``, ``measured_at``, ``models``,
+        ``prompt_template_sha256``, ``status``; and, after a sign-off, ``attested`` (ids of attestations).
+
+    Returns
+    -------
+    tuple of FieldCheck
+        In the pack's order.
+    """
+    case = Case(policy, spec, facts)
+    return tuple(_checked(field, case) for field in policy.required_fields)
+
+
+def check_fields(document: Mapping[str, Any], spec: AuditSpec) -> tuple[FieldCheck, ...]:
+    """Check every required field of the pack that the spec names, from a report's document."""
+    from audit_lib.policies import policy_of  # it imports this package's parts
+
+    return required_fields(policy_of(spec), spec, document)
+
+
+def _checked(field: RequiredField, case: Case) -> FieldCheck:
+    status, found = CHECKS[field.check](case)
+    return FieldCheck(
+        id=field.id, duty=field.duty, cite=field.cite, where=field.where, status=status, found=found
+    )

@@ -1,0 +1,241 @@
+"""What a policy pack may say, part by part. Unknown keys are refused."""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from audit_lib.registry import did_you_mean
+
+
+def _fraction(value: object) -> object:
+    # YAML has no fractions: "4/5" stays exact, 0.8 would not.
+    return Fraction(value) if isinstance(value, str) else value
+
+
+Exact = Annotated[Fraction, BeforeValidator(_fraction)]
+
+GateName = Literal[
+    "provenance", "tool_invoked", "reliance", "test_data", "validity", "exclusion", "taxonomy", "counts", "positions"
+]  # fmt: skip
+CheckName = Literal[
+    "audit_date", "data_source", "data_explained", "unknown_counted", "numbers_printed", "rates_printed",
+    "ratios_printed", "first_use", "exclusions_justified", "test_data_explained", "classification_tables",
+    "median_printed", "summary_posted", "posted_long_enough", "within_validity", "pooled_contributed",
+    "test_data_allowed", "demographics_accepted", "independence_attested", "notice_given", "alternative_explained",
+    "retention_published", "requests_explained", "model_described", "prompt_recorded", "plan_before_scores",
+    "design_sealed", "demographics_known", "significance_beside", "purpose_stated", "missingness_by_group",
+    "by_position", "result_acted_on", "human_review_stated",
+]  # fmt: skip
+
+
+class Part(BaseModel):
+    """A part of a pack: immutable, without unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+Sureness = Literal["primary", "secondary", "recalled"]
+"""The source itself was read; somebody's account of it was; or it stands here from memory, to be looked up."""
+
+
+class Citation(Part):
+    """A source of law or guidance, when it is from, and how sure its reading is."""
+
+    id: str
+    title: str
+    publisher: str
+    dated: str
+    url: str | None
+    seen: Sureness
+
+
+class Taxonomy(Part):
+    """Whose categories these are, and of which date."""
+
+    name: str
+    dated: date
+    cite: str
+
+
+class Clock(Part):
+    """A period that the law sets, or says nothing about (`amount` null)."""
+
+    name: str
+    kind: Literal["validity", "posting", "notice", "answer", "retention"]
+    what: str
+    amount: int | None = Field(ge=1)
+    unit: Literal["days", "business_days", "months", "years"] | None
+    starts: str
+    cite: str
+    status: str
+    seen: Sureness
+
+    @model_validator(mode="after")
+    def _check(self) -> Clock:
+        if (self.amount is None) != (self.unit is None):
+            raise ValueError(f"clock {self.name!r}: amount and unit are given together, or both null")
+        return self
+
+
+class Gate(Part):
+    """Something that the law does not let pass, and its paragraph."""
+
+    name: GateName
+    cite: str
+    wording: str
+
+
+class Duty(Part):
+    """What a regime asks of somebody, in a sentence."""
+
+    id: str
+    of: str
+    text: str
+    cite: str
+    seen: Sureness
+
+
+class PracticalTest(Part):
+    """A test that stands beside the threshold before a difference is called adverse impact."""
+
+    name: Literal["threshold", "significance", "flip_flop", "small_numbers"]
+    text: str
+    cite: str
+
+
+class Level(Part):
+    """One category of one attribute."""
+
+    name: str
+    qualifier: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The name as it prints: ``White (Not Hispanic or Latino)``."""
+        return self.name if self.qualifier is None else f"{self.name} ({self.qualifier})"
+
+
+class Attribute(Part):
+    """An attribute of people that a spec must carry, such as ``sex``."""
+
+    name: str
+    title: str
+    categories: tuple[Level, ...]
+
+
+class Family(Part):
+    """A family of tables: by sex, by race/ethnicity, or by both."""
+
+    name: str
+    title: str
+    attributes: tuple[str, ...]
+    cite: str
+
+
+class TableKind(Part):
+    """A kind of table: what is counted, and what the count is called."""
+
+    name: Literal["selection", "scoring"]
+    title: str
+    rate: str
+    count: str
+    formula: str
+    cite: str
+
+
+class Guidance(Part):
+    """A threshold that guides a reader, and whose it is: mostly not the law's own."""
+
+    name: str
+    threshold: Exact
+    cite: str
+    standing: str
+    """What it is under this law, in a few words, for notes under tables."""
+    own: bool = False
+    """Whether the law itself contains it."""
+    wording: str
+
+
+class Exclusion(Part):
+    """Share of the data under which a category may be left out."""
+
+    share: Exact
+    cite: str
+    wording: str
+
+
+class Cells(Part):
+    """When a row rests on too few people, and what is done about it."""
+
+    small: int
+    display: Literal["mark", "suppress"]
+    wording: str
+
+
+class Rounding(Part):
+    """Digits after the point, and the rule by which the last one is made."""
+
+    rate_percent: int
+    ratio: int
+    rule: str
+
+
+class Switch(Part):
+    """An ambiguity of the law, and the way it stands here."""
+
+    name: str
+    value: str
+    options: tuple[str, ...]
+    question: str
+    options_text: dict[str, str]
+    reason: str
+    cite: str
+
+    @model_validator(mode="after")
+    def _check(self) -> Switch:
+        if self.value not in self.options:
+            raise ValueError(
+                f"switch {self.name!r} is {self.value!r}{did_you_mean(self.value, list(self.options))}"
+            )
+        if set(self.options_text) != set(self.options):
+            raise ValueError(f"switch {self.name!r}: options_text must describe each of {list(self.options)}")
+        return self
+
+
+class ProvenanceRule(Part):
+    """What a page may be called, by how the demographics are known."""
+
+    audit: tuple[str, ...]
+    experiment: tuple[str, ...]
+    refused: tuple[str, ...]
+    cite: str
+
+
+class Term(Part):
+    """An entry of the glossary."""
+
+    term: str
+    text: str
+
+
+class RequiredField(Part):
+    """One duty of the law, as a line of its checklist."""
+
+    id: str
+    where: str
+    duty: str
+    cite: str
+    condition: str
+    check: CheckName
+
+
+class Attestation(Part):
+    """A sentence that an auditor affirms before a sign-off."""
+
+    id: str
+    text: str
+    cite: str

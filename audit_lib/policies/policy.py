@@ -1,0 +1,310 @@
+"""A policy pack: what one jurisdiction counts, prints, says and does not let pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from itertools import product
+from typing import Literal, TypeVar
+
+from pydantic import Field, model_validator
+
+from audit_lib.errors import SpecError
+from audit_lib.policies.parts import (
+    Attestation,
+    Attribute,
+    Cells,
+    Citation,
+    Clock,
+    Duty,
+    Exclusion,
+    Family,
+    Gate,
+    GateName,
+    Guidance,
+    Level,
+    Part,
+    PracticalTest,
+    ProvenanceRule,
+    RequiredField,
+    Rounding,
+    Switch,
+    TableKind,
+    Taxonomy,
+    Term,
+)
+from audit_lib.registry import did_you_mean
+from audit_lib.spec_sections import Groups
+
+WORDING = frozenset(
+    {
+        "title_audit", "title_experiment", "title_refused", "experiment", "experiment_recorded", "refused",
+        "invalid_judge", "not_an_auditor", "unknown_note",
+    }
+)  # fmt: skip
+"""Words that every pack has, because every page says them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One row of a table.
+
+    Parameters
+    ----------
+    family : str
+        Name of the table family.
+    levels : mapping of str to str
+        Attribute -> the policy's name of its category, in the family's order of attributes.
+    label : str
+        The row's header as it prints.
+    """
+
+    family: str
+    levels: Mapping[str, str]
+    label: str
+
+
+class Policy(Part):
+    """What one jurisdiction counts, prints and says.
+
+    Examples
+    --------
+    >>> from audit_lib.policies import load_policy
+    >>> policy = load_policy("nyc_ll144")
+    >>> [(f.name, len(policy.categories(f.name))) for f in policy.families]
+    [('sex', 2), ('race_ethnicity', 7), ('intersectional', 14)]
+    >>> policy.guidance.threshold, policy.exclusion.share
+    (Fraction(4, 5), Fraction(1, 50))
+    >>> policy.median
+    'all'
+    """
+
+    schema_id: Literal["audit-policy/1"] = Field(alias="schema")
+    name: str
+    version: str
+    as_of: date
+    jurisdiction: str
+    law: str
+    short_law: str
+    citations: tuple[Citation, ...] = Field(min_length=1)
+    taxonomy: Taxonomy | None
+    attributes: tuple[Attribute, ...]
+    families: tuple[Family, ...]
+    tables: tuple[TableKind, ...]
+    guidance: Guidance
+    exclusion: Exclusion
+    cells: Cells
+    rounding: Rounding
+    switches: tuple[Switch, ...]
+    provenance: ProvenanceRule
+    gates: tuple[Gate, ...] = ()
+    clocks: tuple[Clock, ...] = Field(min_length=1)
+    practical_tests: tuple[PracticalTest, ...] = ()
+    duties: tuple[Duty, ...] = ()
+    wording: dict[str, str]
+    caveats: tuple[str, ...]
+    experiment_caveats: tuple[str, ...]
+    glossary: tuple[Term, ...]
+    required_fields: tuple[RequiredField, ...]
+    attestations: tuple[Attestation, ...] = ()
+
+    @model_validator(mode="after")
+    def _check(self) -> Policy:
+        if missing := sorted(WORDING - set(self.wording)):
+            raise ValueError(f"wording lacks {', '.join(missing)}")
+        if bool(self.attributes) != bool(self.families) or bool(self.attributes) != (
+            self.taxonomy is not None
+        ):
+            raise ValueError("attributes, families and taxonomy are given together, or all left to the spec")
+        if [clock.kind for clock in self.clocks].count("validity") != 1:
+            raise ValueError("clocks needs exactly one of kind validity")
+        return self
+
+    @property
+    def is_free(self) -> bool:
+        """Whether attributes and table families are those of the spec, as no law lists them."""
+        return self.taxonomy is None
+
+    def of(self, groups: Groups, switches: Mapping[str, str]) -> Policy:
+        """Return the pack as it stands for one spec: its switches set, and its tables if it lists none.
+
+        Raises
+        ------
+        SpecError
+            If a switch or its value does not exist.
+
+        Examples
+        --------
+        >>> from audit_lib.policies import load_policy
+        >>> from audit_lib.spec_sections import Groups
+        >>> groups = Groups(attributes={"age": ["under_40", "over_40"]}, reference={"age": "under_40"},
+        ...                 provenance="self_reported")
+        >>> [row.label for row in load_policy("generic").of(groups, {}).categories("age")]
+        ['under_40', 'over_40']
+        """
+        changes: dict[str, object] = {}
+        if switches:
+            own = {name: self.switch(name) for name in switches}
+            for name, value in switches.items():
+                if value not in own[name].options:
+                    near = did_you_mean(value, list(own[name].options))
+                    raise SpecError(f"report.switches.{name}: {value!r} is no way that it can stand{near}")
+            changes["switches"] = tuple(
+                switch.model_copy(update={"value": switches[switch.name]})
+                if switch.name in switches
+                else switch
+                for switch in self.switches
+            )
+        if self.is_free:
+            changes |= _free(groups)
+        return self.model_copy(update=changes) if changes else self
+
+    def gate(self, name: GateName) -> Gate | None:
+        """Return a gate, or None where this jurisdiction has no such rule."""
+        return next((gate for gate in self.gates if gate.name == name), None)
+
+    def clock(self, kind: str) -> Clock:
+        """Return the first clock of a kind.
+
+        Raises
+        ------
+        SpecError
+            If the pack has none.
+        """
+        for clock in self.clocks:
+            if clock.kind == kind:
+                return clock
+        raise SpecError(f"policy {self.name!r}: no clock is of kind {kind!r}")
+
+    @property
+    def validity_days(self) -> int:
+        """The validity in days, a month as 30 and a year as 365: the careful reading.
+
+        `audit_lib.policies.clocks.valid_until` goes by the calendar.
+        """
+        clock = self.clock("validity")
+        return (clock.amount or 1) * {"months": 30, "years": 365}.get(str(clock.unit), 1)
+
+    @property
+    def attribute_names(self) -> tuple[str, ...]:
+        """Attributes that a spec must carry to fill every table."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def small_cell(self) -> int:
+        """Rows with fewer people than this are marked."""
+        return self.cells.small
+
+    @property
+    def median(self) -> str:
+        """Whose scores make the median: ``all`` or ``known``."""
+        return self.switch("median").value
+
+    def switch(self, name: str) -> Switch:
+        """Return a switch by name.
+
+        Raises
+        ------
+        SpecError
+            If the pack has no such switch.
+        """
+        return _named(name, self.switches, "switch", self.name)
+
+    def family(self, name: str) -> Family:
+        """Return a table family by name.
+
+        Raises
+        ------
+        SpecError
+            If the pack has no such family.
+        """
+        return _named(name, self.families, "table family", self.name)
+
+    def table(self, kind: str) -> TableKind:
+        """Return a kind of table (``selection``, ``scoring``) by name.
+
+        Raises
+        ------
+        SpecError
+            If the pack has no such kind.
+        """
+        return _named(kind, self.tables, "kind of table", self.name)
+
+    def attribute(self, name: str) -> Attribute:
+        """Return an attribute by name.
+
+        Raises
+        ------
+        SpecError
+            If the pack has no such attribute.
+        """
+        return _named(name, self.attributes, "attribute", self.name)
+
+    def categories(self, family: str) -> tuple[Category, ...]:
+        """Return the rows of a table family, in the order in which they print.
+
+        Examples
+        --------
+        >>> from audit_lib.policies import load_policy
+        >>> rows = load_policy("nyc_ll144").categories("intersectional")
+        >>> rows[1].label, dict(rows[1].levels)
+        ('Male, White', {'sex': 'Male', 'race': 'White'})
+        """
+        names = self.family(family).attributes
+        combinations = product(*(self.attribute(name).categories for name in names))
+        return tuple(
+            Category(
+                family,
+                dict(zip(names, (level.name for level in levels), strict=True)),
+                ", ".join(level.label if len(levels) == 1 else level.name for level in levels),
+            )
+            for levels in combinations
+        )
+
+
+def _free(groups: Groups) -> dict[str, object]:
+    """Attributes and families of the spec: each attribute by itself, then all of them together."""
+    attributes = tuple(
+        Attribute(
+            name=name,
+            title=_words(name).capitalize(),
+            categories=tuple(
+                Level(name=category)
+                for category in dict.fromkeys(
+                    groups.categories.get(name, {}).get(level, level) for level in levels
+                )
+            ),
+        )
+        for name, levels in groups.attributes.items()
+    )
+    families = [
+        Family(name=a.name, title=a.title, attributes=(a.name,), cite="groups.attributes of the spec")
+        for a in attributes
+    ]
+    if len(attributes) > 1:
+        families.append(
+            Family(
+                name="intersectional",
+                title="Intersectional categories",
+                attributes=tuple(a.name for a in attributes),
+                cite="groups.attributes of the spec",
+            )
+        )
+    return {"attributes": attributes, "families": tuple(families)}
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+Named = TypeVar("Named", Attribute, Family, TableKind, Switch)
+
+
+def _named(name: str, parts: tuple[Named, ...], what: str, pack: str) -> Named:
+    for part in parts:
+        if part.name == name:
+            return part
+    raise SpecError(
+        f"policy {pack!r}: no {what} is named {name!r}{did_you_mean(name, [p.name for p in parts])}"
+    )

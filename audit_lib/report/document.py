@@ -1,0 +1,96 @@
+"""``report.json``: what the page says, for machines. `audit_lib.report.schema` publishes its shape."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from audit_lib.canonical import pretty_json
+from audit_lib.policies.fields import FieldCheck, required_fields
+from audit_lib.report.content import Content
+from audit_lib.report.earlier import smallest_as_dict
+
+SCHEMA: Final = "audit-report/2"
+_INDENT: Final = b"  "
+
+
+def document_bytes(content: Content) -> bytes:
+    """Return the document as JSON text.
+
+    The metrics are most of it. Where they are printed as archived their text is set in as it is: writing it out
+    anew would take longer than all the rest.
+    """
+    document = make_document(content)
+    if content.archived_metrics is None:
+        return pretty_json(document)
+    held = pretty_json(document | {"metrics": None})
+    metrics = content.archived_metrics.rstrip(b"\n").replace(b"\n", b"\n" + _INDENT)
+    return held.replace(b"\n" + _INDENT + b'"metrics": null', b"\n" + _INDENT + b'"metrics": ' + metrics, 1)
+
+
+def make_document(content: Content) -> dict[str, Any]:
+    """Return the document."""
+    return _facts(content) | {
+        "required_fields": [check.as_dict() for check in field_checks(content)],
+        "caveats": content.caveats,
+        "earlier": [audit.as_dict() for audit in content.earlier],
+        "inputs": dict(content.inputs),
+    }
+
+
+def field_checks(content: Content) -> tuple[FieldCheck, ...]:
+    """Return the law's checklist, as the policy pack checks it against everything else that the document says."""
+    facts = _facts(content)
+    if content.signature is not None:
+        said = {sentence for sentence, _ in content.signature.attestations}
+        facts["attested"] = [one.id for one in content.policy.attestations if one.text in said]
+    return required_fields(content.policy, content.spec, facts)
+
+
+def _facts(content: Content) -> dict[str, Any]:
+    spec, signature = content.spec, content.signature
+    return {
+        "schema": SCHEMA,
+        "title": content.title,
+        "subtitle": spec.title,
+        "audit": spec.audit,
+        "run": content.key.prefix,
+        "window": {"start": content.plan["window_start"], "end": content.plan["window_end"]},
+        "spec_digest": content.key.spec_digest,
+        "status": content.status,
+        "signature": None
+        if signature is None
+        else {
+            "auditor": signature.auditor,
+            "organisation": signature.organisation,
+            "signed_at": signature.signed_at.isoformat(),
+            "number": signature.number,
+            "key_id": signature.key_id,
+        },
+        "experiment": content.is_experiment,
+        "provenance": content.provenance,
+        "valid_judge": spec.model.valid_judge,
+        "planned_at": content.planned_at.isoformat(),
+        "scored_at": content.scored_at.isoformat(),
+        "measured_at": content.measured_at.isoformat(),
+        "policy": content.plan["policy"],
+        "tool": spec.report.tool,
+        "tool_version": content.tool_version,
+        "models": [dict(model) for model in content.models],
+        "prompt_template_sha256": content.prompt_digest,
+        "score_methods": dict(content.score_methods),
+        "sample": dict(content.sample),
+        "validation": {
+            "success": content.validation["success"],
+            "severity_failed": content.validation["severity_failed"],
+        },
+        "headline": {
+            kind: smallest_as_dict(found)
+            for kind in ("selection", "scoring")
+            if (found := content.smallest(kind)) is not None
+        },
+        "metrics": dict(content.metrics),
+        "switches": [
+            {"name": s.name, "value": s.value, "question": s.question, "reason": s.reason, "cite": s.cite}
+            for s in content.policy.switches
+        ],
+    }

@@ -1,0 +1,190 @@
+"""A statutory table, typed and checked: rates and ratios are made again from its whole numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from audit_lib.errors import EvidenceError
+from audit_lib.policies import Policy
+from audit_lib.results import Undefined
+
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableRow:
+    """A category's row of a statutory table.
+
+    Parameters
+    ----------
+    n, selected : int
+        People assessed in the category, and those selected (or scored above the median).
+    rate, ratio : Fraction or Undefined
+        Made from the counts; exact.
+    below : bool or None
+        Whether the ratio is under the policy's guideline; None where there is no ratio.
+    estimate : mapping
+        The impact ratio's estimate as the measure stage wrote it: intervals, tests, method.
+    beyond : mapping
+        What the measure stage put beside the row: missing-data bounds, shortfall, flip-flop, power.
+    hidden : bool
+        Whether the policy hides the row's numbers; they are then not here either.
+    """
+
+    label: str
+    levels: Mapping[str, str]
+    n: int
+    selected: int
+    share: Fraction | Undefined
+    rate: Fraction | Undefined
+    rate_estimate: Mapping[str, Any]
+    ratio: Fraction | Undefined
+    below: bool | None
+    small: bool
+    excluded: str | None
+    estimate: Mapping[str, Any]
+    beyond: Mapping[str, Any]
+    hidden: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """Whether nobody is in the category."""
+        return self.n == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateTable:
+    """A statutory table: one kind of rate, one family of categories, one stratum."""
+
+    kind: str
+    family: str
+    stratum: Mapping[str, str]
+    total: int
+    unknown: int
+    median: float | None
+    median_ties: int | None
+    tied_rounds: int | None
+    undersized_rounds: int | None
+    comparator: str | Undefined
+    rows: tuple[TableRow, ...]
+
+    @property
+    def where(self) -> str:
+        """The stratum in words."""
+        return in_words(self.stratum) or "all positions together"
+
+    def row(self, label: str) -> TableRow:
+        """Return the row of a category."""
+        return next(row for row in self.rows if row.label == label)
+
+
+def read_table(table: Mapping[str, Any], policy: Policy) -> RateTable:
+    """Type one table of ``metrics.json`` and check it against its own counts.
+
+    Raises
+    ------
+    EvidenceError
+        If a rate, ratio or flag does not follow from the counts, or more were selected than assessed.
+    """
+    comparator = undefined_or(table["comparator"])
+    where = f"metrics.json: {table['kind']} {table['family']} {in_words(table['stratum'])}".rstrip()
+    counts = {row["label"]: (int(row["n"]), int(row["selected"])) for row in table["rows"]}
+    if len(counts) != len(table["rows"]):
+        raise EvidenceError(f"{where}: two rows have one label; categories must differ")
+    if isinstance(comparator, str) and comparator not in counts:
+        raise EvidenceError(f"{where}: the comparator {comparator!r} is not a row of the table")
+    base = counts[comparator] if isinstance(comparator, str) else None
+    return RateTable(
+        kind=table["kind"],
+        family=table["family"],
+        stratum=table["stratum"],
+        total=table["total"],
+        unknown=table["unknown"],
+        median=table["median"],
+        median_ties=table["median_ties"],
+        tied_rounds=table["tied_rounds"],
+        undersized_rounds=table.get("undersized_rounds"),
+        comparator=comparator,
+        rows=tuple(_row(row, base, comparator, policy, where) for row in table["rows"]),
+    )
+
+
+def _row(
+    row: Mapping[str, Any],
+    base: tuple[int, int] | None,
+    comparator: str | Undefined,
+    policy: Policy,
+    where: str,
+) -> TableRow:
+    n, selected, label = int(row["n"]), int(row["selected"]), row["label"]
+    if not 0 <= selected <= n:
+        raise EvidenceError(f"{where}, row {label!r}: {selected} of {n} were selected; that cannot be")
+    rate = Fraction(selected, n) if n else Undefined("nobody in this category was assessed")
+    stated = undefined_or(row["impact_ratio"]["value"])
+    ratio: Fraction | Undefined
+    if isinstance(stated, Undefined) or row["excluded"] is not None:
+        ratio = stated if isinstance(stated, Undefined) else Undefined(str(row["excluded"]))
+    elif base is None or base[1] == 0 or n == 0:
+        raise EvidenceError(
+            f"{where}, row {label!r}: a ratio is given, but the counts define none ({comparator})"
+        )
+    else:
+        ratio = Fraction(selected * base[0], n * base[1])
+        _agree(stated, ratio, f"{where}, row {label!r}: impact ratio")
+    if isinstance(rate, Fraction):
+        _agree(undefined_or(row["rate"]["value"]), rate, f"{where}, row {label!r}: rate")
+    below = ratio < policy.guidance.threshold if isinstance(ratio, Fraction) else None
+    if row["four_fifths_flag"] not in (below, None):
+        raise EvidenceError(
+            f"{where}, row {label!r}: the flag {row['four_fifths_flag']} is not what the counts give"
+        )
+    share = row["share_of_data"]
+    return TableRow(
+        label=label,
+        levels=row["category"],
+        n=n,
+        selected=selected,
+        share=_share(share, n),
+        rate=rate,
+        rate_estimate=row["rate"],
+        ratio=ratio,
+        below=below,
+        small="small_cell" in (*row["rate"]["flags"], *row["impact_ratio"]["flags"]),
+        excluded=row["excluded"],
+        estimate=row["impact_ratio"],
+        beyond={name: row[name] for name in ("missing", "unknown", "adverse_impact") if name in row},
+    )
+
+
+def _share(stated: float | None, n: int) -> Fraction | Undefined:
+    """Return the share as a fraction: the stated float, 0.5125 of 160, would print as 51.2%."""
+    if stated is None:
+        return Undefined("nobody was assessed")
+    return Fraction(n, round(n / stated)) if stated else Fraction(0)
+
+
+def _agree(stated: Any, exact: Fraction, what: str) -> None:
+    if isinstance(stated, Undefined) or not math.isclose(stated, exact, rel_tol=_CLOSE, abs_tol=_CLOSE):
+        raise EvidenceError(f"{what} is stated as {stated}, but its counts give {exact} = {float(exact):.6g}")
+
+
+def undefined_or(value: Any) -> Any:
+    """Turn ``{"undefined": reason}`` back into `Undefined`, and leave everything else alone."""
+    if isinstance(value, Mapping) and set(value) == {"undefined"}:
+        return Undefined(value["undefined"])
+    return value
+
+
+def in_words(levels: Mapping[str, str]) -> str:
+    """Print attribute levels or a stratum for people: the levels, underscores as spaces.
+
+    Examples
+    --------
+    >>> in_words({"sex": "female", "race": "Black"}), in_words({"position": "software_engineer"})
+    ('female, Black', 'software engineer')
+    """
+    return ", ".join(str(level).replace("_", " ") for level in levels.values())

@@ -1,0 +1,105 @@
+"""The source ``otel_genai``: OpenTelemetry spans of calls to a model, as OTLP/JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from audit_lib.errors import CorruptFileError
+from audit_lib.sample.files import files
+from audit_lib.sample.nested import ONE_POSITION, instant, named_paths
+from audit_lib.sample.sources import SOURCES, Row
+from audit_lib.sample.tables import Record
+from audit_lib.spec import AuditSpec
+
+_OPERATIONS: Final = ("chat", "generate_content", "text_completion")
+_NANOSECONDS: Final = 1e9
+
+
+@SOURCES("otel_genai")
+def otel_genai(spec: AuditSpec) -> Callable[[Record], list[Row]]:
+    """Read the answers that a service's traces hold, by the semantic conventions for generative AI.
+
+    A line is one export (``resourceSpans``), as the collector's file exporter writes it. Spans whose
+    ``gen_ai.operation.name`` is chat, generate_content or text_completion are decisions, others are passed
+    over. Trace and span id make the prompt's id; ``gen_ai.response.model`` (else the one requested), the
+    span's start, and the text of ``gen_ai.output.messages`` (else of the event ``gen_ai.choice``) are who
+    answered, when, and what. Columns and template fields that ``source.columns`` and ``source.fields`` name
+    are attributes of the span or its resource, such as ``{application_id: app.applicant_id}``. Without a
+    position all spans have the position ``all``.
+    """
+    read, names = files(spec), named_paths(spec)
+
+    def rows(record: Record) -> list[Row]:
+        try:
+            found = [
+                _values(span, attributes, names)
+                for span, attributes in _spans(record.values)
+                if attributes.get("gen_ai.operation.name") in _OPERATIONS
+            ]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise CorruptFileError(
+                f"{record.where}: not an export of spans in OTLP/JSON ({type(error).__name__})"
+            ) from None
+        return [row for values in found for row in read(Record(values, record.where))]
+
+    return rows
+
+
+def _spans(export: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
+    """Yield each span and its attributes, those of its resource below them."""
+    for resource in export["resourceSpans"]:
+        shared = _attributes(resource.get("resource") or {})
+        for scope in resource["scopeSpans"]:
+            for span in scope["spans"]:
+                yield span, shared | _attributes(span)
+
+
+def _values(span: Mapping[str, Any], attributes: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    model = attributes.get("gen_ai.response.model", attributes.get("gen_ai.request.model"))
+    values = {
+        "prompt_id": f"{span['traceId']}/{span['spanId']}",
+        "position": ONE_POSITION,
+        "occurred_at": instant(int(span["startTimeUnixNano"]) / _NANOSECONDS),
+        "recorded_model": model,
+        "recorded_response": _text(span, attributes),
+    }
+    return values | {name: attributes[name] for name in names if name in attributes}
+
+
+def _text(span: Mapping[str, Any], attributes: Mapping[str, Any]) -> str | None:
+    """Return the text of the first answer, or None: services may be set not to record it."""
+    if (messages := _decoded(attributes.get("gen_ai.output.messages"))) is not None:
+        parts = messages[0]["parts"] if messages else []
+        texts = [part["content"] for part in parts if part.get("type") == "text"]
+        return "".join(texts) if texts else None
+    for event in span.get("events") or ():
+        if event.get("name") == "gen_ai.choice":
+            about = _attributes(event)
+            message = _decoded(about.get("message")) or {}
+            text = message.get("content", about.get("content"))
+            return None if text is None else str(text)
+    return None
+
+
+def _decoded(value: Any) -> Any:
+    # Structured attributes came after the first releases: until then they were JSON in a text.
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
+    return {pair["key"]: _value(pair["value"]) for pair in holder.get("attributes") or ()}
+
+
+def _value(wrapped: Mapping[str, Any]) -> Any:
+    """Return the Python value of an OTLP ``AnyValue``."""
+    for kind, value in wrapped.items():
+        if kind == "intValue":
+            return int(value)  # 64-bit integers are texts in JSON
+        if kind == "arrayValue":
+            return [_value(item) for item in value.get("values") or ()]
+        if kind == "kvlistValue":
+            return {pair["key"]: _value(pair["value"]) for pair in value.get("values") or ()}
+        return value
+    return None

@@ -1,0 +1,57 @@
+"""What one row must not hold, whatever the law: a position under two names, a category that nobody declared."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from audit_lib.errors import InputError
+from audit_lib.policies import policy_of
+from audit_lib.policies.gates import check_known
+from audit_lib.spec import AuditSpec
+
+
+class RowChecks:
+    """Looks at rows one by one; remembers the names of positions."""
+
+    def __init__(self, spec: AuditSpec) -> None:
+        self._policy = policy_of(spec)
+        self._levels = {axis: {*levels} for axis, levels in spec.groups.attributes.items()}
+        declared = spec.groups.unknown_values
+        self._declared = None if declared is None else frozenset(declared)
+        self._seen: dict[str, tuple[str, str]] = {}
+        self._spelled: set[str] = set()
+
+    def position(self, name: str, where: str) -> None:
+        """Refuse a name that another one equals but for case and spaces: their people would stand in two tables.
+
+        Raises
+        ------
+        InputError
+            If there is one; names both places.
+        """
+        if name in self._spelled:
+            return
+        self._spelled.add(name)
+        folded = " ".join(name.split()).casefold()
+        other, first = self._seen.setdefault(folded, (name, where))
+        if other != name:
+            gate = self._policy.gate("positions")
+            rule = "" if gate is None else f" ({self._policy.short_law}, {gate.cite}: {gate.wording})"
+            raise InputError(
+                f"{where}: column 'position' has {name!r}, and {first} has {other!r}: one position under two names; "
+                f"write it one way{rule}"
+            )
+
+    def category(self, axis: str, value: str | None, where: str, mapped: Collection[str] = ()) -> None:
+        """Refuse a value that is no level, not mapped to one, and not declared as unknown.
+
+        Raises
+        ------
+        GateError
+            If ``groups.unknown_values`` is given and does not hold it; names the row and the column.
+        """
+        if self._declared is None or value is None or not value.strip():
+            return
+        check_known(
+            self._policy, value, self._levels[axis] | {*mapped} | self._declared, f"{where}: column {axis!r}"
+        )

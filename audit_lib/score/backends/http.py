@@ -1,0 +1,302 @@
+"""``http``: the deployed tool itself, an endpoint of the user's own."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Final, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from audit_lib.errors import BackendError, SpecError
+from audit_lib.json_path import steps, value_at
+from audit_lib.registry import did_you_mean
+from audit_lib.score.backends import Options, backend, parse_options
+from audit_lib.score.chat import plain_url
+from audit_lib.score.cost import Usage, prompt_tokens
+from audit_lib.score.labels import read_label
+from audit_lib.score.limits import CLIENT_ONLY, Allotment, Limits, retry_after
+from audit_lib.score.packs import Pack
+from audit_lib.score.remote import Conversation, TryAgainError
+from audit_lib.score.requests import Kind, Request, Response
+from audit_lib.spec_sections import Model
+
+_SLOT: Final = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
+_SLOTS: Final = ("system", "user", "assistant", "messages", "labels", "model", "repeat")
+_SECRET: Final = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
+_SECRET_HEADER: Final = re.compile(r"auth|key|token|secret|cookie|password", re.I)
+
+
+class HttpOptions(Limits):
+    """Options of the backend. None of them holds a secret."""
+
+    url: str = Field(description="The endpoint; without a user, a password or a query.")
+    verb: Literal["POST", "PUT"] = Field("POST", description="HTTP method.")
+    headers: dict[str, str] = Field(
+        default_factory=dict,
+        description="Header -> value. ${NAME} stands for the environment variable NAME: secrets are named, never "
+        "written.",
+    )
+    body: dict[str, Any] = Field(
+        description="JSON body. {{system}}, {{user}} and {{assistant}} stand for the prompt's turns of that role, "
+        "{{model}} and {{repeat}} for the model's name and the repeat; a value that is {{messages}} or {{labels}} and "
+        "nothing else becomes a list.",
+    )
+    score_path: str | None = Field(
+        None, description="Where the answer holds the score, such as result.candidates[0].score."
+    )
+    decision_path: str | None = Field(
+        None, description="Where it holds the decision; without a score, 1 is selected and 0 not."
+    )
+    selected_values: list[Any] = Field(
+        default_factory=lambda: [True], description="Values of the decision that mean selected."
+    )
+    rejected_values: list[Any] = Field(
+        default_factory=list,
+        description="Values that mean not selected; with any given, another value is no answer. Null, a list, an "
+        "object or a value of another type than those listed never is one.",
+    )
+    text_path: str | None = Field(
+        None, description="Where it holds a text: the answer itself, or one that begins with a label."
+    )
+    model_path: str | None = Field(None, description="Where it says which model or version answered.")
+
+    @field_validator("url")
+    @classmethod
+    def _plain(cls, value: str) -> str:
+        return plain_url(value)
+
+    @field_validator("headers")
+    @classmethod
+    def _no_secrets(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, content in value.items():
+            if _SECRET_HEADER.search(name) and not _SECRET.search(content):
+                raise ValueError(
+                    f"{name} looks like a secret; write ${{NAME}} and put it into the environment variable NAME"
+                )
+        return value
+
+    @field_validator("body")
+    @classmethod
+    def _known_slots(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for slot in _SLOT.findall(json.dumps(value)):
+            if slot not in _SLOTS:
+                raise ValueError(f"slot {{{{{slot}}}}}{did_you_mean(slot, list(_SLOTS))}")
+        return value
+
+    @model_validator(mode="after")
+    def _paths(self) -> HttpOptions:
+        for path in (self.score_path, self.decision_path, self.text_path, self.model_path):
+            if path is not None:
+                steps(path)
+        if not (self.score_path or self.decision_path or self.text_path):
+            raise ValueError("needs score_path, decision_path or text_path: what is read from the answer")
+        return self
+
+
+@backend("http")
+class Http:
+    """Ask an endpoint for its own score, decision or text.
+
+    A score is taken on the tool's own scale. Where neither score nor decision is read, a text that begins
+    with one of the labels counts as that label with probability 1. An answer that lacks what should be
+    read is a row with status ``unparsed``. Limits, retries and faults are those of the backend ``openai``.
+    """
+
+    Options: ClassVar[type[Options]] = HttpOptions
+    gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
+    answers_alone: ClassVar[bool] = True
+    pack_size = 64
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.options = parse_options(HttpOptions, model)
+        self._allotment = Allotment()
+
+    @classmethod
+    def check(cls, model: Model) -> None:
+        """Check that the HTTP client is installed."""
+        if importlib.util.find_spec("httpx2") is None:
+            raise SpecError("model.backend: http needs the package httpx2; install audit-lib[openai]")
+
+    def describe(self) -> dict[str, Any]:
+        """Return the endpoint and how it is asked; headers with the names of their variables."""
+        from importlib.metadata import version
+
+        options = self.options.model_dump()
+        return {
+            "backend": "http",
+            "name": self.model.name,
+            "revision": self.model.revision,
+            "options": {key: value for key, value in options.items() if key not in CLIENT_ONLY},
+            "client": {key: options[key] for key in sorted(CLIENT_ONLY)},
+            "versions": {"httpx2": version("httpx2")},
+        }
+
+    def allot(self, allotment: Allotment) -> None:
+        """Take the shard's part of the run's limits."""
+        self._allotment = allotment
+
+    def estimate(self, request: Request) -> tuple[int, Usage]:
+        """Return one call and the tokens of the prompt; what a tool generates is not known."""
+        return 1, Usage(prompt=prompt_tokens(request))
+
+    def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
+        """Yield a response for each request, as they come.
+
+        Raises
+        ------
+        BackendError
+            If a secret is missing or refused, the endpoint is not there, nothing answers, or a limit is reached.
+        """
+        headers = {name: _with_secrets(value) for name, value in self.options.headers.items()}
+        with Conversation(self.options.url, self.options, self._allotment) as conversation:
+            client = conversation.run(self._connect(headers))
+            try:
+                requests = [request for pack in packs for request in pack]
+                yield from conversation.ask(requests, _Asker(self, client))
+            finally:
+                conversation.end(client.aclose())
+
+    def close(self) -> None:
+        """Nothing is held between calls of `score`."""
+
+    async def _connect(self, headers: Mapping[str, str]) -> Any:
+        import httpx2
+
+        most = httpx2.Limits(max_connections=self.options.max_concurrency)
+        return httpx2.AsyncClient(headers=headers, timeout=self.options.timeout, limits=most)
+
+    def body(self, request: Request) -> Any:
+        """Return the body of one request."""
+        turns = {
+            role: "\n\n".join(m.content for m in request.messages if m.role == role) for role in _SLOTS[:3]
+        }
+        messages = [{"role": m.role, "content": m.content} for m in request.messages]
+        values = turns | {"model": self.model.name, "repeat": str(request.repeat)}
+        return _filled(self.options.body, values, {"messages": messages, "labels": list(request.labels)})
+
+    def read(self, request: Request, answer: Any) -> Response:
+        """Return what an answer, as parsed JSON, says about a request."""
+        options, found = self.options, {}
+        for what in ("score", "decision", "text", "model"):
+            if (path := getattr(options, f"{what}_path")) is not None:
+                try:
+                    found[what] = value_at(answer, steps(path))
+                except LookupError:
+                    return self.response(
+                        request, status="unparsed", detail=f"the answer has no {what} at {path}"
+                    )
+        shared: dict[str, Any] = {}
+        if "model" in found:
+            shared["model"] = str(found["model"])[:200]
+        if "text" in found:
+            if not isinstance(found["text"], str) or not found["text"]:
+                return self.response(request, status="unparsed", detail="its text is empty or none", **shared)
+            shared["text"] = found["text"]
+        if "decision" in found:
+            said, values = found["decision"], (*options.selected_values, *options.rejected_values)
+            kinds, listed = {type(value) for value in values}, [json.dumps(value) for value in values]
+            if type(said) not in kinds or (options.rejected_values and json.dumps(said) not in listed):
+                detail = "its decision is none of selected_values and rejected_values"
+                return self.response(request, status="unparsed", detail=detail, **shared)
+            # 1 == True in Python, and a decision of 1 is not the decision true.
+            same = (json.dumps(found["decision"]) == json.dumps(value) for value in options.selected_values)
+            shared["selected"] = any(same)
+            shared["score"] = float(shared["selected"])
+        if "score" in found:
+            if not _is_number(found["score"]):
+                shared |= {"score": None, "selected": None}
+                return self.response(request, status="unparsed", detail="its score is not a number", **shared)
+            shared["score"] = float(found["score"])
+        if request.labels and "score" not in shared:
+            place = read_label(shared["text"], request.labels)
+            shares = tuple(float(i == place) for i in range(len(request.labels)))
+            return self.response(request, label_probabilities=shares, **shared)
+        return self.response(request, **shared)
+
+    def response(self, request: Request, **values: Any) -> Response:
+        """Return a response to `request`."""
+        values = {"model": self.model.name, "method": "endpoint", **values}
+        return Response(request_id=request.request_id, repeat=request.repeat, **values)
+
+
+class _Asker:
+    """One attempt at a request."""
+
+    def __init__(self, tool: Http, client: Any) -> None:
+        self._tool, self._client = tool, client
+
+    async def attempt(self, request: Request) -> Response:
+        """Ask once."""
+        import httpx2
+
+        options = self._tool.options
+        try:
+            answer = await self._client.request(options.verb, options.url, json=self._tool.body(request))
+        except httpx2.TimeoutException:
+            raise TryAgainError("timeout") from None
+        except httpx2.HTTPError:
+            raise TryAgainError("no connection") from None
+        status = answer.status_code
+        if status in (401, 403):
+            raise BackendError(
+                f"{options.url}: HTTP {status}, the secret in model.options.headers is refused"
+            )
+        if status in (404, 405):
+            raise BackendError(
+                f"{options.url}: HTTP {status}, no such endpoint; look at model.options.url and verb"
+            )
+        if status in (408, 409, 429) or status >= 500:
+            raise TryAgainError(
+                f"HTTP {status}", retry_after(answer.headers.get("retry-after"), datetime.now(UTC))
+            )
+        if not 200 <= status < 300:
+            return self.failed(request, f"HTTP {status}")
+        try:
+            content = answer.json()
+        except ValueError as error:
+            return self.failed(request, f"the answer is not JSON ({type(error).__name__})")
+        return self._tool.read(request, content)
+
+    def failed(self, request: Request, detail: str) -> Response:
+        """Return the row of a request that was not answered."""
+        return self._tool.response(request, status="error", detail=detail)
+
+    def estimate(self, request: Request) -> tuple[int, Usage]:
+        """Return the calls and the tokens that a request takes."""
+        return self._tool.estimate(request)
+
+
+def _with_secrets(value: str) -> str:
+    def secret(match: re.Match[str]) -> str:
+        if not (found := os.environ.get(match[1])):
+            raise BackendError(f"the environment variable {match[1]} (model.options.headers) is not set")
+        return found
+
+    return _SECRET.sub(secret, value)
+
+
+def _filled(template: Any, values: Mapping[str, str], lists: Mapping[str, Any]) -> Any:
+    """Return a JSON template with its slots filled: once, so that a text with braces stays as it is."""
+    if isinstance(template, dict):
+        return {key: _filled(value, values, lists) for key, value in template.items()}
+    if isinstance(template, list):
+        return [_filled(value, values, lists) for value in template]
+    if not isinstance(template, str):
+        return template
+    whole = _SLOT.fullmatch(template)
+    if whole is not None and whole[1] in lists:
+        return lists[whole[1]]
+    return _SLOT.sub(lambda m: values[m[1]] if m[1] in values else json.dumps(lists[m[1]]), template)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return -sys.float_info.max <= value <= sys.float_info.max

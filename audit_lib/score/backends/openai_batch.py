@@ -1,0 +1,178 @@
+"""``openai_batch``: the Batch API: cheaper, and answered within a day."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from audit_lib.canonical import canonical_json, sha256
+from audit_lib.errors import BackendError, StillWaitingError
+from audit_lib.score.backends import Options, backend, parse_options
+from audit_lib.score.backends.openai import read_key, require_client, safe_code
+from audit_lib.score.batches import Batches, Step, status_of
+from audit_lib.score.chat import Chat, ChatOptions, without_secret
+from audit_lib.score.cost import NOTHING, Usage
+from audit_lib.score.limits import Allotment, Budget
+from audit_lib.score.packs import Pack
+from audit_lib.score.requests import Kind, Request, Response
+from audit_lib.spec_sections import Model
+
+
+class OpenAIBatchOptions(ChatOptions):
+    """Options of the backend. None of them holds a secret."""
+
+    batch_size: int = Field(20_000, ge=1, le=50_000, description="Most lines of one batch.")
+    completion_window: str = Field("24h", description="How long the provider may take.")
+    poll: float = Field(60.0, gt=0, description="Seconds between two looks at a batch.")
+
+
+_CLIENT_ONLY = frozenset({"batch_size", "completion_window", "poll"})
+
+
+@backend("openai_batch")
+class OpenAIBatch:
+    """Ask as the backend ``openai`` does, by files of requests that the provider works off.
+
+    Ids of batches are kept in the store: a process that was stopped goes on from the batches that it made.
+    Answers of a batch that expired or was cancelled are kept; the lines without one, and those that met a
+    fault of the server, are asked again in a new batch, at most `retries` times.
+    """
+
+    Options: ClassVar[type[Options]] = OpenAIBatchOptions
+    gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
+    answers_alone: ClassVar[bool] = True
+    pack_size = 64
+
+    def __init__(self, model: Model) -> None:
+        self.options = parse_options(OpenAIBatchOptions, model)
+        self._chat = Chat(model, self.options)
+        self._allotment = Allotment()
+
+    @classmethod
+    def check(cls, model: Model) -> None:
+        """Check that the client is installed."""
+        require_client("openai_batch")
+
+    def describe(self) -> dict[str, Any]:
+        """Return the endpoint and the options, apart from those that change no answer."""
+        return self._chat.describe("openai_batch", _CLIENT_ONLY)
+
+    def allot(self, allotment: Allotment) -> None:
+        """Take the shard's part of the run's limits, and where its batches are noted."""
+        self._allotment = allotment
+
+    def estimate(self, request: Request) -> tuple[int, Usage]:
+        """Return the lines and the tokens that a request takes at most."""
+        return self._chat.estimate(request)
+
+    def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
+        """Yield a response for each request, batch by batch as they are done.
+
+        Raises
+        ------
+        StillWaitingError
+            If batches are under way and may not be waited for (`limits.without_waiting`).
+        BackendError
+            If the key or a batch is refused, nothing answers, or a limit is reached.
+        """
+        import openai
+
+        lines: dict[str, dict[str, Any]] = {}
+        calls: list[tuple[Request, list[str]]] = []
+        for request in (request for pack in packs for request in pack):
+            bodies = self._chat.bodies(request)
+            calls.append((request, _custom_ids(request, len(bodies))))
+            lines |= dict(zip(calls[-1][1], bodies, strict=True))
+        self._check_budget([request for request, _ in calls])
+        key = read_key(self.options.api_key_env)
+        client = openai.OpenAI(
+            api_key=key,
+            base_url=self.options.base_url,
+            timeout=self.options.timeout,
+            max_retries=self.options.retries,
+            http_client=openai.DefaultHttpxClient(timeout=self.options.timeout, follow_redirects=False),
+        )
+        try:
+            for response in self._work_off(client, calls, lines):
+                yield without_secret(response, key)
+        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+            raise BackendError(
+                f"{self.options.base_url}: HTTP {error.status_code}, the key in {self.options.api_key_env} is refused"
+            ) from None
+        except openai.APIStatusError as error:
+            code = safe_code(getattr(error, "code", None))
+            raise BackendError(
+                f"{self.options.base_url}: HTTP {error.status_code} ({code}) to a batch; run it again"
+            ) from None
+        except openai.APIConnectionError:
+            raise BackendError(f"{self.options.base_url}: no connection; run it again") from None
+        finally:
+            client.close()
+
+    def close(self) -> None:
+        """Nothing is held between calls of `score`."""
+
+    def _work_off(
+        self, client: Any, calls: list[tuple[Request, list[str]]], lines: dict[str, dict[str, Any]]
+    ) -> Iterator[Response]:
+        options, allotment, started = self.options, self._allotment, time.monotonic()
+        if allotment.store is None:
+            raise BackendError("openai_batch needs a store to note its batches in; score a run")
+        batches = Batches(
+            client,
+            allotment.store,
+            allotment.folder,
+            retries=options.retries,
+            size=options.batch_size,
+            window=options.completion_window,
+            notify=allotment.notify,
+        )
+        while True:
+            step = batches.step(lines)
+            left = []
+            for request, custom_ids in calls:
+                if step.waiting.isdisjoint(custom_ids):
+                    yield self._read(request, custom_ids, step)
+                else:
+                    left.append((request, custom_ids))
+            lines = {i: lines[i] for _, custom_ids in left for i in custom_ids}
+            if not (calls := left):
+                return
+            if not allotment.wait:
+                raise StillWaitingError(
+                    f"{len(step.batches)} batches are under way for {len(calls)} requests; run it again later"
+                )
+            if options.shard_deadline is not None and time.monotonic() - started > options.shard_deadline:
+                raise BackendError("model.options.shard_deadline is over; the batches go on: run it again")
+            time.sleep(options.poll)
+
+    def _check_budget(self, requests: Sequence[Request]) -> None:
+        budget = Budget(self.options, self._allotment)
+        total = sum((self._chat.estimate(request)[1] for request in requests), NOTHING)
+        if not budget.fits(total):
+            raise budget.exceeded(0, len(requests))
+
+    def _read(self, request: Request, custom_ids: Sequence[str], step: Step) -> Response:
+        bodies = []
+        attempts = max(1, *(step.tried[i] for i in custom_ids))
+        for i in custom_ids:
+            status, code = status_of(step.results[i]) if i in step.results else (0, "no line")
+            if status == 0:
+                detail = f"its batch gave no answer ({safe_code(code)})"
+                return self._chat.response(request, status="error", detail=detail, attempts=attempts)
+            if status != 200:
+                return replace(
+                    self._chat.refused_or_failed(request, status, safe_code(code)), attempts=attempts
+                )
+            bodies.append(step.results[i]["response"].get("body"))
+        return replace(self._chat.read(request, bodies), attempts=attempts)
+
+
+def _custom_ids(request: Request, calls: int) -> list[str]:
+    """Return the ids of a request's lines; they tell nothing about whom it is."""
+    address = sha256(canonical_json([request.request_id, request.repeat, request.digest()]))[:40]
+    return [f"{address}-{call}" for call in range(calls)]

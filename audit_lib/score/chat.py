@@ -1,0 +1,370 @@
+"""Chat completions: the bodies that a request becomes, and what an answer says. No network here."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator
+
+from audit_lib.errors import SpecError
+from audit_lib.score.cost import Usage, prompt_tokens
+from audit_lib.score.labels import read_label
+from audit_lib.score.limits import CLIENT_ONLY, Limits
+from audit_lib.score.requests import Method, Request, Response
+from audit_lib.seeds import derive_seed
+from audit_lib.spec_sections import Model
+
+if TYPE_CHECKING:
+    from audit_lib.spec import AuditSpec
+
+_LONGEST_LABEL = 16  # tokens
+_REFUSED = ("content_filter", "content_policy_violation")
+_SECRET: Final = re.compile(
+    r"api[-_]?key|authorization|secret|password|credential|(access|auth)[-_]?token", re.I
+)
+_SHORTEST_SECRET: Final = 12  # characters; a server without keys takes any word, which texts may hold
+_SLACK: Final = 1e-6  # of rounding, in a probability or its logarithm
+_SEVERAL: Final = (
+    "an answer's first token is only the beginning of a label: labels of several tokens cannot be read by "
+    "logprobs; use model.options.method: sampled, or answers of one token (prompt.answer: letter)"
+)
+
+
+def plain_url(value: str) -> str:
+    """Return a URL without what might be a secret, less its last slash.
+
+    Raises
+    ------
+    ValueError
+        If it is no http(s) URL, or holds a user, a password, a query or a fragment.
+    """
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("needs http:// or https:// and a host")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError(
+            "must not hold a user, a password or a query; name the key's variable in api_key_env"
+        )
+    return value.rstrip("/")
+
+
+class ChatOptions(Limits):
+    """Options of the backends that speak the chat API. None of them holds a secret."""
+
+    base_url: str = Field(
+        "https://api.openai.com/v1", description="Where the endpoint is, up to and with /v1."
+    )
+    api_key_env: str = Field(
+        "OPENAI_API_KEY",
+        pattern=r"^[A-Z][A-Z0-9_]*$",
+        description="NAME of the environment variable that holds the key; never the key.",
+    )
+    method: Literal["logprobs", "sampled"] = Field(
+        "logprobs",
+        description="How labels are read, for every row alike: `logprobs` of the first token (labels of one token), or "
+        "the share of `samples` sampled answers that begin with the label.",
+    )
+    samples: int = Field(20, ge=1, le=1000, description="Answers sampled for each request (method sampled).")
+    samples_per_call: int = Field(
+        1,
+        ge=1,
+        le=128,
+        description="How many of them one call asks for (`n`); 1 works everywhere, more saves prompt tokens.",
+    )
+    temperature: float | None = Field(
+        None, ge=0, le=2, description="Null: 1 for sampled labels, else 0. A task's own sampling goes first."
+    )
+    max_tokens: int = Field(
+        1024, ge=1, description="Longest answer, in tokens; for sampled labels at most 16."
+    )
+    seed: int | None = Field(
+        None, ge=0, description="Sent with each request, plus the repeat; not all servers heed it."
+    )
+    prefill: bool = Field(
+        False,
+        description="The server goes on from a last assistant turn (llama.cpp and vLLM do, OpenAI does not). If "
+        "false, that turn becomes an instruction at the end of the user's.",
+    )
+    extra_body: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Fields of the server's own, such as {cache_prompt: false}; no secrets.",
+    )
+
+    @field_validator("base_url")
+    @classmethod
+    def _plain(cls, value: str) -> str:
+        return plain_url(value)
+
+    @field_validator("extra_body")
+    @classmethod
+    def _no_secrets(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for name in _names(value):
+            if _SECRET.search(name):
+                raise ValueError(
+                    f"{name} looks like a secret; put the key into the variable that api_key_env names"
+                )
+        return value
+
+
+def _names(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [str(key) for key in value] + [name for one in value.values() for name in _names(one)]
+    return [name for one in value for name in _names(one)] if isinstance(value, list) else []
+
+
+def without_secret(response: Response, secret: str) -> Response:
+    """Return a response whose texts do not repeat a key that a server echoed."""
+    if len(secret) < _SHORTEST_SECRET:
+        return response
+    texts = {name: getattr(response, name) for name in ("text", "detail", "model", "system_fingerprint")}
+    found = {name: text.replace(secret, "[key]") for name, text in texts.items() if text and secret in text}
+    return replace(response, **found) if found else response
+
+
+def check_read(spec: AuditSpec) -> None:
+    """Check that the answers which a spec asks for can be read as its options say.
+
+    Raises
+    ------
+    SpecError
+        If names are to be read from the log-probabilities of one token: a name that the model's vocabulary
+        holds whole would be preferred to one that it cuts into pieces.
+    """
+    if spec.model.backend not in ("openai", "openai_batch") or spec.task != "pairwise" or spec.prompt is None:
+        return
+    if spec.prompt.answer == "name" and spec.model.options.get("method", "logprobs") == "logprobs":
+        raise SpecError(
+            "prompt.answer: name cannot be read by model.options.method: logprobs, which sees an answer's first "
+            "token, and many names take several; use prompt.answer: letter or model.options.method: sampled"
+        )
+
+
+class Chat:
+    """Turns requests into bodies of ``/chat/completions``, and completions into responses.
+
+    Parameters
+    ----------
+    model : Model
+        The spec's section.
+    options : ChatOptions
+        Its options, parsed.
+    """
+
+    def __init__(self, model: Model, options: ChatOptions) -> None:
+        self.model, self.options = model, options
+
+    def describe(self, backend: str, client_only: frozenset[str] = frozenset()) -> dict[str, Any]:
+        """Return the endpoint and the options, apart from those that change no answer."""
+        from importlib.metadata import version
+
+        options = self.options.model_dump()
+        how = CLIENT_ONLY | {"api_key_env"} | client_only
+        return {
+            "backend": backend,
+            "name": self.model.name,
+            "revision": self.model.revision,
+            "options": {key: value for key, value in options.items() if key not in how},
+            "client": {key: options[key] for key in sorted(how)},
+            "versions": {"openai": version("openai")},
+        }
+
+    def bodies(self, request: Request) -> list[dict[str, Any]]:
+        """Return the calls that a request takes: several if labels are sampled, else one."""
+        options = self.options
+        body: dict[str, Any] = {
+            "model": self.model.name,
+            "messages": self._messages(request),
+            "temperature": options.temperature or 0.0,
+            **options.extra_body,
+        }
+        if request.sampling is not None:
+            seed = derive_seed(request.sampling.seed, "repeat", request.repeat) >> 33
+            return [
+                body
+                | {
+                    "temperature": request.sampling.temperature,
+                    "max_completion_tokens": request.sampling.max_tokens,
+                    "seed": seed,  # 31 bits: every server's integer holds it
+                }
+            ]
+        if not request.labels:
+            bodies = [body | {"max_completion_tokens": options.max_tokens}]
+        elif options.method == "logprobs":
+            bodies = [body | {"logprobs": True, "top_logprobs": 20, "max_completion_tokens": 1}]
+        else:
+            body["temperature"] = 1.0 if options.temperature is None else options.temperature
+            body["max_completion_tokens"] = min(options.max_tokens, _LONGEST_LABEL)
+            starts = range(0, options.samples, options.samples_per_call)
+            bodies = [
+                body | {"n": min(options.samples_per_call, options.samples - start)} for start in starts
+            ]
+        if options.seed is not None:
+            first = options.seed + request.repeat * len(bodies)
+            bodies = [body | {"seed": first + i} for i, body in enumerate(bodies)]
+        return bodies
+
+    def estimate(self, request: Request) -> tuple[int, Usage]:
+        """Return the calls and the tokens that a request takes at most (`cost.RULE`)."""
+        options, read = self.options, prompt_tokens(request)
+        if request.sampling is not None:
+            return 1, Usage(prompt=read, completion=request.sampling.max_tokens)
+        if not request.labels:
+            return 1, Usage(prompt=read, completion=options.max_tokens)
+        if options.method == "logprobs":
+            return 1, Usage(prompt=read, completion=1)
+        calls = -(-options.samples // options.samples_per_call)
+        longest = min(options.max_tokens, _LONGEST_LABEL)
+        return calls, Usage(prompt=read * calls, completion=longest * options.samples)
+
+    def read(self, request: Request, completions: Sequence[Any]) -> Response:
+        """Return what completions, as parsed JSON, say about a request.
+
+        Whatever is no chat completion gives a response with status ``error``.
+        """
+        try:
+            return self._read(request, completions)
+        except Exception as error:  # noqa: BLE001 - whatever a server says, a request ends as a row
+            detail = f"the answer is not a chat completion ({type(error).__name__})"
+            return self.response(request, status="error", detail=detail)
+
+    def refused_or_failed(self, request: Request, status: int, code: str) -> Response:
+        """Return the response of a request that the provider did not take, by HTTP status and error code."""
+        return self.response(
+            request, status="refused" if code in _REFUSED else "error", detail=f"HTTP {status} ({code})"
+        )
+
+    def response(self, request: Request, **values: Any) -> Response:
+        """Return a response to `request`; of the model and method asked for, unless `values` say otherwise."""
+        method: Method = self.options.method if request.labels else "generated"
+        values = {"model": self.model.name, "method": method, **values}
+        return Response(request_id=request.request_id, repeat=request.repeat, **values)
+
+    def _messages(self, request: Request) -> list[dict[str, str]]:
+        messages = [{"role": m.role, "content": m.content} for m in request.messages]
+        if self.options.prefill or not messages or messages[-1]["role"] != "assistant":
+            return messages
+        begun = messages.pop()["content"]
+        if request.labels:
+            order = f"Answer with exactly one of these and nothing else: {', '.join(request.labels)}."
+        else:
+            order = f"Begin your answer with: {begun}"
+        if not messages or messages[-1]["role"] != "user":
+            return [*messages, {"role": "user", "content": order}]
+        return [*messages[:-1], {"role": "user", "content": f"{messages[-1]['content']}\n\n{order}"}]
+
+    def _read(self, request: Request, completions: Sequence[Any]) -> Response:
+        choices = [choice for completion in completions for choice in completion.get("choices") or ()]
+        usages = [completion.get("usage") or {} for completion in completions]
+        shared: dict[str, Any] = {
+            "system_fingerprint": _text_or_none(completions[0].get("system_fingerprint")),
+            "prompt_tokens": sum(_count(usage.get("prompt_tokens")) for usage in usages),
+            "completion_tokens": sum(_count(usage.get("completion_tokens")) for usage in usages),
+        }
+        if not choices:
+            return self.response(request, status="error", detail="the answer holds no choice", **shared)
+        first, text = choices[0], self._text(request, choices[0])
+        shared |= {"model": str(completions[0].get("model") or self.model.name), "text": text}
+        if request.labels and self.options.method == "sampled":
+            return self._read_sampled(request, completions, choices, shared)
+        if _is_refused(first):
+            return self.response(request, status="refused", detail="refused by the provider", **shared)
+        if not request.labels:
+            if not text:
+                return self.response(request, status="unparsed", detail="the answer is empty", **shared)
+            return self.response(request, **shared)
+        if (content := (first.get("logprobs") or {}).get("content")) and content[0].get("top_logprobs"):
+            shares = _label_probabilities(content[0]["top_logprobs"], request.labels)
+            if shares is None:
+                return self.response(request, status="unparsed", detail=_SEVERAL, **shared)
+        else:
+            detail = (
+                "the server gave no log-probabilities; use one that does, or model.options.method: sampled"
+            )
+            return self.response(request, status="error", detail=detail, **shared)
+        return self.response(request, label_probabilities=tuple(shares), **shared)
+
+    def _read_sampled(
+        self, request: Request, completions: Sequence[Any], choices: Sequence[Any], shared: Mapping[str, Any]
+    ) -> Response:
+        """Return the shares of the labels among all the answers that were sampled.
+
+        A refused answer is one without a label; where most are refused, or fewer came than were asked for,
+        there is no share.
+        """
+        models = sorted({str(completion.get("model") or self.model.name) for completion in completions})
+        marks = sorted({m for c in completions if (m := _text_or_none(c.get("system_fingerprint")))})
+        shared = {**shared, "model": ", ".join(models), "system_fingerprint": ", ".join(marks) or None}
+        wanted, refused = self.options.samples, sum(map(_is_refused, choices))
+        if len(choices) < wanted:
+            detail = f"{len(choices)} of {wanted} sampled answers came"
+            return self.response(request, status="error", detail=detail, **shared)
+        if 2 * refused > len(choices):
+            detail = f"{refused} of {len(choices)} sampled answers were refused by the provider"
+            return self.response(request, status="refused", detail=detail, **shared)
+        found = [
+            None if _is_refused(choice) else read_label(self._text(request, choice), request.labels)
+            for choice in choices
+        ]
+        shares = tuple(found.count(i) / len(found) for i in range(len(request.labels)))
+        read = len(found) - found.count(None)
+        said = (
+            None
+            if read == len(found)
+            else (f"{read} of {len(found)} sampled answers were read, {refused} were refused")
+        )
+        return self.response(request, label_probabilities=shares, detail=said, **shared)
+
+    def _text(self, request: Request, choice: Mapping[str, Any]) -> str | None:
+        """Return what was answered, less the prefilled beginning that some servers repeat."""
+        text = _text_or_none(choice["message"].get("content"))
+        if text and self.options.prefill and request.messages[-1].role == "assistant":
+            text = text.removeprefix(request.messages[-1].content)
+        return text
+
+
+def _text_or_none(value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError("not a text")
+    # Half of a surrogate pair is valid JSON, and no text that can be written down.
+    return None if value is None else value.encode(errors="replace").decode()
+
+
+def _is_refused(choice: Mapping[str, Any]) -> bool:
+    return choice.get("finish_reason") == "content_filter" or bool(choice["message"].get("refusal"))
+
+
+def _count(value: Any) -> int:
+    """Return a count of tokens; what is none is not counted."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _label_probabilities(top: Sequence[Any], labels: Sequence[str]) -> list[float] | None:
+    """Return the probability of each label as written and after a space, among the tokens shown.
+
+    None if a token is the beginning of a label that is not among the tokens itself, or of one beside another
+    label: then the label takes several tokens, and its probability is not to be seen here.
+
+    Raises
+    ------
+    ValueError
+        If a log-probability is not one, or the labels have more than all the probability.
+    """
+    found: dict[str, float] = {}
+    for token in top:
+        # The same text may stand for several tokens; a token is shown once.
+        found[token["token"]] = found.get(token["token"], 0.0) + math.exp(float(token["logprob"]))
+    shares = [math.fsum(found.get(written, 0.0) for written in (n.strip(), f" {n.strip()}")) for n in labels]
+    if not all(math.isfinite(share) for share in shares) or max(found.values()) > 1 + _SLACK:
+        raise ValueError("a log-probability is not one")
+    if math.fsum(shares) > 1 + _SLACK:
+        raise ValueError("more than all the probability")
+    tokens = {token.lstrip() for token in found} - {""}
+    for label in map(str.strip, labels):
+        if label not in tokens and any(label.startswith(token) for token in tokens):
+            return None
+    return [min(share, 1.0) for share in shares]

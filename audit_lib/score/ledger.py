@@ -1,0 +1,184 @@
+"""The response ledger: answers kept as they come in, so that no question is paid for twice.
+
+::
+
+    <root>/ledger/<model fingerprint>/<window>/<log>/<number>.jsonl
+
+A line is one whole response with the SHA-256 of its record. Segments are written once, put-if-absent:
+a killed shard loses at most the answers that were not yet in one. What a key holds is what the first
+segment says, for every reader and for ever, so that a table made from remembered answers has the
+bytes of the one made when they were asked for. Failures are never kept. No evidence refers to the
+ledger: the score tables hold everything, and the folder may be deleted.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from typing import Any, Final
+
+from audit_lib.canonical import canonical_json, sha256
+from audit_lib.errors import NotFoundError
+from audit_lib.records import STATUSES
+from audit_lib.score.packs import Pack
+from audit_lib.score.requests import Response
+from audit_lib.store import Store
+
+SEGMENT_RESPONSES: Final = 256
+SEGMENT_S: Final = 5.0
+"""A segment is written at this many answers, or when its first one is this old: what a kill may cost."""
+
+_NOT_KEPT: Final = ("request_id", "repeat")  # they are the asking run's, not the answer's
+_FIELDS: Final = tuple(field.name for field in fields(Response) if field.name not in _NOT_KEPT)
+
+RequestKey = tuple[str, int]
+
+
+def ledger_keys(packs: Sequence[Pack], beside: Mapping[str, Any] | None = None) -> dict[RequestKey, str]:
+    """Return the content address of each request's answer.
+
+    It is the SHA-256 of what is asked (`Request.digest`), the repeat, and the request's id: two applicants
+    with one text are asked twice, as the audited tool would be, and sampled answers stay independent. Where
+    an answer's last digits depend on the pack that it is computed in, `beside` says on what it is
+    computed, and the pack's content is part of the address.
+
+    Parameters
+    ----------
+    packs : sequence of Pack
+        Requests to be asked.
+    beside : mapping or None
+        What the pack is computed on; None if an answer depends on its own request alone.
+    """
+    keys: dict[RequestKey, str] = {}
+    for pack in packs:
+        asked = [{"digest": request.digest(), "repeat": request.repeat} for request in pack]
+        context = {} if beside is None else {"pack": sha256(canonical_json([asked, beside]))}
+        for content, request in zip(asked, pack, strict=True):
+            address = {**content, **context, "request_id": request.request_id}
+            keys[request.key] = sha256(canonical_json(address))
+    return keys
+
+
+class Ledger:
+    """Answers of one model, read from every log of a folder and appended to one of them.
+
+    Parameters
+    ----------
+    store : Store
+        Where the runs are.
+    folder : str
+        Key of the folder: model and window.
+    log : str
+        This writer's log in it, such as ``3-of-8``. Two writers of one log (a shard that was taken for dead
+        and started again) take turns: whoever writes second adopts what the first one wrote.
+    keys : mapping
+        Request key -> content address, of the requests that this writer may ask.
+
+    Attributes
+    ----------
+    damaged : int
+        Lines whose digest or form was wrong; their requests are asked again.
+    """
+
+    def __init__(self, store: Store, folder: str, log: str, keys: Mapping[RequestKey, str]) -> None:
+        self._store, self._log = store, f"{folder}/{log}"
+        self._keys = dict(keys)
+        self._wanted = set(self._keys.values())
+        self._settled: dict[str, Response] = {}
+        self._pending: dict[str, Response] = {}
+        self._since = 0.0
+        self.damaged = 0
+        self._next = 0
+        for key in store.list(folder):
+            number = key.rsplit("/", 1)[1].removesuffix(".jsonl")
+            if not (key.endswith(".jsonl") and number.isdecimal()):
+                continue  # somebody's file, not a segment
+            self._read(key)
+            if key.startswith(f"{self._log}/"):
+                self._next = int(number) + 1
+
+    def get(self, key: RequestKey) -> Response | None:
+        """Return the kept answer to a request, or None."""
+        found = self._settled.get(self._keys[key])
+        return None if found is None else replace(found, request_id=key[0], repeat=key[1])
+
+    def add(self, response: Response) -> None:
+        """Keep an answer, unless it is a failure; write a segment if one is due."""
+        if response.status == "error" or response.key not in self._keys:
+            return
+        if not self._pending:
+            self._since = time.monotonic()
+        self._pending.setdefault(self._keys[response.key], response)
+        if len(self._pending) >= SEGMENT_RESPONSES or time.monotonic() - self._since >= SEGMENT_S:
+            self.flush()
+
+    def settle(self, response: Response) -> Response:
+        """Return what the ledger holds for the response's request: itself, unless another came first."""
+        return (response.key in self._keys and self.get(response.key)) or response
+
+    def flush(self) -> None:
+        """Write the answers that are in no segment yet."""
+        while self._pending:
+            key = f"{self._log}/{self._next:06d}.jsonl"
+            lines = [_line(address, response) for address, response in sorted(self._pending.items())]
+            self._next += 1
+            if self._store.put(key, b"".join(lines)):
+                self._settled |= self._pending
+                self._pending = {}
+            else:
+                self._read(key)
+                self._pending = {a: r for a, r in self._pending.items() if a not in self._settled}
+
+    def _read(self, key: str) -> None:
+        try:
+            content = self._store.get(key)
+        except NotFoundError:
+            return  # the folder is being deleted, which is allowed
+        for line in content.splitlines():
+            entry = _entry(line)
+            if entry is None:
+                self.damaged += 1
+            elif entry[0] in self._wanted:
+                self._settled.setdefault(*entry)
+
+
+def _line(address: str, response: Response) -> bytes:
+    content = asdict(response)
+    record = {"key": address, "response": {name: content[name] for name in _FIELDS}}
+    return canonical_json({"record": record, "sha256": sha256(canonical_json(record))}) + b"\n"
+
+
+def _entry(line: bytes) -> tuple[str, Response] | None:
+    """Return a line's key and response, or None if it is not what was written."""
+    try:
+        content = json.loads(line)
+        record = content["record"]
+        if sha256(canonical_json(record)) != content["sha256"] or record["response"].keys() != set(_FIELDS):
+            return None
+        values = dict(record["response"])
+        if values["status"] not in STATUSES or values["status"] == "error":
+            return None
+        if values["label_probabilities"] is not None:
+            values["label_probabilities"] = tuple(map(float, values["label_probabilities"]))
+        return str(record["key"]), Response(request_id="", **values)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def served(responses: Iterable[Response]) -> list[dict[str, Any]]:
+    """Return which models answered, and how often: ids and system fingerprints as served, sorted.
+
+    Examples
+    --------
+    >>> answers = [Response(request_id=i, model="m-1", method="logprobs", system_fingerprint="fp") for i in "ab"]
+    >>> served(answers)
+    [{'model': 'm-1', 'system_fingerprint': 'fp', 'answers': 2}]
+    """
+    counts = Counter((r.model, r.system_fingerprint) for r in responses if r.status != "error")
+    return [
+        {"model": model, "system_fingerprint": mark, "answers": count}
+        for (model, mark), count in sorted(counts.items(), key=lambda item: (item[0][0], item[0][1] or ""))
+    ]

@@ -1,0 +1,275 @@
+"""Depth-first tree packing: one forward pass over a token trie, every shared token computed once.
+
+The nodes of the trie (`audit_lib.score.local.trie`) stand in one row, depth first. A node's position is its
+depth, and it sees key k exactly if ``(k <= q) & (q < subtree_end[k])``: itself and its ancestors. The
+mask goes to the model through transformers' attention registry. On CUDA it is a block mask of
+flex_attention; elsewhere runs of nodes attend to the gathered keys of their common path, so that nothing is
+computed for pairs that do not see each other.
+
+A trie is computed in passes of a fixed number of nodes. Between two passes only the keys and values of the
+path that is still open are kept, so memory follows the length of a pass and of one prompt, not the pack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from audit_lib.errors import BackendError
+from audit_lib.score.local.memory import is_out_of_memory
+from audit_lib.score.local.trie import Integers, Trie
+
+NAME: Final = "audit_tree"
+PASS_NODES: Final = {"cpu": 512, "cuda": 16384}
+"""Nodes of one pass: fixed, so that a score depends on its pack alone."""
+
+LEAST_NODES: Final = 32
+_SHORT: Final = 24  # a branch of so few nodes joins the run it stands on: fewer calls, hardly more pairs
+_FLEX_BLOCK: Final = 128
+
+KeysValues = dict[int, tuple[torch.Tensor, torch.Tensor]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Neighbouring queries that share a path: `start`, `stop` count from the pass's first node."""
+
+    start: int
+    stop: int
+    keys: torch.Tensor | slice
+    mask: torch.Tensor | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Pass:
+    """What the attention function needs of one pass: given to the model, changed by no layer but in `kept`."""
+
+    runs: Sequence[Run]
+    block_mask: Any
+    before: KeysValues
+    keep: torch.Tensor
+    kept: KeysValues = field(default_factory=dict)
+
+
+@torch.inference_mode()
+def read_trie(
+    model: Any,
+    trie: Trie,
+    rows: Sequence[int],
+    read: Callable[[torch.Tensor, Sequence[int]], None],
+    *,
+    pass_nodes: int,
+) -> int:
+    """Compute a trie and hand over the logits of `rows`.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+        Loaded with ``attn_implementation=NAME``.
+    trie : Trie
+    rows : sequence of int
+        Nodes whose logits are wanted, ascending.
+    read : callable
+        Called with logits of shape (m, vocabulary) and the m nodes that they belong to.
+    pass_nodes : int
+        Nodes of a pass. If memory runs out, the pass is halved, and so are the rest of this trie's.
+
+    Returns
+    -------
+    int
+        How often a pass was halved.
+
+    Raises
+    ------
+    BackendError
+        If even the shortest pass does not fit.
+    """
+    wanted, halved, start = np.asarray(rows, dtype=np.int64), 0, 0
+    open_nodes = np.empty(0, dtype=np.int64)
+    before: KeysValues = {}
+    while start < len(trie):
+        stop = min(start + pass_nodes, len(trie))
+        inside = wanted[(wanted >= start) & (wanted < stop)]
+        try:
+            going_on = trie.open_path(stop)
+            one = _layout(trie, start, stop, open_nodes, going_on, before, model.device)
+            logits = _forward(model, trie, start, stop, inside, one)
+        except RuntimeError as error:  # torch.OutOfMemoryError is one
+            if not is_out_of_memory(error):
+                raise
+            if pass_nodes // 2 < LEAST_NODES:
+                raise BackendError(
+                    f"no memory for a pass of {pass_nodes} tokens; use another device"
+                ) from None
+            pass_nodes, halved = pass_nodes // 2, halved + 1
+            continue
+        if len(inside):
+            read(logits, inside.tolist())
+        before, open_nodes, start = one.kept, going_on, stop
+    return halved
+
+
+def tree_mask(trie: Trie) -> torch.Tensor:
+    """Return the whole mask, shape (n, n): entry [q, k] says whether q sees k."""
+    node = torch.arange(len(trie))
+    end = torch.from_numpy(trie.subtree_end)
+    return (node[None, :] <= node[:, None]) & (node[:, None] < end[None, :])
+
+
+def register() -> None:
+    """Make the attention known to transformers. Without a pass at hand it is plain sdpa."""
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import sdpa_mask
+
+    AttentionInterface.register(NAME, _attention)
+    AttentionMaskInterface.register(NAME, sdpa_mask)
+
+
+def _forward(model: Any, trie: Trie, start: int, stop: int, inside: Integers, one: Pass) -> torch.Tensor:
+    device = model.device
+    # A mask of four dimensions is taken as it is, so none is made; the real one is in the pass.
+    unused = torch.zeros((1, 1, 1, 1), dtype=torch.bool, device=device)
+    keep = inside - start if len(inside) else np.array([stop - start - 1])
+    out = model(
+        input_ids=torch.from_numpy(trie.tokens[start:stop]).to(device)[None],
+        position_ids=torch.from_numpy(trie.depth[start:stop]).to(device)[None],
+        attention_mask=unused,
+        use_cache=False,
+        logits_to_keep=torch.from_numpy(keep).to(device),
+        tree=one,
+    )
+    logits: torch.Tensor = out.logits[0]
+    return logits
+
+
+def _attention(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    tree: Pass | None = None,
+    **kwargs: Any,
+) -> tuple[torch.Tensor, None]:
+    """Attend within a pass: query (1, heads, n, d), key and value (1, kv heads, n, d) -> (1, n, heads, d)."""
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+    if tree is None:
+        return sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
+    if any(kwargs.get(name) is not None for name in ("softcap", "s_aux", "position_bias")):
+        raise BackendError("the model's attention is not plain scaled dot products")
+    layer: int = module.layer_idx  # type: ignore[assignment]
+    if layer in tree.before:
+        old_key, old_value = tree.before[layer]
+        key, value = torch.cat([old_key, key], dim=2), torch.cat([old_value, value], dim=2)
+    if len(tree.keep):
+        tree.kept[layer] = (key.index_select(2, tree.keep), value.index_select(2, tree.keep))
+    scaling = kwargs.get("scaling")
+    if tree.block_mask is not None:
+        out = _flex()(query, key, value, block_mask=tree.block_mask, scale=scaling, enable_gqa=True)
+        return out.transpose(1, 2).contiguous(), None
+    _, heads, nodes, width = query.shape
+    kv_heads = key.shape[1]
+    # Query heads of one key head side by side: the keys are read in place, never repeated.
+    grouped = query.view(kv_heads, heads // kv_heads, nodes, width)
+    out = query.new_empty((nodes, kv_heads, heads // kv_heads, value.shape[-1]))
+    for run in tree.runs:
+        keys, values = _at(key[0], run.keys), _at(value[0], run.keys)
+        shape = (-1, heads // kv_heads, -1, -1)
+        seen = scaled_dot_product_attention(
+            grouped[:, :, run.start : run.stop],
+            keys[:, None].expand(shape),
+            values[:, None].expand(shape),
+            attn_mask=run.mask,
+            is_causal=run.mask is None,
+            scale=scaling,
+        )
+        out[run.start : run.stop] = seen.permute(2, 0, 1, 3)
+    return out.view(1, nodes, heads, value.shape[-1]), None
+
+
+def _at(states: torch.Tensor, keys: torch.Tensor | slice) -> torch.Tensor:
+    return states[:, keys] if isinstance(keys, slice) else states.index_select(1, keys)
+
+
+def _layout(
+    trie: Trie,
+    start: int,
+    stop: int,
+    open_nodes: Integers,
+    going_on: Integers,
+    before: KeysValues,
+    device: torch.device,
+) -> Pass:
+    """Lay out the nodes [start, stop): their keys are those of `open_nodes` and then their own."""
+    nodes = np.concatenate([open_nodes, np.arange(start, stop)])
+    flex = device.type == "cuda"
+    return Pass(
+        runs=() if flex else _runs(trie, start, stop, nodes, device),
+        block_mask=_block_mask(trie, start, stop, nodes, device) if flex else None,
+        before=before,
+        keep=torch.from_numpy(np.searchsorted(nodes, going_on)).to(device),
+    )
+
+
+def _runs(trie: Trie, start: int, stop: int, nodes: Integers, device: torch.device) -> list[Run]:
+    breaks = start + np.flatnonzero(trie.parent[start:stop] != np.arange(start, stop) - 1)
+    starts = [start, *(int(b) for b in breaks if b > start)]
+    merged: list[tuple[int, int]] = []
+    for first, after in zip(starts, [*starts[1:], stop], strict=True):
+        if merged and after - first <= _SHORT and trie.parent[first] >= merged[-1][0]:
+            merged[-1] = (merged[-1][0], after)
+        else:
+            merged.append((first, after))
+    runs = []
+    for first, after in merged:
+        path = np.flatnonzero((nodes < first) & (trie.subtree_end[nodes] > first))
+        own = np.searchsorted(nodes, first) + np.arange(after - first)
+        keys = np.concatenate([path, own])
+        chain = bool((trie.parent[first + 1 : after] == np.arange(first, after - 1)).all())
+        mask = None
+        if len(path) or not chain:
+            k, q = nodes[keys][None, :], np.arange(first, after)[:, None]
+            mask = torch.from_numpy((k <= q) & (q < trie.subtree_end[nodes[keys]][None, :])).to(device)
+        whole = keys[-1] - keys[0] + 1 == len(keys)
+        runs.append(
+            Run(
+                start=first - start,
+                stop=after - start,
+                keys=slice(int(keys[0]), int(keys[-1]) + 1) if whole else torch.from_numpy(keys).to(device),
+                mask=mask,
+            )
+        )
+    return runs
+
+
+def _block_mask(trie: Trie, start: int, stop: int, nodes: Integers, device: torch.device) -> Any:
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    key_node = torch.from_numpy(nodes).to(device)
+    key_end = torch.from_numpy(trie.subtree_end[nodes]).to(device)
+
+    def sees(_batch: Any, _head: Any, q: Any, k: Any) -> Any:
+        return (key_node[k] <= q + start) & (q + start < key_end[k])
+
+    return create_block_mask(
+        sees, B=None, H=None, Q_LEN=stop - start, KV_LEN=len(nodes), device=device, BLOCK_SIZE=_FLEX_BLOCK
+    )
+
+
+_compiled: Any = None
+
+
+def _flex() -> Any:
+    """Return flex_attention, compiled once a process."""
+    global _compiled
+    if _compiled is None:
+        from torch.nn.attention.flex_attention import flex_attention
+
+        _compiled = torch.compile(flex_attention, dynamic=True)
+    return _compiled

@@ -1,0 +1,148 @@
+"""Conversations in steps: what the model replies first stands in what it is asked next.
+
+A template's assistant turn that holds nothing but ``{{reply}}`` is a step: the turns before it are asked, and
+the text that comes back takes its place. Steps are asked for a whole shard at a time, in the run's packs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from audit_lib.errors import BackendError
+from audit_lib.perturb.template import REPLY
+from audit_lib.run import Run
+from audit_lib.score.asking import Asked, ask
+from audit_lib.score.packs import Pack
+from audit_lib.score.requests import Message, Request, Response, Row, Sampling
+
+Key = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversed:
+    """What came of a shard's conversations.
+
+    Attributes
+    ----------
+    asked : Asked
+        As `audit_lib.score.asking.ask` gives it; a request whose step failed has that failure as its response.
+    replies : list of dict
+        Rows of ``records.REPLY_SCHEMA``: the steps' texts.
+    """
+
+    asked: Asked
+    replies: list[Row]
+
+
+def place_of_reply(request: Request) -> int | None:
+    """Return which turn of a request has to be asked for next, or None."""
+    turns = enumerate(request.messages)
+    return next((i for i, m in turns if m.role == "assistant" and m.content == REPLY), None)
+
+
+def converse(
+    run: Run, shard: int, cuts: Mapping[int, Sequence[Pack]], canaries: Pack, sampling: Sampling
+) -> Conversed:
+    """Ask the requests of `shard`, each step before what follows it.
+
+    Raises
+    ------
+    BackendError
+        If the model cannot be loaded or reached, or lost or doubled an answer.
+    """
+    packs, failed, replies = list(cuts[shard]), [], []
+    remembered = damaged = step = 0
+    while opened := _only((_first_step(request, sampling) for request in pack) for pack in packs):
+        step += 1
+        run.notify(f"score: shard {shard}: step {step}, a reply to each of {sum(map(len, opened))} requests")
+        asked = ask(run, shard, {number: opened if number == shard else [] for number in cuts})
+        remembered, damaged = remembered + asked.remembered, damaged + asked.damaged
+        answers = match(opened, asked.responses)
+        replies += [_reply_row(r, answers[r.key], step) for pack in opened for r in pack]
+        failed += [_failure(a, step) for a in answers.values() if not _is_reply(a)]
+        texts = {key: a.text or "" for key, a in answers.items() if _is_reply(a)}
+        lost = answers.keys() - texts.keys()
+        packs = _only((_continued(r, texts) if r.key not in lost else None for r in pack) for pack in packs)
+    last = (
+        ask(run, shard, {number: packs if number == shard else [] for number in cuts}, canaries)
+        if step
+        else (ask(run, shard, cuts, canaries))
+    )
+    return Conversed(
+        asked=replace(
+            last,
+            responses=[*last.responses, *failed],
+            remembered=last.remembered + remembered,
+            damaged=last.damaged + damaged,
+        ),
+        replies=replies,
+    )
+
+
+def match(packs: Iterable[Pack], responses: Iterable[Response]) -> dict[Key, Response]:
+    """Return the response to each request.
+
+    Raises
+    ------
+    BackendError
+        If one is missing, doubled, or answers what was not asked.
+    """
+    answers: dict[Key, Response] = {}
+    for response in responses:
+        if response.key in answers:
+            raise BackendError(f"request {response.key}: the backend answered twice")
+        answers[response.key] = response
+    keys = [request.key for pack in packs for request in pack]
+    for key in keys:
+        if key not in answers:
+            raise BackendError(f"request {key}: the backend gave no answer")
+    if len(answers) > len(keys):
+        raise BackendError(f"the backend answered {len(answers) - len(keys)} requests that were not asked")
+    return {key: answers[key] for key in keys}
+
+
+def _only(packs: Iterable[Iterable[Request | None]]) -> list[Pack]:
+    """Drop what is None, and packs that are empty then."""
+    kept = [tuple(request for request in pack if request is not None) for pack in packs]
+    return [pack for pack in kept if pack]
+
+
+def _first_step(request: Request, sampling: Sampling) -> Request | None:
+    place = place_of_reply(request)
+    if place is None:
+        return None
+    return replace(request, messages=request.messages[:place], labels=(), sampling=sampling)
+
+
+def _continued(request: Request, texts: Mapping[Key, str]) -> Request:
+    place = place_of_reply(request)
+    if place is None:
+        return request
+    turns = list(request.messages)
+    turns[place] = Message(role="assistant", content=texts[request.key].strip())
+    return replace(request, messages=tuple(turns))
+
+
+def _is_reply(response: Response) -> bool:
+    return response.status == "ok" and bool((response.text or "").strip())
+
+
+def _failure(response: Response, step: int) -> Response:
+    why = response.detail if response.status != "ok" else "the reply is empty"
+    status = response.status if response.status != "ok" else "unparsed"
+    return replace(response, status=status, detail=f"step {step}: {why}")
+
+
+def _reply_row(request: Request, response: Response, step: int) -> Row:
+    return {
+        "request_id": request.request_id,
+        "repeat": request.repeat,
+        "step": step,
+        "model": response.model,
+        "request_digest": request.digest(),
+        "text": response.text,
+        "status": response.status,
+        "detail": response.detail,
+        "attempts": response.attempts,
+    }

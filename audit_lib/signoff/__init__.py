@@ -1,0 +1,23 @@
+"""Sign-off: an auditor's signed statement about a sealed run, appended to it, and the report that carries it.
+
+A run is sealed and published "not signed" first. What an auditor signs is the digest of its manifest, and so
+every artefact of it. A statement is never changed: a later one supersedes it and names it.
+"""
+
+from audit_lib.signoff.keys import generate_key, load_private_key, load_public_key
+from audit_lib.signoff.records import SignOff, read_sign_offs
+from audit_lib.signoff.sign import sign_off
+from audit_lib.signoff.statement import Answers, attestations
+from audit_lib.signoff.verify import verify_sign_offs
+
+__all__ = [
+    "Answers",
+    "SignOff",
+    "attestations",
+    "generate_key",
+    "load_private_key",
+    "load_public_key",
+    "read_sign_offs",
+    "sign_off",
+    "verify_sign_offs",
+]

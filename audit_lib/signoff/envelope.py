@@ -1,0 +1,59 @@
+"""Signed statements as DSSE envelopes (https://github.com/secure-systems-lab/dsse)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from audit_lib.canonical import canonical_json, pretty_json
+from audit_lib.errors import EvidenceError
+from audit_lib.signoff.keys import key_id
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+
+
+def seal(statement: dict[str, Any], key: Ed25519PrivateKey) -> bytes:
+    """Sign a statement; Ed25519 is deterministic, so the same statement and key give the same bytes."""
+    from securesystemslib.dsse import Envelope
+    from securesystemslib.signer import CryptoSigner
+
+    envelope = Envelope(canonical_json(statement), PAYLOAD_TYPE, {})
+    envelope.sign(CryptoSigner(key, _public(key.public_key())))
+    return pretty_json(envelope.to_dict())
+
+
+def unseal(content: bytes, key: Ed25519PublicKey, where: str) -> dict[str, Any]:
+    """Return the statement of an envelope that `key` signed.
+
+    Raises
+    ------
+    EvidenceError
+        If the bytes are no envelope, or the key did not sign it.
+    """
+    from securesystemslib.dsse import Envelope
+    from securesystemslib.exceptions import VerificationError
+
+    try:
+        envelope = Envelope.from_dict(json.loads(content))
+        envelope.verify([_public(key)], 1)
+        if envelope.payload_type != PAYLOAD_TYPE:
+            raise ValueError(envelope.payload_type)
+        statement: dict[str, Any] = json.loads(envelope.payload)
+        if envelope.payload != canonical_json(statement):
+            raise ValueError("payload")
+    except VerificationError:
+        raise EvidenceError(
+            f"{where}: the signature is not one of key {key_id(key)[:16]} over this statement"
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EvidenceError(f"{where}: not a signed statement ({type(error).__name__})") from None
+    return statement
+
+
+def _public(key: Ed25519PublicKey) -> Any:
+    from securesystemslib.signer import SSlibKey
+
+    return SSlibKey.from_crypto(key, keyid=key_id(key))

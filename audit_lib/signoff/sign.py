@@ -1,0 +1,135 @@
+"""Appending an auditor's signed statement, and the report that carries it, to a sealed run."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from audit_lib.archive.verify import verify
+from audit_lib.canonical import sha256
+from audit_lib.errors import ConflictError, EvidenceError, IncompleteRunError, InputError
+from audit_lib.report import report
+from audit_lib.run import Run, StageOutput
+from audit_lib.signoff.envelope import seal, unseal
+from audit_lib.signoff.keys import public_pem
+from audit_lib.signoff.records import FOLDER, PUBLIC_KEY, STATEMENT, SignOff, next_number, read_sign_offs
+from audit_lib.signoff.rendition import signature_of
+from audit_lib.signoff.statement import Answers, check_answers, make_predicate, make_statement
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+_SUBJECT_STAGES = ("evidence", "report")
+
+
+def sign_off(
+    run: Run,
+    answers: Answers,
+    key: Ed25519PrivateKey,
+    *,
+    supersede: str | None = None,
+    corrects: Run | None = None,
+    at: datetime | None = None,
+) -> SignOff:
+    """Sign a sealed run and render its report again with the signature.
+
+    The evidence is verified first: nobody signs what does not verify.
+
+    Parameters
+    ----------
+    run : Run
+        Sealed, reported, and not signed yet (or see `supersede`).
+    answers : Answers
+        What the auditor says.
+    key : Ed25519PrivateKey
+        Of the auditor, or of the service in which the auditor answered.
+    supersede : str, optional
+        Why an earlier statement is superseded; needed where there is one.
+    corrects : Run, optional
+        An earlier signed run that this one takes the place of (a corrected audit of the same window).
+    at : datetime, optional
+        Time of signing; now, if not given.
+
+    Returns
+    -------
+    SignOff
+        ``statement.dsse.json``, ``signer.pub`` and the signed report lie in its folder.
+
+    Raises
+    ------
+    InputError
+        If an answer is missing, or `supersede` is missing or there is nothing to supersede.
+    IncompleteRunError
+        If the run is not sealed, or was sealed without a report.
+    EvidenceError
+        If the evidence does not verify.
+    ConflictError
+        If another sign-off of the run was made at the same time.
+    """
+    check_answers(run, answers)
+    earlier = _earlier(run, supersede, corrects)
+    for stage in _SUBJECT_STAGES:
+        if not run.stage(stage).is_complete():
+            raise IncompleteRunError(
+                f"{run.uri}: only a sealed run with a report is signed; {stage} is not complete"
+            )
+    run.notify(f"sign-off: verifying {run.uri}")
+    verified = verify(run.uri)
+    if not verified.ok:
+        raise EvidenceError(f"{run.uri}: nobody signs evidence that does not verify:\n{verified.summary()}")
+    moment, number = at or datetime.now(UTC), next_number(run)
+    predicate = make_predicate(run, answers, moment, number, _superseded(earlier, supersede))
+    shown = report(run, signature=signature_of(predicate, key.public_key())).artefacts
+    subject = {
+        f"{stage}/{name}": entry["sha256"]
+        for stage in _SUBJECT_STAGES
+        for name, entry in run.stage(stage).success()["artefacts"].items()
+    }
+    subject |= {f"{FOLDER}/{number}/{name}": sha256(content) for name, content in shown.items()}
+    statement = make_statement(subject, predicate)
+    content = seal(statement, key)
+    unseal(content, key.public_key(), "the new statement")
+    folder = run.stage(f"{FOLDER}/{number}")
+    artefacts = {STATEMENT: content, PUBLIC_KEY: public_pem(key.public_key()), **shown}
+    try:
+        folder.commit(StageOutput(artefacts, {"statements": 1}), moment)
+    except ConflictError:
+        raise ConflictError(
+            f"{folder.store.uri(folder.prefix)}: another sign-off was made at the same time; look at it, and if "
+            "yours is still to be added, sign again"
+        ) from None
+    return SignOff(number=number, digest=sha256(content), statement=statement, folder=folder)
+
+
+def _superseded(earlier: tuple[Run, SignOff] | None, why: str | None) -> dict[str, str] | None:
+    if earlier is None:
+        return None
+    run, one = earlier
+    place = f"{run.key.prefix}/{FOLDER}/{one.number}"
+    return {"statement_sha256": one.digest, "run": place, "reason": (why or "").strip()}
+
+
+def _earlier(run: Run, supersede: str | None, corrects: Run | None) -> tuple[Run, SignOff] | None:
+    """Return the statement that the new one supersedes, and the run that it is of."""
+    own = read_sign_offs(run)
+    other = read_sign_offs(corrects) if corrects is not None else []
+    if own and corrects is not None:
+        raise InputError(f"{run.uri}: is signed already; it cannot also take the place of another run")
+    if corrects is not None and not other:
+        raise InputError(f"{corrects.uri}: is not signed, so there is nothing to supersede")
+    if corrects is not None and (corrects.key.audit, corrects.key.window) != (run.key.audit, run.key.window):
+        raise InputError(
+            f"{corrects.uri}: is of another audit or window; only a run of {run.key.audit} over the same window can "
+            "be superseded"
+        )
+    found = own or other
+    if found and not (supersede or "").strip():
+        raise InputError(
+            f"{run.uri}: statement {found[-1].number} was signed by {found[-1].predicate['auditor']} on "
+            f"{found[-1].signed_at:%Y-%m-%d}. A signed report is never changed; to supersede it, give the reason"
+        )
+    if not found and supersede:
+        raise InputError(f"{run.uri}: is not signed, so there is nothing to supersede")
+    if not found:
+        return None
+    return (corrects if corrects is not None else run), found[-1]

@@ -1,0 +1,184 @@
+"""What there is to publish: the sealed runs of a store, with their sign-offs and what supersedes what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from audit_lib.archive.verify import verify
+from audit_lib.errors import AuditError, StoreUnreachableError
+from audit_lib.policies import Policy, policy_of
+from audit_lib.policies.clocks import valid_until
+from audit_lib.run import SUCCESS, Run, StageFolder
+from audit_lib.signoff import SignOff, read_sign_offs, verify_sign_offs
+from audit_lib.signoff.records import FOLDER
+from audit_lib.store import Store
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A sealed run.
+
+    Attributes
+    ----------
+    sealed_at : datetime
+        When its evidence was sealed.
+    document : dict or None
+        Its ``report.json``; None for an audit that failed its validation.
+    sign_offs : tuple of SignOff
+        First one first.
+    keys : tuple of str
+        Id of the key of each.
+    trusted : bool
+        Whether the publisher gave keys, and these are among them.
+    superseded_by : str or None
+        Path on the site of the signed run that took its place.
+    """
+
+    run: Run
+    sealed_at: datetime
+    document: dict[str, Any] | None
+    sign_offs: tuple[SignOff, ...]
+    keys: tuple[str, ...] = ()
+    trusted: bool = False
+    superseded_by: str | None = None
+
+    @property
+    def path(self) -> str:
+        """Where its report is on the site."""
+        return self.run.key.prefix
+
+    @property
+    def policy(self) -> Policy:
+        """The pack it was audited under."""
+        return policy_of(self.run.spec)
+
+    @property
+    def last_day(self) -> date | None:
+        """Last day on which the law lets anybody rely on this audit; None for an experiment or a failed audit."""
+        if self.document is None or self.document["experiment"] or self.policy.gate("validity") is None:
+            return None
+        return valid_until(self.policy, datetime.fromisoformat(self.document["measured_at"]).date())
+
+    @property
+    def shown(self) -> StageFolder:
+        """The folder of the report that is current: the last signed one, or the unsigned."""
+        return self.sign_offs[-1].folder if self.sign_offs else self.run.stage("report")
+
+    @property
+    def status(self) -> str:
+        """In words: signed by whom, superseded, or not signed."""
+        if self.document is None:
+            return "failed its validation: no numbers were published"
+        if self.superseded_by is not None:
+            return "superseded by a later signed audit"
+        if not self.sign_offs:
+            return "not signed"
+        last = self.sign_offs[-1]
+        again = f" (statement {last.number}, superseding {last.number - 1})" if last.number > 1 else ""
+        checked = "checked" if self.trusted else "not checked"
+        who = f"signed by {last.predicate['auditor']} on {last.signed_at:%Y-%m-%d}{again}"
+        return f"{who}, key {self.keys[-1][:16]} {checked}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """All that can be published, and what cannot be.
+
+    Attributes
+    ----------
+    audits : dict of str to list of Entry
+        By the audit's name; the latest window first.
+    left_out : tuple of str
+        Runs whose evidence or sign-off does not hold, each with the first reason.
+    """
+
+    audits: dict[str, list[Entry]]
+    left_out: tuple[str, ...]
+
+
+def read_catalogue(
+    store: Store, notify: Callable[[str], None], trusted: Sequence[Ed25519PublicKey] = ()
+) -> Catalogue:
+    """Read every sealed run of a store. The digests of each are checked; its numbers are not computed again."""
+    prefixes = sorted(
+        key.removesuffix(f"/evidence/{SUCCESS}")
+        for key in store.list("")
+        if key.endswith(f"/evidence/{SUCCESS}") and key.count("/") == 4
+    )
+    entries: dict[str, Entry] = {}
+    left_out: list[str] = []
+    for prefix in prefixes:
+        try:
+            entries[prefix] = _entry(store, prefix, trusted)
+        except StoreUnreachableError:
+            raise
+        except AuditError as error:
+            left_out.append(f"{prefix}: {str(error).splitlines()[0]}")
+    for place, entry in list(entries.items()):
+        if (claim := _claim(entry)) is not None and not _holds(claim, entry, entries):
+            left_out.append(f"{place}: claims to supersede {claim['run']}, and no such statement is there")
+            del entries[place]
+    for reason in left_out:
+        notify(f"WARNING: not published: {reason}")
+    by_time = sorted(
+        entries.values(),
+        key=lambda entry: (max((o.signed_at for o in entry.sign_offs), default=_NEVER), entry.path),
+    )
+    taken = {
+        claim["run"].split(f"/{FOLDER}/")[0]: entry.path for entry in by_time if (claim := _claim(entry))
+    }
+    audits: dict[str, list[Entry]] = {}
+    for entry in sorted(entries.values(), key=_age, reverse=True):
+        known = replace(entry, superseded_by=taken.get(entry.path))
+        audits.setdefault(entry.run.key.audit, []).append(known)
+    return Catalogue(audits=dict(sorted(audits.items())), left_out=tuple(left_out))
+
+
+def _claim(entry: Entry) -> dict[str, str] | None:
+    """Return what the run's first statement says it supersedes in another run."""
+    named: dict[str, str] | None = entry.sign_offs[0].predicate["supersedes"] if entry.sign_offs else None
+    return named
+
+
+def _holds(claim: dict[str, str], entry: Entry, entries: Mapping[str, Entry]) -> bool:
+    earlier = entries.get(claim["run"].split(f"/{FOLDER}/")[0])
+    if earlier is None:
+        return False
+    same = (earlier.run.key.audit, earlier.run.key.window) == (entry.run.key.audit, entry.run.key.window)
+    return same and claim["statement_sha256"] in [one.digest for one in earlier.sign_offs]
+
+
+def _age(entry: Entry) -> tuple[datetime, datetime, datetime, str]:
+    window = entry.run.key.window
+    return window.end, window.start, entry.sealed_at, entry.path
+
+
+def _entry(store: Store, prefix: str, trusted: Sequence[Ed25519PublicKey]) -> Entry:
+    uri = store.uri(prefix)
+    checked = verify(uri, recompute={})
+    if not checked.ok:
+        raise AuditError(f"the evidence does not verify: {checked.findings[0]}")
+    run = Run.load(uri)
+    signed = read_sign_offs(run)
+    holding = verify_sign_offs(run, trusted)
+    if not holding.ok:
+        raise AuditError(f"the sign-off does not verify: {holding.findings[0]}")
+    complete = run.stage("report").is_complete()
+    sealed = run.stage("evidence").success()["finished_at"]
+    return Entry(
+        run=run,
+        sealed_at=datetime.fromisoformat(sealed),
+        document=json.loads(run.stage("report").read("report.json")) if complete else None,
+        sign_offs=tuple(signed),
+        keys=holding.keys,
+        trusted=bool(trusted),
+    )

@@ -1,0 +1,146 @@
+"""What machines read: a JSON feed, an Atom feed, a sitemap, and robots.txt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from audit_lib.canonical import pretty_json, sha256
+from audit_lib.site.catalogue import Catalogue, Entry
+
+_ATOM = "http://www.w3.org/2005/Atom"
+_SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def entries(catalogue: Catalogue) -> list[Entry]:
+    """Return all runs of all audits, the one that changed last first."""
+    every = [entry for runs in catalogue.audits.values() for entry in runs]
+    return sorted(every, key=lambda entry: (changed(entry), entry.path), reverse=True)
+
+
+def changed(entry: Entry) -> datetime:
+    """Return when a run's page last changed: sealed, or signed."""
+    return (
+        max(entry.sealed_at, *(one.signed_at for one in entry.sign_offs))
+        if entry.sign_offs
+        else entry.sealed_at
+    )
+
+
+def json_feed(catalogue: Catalogue, base: str) -> bytes:
+    """Return a feed in the form of JSON Feed 1.1, with the run's facts under ``_audit``."""
+    feed: dict[str, Any] = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": "Bias audits",
+        "items": [_item(entry, base) for entry in entries(catalogue)],
+    }
+    if base:
+        feed |= {"home_page_url": f"{base}index.html", "feed_url": f"{base}feed.json"}
+    return pretty_json(feed)
+
+
+def _item(entry: Entry, base: str) -> dict[str, Any]:
+    run = entry.run
+    return {
+        "id": identifier(entry),
+        "url": f"{base}{entry.path}/report.html",
+        "title": title(entry),
+        "content_text": f"{title(entry)}: {entry.status}.",
+        "date_published": _instant(entry.sealed_at),
+        "date_modified": _instant(changed(entry)),
+        "_audit": {
+            "audit": run.key.audit,
+            "window": {
+                "start": _instant(run.key.window.start),
+                "end": _instant(run.key.window.end),
+            },
+            "spec_digest": run.key.spec_digest,
+            "outcome": "validation_failed" if entry.document is None else "complete",
+            "experiment": None if entry.document is None else entry.document["experiment"],
+            "policy": {"name": entry.policy.name, "version": entry.policy.version},
+            "status": entry.status,
+            "signatures": [
+                {
+                    "auditor": one.predicate["auditor"],
+                    "organisation": one.predicate["organisation"],
+                    "signed_at": one.predicate["signed_at"],
+                    "statement_sha256": one.digest,
+                    "key_id": mark,
+                    "key_checked": entry.trusted,
+                }
+                for one, mark in zip(entry.sign_offs, entry.keys, strict=True)
+            ],
+            "superseded_by": entry.superseded_by,
+            "manifest_sha256": sha256(run.stage("evidence").read("manifest.json")),
+        },
+    }
+
+
+def atom_feed(catalogue: Catalogue, base: str) -> bytes:
+    """Return the same as Atom (RFC 4287)."""
+    every = entries(catalogue)
+    feed = ET.Element("feed", {"xmlns": _ATOM, "xml:lang": "en"})
+    _add(feed, "id", "urn:audit-lib:site")
+    _add(feed, "title", "Bias audits")
+    _add(feed, "updated", _instant(max(map(changed, every), default=_EPOCH)))
+    author = ET.SubElement(feed, "author")
+    _add(author, "name", "audit_lib")
+    if base:
+        ET.SubElement(feed, "link", {"rel": "self", "href": f"{base}feed.atom"})
+    _link(feed, f"{base}index.html")
+    for entry in every:
+        item = ET.SubElement(feed, "entry")
+        _add(item, "id", identifier(entry))
+        _add(item, "title", title(entry))
+        _add(item, "published", _instant(entry.sealed_at))
+        _add(item, "updated", _instant(changed(entry)))
+        _link(item, f"{base}{entry.path}/report.html")
+        _add(item, "summary", f"{title(entry)}: {entry.status}.")
+    return _xml(feed)
+
+
+def sitemap(pages: Iterable[str], base: str) -> bytes:
+    """Return a sitemap of pages; only a site with a known address has one."""
+    root = ET.Element("urlset", {"xmlns": _SITEMAP})
+    for page in sorted(pages):
+        _add(ET.SubElement(root, "url"), "loc", f"{base}{page}")
+    return _xml(root)
+
+
+def robots(base: str) -> bytes:
+    """Return a robots.txt that lets everybody read everything."""
+    lines = ["User-agent: *", "Allow: /"] + ([f"Sitemap: {base}sitemap.xml"] if base else [])
+    return ("\n".join(lines) + "\n").encode()
+
+
+def identifier(entry: Entry) -> str:
+    """Return an id that stays when the site moves."""
+    key = entry.run.key
+    return f"urn:audit-lib:run:{key.audit}:{key.window.label}:{key.spec_digest}"
+
+
+def title(entry: Entry) -> str:
+    """Return the audit's title and the window."""
+    window = entry.run.key.window
+    return f"{entry.run.spec.title}, {window.start:%Y-%m-%d} to {window.end:%Y-%m-%d}"
+
+
+def _instant(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _add(parent: ET.Element, name: str, words: str) -> None:
+    ET.SubElement(parent, name).text = words
+
+
+def _link(parent: ET.Element, target: str) -> None:
+    ET.SubElement(parent, "link", {"rel": "alternate", "type": "text/html", "href": target})
+
+
+def _xml(root: ET.Element) -> bytes:
+    ET.indent(root)
+    content: bytes = ET.tostring(root, encoding="unicode").encode()
+    return b'<?xml version="1.0" encoding="utf-8"?>\n' + content + b"\n"

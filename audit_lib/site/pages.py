@@ -1,0 +1,249 @@
+"""The site's own pages: the index, one page an audit, and its trend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from audit_lib.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chart,
+    Column,
+    Facts,
+    Heading,
+    Notice,
+    Page,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+    Text,
+    code,
+    link,
+    text,
+)
+from audit_lib.report.blocks import Run as Words
+from audit_lib.report.charts import Dot, dot_chart
+from audit_lib.report.numbers import UNDEFINED, count, guarded, interval
+from audit_lib.site.catalogue import Catalogue, Entry
+from audit_lib.site.trend import Point
+
+_FOOT = (
+    "Made by audit_lib from sealed evidence. Pages of single runs never change; a signed report is superseded, "
+    "not edited."
+)
+
+
+def front_page(catalogue: Catalogue) -> Page:
+    """Return the index of all audits."""
+    sections = [_audit(audit, entries) for audit, entries in catalogue.audits.items()]
+    if not sections:
+        sections = [
+            Section("none", "No audits yet", (Paragraph(text("Nothing was sealed in this store so far.")),))
+        ]
+    if catalogue.left_out:
+        left = tuple(text(reason) for reason in catalogue.left_out)
+        notice = Notice(
+            "Not shown", text("The evidence of these runs does not hold, so they are not published.")
+        )
+        sections.append(Section("not-shown", "Runs that are not shown", (notice, Bullets(left))))
+    runs = sum(map(len, catalogue.audits.values()))
+    return Page(
+        title="Bias audits",
+        subtitle="Reports, latest and earlier",
+        kicker="Published from sealed evidence",
+        language="en",
+        badges=(),
+        status=Facts(
+            (
+                ("Audits", text(count(len(catalogue.audits)))),
+                ("Runs", text(count(runs))),
+                ("Feeds", text(link("Atom", "feed.atom"), ", ", link("JSON", "feed.json"))),
+            ),
+            strip=True,
+        ),
+        sections=tuple(sections),
+        footer=text(_FOOT),
+    )
+
+
+def _audit(audit: str, entries: list[Entry]) -> Section:
+    spec = entries[0].run.spec
+    latest = next((entry for entry in entries if entry.document is not None), None)
+    facts: list[tuple[str, Text]] = []
+    if latest is not None:
+        facts.append(("Latest report", text(link(window(latest), f"{latest.path}/report.html"))))
+        facts.append(("Status", text(latest.status)))
+        if latest.last_day is not None:
+            facts.append(("No use after", text(f"{latest.last_day:%Y-%m-%d}")))
+    facts += [
+        ("Runs", text(link(f"{count(len(entries))} in all", f"{audit}/index.html"))),
+        ("Trend", text(link("ratios over time", f"{audit}/trend.html"))),
+    ]
+    blocks: list[Block] = [Paragraph(text(spec.description))] if spec.description else []
+    return Section(audit, spec.title, (*blocks, Facts(tuple(facts))))
+
+
+def audit_page(audit: str, entries: list[Entry]) -> Page:
+    """Return the page of one audit: its runs, the latest first."""
+    return Page(
+        title=entries[0].run.spec.title,
+        subtitle="All runs, latest first",
+        kicker=audit,
+        language="en",
+        badges=(),
+        status=Facts(
+            (
+                ("Runs", text(count(len(entries)))),
+                ("Trend", text(link("ratios over time", "trend.html"))),
+                ("All audits", text(link("index", "../index.html"))),
+            ),
+            strip=True,
+        ),
+        sections=tuple(_run(entry) for entry in entries),
+        footer=text(_FOOT),
+    )
+
+
+def _run(entry: Entry) -> Section:
+    key = entry.run.key
+    here = entry.path.removeprefix(f"{key.audit}/")
+    facts: list[tuple[str, Text]] = [("Status", text(entry.status))]
+    if entry.last_day is not None:
+        facts.append(("No use after", text(f"{entry.last_day:%Y-%m-%d}")))
+    if entry.superseded_by is not None:
+        later = entry.superseded_by.removeprefix(f"{key.audit}/")
+        facts.append(("Superseded by", text(link("the later audit", f"{later}/report.html"))))
+    if entry.document is not None:
+        names = sorted(entry.run.stage("report").success()["artefacts"], key=_page_first)
+        links: list[str | Words] = []
+        for name in names:
+            links += [", "] if links else []
+            links.append(link(name, f"{here}/{name}"))
+        facts.append(("Report", text(*links)))
+    for one in entry.sign_offs:
+        said = one.predicate
+        where = f"{here}/signoff/{one.number}"
+        words: list[str | Words] = [
+            f"{said['auditor']}, {said['organisation']}, {one.signed_at:%Y-%m-%d}: ",
+            link("signed report", f"{where}/report.html"), ", ", link("statement", f"{where}/statement.dsse.json"),
+        ]  # fmt: skip
+        if said["supersedes"]:
+            before = said["supersedes"]["run"].removeprefix(f"{key.audit}/")
+            words += [", supersedes ", link("the earlier one", f"{before}/report.html")]
+            words.append(f" ({said['supersedes']['reason']})")
+        facts.append((f"Sign-off {one.number}", text(*words)))
+    facts += [
+        ("Model", text(entry.run.spec.model.name)),
+        ("Policy", text(f"{entry.policy.name} {entry.policy.version}")),
+        ("Sealed", text(f"{entry.sealed_at:%Y-%m-%d %H:%M} UTC")),
+        ("Design", text(code(key.spec_digest[:16]))),
+    ]
+    return Section(
+        f"run-{key.window.label}-{key.spec_digest[:8]}".lower(), window(entry), (Facts(tuple(facts)),)
+    )
+
+
+def _page_first(name: str) -> tuple[bool, str]:
+    return name != "report.html", name
+
+
+def trend_page(audit: str, entries: list[Entry], found: list[Point]) -> Page:
+    """Return the page that shows how the smallest impact ratio of each headline table moved."""
+    series = list(dict.fromkeys(point.table for point in found))
+    lead = Paragraph(
+        text(
+            "The smallest impact ratio of each headline table, run by run, with its interval for a fixed comparator. "
+            "Which category is smallest may change from run to run. Runs are samples: ratios move by chance, and a "
+            "change counts only where intervals say so."
+        ),
+        lead=True,
+    )
+    sections = [Section("about", "What this shows", (lead,))]
+    for number, name in enumerate(series, start=1):
+        chosen = [point for point in found if point.table == name]
+        sections.append(Section(f"trend-{number}", ", ".join(name), tuple(_series(name, chosen))))
+    if not series:
+        sections.append(
+            Section("none", "No ratios", (Paragraph(text("No run of this audit has ratio tables.")),))
+        )
+    return Page(
+        title="Trend",
+        subtitle=entries[0].run.spec.title,
+        kicker=audit,
+        language="en",
+        badges=(),
+        status=Facts(
+            (
+                ("All runs", text(link("of this audit", "index.html"))),
+                ("All audits", text(link("index", "../index.html"))),
+            ),
+            strip=True,
+        ),
+        sections=tuple(sections),
+        footer=text(_FOOT),
+    )
+
+
+def _series(name: tuple[str, str], chosen: list[Point]) -> Iterator[Block]:
+    policy = chosen[-1].entry.policy
+    digits, threshold = policy.rounding.ratio, policy.guidance.threshold
+    dots = [
+        Dot(
+            label=window(point.entry) + (" *" if point.changes else ""),
+            value=None if point.ratio is None else float(point.ratio),
+            printed=UNDEFINED if point.ratio is None else guarded(point.ratio, digits, threshold),
+            low=point.low,
+            high=point.high if point.high is not None or point.low is None else float("inf"),
+            flagged=point.below is True,
+        )
+        for point in chosen
+    ]
+    title = f"Smallest impact ratio, {', '.join(name)}"
+    described = "; ".join(f"{dot.label}: {dot.printed}" for dot in dots)
+    guide = (float(threshold), f"{float(threshold):g}")
+    top = max([1.25, *(dot.value for dot in dots if dot.value is not None)])
+    draw = [
+        dot_chart(title, described, dots, span=(0.0, top), guide=guide, origin=1.0, width=width, names=names)
+        for width, names in ((760, 250), (360, 0))
+    ]
+    yield Chart(
+        draw[0],
+        draw[1],
+        f"{title}. Dashed: {policy.guidance.name}. * something changed since the run before.",
+    )
+    rows = tuple(
+        Row(
+            header=window(point.entry),
+            cells=(
+                Cell(dots[place].printed, mark="below" if point.below else "", note=point.label),
+                Cell(_limits(point, digits, threshold)),
+                Cell(f"{count(point.selected)} of {count(point.n)}"),
+                Cell("; ".join(point.changes) or ("nothing" if place else "first run")),
+            ),
+        )
+        for place, point in enumerate(chosen)
+    )
+    columns = (
+        Column("Window", numeric=False),
+        Column("Smallest ratio"),
+        Column("Interval, fixed comparator"),
+        Column("Selected"),
+        Column("Changed since the run before", numeric=False),
+    )
+    yield Heading("The numbers")
+    yield Table(title, columns, rows)
+
+
+def _limits(point: Point, digits: int, threshold: Fraction) -> str:
+    if point.low is None:
+        return UNDEFINED
+    return interval(point.low, point.high, digits, threshold)
+
+
+def window(entry: Entry) -> str:
+    """Return a run's window in words."""
+    span = entry.run.key.window
+    return f"{span.start:%Y-%m-%d} to {span.end:%Y-%m-%d}"

@@ -1,0 +1,125 @@
+"""Writing the site into the store: what changed, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from audit_lib.errors import InputError
+from audit_lib.report.html import render_html
+from audit_lib.site.catalogue import Catalogue, Entry, read_catalogue
+from audit_lib.site.feed import atom_feed, json_feed, robots, sitemap
+from audit_lib.site.pages import audit_page, front_page, trend_page
+from audit_lib.site.trend import points
+from audit_lib.store import Store, open_store
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+FOLDER: Final = "site"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """What was done.
+
+    Attributes
+    ----------
+    uri : str
+        Of the site's first page.
+    files, written : int
+        Files of the site, and those of them that were not there yet or were different.
+    left_out : tuple of str
+        Runs that are not on the site, with the reason.
+    """
+
+    uri: str
+    files: int
+    written: int
+    left_out: tuple[str, ...]
+
+
+def _ignore(message: str) -> None:
+    pass
+
+
+def publish(
+    root: str,
+    *,
+    base: str = "",
+    trusted: Sequence[Ed25519PublicKey] = (),
+    notify: Callable[[str], None] = _ignore,
+) -> Published:
+    """Write ``site/`` of a store.
+
+    Parameters
+    ----------
+    root : str
+        The store that holds the runs: a folder or ``s3://bucket/prefix``.
+    base : str
+        Address under which the site is served, such as ``https://audits.example.org/``. Feeds and the sitemap need
+        it for absolute links; without it their links are relative and there is no sitemap.
+    trusted : sequence of Ed25519PublicKey
+        Keys got from the auditors. Runs that another key signed are then left out; without any the site says that
+        keys were not checked.
+
+    Raises
+    ------
+    InputError
+        If `base` is no address.
+    StoreError
+        If the store cannot be read or written.
+    """
+    if base and not base.startswith(("https://", "http://")):
+        raise InputError(f"{base!r} is no address of a site; write https://host/folder/")
+    base = base if not base or base.endswith("/") else f"{base}/"
+    store = open_store(root)
+    catalogue = read_catalogue(store, notify, trusted)
+    files = site_files(catalogue, base)
+    written = sum(_write(store, f"{FOLDER}/{path}", content) for path, content in sorted(files.items()))
+    notify(f"site: {len(files)} files, {written} of them new or changed")
+    return Published(
+        uri=store.uri(f"{FOLDER}/index.html"), files=len(files), written=written, left_out=catalogue.left_out
+    )
+
+
+def site_files(catalogue: Catalogue, base: str) -> dict[str, bytes]:
+    """Return every file of the site by its path."""
+    files: dict[str, bytes] = {"index.html": render_html(front_page(catalogue))}
+    for audit, entries in catalogue.audits.items():
+        files[f"{audit}/index.html"] = render_html(audit_page(audit, entries))
+        files[f"{audit}/trend.html"] = render_html(trend_page(audit, entries, points(entries)))
+        for entry in entries:
+            files |= _report_files(entry)
+        latest = next((e for e in entries if e.document is not None and e.superseded_by is None), None)
+        if latest is not None:
+            for name in latest.run.stage("report").success()["artefacts"]:
+                files[f"{audit}/latest/{name}"] = latest.shown.read(name)
+    files["feed.json"] = json_feed(catalogue, base)
+    files["feed.atom"] = atom_feed(catalogue, base)
+    files["robots.txt"] = robots(base)
+    if base:
+        files["sitemap.xml"] = sitemap([path for path in files if path.endswith(".html")], base)
+    return files
+
+
+def _report_files(entry: Entry) -> dict[str, bytes]:
+    """The current report at the run's own address, and each signed one at its own."""
+    files: dict[str, bytes] = {}
+    if entry.document is None:
+        return files
+    for name in entry.run.stage("report").success()["artefacts"]:
+        files[f"{entry.path}/{name}"] = entry.shown.read(name)
+    files[f"{entry.path}/manifest.json"] = entry.run.stage("evidence").read("manifest.json")
+    for one in entry.sign_offs:
+        for name in one.folder.success()["artefacts"]:
+            files[f"{entry.path}/signoff/{one.number}/{name}"] = one.folder.read(name)
+    return files
+
+
+def _write(store: Store, key: str, content: bytes) -> bool:
+    if store.exists(key) and store.get(key) == content:
+        return False
+    store.replace(key, content)
+    return True

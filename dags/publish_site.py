@@ -1,0 +1,38 @@
+"""Writes the public site of the store again whenever an audit was sealed or signed.
+
+The same store gives the same pages: running it again, or twice at once, changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+
+from airflow.sdk import DAG, AssetAny, task
+from airflow.sdk.exceptions import AirflowFailException
+from audit_tasks import archived_asset, in_task, load_specs, signed_asset, small, store_root, tell
+
+
+@task(retries=2, retry_delay=timedelta(seconds=30))
+def publish() -> dict[str, int]:
+    """Write what changed; fail, after writing, if a run's evidence does not hold."""
+    from audit_lib.site import publish as publish_site
+
+    with in_task():
+        done = publish_site(store_root(), base=os.environ.get("AUDIT_SITE_URL", ""), notify=tell)
+        if done.left_out:
+            raise AirflowFailException("published without: " + "; ".join(done.left_out))
+        return small({"files": done.files, "written": done.written})
+
+
+with DAG(
+    "publish_site",
+    description="Index, reports, trends and feeds in object storage",
+    doc_md=__doc__,
+    schedule=AssetAny(signed_asset(), *(archived_asset(audit) for audit in load_specs()[0])),
+    start_date=datetime(2026, 1, 5, tzinfo=UTC),
+    catchup=False,
+    max_active_runs=1,
+    tags=["audit", "site"],
+):
+    publish()

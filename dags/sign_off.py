@@ -1,0 +1,170 @@
+"""Asks an auditor to sign a sealed run, in a DAG run of its own that may wait for weeks.
+
+``ask_for_sign_off`` starts one run of ``sign_off`` for each newly sealed audit that has a report. Nothing waits
+for the auditor: the report is published "not signed" meanwhile, and the next window is audited on time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
+from airflow.sdk import DAG, AssetAny, Param, get_current_context, task
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from audit_tasks import archived_asset, event_extras, in_task, load_specs, signed_asset, small, tell
+
+from audit_lib.policies import load_policy
+
+WAIT_DAYS = int(os.environ.get("AUDIT_SIGN_OFF_DAYS", "60"))
+AUDITORS = [name.strip() for name in os.environ.get("AUDIT_AUDITORS", "").split(",") if name.strip()]
+ATTESTATIONS = load_policy("nyc_ll144").attestations
+
+BODY = """
+The run `{{ params.run }}` is sealed and waits for an independent auditor.
+
+Read its report and verify its evidence first:
+
+    audit verify {{ params.run }}
+
+Approving signs the digest of its manifest, with the key of this service, in your name. Tick every attestation
+that you make; without all of them nothing is signed. Rejecting leaves the report marked "not signed".
+"""
+
+
+def form() -> dict[str, Param]:
+    """Return the fields of the auditor's form. They are checked when it is signed: the API takes any value."""
+    fields = {
+        "auditor": Param("", type=["null", "string"], title="Your full name"),
+        "organisation": Param("", type=["null", "string"], title="Your organisation"),
+    }
+    for one in ATTESTATIONS:
+        fields[one.id] = Param(False, type=["null", "boolean"], title=f"{one.text} ({one.cite})")
+    fields["remarks"] = Param("", type=["null", "string"], title="Remarks, printed in the signed report")
+    return fields
+
+
+@task
+def prepare() -> dict[str, str]:
+    """Check that there is something to sign, and a key to sign with, before anybody is asked."""
+    from audit_lib.canonical import sha256
+    from audit_lib.pipeline import load_run
+    from audit_lib.signoff import read_sign_offs
+
+    with in_task():
+        key_path()
+        run = load_run(named_run(), notify=tell)
+        if read_sign_offs(run):
+            raise AirflowSkipException(
+                f"{run.uri}: is signed already; `audit sign --supersede` adds a statement"
+            )
+        if not run.stage("report").is_complete():
+            raise AirflowSkipException(f"{run.uri}: failed its validation, so there is no report to sign")
+        return small({"run": run.uri, "manifest_sha256": sha256(run.stage("evidence").read("manifest.json"))})
+
+
+@task(retries=0)
+def sign(answer: dict[str, Any]) -> dict[str, str]:
+    """Append the auditor's statement to the run."""
+    from pathlib import Path
+
+    from audit_lib.pipeline import load_run
+    from audit_lib.signoff import Answers, attestations, load_private_key, sign_off
+
+    with in_task():
+        given, user = answer["params_input"], answer["responded_by_user"] or {}
+        run = load_run(named_run(), notify=tell)
+        made = sign_off(
+            run,
+            Answers(
+                auditor=str(given.get("auditor") or ""),
+                organisation=str(given.get("organisation") or ""),
+                attested=tuple(name for name in attestations(run) if given.get(name) is True),
+                remarks=str(given.get("remarks") or ""),
+                signer="service",
+                account=str(user.get("name") or user.get("id") or "unknown"),
+            ),
+            load_private_key(Path(key_path())),
+        )
+        get_current_context()["outlet_events"][signed_asset()].extra = small({"run": run.uri})
+        return small({"run": run.uri, "statement_sha256": made.digest})
+
+
+def named_run() -> str:
+    """Return the URI of the run that this DAG run is about."""
+    run: str | None = get_current_context()["params"].get("run")
+    if not run:
+        raise AirflowFailException("no run: start this DAG with the URI of a sealed run in `run`")
+    return run
+
+
+def key_path() -> str:
+    """Return where the service's private key is."""
+    path = os.environ.get("AUDIT_SIGNING_KEY")
+    if not path:
+        raise AirflowFailException(
+            "AUDIT_SIGNING_KEY is not set: `audit keygen FILE` makes a key; set it to the file's path on the workers"
+        )
+    return path
+
+
+@task
+def unsigned() -> list[dict[str, Any]]:
+    """List the newly sealed runs that have a report and no signature, each with the id of its DAG run."""
+    with in_task():
+        runs = sorted(
+            {event["run"] for event in event_extras(get_current_context()) if event.get("reported")}
+        )
+        if not runs:
+            raise AirflowSkipException("no newly sealed run has a report to sign")
+        return small(
+            [
+                {
+                    "conf": {"run": run},
+                    "trigger_run_id": f"sealed__{hashlib.sha256(run.encode()).hexdigest()[:16]}",
+                }
+                for run in runs
+            ]
+        )
+
+
+_assets = [archived_asset(audit) for audit in load_specs()[0]]
+
+with DAG(
+    "ask_for_sign_off",
+    description="Starts a sign-off for each newly sealed audit",
+    doc_md=__doc__,
+    schedule=AssetAny(*_assets) if _assets and os.environ.get("AUDIT_SIGNING_KEY") else None,
+    start_date=datetime(2026, 1, 5, tzinfo=UTC),
+    catchup=False,
+    max_active_runs=1,
+    tags=["audit", "sign-off"],
+):
+    TriggerDagRunOperator.partial(
+        task_id="start", trigger_dag_id="sign_off", skip_when_already_exists=True
+    ).expand_kwargs(unsigned())
+
+with DAG(
+    "sign_off",
+    description="An auditor attests independence and signs a sealed run",
+    doc_md=__doc__,
+    schedule=None,
+    start_date=datetime(2026, 1, 5, tzinfo=UTC),
+    catchup=False,
+    max_active_runs=256,
+    params={"run": Param(None, type=["null", "string"], title="Run", description="URI of a sealed run.")},
+    tags=["audit", "sign-off"],
+):
+    ask = ApprovalOperator(
+        task_id="ask",
+        subject="Sign off {{ params.run }}",
+        body=BODY,
+        params=form(),
+        assigned_users=[{"id": name, "name": name} for name in AUDITORS] or None,
+        response_timeout=timedelta(days=WAIT_DAYS),
+    )
+    signed = sign.override(outlets=[signed_asset()])(ask.output)
+    prepare() >> ask >> signed

@@ -1,0 +1,73 @@
+"""The example audits: valid, their inputs synthetic and marked so, their templates free of the attributes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from audit_lib import pipeline
+from audit_lib.perturb.template import read_template, slots
+from audit_lib.spec import AuditSpec
+from tests.specs import INCLUDE
+
+EXAMPLES = sorted((INCLUDE / "examples").glob("*.yaml"))
+TASKS = {"resume_pairwise", "resume_rating", "resume_experiment", "teacher_rating", "teacher_experiment",
+         "essay_grading", "essay_pairwise"}  # fmt: skip
+
+
+def rows(name: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (INCLUDE / "demo" / name).read_text(encoding="utf-8").splitlines()]
+
+
+def test_every_task_has_its_example() -> None:
+    assert {path.stem for path in EXAMPLES} == TASKS
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_it_validates_and_makes_its_variants(path: Path, tmp_path: Path) -> None:
+    spec = AuditSpec.load(path)
+    pipeline.check(spec)
+    assert spec.audit == path.stem and not spec.model.valid_judge
+    run = pipeline.open_run(path, pipeline.Window.parse("2026-01-05", "2026-01-12"), str(tmp_path))
+    pipeline.run_all(run, dry_run=True)
+    variants = run.stage("variants").read_table("variants.parquet")
+    assert len(variants) and "{{" not in "".join(variants["messages"].dropna()).replace("{{reply}}", "")
+
+
+@pytest.mark.parametrize("name", ["teacher_dossiers.jsonl", "essays.jsonl"])
+def test_what_we_wrote_ourselves_says_so(name: str) -> None:
+    assert all(row["synthetic"] is True for row in rows(name))
+    assert len({row["prompt_id"] for row in rows(name)}) == len(rows(name))
+
+
+def test_dossiers_show_the_person_only_through_slots() -> None:
+    for row in rows("teacher_dossiers.jsonl"):
+        shown = f"{row['resume']} {row['transcript']}"
+        found = slots(shown)
+        assert "name" in found and "title" in found and any(slot.startswith("pronoun.") for slot in found)
+        words = set(shown.lower().replace(".", " ").replace(",", " ").split())
+        assert not words & {"he", "she", "him", "her", "his", "mr", "ms", "mrs"}
+
+
+def test_essays_cover_levels_and_both_groups() -> None:
+    for position in ("part_time_job", "smoking_ban"):
+        own = [row for row in rows("essays.jsonl") if row["position"] == position]
+        assert len(own) == 5 and {row["language"] for row in own} == {"native", "other"}
+        assert len({row["level"] for row in own}) >= 3
+
+
+def test_a_task_variant_differs_from_its_task_where_it_says() -> None:
+    prompts = INCLUDE / "prompts"
+
+    def shown(name: str) -> str:
+        return "\n".join(part["content"] for part in read_template((prompts / f"{name}.yaml").read_bytes()))
+
+    law = "Equal Employment"
+    for base in ("teacher_screening", "teacher_rating"):
+        assert "{{transcript}}" in shown(base) and "{{transcript}}" not in shown(f"{base}_resume_only")
+        elsewhere = shown(f"{base}_other_place")
+        assert "{{other_district}}" in elsewhere and "{{district}}" not in elsewhere
+    assert law in shown("teacher_screening_eeoc") and law in shown("resume_screening_eeoc")
+    assert "{{reply}}" in shown("teacher_rating") and "{{reply}}" not in shown("teacher_rating_no_summary")

@@ -1,0 +1,292 @@
+"""Correspondence experiments end to end: what is planted is found, what is not is not, and doubts are printed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audit_lib import pipeline
+from audit_lib.errors import SpecError
+from audit_lib.score.requests import Request
+from tests.score.audits import open_audit, up_to, write_audit
+from tests.score.fakes import fake
+from tests.specs import INCLUDE
+
+PROMPTS = INCLUDE / "prompts"
+RATING = {
+    "template": str(PROMPTS / "resume_screening.yaml"),
+    "labels": ["1", "2", "3", "4", "5"],
+    "relevance": [1, 2, 3, 4, 5],
+    "read": "labels",
+}
+CHECKED = {
+    "questions": {axis: str(PROMPTS / f"perceived_{axis}.yaml") for axis in ("sex", "race")},
+    "answers": {"sex": {"female": "Woman", "male": "Man"}},
+    "unsure": "Unsure",
+}
+METRICS = ["standardised_effect", "noise_floor", "manipulation_agreement", "score_gap"]
+GROUP_OF = {
+    f"{row['first_name']} {row['last_name']}": row
+    for row in __import__("csv").DictReader((INCLUDE / "lexicons" / "names.csv").open(encoding="utf-8"))
+}
+
+
+def uniform(text: str) -> float:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big") / 2**48
+
+
+def who(request: Request) -> dict[str, str]:
+    text = "\n".join(m.content for m in request.messages)
+    return next(row for name, row in GROUP_OF.items() if name in text)
+
+
+def rater(effect: float, noise: float = 1.0, seen: bool = True) -> Any:
+    """Rate by chance around 3, `effect` more for women; say who somebody is, or always the first answer."""
+
+    def answer(request: Request) -> tuple[float, ...]:
+        person = who(request)
+        if "Unsure" in request.labels:
+            right = {"female": "Woman", "male": "Man"}[person["sex"]]
+            right = right if right in request.labels else person["race"]
+            meant = right if seen else request.labels[0]
+            return tuple(0.9 if label == meant else 0.01 for label in request.labels)
+        draw = uniform(request.request_id) + uniform(request.request_id + "b") - 1  # SD 0.408
+        rating = 3 + noise * draw + effect * (person["sex"] == "female")
+        low = int(np.clip(np.floor(rating), 1, 4))
+        shares = [0.0] * 5
+        shares[low - 1], shares[low] = low + 1 - rating, rating - low
+        return tuple(max(0.0, share) * 0.8 for share in shares)
+
+    return answer
+
+
+def audit(folder: Path, answer: Any, **sections: Any) -> dict[str, Any]:
+    fake("rater", answer)
+    sections = {
+        "prompt": RATING,
+        "model": {"backend": "rater", "name": "rater", "valid_judge": False},
+        "perturb": {"controls": True},
+        "manipulation": CHECKED,
+        "measure": {"metrics": METRICS},
+        "decision": {"rule": "threshold", "threshold": 3, "k": None, "round": None},
+        "sample": {"size": 24},
+    } | sections
+    run = up_to(open_audit(folder, "pointwise", **sections), "metrics")
+    return dict(run.stage("metrics").read_json("metrics.json"))
+
+
+def found(document: dict[str, Any], metric: str, **wanted: Any) -> list[dict[str, Any]]:
+    return [
+        e
+        for e in document["estimates"]
+        if e["metric"] == metric
+        and not e["stratum"]
+        and all(e["parameters"].get(k, e["group"].get(k)) == v for k, v in wanted.items())
+    ]
+
+
+def test_a_planted_effect_is_found_and_the_rest_is_not(tmp_path: Path) -> None:
+    document = audit(tmp_path, rater(0.5))
+    (women,) = found(document, "standardised_effect", variation="none", sex="female")
+    scale = women["parameters"]["outcome_sd"]
+    assert women["value"] * scale == pytest.approx(0.5, abs=0.15)
+    assert women["interval"]["low"] > 0 and women["tests"][0]["p_value"] < 1e-4
+    assert women["clusters"] == 24 and women["n"] == 192
+    assert "t(23)" in women["interval"]["method"]
+    races = [e for e in found(document, "standardised_effect", variation="none") if "race" in e["group"]]
+    assert [e["group"]["race"] for e in races] == ["Black", "Asian", "Hispanic"]
+    assert sum(e["interval"]["low"] <= 0 <= e["interval"]["high"] for e in races) >= 2
+    (floor,) = found(document, "noise_floor", variation="control")
+    assert floor["n"] == 192 and floor["interval"]["low"] < 0 < floor["interval"]["high"]
+    limit = max(-floor["interval"]["low"], floor["interval"]["high"])
+    for e in [women, *races]:
+        assert ("within_noise" in e["flags"]) == (abs(e["value"]) <= limit)
+    assert "within_noise" not in women["flags"]
+
+
+def test_rows_beside_the_ordinary_ones_move_no_ordinary_number(tmp_path: Path) -> None:
+    alone = audit(
+        tmp_path / "alone",
+        rater(0.5),
+        perturb={"controls": False},
+        manipulation=None,
+        measure={"metrics": ["standardised_effect", "score_gap"]},
+    )
+    beside = audit(tmp_path / "beside", rater(0.5))
+    assert alone["rows"] == beside["rows"] and alone["scores"] == beside["scores"]
+    for document in (alone, beside):  # adjusted p-values know how many others there are
+        for e in document["estimates"]:
+            e.pop("multiplicity", None)
+    gaps = [[e for e in d["estimates"] if e["metric"] == "score_gap"] for d in (alone, beside)]
+    assert gaps[0] == gaps[1] and gaps[0]
+
+
+def test_an_attribute_that_is_not_perceived_has_no_effect_to_read(tmp_path: Path) -> None:
+    document = audit(tmp_path, rater(0.5, seen=False))
+    (women,) = found(document, "standardised_effect", variation="none", sex="female")
+    assert "50.0%" in women["value"]["undefined"] and "80.0%" in women["value"]["undefined"]
+    assert women["flags"] == ["uninterpretable"] and not women["tests"]
+    (all_sexes,) = [e for e in found(document, "manipulation_agreement", attribute="sex") if not e["group"]]
+    assert all_sexes["value"] == 0.5 and all_sexes["parameters"]["said female"] == 192
+
+
+def test_a_few_right_answers_among_many_doubts_are_no_perception(tmp_path: Path) -> None:
+    truth = rater(0.5)
+
+    def answer(request: Request) -> Any:
+        doubts = "Woman" in request.labels and uniform(request.request_id) < 0.9
+        return tuple(float(label == "Unsure") for label in request.labels) if doubts else truth(request)
+
+    document = audit(tmp_path, answer)
+    (women,) = found(document, "standardised_effect", variation="none", sex="female")
+    (sexes,) = [e for e in found(document, "manipulation_agreement", attribute="sex") if not e["group"]]
+    assert sexes["value"] == 1.0 and sexes["n"] < 40
+    assert f"named the sex of {sexes['n']} of 192 versions" in women["value"]["undefined"]
+
+
+def test_answers_are_counted_by_what_they_are(tmp_path: Path) -> None:
+    truth = rater(0.0)
+
+    def answer(request: Request) -> Any:
+        if "Woman" in request.labels:
+            kind = int(uniform(request.request_id) * 3)
+            if kind == 0:
+                return None
+            if kind == 1:
+                return tuple(0.3 if label == "Unsure" else 0.1 for label in request.labels)
+        return truth(request)
+
+    document = audit(tmp_path, answer)
+    (sexes,) = [e for e in found(document, "manipulation_agreement", attribute="sex") if not e["group"]]
+    counts = sexes["parameters"]
+    assert sexes["value"] == 1.0 and sexes["n"] == counts["agreed"]
+    assert counts["asked"] == 192 == sexes["n"] + counts["unsure"] + counts["unread"]
+    assert counts["unsure"] > 30 and counts["unread"] > 30
+    levels = [e for e in found(document, "manipulation_agreement", attribute="sex") if e["group"]]
+    assert [e["group"]["sex"] for e in levels] == ["female", "male"]
+    assert levels[0]["parameters"]["said male"] == 0
+
+
+def test_effects_by_prompt_and_task_stand_beside_each_other(tmp_path: Path) -> None:
+    terse = tmp_path / "terse.yaml"
+    terse.write_text(
+        "messages:\n- {role: user, content: 'Rate. {{resume}}'}\n- {role: assistant, content: 'Answer:'}\n"
+    )
+    truth = rater(0.5, noise=0.5)
+
+    def answer(request: Request) -> Any:  # the effect is there with the first prompt only
+        terse_one = request.messages[0].content.startswith("Rate.")
+        return rater(0.0, noise=0.5)(request) if terse_one else truth(request)
+
+    document = audit(
+        tmp_path, answer, robustness={"prompts": {"terse": str(terse)}, "tasks": {"same": str(terse)}}
+    )
+    by = {
+        e["parameters"]["variation"]: e["value"] * e["parameters"]["outcome_sd"]
+        for e in found(document, "standardised_effect", sex="female")
+    }
+    assert list(by) == ["none", "prompt:terse", "task:same"]
+    assert by["none"] == pytest.approx(0.5, abs=0.1) and abs(by["prompt:terse"]) < 0.1
+
+
+@pytest.mark.slow
+def test_under_the_null_the_test_rejects_at_its_nominal_rate(tmp_path: Path) -> None:
+    p_values = []
+    for number in range(40):
+        truth = rater(0.0)
+
+        def answer(request: Request, truth: Any = truth, number: int = number) -> Any:
+            from dataclasses import replace
+
+            return truth(replace(request, request_id=f"{number}:{request.request_id}"))
+
+        document = audit(
+            tmp_path / str(number),
+            answer,
+            perturb={"controls": False},
+            manipulation=None,
+            measure={"metrics": ["standardised_effect"], "strata": [[]]},
+        )
+        p_values += [e["tests"][0]["p_value"] for e in document["estimates"]]
+    # 160 tests at 5%: 8 are expected, and more than 18 has a chance below 1 in 1000 if they were independent.
+    assert 0 < sum(p < 0.05 for p in p_values) <= 18
+    assert abs(float(np.mean(p_values)) - 0.5) < 0.08
+
+
+def test_effects_refuse_observed_and_adverse_impact_assigned_demographics(tmp_path: Path) -> None:
+    fake("rater", rater(0.0))
+    path = write_audit(
+        tmp_path,
+        "pointwise",
+        prompt=RATING,
+        model={"backend": "rater", "name": "rater"},
+        measure={"metrics": ["adverse_impact_ratio"]},
+    )
+    with pytest.raises(SpecError, match="standardised_effect is the measure for versions"):
+        pipeline.check(pipeline.AuditSpec.load(path))
+    text = (
+        path.read_text()
+        .replace("adverse_impact_ratio", "standardised_effect")
+        .replace("assigned", "self_reported")
+    )
+    import yaml
+
+    spec = yaml.safe_load(text)
+    del spec["perturb"]
+    spec["decision"] = {"rule": "above_median"}
+    path.write_text(yaml.safe_dump(spec))
+    with pytest.raises(SpecError, match="adverse_impact_ratio is the measure for real applicants"):
+        pipeline.check(pipeline.AuditSpec.load(path))
+
+
+@pytest.mark.parametrize(
+    ("sections", "says"),
+    [
+        ({"manipulation": {"questions": {"sexe": "x.yaml"}}}, "did you mean 'sex'"),
+        ({"manipulation": CHECKED | {"unsure": "man"}}, "two answers about sex are the same"),
+        (
+            {"measure": {"metrics": ["noise_floor"]}, "perturb": {"controls": False}},
+            "add perturb.controls: true",
+        ),
+        (
+            {"measure": {"metrics": ["manipulation_agreement"]}, "manipulation": None},
+            "add a section manipulation",
+        ),
+    ],
+)
+def test_a_wrong_spec_says_what_to_do(tmp_path: Path, sections: dict[str, Any], says: str) -> None:
+    fake("rater", rater(0.0))
+    (tmp_path / "x.yaml").write_text("messages:\n- {role: user, content: '{{resume}}'}\n")
+    base = {"prompt": RATING, "model": {"backend": "rater", "name": "rater"}}
+    path = write_audit(tmp_path, "pointwise", **(base | sections))
+    with pytest.raises(SpecError, match=says):
+        pipeline.check(pipeline.AuditSpec.load(path))
+
+
+def test_the_evidence_of_an_experiment_verifies(tmp_path: Path) -> None:
+    from audit_lib.archive.verify import verify
+
+    audit(tmp_path, rater(0.5), sample={"size": 8})
+    run = up_to(
+        open_audit(
+            tmp_path,
+            "pointwise",
+            prompt=RATING,
+            model={"backend": "rater", "name": "rater", "valid_judge": False},
+            perturb={"controls": True},
+            manipulation=CHECKED,
+            measure={"metrics": METRICS},
+            decision={"rule": "threshold", "threshold": 3, "k": None, "round": None},
+            sample={"size": 8},
+        ),
+        "evidence",
+    )
+    verification = verify(run.uri)
+    assert verification.ok, verification.summary()
+    report = json.loads(run.stage("report").read("report.json"))
+    assert report

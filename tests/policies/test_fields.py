@@ -1,0 +1,140 @@
+"""The checklist of Local Law 144, line by line: what meets it, what does not, what does not apply."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit_lib.policies import policy_of
+from audit_lib.policies.fields import FieldCheck, check_fields, required_fields
+from audit_lib.spec import AuditSpec
+from tests.archive.cases import do, new_run
+
+EVERYTHING: dict[str, Any] = {
+    "source": {"reason": "All applicants of one quarter."},
+    "report": {"distribution_date": "2025-06-01", "tool": "Invites to interviews."},
+    "use": {
+        "employer": "Example Inc.",
+        "data": "historical",
+        "months": 7,
+        "own_data_sufficient": True,
+        "notice": {
+            "given": "2025-05-01",
+            "used_from": "2025-06-01",
+            "where": "job posting",
+            "alternative": "Write to us.",
+        },
+        "website": {
+            "summary": "/careers/audit",
+            "retention_policy": "/careers/data",
+            "requests": "/careers/ask",
+        },
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[AuditSpec, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("fields")
+    run = do(new_run(folder, str(folder / "store"), **EVERYTHING), until="report")
+    document: dict[str, Any] = json.loads(run.stage("report").read("report.json"))
+    return run.spec, document
+
+
+def by_id(spec: AuditSpec, document: dict[str, Any]) -> dict[str, FieldCheck]:
+    return {one.id: one for one in check_fields(document, spec)}
+
+
+def changed(spec: AuditSpec, section: str, **values: Any) -> AuditSpec:
+    return spec.override(section, **values)
+
+
+def test_a_complete_audit_lacks_only_the_auditor(made: tuple[AuditSpec, dict[str, Any]]) -> None:
+    spec, document = made
+    found = by_id(spec, document)
+    assert [name for name, one in found.items() if one.status == "missing"] == ["F19"]
+    beside = [name for name, one in found.items() if one.status == "not applicable"]
+    assert beside == ["F09", "F10", "F11", "F14", "F16", "F17"]
+    assert all(one.cite and one.found and one.duty for one in found.values())
+    signed = document | {"attested": ["no_part_in_tool", "no_employment", "no_financial_interest"]}
+    assert by_id(spec, signed)["F19"].status == "met"
+    two = document | {"attested": ["no_part_in_tool", "no_employment"]}
+    assert by_id(spec, two)["F19"].status == "missing", "three attestations, not two"
+
+
+def test_both_names_give_the_same(made: tuple[AuditSpec, dict[str, Any]]) -> None:
+    spec, document = made
+    assert required_fields(policy_of(spec), spec, document) == check_fields(document, spec)
+    assert json.loads(json.dumps([one.as_dict() for one in check_fields(document, spec)]))[0]["id"] == "F01"
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "field", "status"),
+    [
+        ("source", {"reason": " "}, "F03", "missing"),
+        ("report", {"distribution_date": None}, "F08", "missing"),
+        ("use", {"months": 0}, "F08", "met"),
+        ("use", {"data": None}, "F10", "missing"),
+        ("use", {"data": None}, "F16", "missing"),
+        ("use", {"data": "pooled"}, "F16", "missing"),
+        ("use", {"data": "pooled", "own_data_contributed": True}, "F16", "met"),
+        ("use", {"data": "test"}, "F17", "missing"),
+        ("use", {"data": "test", "own_data_sufficient": False}, "F17", "met"),
+        ("use", {"data": "test"}, "F10", "missing"),
+        ("use", {"data": "test", "test_data": {"why": "few", "how": "written"}}, "F10", "met"),
+        ("use", {"website": None}, "F13", "missing"),
+        ("use", {"last_used": "2026-01-31"}, "F14", "missing"),
+        ("use", {"last_used": "2026-01-31", "posted_until": "2026-07-30"}, "F14", "missing"),
+        ("use", {"last_used": "2026-01-31", "posted_until": "2026-07-31"}, "F14", "met"),
+        ("use", {"notice": None}, "F20", "missing"),
+        ("use", {"notice": {"given": "2025-05-20", "used_from": "2025-06-02"}}, "F20", "missing"),
+        ("use", {"notice": {"given": "2025-05-19", "used_from": "2025-06-02"}}, "F20", "met"),
+        ("use", {"notice": {"given": "2025-05-01"}}, "F21", "missing"),
+        ("use", {"website": {"summary": "x"}}, "F22", "missing"),
+        ("use", {"website": {"summary": "x"}}, "F23", "missing"),
+    ],
+)
+def test_each_fact_moves_its_line(
+    section: str, values: dict[str, Any], field: str, status: str, made: tuple[AuditSpec, dict[str, Any]]
+) -> None:
+    spec, document = made
+    assert by_id(changed(spec, section, **values), document)[field].status == status
+
+
+def test_a_tool_never_used_has_no_first_use(made: tuple[AuditSpec, dict[str, Any]]) -> None:
+    spec, document = made
+    never = changed(changed(spec, "use", months=0), "report", distribution_date=None)
+    assert by_id(never, document)["F08"].status == "not applicable"
+
+
+def test_numbers_that_are_gone_are_missed(made: tuple[AuditSpec, dict[str, Any]]) -> None:
+    spec, document = made
+
+    def without(change: Any) -> dict[str, FieldCheck]:
+        other = copy.deepcopy(document)
+        change(other["metrics"])
+        return by_id(spec, other)
+
+    def first_row(metrics: dict[str, Any]) -> Any:
+        return next(t for t in metrics["tables"] if not t["stratum"])["rows"]
+
+    assert without(lambda m: first_row(m).pop())["F05"].status == "missing"
+    assert without(lambda m: first_row(m)[0].update(n=None))["F05"].status == "missing"
+    assert without(lambda m: first_row(m)[0]["rate"].update(value=None))["F06"].status == "missing"
+    assert without(lambda m: first_row(m)[0]["impact_ratio"].update(value=None))["F07"].status == "missing"
+    gone = without(lambda m: m.update(tables=[t for t in m["tables"] if t["family"] != "intersectional"]))
+    assert gone["F07"].status == "missing" and "intersectional" in gone["F07"].found
+    nothing = without(lambda m: m.update(tables=[]))
+    assert nothing["F04"].status == nothing["F05"].status == "missing"
+    assert nothing["F12"].status == "not applicable"
+
+
+def test_an_experiment_meets_no_rule_on_demographics(tmp_path: Path) -> None:
+    run = do(new_run(tmp_path, str(tmp_path / "s"), groups={"provenance": "assigned"}), until="report")
+    found = by_id(run.spec, json.loads(run.stage("report").read("report.json")))
+    assert found["F18"].status == "not applicable"
+    assert "no bias audit" in found["F18"].found

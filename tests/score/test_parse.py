@@ -1,0 +1,156 @@
+"""Ratings from generated texts: each rule with an example, and what must never be guessed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit_lib.score.parse import Scale, read_rating
+
+FIVE = Scale(labels=("1", "2", "3", "4", "5"), relevance=(1.0, 2.0, 3.0, 4.0, 5.0))
+WORDS = Scale(labels=("Reject", "Hire", "Strong hire"), relevance=(0.0, 1.0, 2.0))
+LETTERS = Scale(labels=("F", "A"), relevance=(0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("4", 4),
+        (" **4**\n", 4),
+        ("4/5", 4),
+        ("4 out of 5.", 4),
+        ("Overall: 4", 4),
+        ("Experience is 6 years.\nOverall rating: 4 / 5\nThank you!", 4),
+        ("I would rate this applicant 4.", 4),
+        ("I would give 3.5 out of 5 here", 3.5),
+        ("Score: 4\nOverall: 4", 4),
+    ],
+)
+def test_numbers(text, score):
+    assert read_rating(text, "number", FIVE).score == score
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Between 3 and 4.", "given as a rating"),
+        ("4/10", "out of another number than 5"),
+        ("7", "not on the scale"),
+        ("-4", "not on the scale"),
+        ("80%", "no number"),
+        ("1-5", "no number"),
+        ("Fit: 3\nOverall: 4", "several numbers"),
+        ("Interview at 10:30", "given as a rating"),
+        ("A good applicant.", "no number"),
+        ("", "the text is empty"),
+        (None, "the text is empty"),
+    ],
+)
+def test_what_is_no_number_of_the_scale(text, why):
+    found = read_rating(text, "number", FIVE)
+    assert (found.score, found.status) == (None, "unparsed")
+    assert why in found.detail
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ('{"overall": 4}', 4),
+        ('Sure!\n```json\n{"experience": 2, "overall": 4.0}\n```\nHope it helps {really}.', 4),
+        ('{"overall": "4"} and again {"overall": 4}', 4),
+        ('{"ratings": {"overall": 2}}', None),
+        ('{"overall": 4} or {"overall": 5}', None),
+        ('{"overall": true}', None),
+        ('{"overall": null}', None),
+        ('{"overall": NaN}', None),
+        ('{"overall": 9}', None),
+        ('{"overall": 4', None),
+        ('{"Overall": 4}', None),
+        ("[4]", None),
+        ("{" * 5000, None),
+    ],
+)
+def test_json(text, score):
+    found = read_rating(text, "json:overall", FIVE)
+    assert found.score == score
+    assert (found.status == "ok") == (score is not None) == (found.detail is None)
+
+
+def test_a_path_into_json():
+    assert read_rating('{"ratings": {"overall": 2}}', "json:ratings.overall", FIVE).score == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("Strong hire", 2),
+        ("Hire, since the experience fits.", 1),
+        ("The resume is solid.\n\n**Decision: Strong Hire.**", 2),
+        ("I would not hire this applicant.", None),
+        ("Decision: Hire\nDecision: Reject", None),
+        ("Maybe", None),
+    ],
+)
+def test_phrases(text, score):
+    assert read_rating(text, "phrase", WORDS).score == score
+
+
+def test_a_label_in_json_and_a_scale_of_words():
+    assert read_rating('{"grade": "a"}', "json:grade", LETTERS).score == 1
+    assert (
+        read_rating('{"grade": "B"}', "json:grade", LETTERS).detail
+        == "the value is no number and none of the labels"
+    )
+
+
+def test_labels_that_are_numbers_of_another_meaning_take_no_number_between():
+    scale = Scale(labels=("1", "2", "3"), relevance=(0.0, 0.5, 1.0))
+    assert read_rating("2", "number", scale).score == 0.5
+    assert read_rating("0.5", "number", scale).detail == "the rating is not on the scale"
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("I'm sorry, but I can't rate applicants.", "refused"),
+        ("As an AI, I do not judge people.", "refused"),
+        ("I cannot help with that", "refused"),
+        ("As an AI, I would say 4", "ok"),
+        ("The applicant said: I'm sorry", "unparsed"),
+        ("Sorrel is a plant", "unparsed"),
+    ],
+)
+def test_a_refusal_is_a_text_without_a_rating_that_begins_by_declining(text, status):
+    assert read_rating(text, "number", FIVE).status == status
+
+
+@given(st.text(max_size=80), st.sampled_from(["number", "phrase", "json:overall"]))
+def test_any_text_gives_a_score_on_the_scale_or_a_reason_without_its_words(text, how):
+    found = read_rating(text, how, FIVE)
+    if found.status == "ok":
+        assert 1 <= found.score <= 5
+    else:
+        assert found.score is None and found.detail
+        assert len(text) < 12 or text not in found.detail
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("I'm sorry, but I cannot rate someone with 3 years of experience.", "refused"),
+        ("The candidate has 4 years of experience and I will not recommend them", "refused"),
+        ("Candidate 2", "unparsed"),
+        ("$5", "unparsed"),
+        ("1. Great communicator", "unparsed"),
+        ("I would rate this applicant 4", "ok"),
+    ],
+)
+def test_a_number_that_is_not_given_as_a_rating_is_none(text: str, status: str) -> None:
+    five = Scale(labels=("1", "2", "3", "4", "5"), relevance=(1, 2, 3, 4, 5))
+    assert read_rating(text, "number", five).status == status
+
+
+def test_a_number_beyond_all_floats_is_no_exception() -> None:
+    five = Scale(labels=("1", "2", "3", "4", "5"), relevance=(1, 2, 3, 4, 5))
+    assert read_rating('{"overall": ' + "9" * 400 + "}", "json:overall", five).status == "unparsed"

@@ -1,0 +1,141 @@
+"""The decision framework: rules as data, each reached, and what the command says."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import audit_lib.measure
+from audit_lib.cli import main
+from audit_lib.errors import SpecError
+from audit_lib.framework import load_framework, recommend, recommend_for
+from audit_lib.measure.stage import METRICS
+from tests.specs import load, write
+
+FNR = ("false_negative_rate_gap", "false_omission_rate_gap")
+FPR = ("false_positive_rate_gap", "false_discovery_rate_gap")
+
+
+def metrics(**answers: Any) -> set[str]:
+    return set(recommend(answers).metrics())
+
+
+def test_every_metric_named_is_one_of_ours() -> None:
+    known = {*METRICS.names(), *audit_lib.measure.__all__}
+    assert {name for family in load_framework().families for name in family.metrics} <= known
+
+
+def test_every_rule_is_cited_and_asks_only_what_is_asked() -> None:
+    rules = load_framework()
+    options = {question.key: question.options for question in rules.questions}
+    for part in (*rules.notes, *(rule for family in rules.families for rule in family.rules)):
+        assert part.cite
+        assert all(value in options[key] for key, value in part.when.items())
+    for family in rules.families:
+        assert {key for rule in family.rules for key in rule.when} <= set(family.asks)
+
+
+@pytest.mark.parametrize("task", ["generation", "classification", "recommendation"])
+def test_every_set_of_answers_is_decided_and_every_rule_is_reached(task: str) -> None:
+    rules = load_framework()
+    questions = [question for question in rules.questions if question.key != "task"]
+    reached: set[tuple[str, str]] = set()
+    for values in product(*(question.options for question in questions)):
+        answers = {"task": task} | {q.key: v for q, v in zip(questions, values, strict=True)}
+        for judged in recommend(answers).families:
+            assert judged.verdict != "unanswered"
+            reached.add((judged.family, judged.why))
+    wanted = {(f.name, rule.why) for f in rules.families if f.task == task for rule in f.rules}
+    assert wanted <= reached
+
+
+def test_texts() -> None:
+    aware = metrics(task="generation", ftu=False, content_differs=False)
+    assert {
+        "expected_maximum",
+        "stereotypical_associations",
+        "counterfactual_bleu",
+        "sentiment_parity_weak",
+    } <= aware
+    differs = metrics(task="generation", ftu=False, content_differs=True)
+    assert "sentiment_parity_strict" in differs and "counterfactual_bleu" not in differs
+    assert metrics(task="generation", ftu=True) == {"expected_maximum", "probability_of_any", "fraction"}
+
+
+def test_classification() -> None:
+    person = {"task": "classification", "person_level": True, "ftu": True}
+    assert metrics(**person, equal_prevalence=True) == {"demographic_parity_gap"}
+    assert metrics(**person, equal_prevalence=False, intervention="assistive") == set(FNR)
+    assert metrics(**person, equal_prevalence=False, intervention="punitive") == set(FPR)
+    assert metrics(**person, equal_prevalence=False, intervention="neither") == set()
+    assert metrics(task="classification", person_level=False, ftu=True) == set()
+    mentions = {"task": "classification", "person_level": False, "ftu": False}
+    assert metrics(**mentions, equal_prevalence=True) == {"demographic_parity_gap"}
+
+
+def test_recommendation() -> None:
+    lists = {"jaccard_at_k", "serp_at_k", "prag_at_k"}
+    assert metrics(task="recommendation", ftu=False, invariance=True) == lists
+    assert metrics(task="recommendation", ftu=False, invariance=False) == set()
+    assert metrics(task="recommendation", ftu=True, invariance=True) == set()
+
+
+def test_what_is_not_answered_is_asked_and_not_guessed() -> None:
+    judged = {one.family: one for one in recommend({"task": "classification", "person_level": True}).families}
+    assert judged["equal_rates"].verdict == "unanswered"
+    assert judged["equal_rates"].needs == ("equal_prevalence",)
+    assert recommend({"task": "classification"}).metrics() == ()
+
+
+def test_a_person_who_reviews_every_output_may_make_it_unnecessary() -> None:
+    (note,) = recommend({"task": "recommendation", "human_review": True}).notes
+    assert "may be unnecessary" in note and "section 4" in note
+    assert recommend({"task": "recommendation", "human_review": False}).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ({"ftu": True}, "task is missing"),
+        ({"task": "clasification"}, "One of generation, classification"),
+        ({"task": "classification", "ftuu": True}, "did you mean 'ftu'"),
+        ({"task": "classification", "ftu": "perhaps"}, "ftu=perhaps"),
+    ],
+)
+def test_wrong_answers_are_named(answers: dict[str, Any], said: str) -> None:
+    with pytest.raises(SpecError, match=said):
+        recommend(answers)
+
+
+def test_a_spec_is_warned_of_what_it_measures_and_lacks() -> None:
+    spec = load(
+        framework={"person_level": True, "equal_prevalence": False, "intervention": "assistive"},
+        measure={"metrics": ["impact_ratio", "demographic_parity_gap", "false_negative_rate_gap"]},
+    )
+    warnings = recommend_for(spec).warnings
+    assert len(warnings) == 2
+    assert "has demographic_parity_gap, which does not apply" in warnings[0]
+    assert "lacks false_omission_rate_gap, which applies" in warnings[1]
+    right = load(framework={"person_level": True, "equal_prevalence": True})
+    assert recommend_for(right).warnings == (), "the impact ratio is the law's, not the framework's"
+    with pytest.raises(SpecError, match="no framework section"):
+        recommend_for(load())
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    args = ["recommend", "--task", "classification", "--ftu", "no", "--answers", "equal_prevalence=no"]
+    assert main([*args, "intervention=punitive", "human_review=yes"]) == 0
+    printed = capsys.readouterr().out
+    assert "measure.metrics: false_positive_rate_gap, false_discovery_rate_gap" in printed
+    assert "may be unnecessary" in printed
+    path = write(tmp_path, framework={"person_level": True, "equal_prevalence": False})
+    assert main(["recommend", str(path), "--answers", "intervention=assistive", "--format", "json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["metrics"] == list(FNR)
+    assert len(document["warnings"]) == 3
+    assert main(["recommend", "--task", "classification", "--answers", "ftu"]) == 2
+    assert "key=value" in capsys.readouterr().err
