@@ -188,7 +188,7 @@ def _other(
     counts = [(m.row.cell("selected").count, m.row.cell("applicants").count) for m in printed]
     whole = [(k, n) for k, n in counts if k is not None and n is not None]
     overall = (sum(k for k, _ in whole), sum(n for _, n in whole))
-    if len(whole) == len(counts) and overall[0]:
+    if len(whole) == len(counts) and all(overall):
         rate = Fraction(*overall)
         candidates.append(("the rate of all categories together", Rate(low=rate, high=rate), None))
 

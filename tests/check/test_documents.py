@@ -132,3 +132,13 @@ def test_a_page_without_a_table_of_rates_says_what_was_looked_for(tmp_path: Path
     path = save(tmp_path, "<html><table><tr><th>Name<th>Price<tr><td>Tea<td>3</table>")
     with pytest.raises(InputError, match=r"among 1 tables.*impact ratio.*number of applicants"):
         check_report(path)
+
+
+def test_more_selected_than_nobody_is_a_finding_and_no_exception(tmp_path: Path) -> None:
+    rows = [["0", "00"], ["", "1", "0", "0"]]
+    header = ["Category", "Selection rate", "# selected", "# of applicants", "Impact ratio"]
+    lines = [header, *rows]
+    path = tmp_path / "page.html"
+    cells = ("".join(f"<td>{cell}</td>" for cell in line) for line in lines)
+    path.write_text("<table>" + "".join(f"<tr>{line}</tr>" for line in cells) + "</table>", encoding="utf-8")
+    assert not check_report(str(path)).ok
