@@ -235,6 +235,29 @@ def described(
     )
 
 
+def word_similarity(
+    name: str,
+    rows: Rows,
+    spec: AuditSpec,
+    similarity: Callable[[list[str], list[str], list[str] | None], PairScores],
+    method: str,
+) -> list[Estimate]:
+    """Estimate a similarity of words over counterfactual pairs, protected words masked first."""
+    texts = need_texts(rows)
+    lexicon, parameters, flags = masking(texts)
+    return over_pairs(
+        name,
+        rows,
+        spec,
+        lambda pairs: similarity(
+            texts.text[pairs.group].tolist(), texts.text[pairs.reference].tolist(), lexicon
+        ),
+        method=method,
+        parameters=parameters,
+        flags=("undirected", *flags),
+    )
+
+
 def over_pairs(
     name: str,
     rows: Rows,

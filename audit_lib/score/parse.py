@@ -1,4 +1,4 @@
-"""Reading a rating from a generated text: typed, and never guessed.
+"""Reading a rating from a generated text: typed, by stated rules.
 
 What is read is a number of the scale or one of its labels; anything else is ``unparsed`` with the reason.
 A text is called a refusal only if no rating can be read from it and it begins by declining.
@@ -85,7 +85,8 @@ def read_rating(text: str | None, how: str, scale: Scale) -> Reading:
         What was generated.
     how : str
         ``number``: a line that holds nothing but a number, after a heading with a colon or not ("Overall: 4/5");
-        without such a line, the only number in the text. ``phrase``: the label with which the text begins, or that
+        without such a line, the one number that comes after a word such as "rate" or "score", or is out of the
+        scale's top. ``phrase``: the label with which the text begins, or that
         stands alone on a line. ``json:KEY``: the value at KEY, a dotted path, of a JSON object in the text.
     scale : Scale
         What an answer may be.

@@ -227,10 +227,6 @@ def test_threads_change_not_a_bit(fixed_effects):
     """Twenty columns, solved by LAPACK: the same bytes on one thread and on two."""
     program = """
 import sys
-import os
-import subprocess
-import sys
-
 import numpy as np
 from audit_lib.measure import standardised_effects
 rng = np.random.Generator(np.random.PCG64(5))

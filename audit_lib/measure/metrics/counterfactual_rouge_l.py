@@ -5,7 +5,7 @@ from __future__ import annotations
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows import Rows
 from audit_lib.measure.text_counterfactual import counterfactual_rouge_l_table
-from audit_lib.measure.text_estimates import masking, need_texts, over_pairs
+from audit_lib.measure.text_estimates import word_similarity
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
@@ -18,18 +18,7 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     1 is identical. Two answers to one and the same prompt are not alike either: read it against those.
     Where there is nothing to mask, the estimate is marked ``unmasked``.
     """
-    texts = need_texts(rows)
-    lexicon, parameters, flags = masking(texts)
+    method = "mean over pairs of the F measure of the longest common subsequence"
     return Measured(
-        estimates=over_pairs(
-            "counterfactual_rouge_l",
-            rows,
-            spec,
-            lambda pairs: counterfactual_rouge_l_table(
-                texts.text[pairs.group].tolist(), texts.text[pairs.reference].tolist(), lexicon
-            ),
-            method="mean over pairs of the F measure of the longest common subsequence",
-            parameters=parameters,
-            flags=("undirected", *flags),
-        )
+        estimates=word_similarity("counterfactual_rouge_l", rows, spec, counterfactual_rouge_l_table, method)
     )
