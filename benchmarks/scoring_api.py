@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from audit_lib.score.backends import backend
 from audit_lib.score.packs import pack
 from audit_lib.score.requests import Candidate, Message, Request
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 
 KEY = "BENCHMARK_API_KEY"
 _TOP = [{"token": " Yes", "logprob": -0.5}, {"token": " No", "logprob": -1.5}]

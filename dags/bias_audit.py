@@ -33,8 +33,7 @@ from airflow.sdk import (
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from audit_tasks import archived_asset, in_task, load_specs, named_in, small, store_root, tell, window_of
 
-from audit_lib.spec import RESERVED, AuditSpec
-from audit_lib.spec_sections import Schedule
+from audit_lib.spec import RESERVED, AuditSpec, Schedule
 
 POOLS = {"transformers": "gpu", "openai": "llm_api", "openai_batch": "llm_api", "http": "llm_api"}
 RETRIES = {

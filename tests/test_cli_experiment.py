@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from audit_lib.cli import main
+from audit_lib.cli.main import main
 from tests.specs import INCLUDE
 
 WINDOW = ["--window", "2026-01-05", "2026-01-12"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audit_lib.cli import main
+from audit_lib.cli.main import main
 from audit_lib.oscal import assessment_results
 from audit_lib.run import Run
 from audit_lib.signoff import Answers, attestations, generate_key, load_private_key, sign_off

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import audit_lib.measure
-from audit_lib.cli import main
+from audit_lib.cli.main import main
 from audit_lib.errors import SpecError
 from audit_lib.framework import load_framework, recommend, recommend_for
 from audit_lib.measure.stage import METRICS

@@ -12,7 +12,7 @@ import yaml
 
 from audit_lib.errors import SpecError
 from audit_lib.spec import AuditSpec, json_schema
-from audit_lib.spec_text import read_yaml
+from audit_lib.spec.text import read_yaml
 from tests.specs import INCLUDE, load
 
 

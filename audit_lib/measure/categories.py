@@ -5,7 +5,7 @@ from __future__ import annotations
 from audit_lib.errors import SpecError
 from audit_lib.policies import Policy
 from audit_lib.registry import did_you_mean
-from audit_lib.spec_sections import Groups
+from audit_lib.spec import Groups
 
 
 def category_of(groups: Groups, policy: Policy) -> dict[str, dict[str, str]]:

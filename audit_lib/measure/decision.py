@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from audit_lib.errors import InputError
 from audit_lib.measure.pools import Pools
 from audit_lib.seeds import generator
-from audit_lib.spec_sections import Decision
+from audit_lib.spec import Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

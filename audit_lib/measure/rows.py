@@ -29,8 +29,7 @@ from audit_lib.measure.variations import Varied, ordinary, twins
 from audit_lib.records import VARIATION as COLUMN
 from audit_lib.registry import did_you_mean
 from audit_lib.run import Run
-from audit_lib.spec import UNDECIDED, AuditSpec
-from audit_lib.spec_sections import Decision
+from audit_lib.spec import UNDECIDED, AuditSpec, Decision
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]

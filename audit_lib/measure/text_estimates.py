@@ -21,7 +21,7 @@ from audit_lib.measure.rows import Rows, compact
 from audit_lib.measure.texts import Judged, Pairs, Texts
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
-from audit_lib.spec_sections import Measured as Measures
+from audit_lib.spec import Measured as Measures
 
 Cell = Mapping[str, str]
 Floats = NDArray[np.float64]

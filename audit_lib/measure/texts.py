@@ -20,8 +20,7 @@ from audit_lib.errors import EvidenceError, LexiconError
 from audit_lib.registry import did_you_mean
 from audit_lib.score.classifiers import resolved
 from audit_lib.score.classifiers.lexicon import read_words
-from audit_lib.spec import AuditSpec
-from audit_lib.spec_sections import Measured
+from audit_lib.spec import AuditSpec, Measured
 
 if TYPE_CHECKING:
     from audit_lib.measure.rows import Rows

@@ -18,7 +18,7 @@ from audit_lib.errors import LexiconError
 from audit_lib.seeds import generator
 
 if TYPE_CHECKING:
-    from audit_lib.spec_perturb import Perturb
+    from audit_lib.spec import Perturb
 
 Row = Mapping[str, str]
 Group = tuple[str, ...]

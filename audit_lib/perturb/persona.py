@@ -21,7 +21,7 @@ from audit_lib.seeds import generator
 
 if TYPE_CHECKING:
     from audit_lib.run import Run
-    from audit_lib.spec_perturb import Perturb
+    from audit_lib.spec import Perturb
 
 Cell = Mapping[str, str]
 _SIGNALS: Final = {"pronouns": "pronoun.{}", "titles": "{}"}

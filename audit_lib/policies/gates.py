@@ -19,8 +19,7 @@ from audit_lib.policies.policy import Policy
 from audit_lib.registry import did_you_mean
 
 if TYPE_CHECKING:
-    from audit_lib.spec import AuditSpec
-    from audit_lib.spec_use import Use
+    from audit_lib.spec import AuditSpec, Use
 
 Data = Literal["historical", "pooled", "test"]
 
@@ -97,7 +96,7 @@ def reliance(policy: Policy, use: Use) -> tuple[Reliance, ...]:
     The rule's third example, three years of use with enough data:
 
     >>> from audit_lib.policies import load_policy
-    >>> from audit_lib.spec_use import Use
+    >>> from audit_lib.spec import Use
     >>> use = Use(months=36, own_data_sufficient=True, own_data_contributed=True)
     >>> [(one.data, one.allowed) for one in reliance(load_policy("nyc_ll144"), use)]
     [('historical', True), ('pooled', True), ('test', False)]

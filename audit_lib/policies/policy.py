@@ -35,7 +35,7 @@ from audit_lib.policies.parts import (
     Term,
 )
 from audit_lib.registry import did_you_mean
-from audit_lib.spec_sections import Groups
+from audit_lib.spec import Groups
 
 WORDING = frozenset(
     {
@@ -137,7 +137,7 @@ class Policy(Part):
         Examples
         --------
         >>> from audit_lib.policies import load_policy
-        >>> from audit_lib.spec_sections import Groups
+        >>> from audit_lib.spec import Groups
         >>> groups = Groups(attributes={"age": ["under_40", "over_40"]}, reference={"age": "under_40"},
         ...                 provenance="self_reported")
         >>> [row.label for row in load_policy("generic").of(groups, {}).categories("age")]

@@ -17,7 +17,7 @@ from audit_lib.score.labels import read_label
 from audit_lib.score.limits import CLIENT_ONLY, Limits
 from audit_lib.score.requests import Method, Request, Response
 from audit_lib.seeds import derive_seed
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec

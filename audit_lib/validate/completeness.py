@@ -11,7 +11,7 @@ from audit_lib.validate.expectations import Expectation, between
 if TYPE_CHECKING:
     import pandas as pd
 
-    from audit_lib.spec_sections import Checks, Groups
+    from audit_lib.spec import Checks, Groups
 
 
 def completeness_by_group(

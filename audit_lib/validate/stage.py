@@ -15,7 +15,7 @@ from audit_lib.validate.suites import beside_suite, prompts_suite, scores_suite,
 if TYPE_CHECKING:
     import pandas as pd
 
-    from audit_lib.spec_sections import Checks
+    from audit_lib.spec import Checks
 
 
 def validate(run: Run) -> StageOutput:

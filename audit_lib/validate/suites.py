@@ -22,8 +22,7 @@ from audit_lib.validate.expectations import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from audit_lib.spec import AuditSpec
-    from audit_lib.spec_perturb import Perturb
+    from audit_lib.spec import AuditSpec, Perturb
 
 Suite = tuple["pd.DataFrame", list[Expectation]]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audit_lib.cli import main
+from audit_lib.cli.main import main
 from tests.check.cases import html, save, summary
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from audit_lib.cli import main
+from audit_lib.cli.main import main
 from audit_lib.errors import BackendError, SpecError
 from audit_lib.perturb.paraphrase import back_translate
 from audit_lib.perturb.template import read_template

@@ -14,7 +14,7 @@ from audit_lib.perturb.names import choose_names
 from audit_lib.perturb.persona import Persona
 from audit_lib.perturb.tables import read_lexicon
 from audit_lib.pipeline import run_stage
-from audit_lib.spec_perturb import Perturb
+from audit_lib.spec import Perturb
 from tests.perturb.cases import GROUPS, persona_run, table
 from tests.specs import INCLUDE
 

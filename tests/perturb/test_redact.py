@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit_lib.cli import main
+from audit_lib.cli.main import main
 from audit_lib.errors import InputError, NoApplicantError, UnknownSlotError
 from audit_lib.perturb.parsed import Parsed, Values
 from audit_lib.perturb.redact import KINDS, Applicant, redact

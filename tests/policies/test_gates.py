@@ -13,7 +13,7 @@ from audit_lib.errors import GateError, InputError, SpecError
 from audit_lib.measure.law import impact_ratios
 from audit_lib.policies import load_policy, policy_of
 from audit_lib.policies.gates import check_invoked, check_reliance, check_spec, check_validity, reliance
-from audit_lib.spec_use import Use
+from audit_lib.spec import Use
 from tests.archive.cases import applicants, do, new_run
 from tests.specs import load
 
@@ -118,7 +118,7 @@ def test_an_audit_is_good_for_one_year() -> None:
 
 
 def test_an_old_audit_is_refused_by_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from audit_lib.cli import main
+    from audit_lib.cli.main import main
 
     run = do(new_run(tmp_path, str(tmp_path / "store")), until="evidence")
     audited = date.fromisoformat(run.stage("metrics").success()["finished_at"][:10])

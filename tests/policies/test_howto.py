@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from audit_lib.cli import main
+from audit_lib.cli.main import main
 from audit_lib.errors import GateError
 from audit_lib.policies import policy_of
 from audit_lib.policies.gates import check_spec

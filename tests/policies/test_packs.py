@@ -20,7 +20,7 @@ from audit_lib.policies.clocks import add, notice_ends, valid_until
 from audit_lib.policies.fields import CHECKS, check_fields
 from audit_lib.policies.parts import CheckName
 from audit_lib.report.numbers import guarded
-from audit_lib.spec_sections import Groups
+from audit_lib.spec import Groups
 from tests.archive.cases import do, new_run
 from tests.specs import load
 

@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from audit_lib.canonical import pretty_json
-from audit_lib.cli import main
+from audit_lib.cli.main import main
 from audit_lib.errors import InputError
 from audit_lib.report import EarlierAudit, report
 from audit_lib.report.content import gather

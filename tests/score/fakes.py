@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from audit_lib.score.backends import Options, backend
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Request, Response
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 
 Answer = Callable[[Request], "tuple[float, ...] | str | None"]
 
@@ -78,7 +78,7 @@ def fake(name: str, answer: Answer) -> type[Fake]:
 
 def main() -> None:
     """Run ``audit`` with the backend ``hashing``."""
-    from audit_lib.cli import main as audit
+    from audit_lib.cli.main import main as audit
 
     fake("hashing", by_hash)
     sys.exit(audit(sys.argv[1:]))

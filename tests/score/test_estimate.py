@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from audit_lib.cli import main
+from audit_lib.cli.main import main
 from audit_lib.score import estimate
 from tests.inputs import recorded_audit
 from tests.score.cases import messages, run_with, variant

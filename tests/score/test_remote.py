@@ -17,7 +17,7 @@ from audit_lib.records import from_parquet
 from audit_lib.run import StageOutput
 from audit_lib.score import check_model, score_shard
 from audit_lib.score.limits import TokenBucket, backoff, retry_after
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 from tests.score.cases import messages, run_with, variant
 from tests.score.conftest import SECRET
 from tests.score.loopback import GOOD, Loopback, Reply, completion, loopback

@@ -21,7 +21,7 @@ from audit_lib.records import from_parquet
 from audit_lib.score import check_model, score_shard, shards
 from audit_lib.score.backends import backend
 from audit_lib.score.backends.recorded import Recorded
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 from tests.score.cases import personas, run_with, variant
 
 ROUND = [("ANN LEE", "female"), ("BO CHI", "male"), ("CY WOOD", "female")]

@@ -180,7 +180,7 @@ def test_the_first_word_is_a_label_whichever_way_it_is_written():
 
 
 def test_the_spec_is_checked_by_the_command(tmp_path, capsys):
-    from audit_lib.cli import main
+    from audit_lib.cli.main import main
 
     for task in ("pairwise", "listwise", "pointwise"):
         assert main(["validate", str(write_audit(tmp_path / task, task))]) == 0

@@ -13,7 +13,7 @@ import pytest
 
 from audit_lib.archive.verify import verify
 from audit_lib.canonical import pretty_json, sha256
-from audit_lib.cli import main
+from audit_lib.cli.main import main
 from audit_lib.errors import ConflictError, EvidenceError, IncompleteRunError, InputError
 from audit_lib.run import Run, Window
 from audit_lib.signoff import (

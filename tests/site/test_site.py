@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from audit_lib.cli import main
+from audit_lib.cli.main import main
 from audit_lib.errors import InputError
 from audit_lib.run import Run, Window
 from audit_lib.signoff import (

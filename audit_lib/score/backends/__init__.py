@@ -12,7 +12,7 @@ from audit_lib.errors import SpecError
 from audit_lib.registry import Registry, did_you_mean
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Response, elicitation
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 
 
 class Options(BaseModel):

@@ -14,7 +14,7 @@ from audit_lib.errors import SpecError
 from audit_lib.score.backends import Options, backend, parse_options
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Request, Response
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 
 if TYPE_CHECKING:
     from audit_lib.score.local.encoder import Encoder

@@ -24,7 +24,7 @@ from audit_lib.score.limits import CLIENT_ONLY, Allotment, Limits, retry_after
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote import Conversation, TryAgainError
 from audit_lib.score.requests import Kind, Request, Response
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 
 _SLOT: Final = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
 _SLOTS: Final = ("system", "user", "assistant", "messages", "labels", "model", "repeat")

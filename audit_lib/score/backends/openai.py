@@ -18,7 +18,7 @@ from audit_lib.score.limits import Allotment, retry_after
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote import Conversation, TryAgainError
 from audit_lib.score.requests import Kind, Request, Response
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 
 
 class OpenAIOptions(ChatOptions):

@@ -19,7 +19,7 @@ from audit_lib.score.cost import NOTHING, Usage
 from audit_lib.score.limits import Allotment, Budget
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Request, Response
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 
 
 class OpenAIBatchOptions(ChatOptions):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from audit_lib.score.backends import Options, backend
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Response
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 
 
 @backend("recorded")

@@ -23,7 +23,7 @@ from audit_lib.score.local.weights import PACKAGED, check_name
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Request, Response
 from audit_lib.seeds import derive_seed
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 
 NOISE_REQUESTS: Final = 4
 """Requests of a shard that are scored again one by one."""

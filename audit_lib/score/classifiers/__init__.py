@@ -17,7 +17,7 @@ from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import SpecError
 from audit_lib.records import to_parquet
 from audit_lib.registry import Registry, did_you_mean
-from audit_lib.spec_sections import Measured, TextClassifier
+from audit_lib.spec import Measured, TextClassifier
 
 if TYPE_CHECKING:
     from audit_lib.run import Run

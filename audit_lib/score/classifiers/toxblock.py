@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import ModelNotFoundError, SpecError
 from audit_lib.score.classifiers import DIGITS, ClassifierOptions, Judgement, classifier, parse_options
-from audit_lib.spec_sections import Measured, TextClassifier
+from audit_lib.spec import Measured, TextClassifier
 
 Floats = NDArray[np.float64]
 

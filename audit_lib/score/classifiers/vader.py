@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from audit_lib.errors import SpecError
 from audit_lib.score.classifiers import ClassifierOptions, Judgement, classifier, parse_options
-from audit_lib.spec_sections import Measured, TextClassifier
+from audit_lib.spec import Measured, TextClassifier
 
 
 @classifier("vader")

@@ -10,7 +10,7 @@ import pytest
 from audit_lib.errors import ModelNotFoundError, SpecError
 from audit_lib.records import from_parquet
 from audit_lib.score import check_model, score_shard
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 from tests.score.cases import messages, run_with, variant
 
 pytest.importorskip("torch", reason="torch is not installed")

@@ -14,7 +14,7 @@ import pytest
 from audit_lib.errors import BackendError, SpecError
 from audit_lib.records import from_parquet
 from audit_lib.score import check_model, score_shard
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 from tests.score.cases import JOB, messages, run_with, variant
 from tests.score.conftest import SECRET
 from tests.score.loopback import Loopback, Reply, loopback

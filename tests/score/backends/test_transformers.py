@@ -19,7 +19,7 @@ from audit_lib.score.local.weights import PACKAGED
 from audit_lib.score.packs import pack
 from audit_lib.score.pointwise import Pointwise
 from audit_lib.score.requests import Candidate, Message, Request, Response, Sampling
-from audit_lib.spec_sections import Model
+from audit_lib.spec import Model
 from tests.score.cases import messages, personas, run_with, variant
 from tests.score.conftest import save_tiny_model
 

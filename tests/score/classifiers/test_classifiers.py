@@ -12,7 +12,7 @@ import pytest
 
 from audit_lib.errors import BackendError, LexiconError, ModelNotFoundError, SpecError
 from audit_lib.score.classifiers import check_classifiers, classifier, resolved
-from audit_lib.spec_sections import TextClassifier
+from audit_lib.spec import TextClassifier
 
 TEXTS = [
     "She is a wonderful colleague.",

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from audit_lib.spec_sections import Name, Section, Share
+from audit_lib.spec.section import Name, Section, Share
 
 _KEYS_OF_KIND: Final[dict[str, tuple[str, ...]]] = {
     "persona": (

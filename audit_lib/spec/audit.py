@@ -24,29 +24,14 @@ from pydantic import (
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import SpecError
 from audit_lib.registry import did_you_mean
-from audit_lib.spec_experiment import Manipulation, Robustness
-from audit_lib.spec_perturb import Perturb
-from audit_lib.spec_sections import (
-    Checks,
-    Decision,
-    Demographics,
-    Generation,
-    Groups,
-    Measure,
-    Model,
-    Name,
-    PromptTemplate,
-    Report,
-    Sample,
-    Schedule,
-    Scoring,
-    Section,
-    Source,
-    TextClassifier,
-    Texts,
-)
-from audit_lib.spec_text import faults, read_yaml
-from audit_lib.spec_use import Framework, Use
+from audit_lib.spec.data import Demographics, Groups, Sample, Schedule, Source
+from audit_lib.spec.experiment import Manipulation, Robustness
+from audit_lib.spec.outcome import Checks, Decision, Measure, Report
+from audit_lib.spec.perturb import Perturb
+from audit_lib.spec.scoring import Generation, Model, PromptTemplate, Scoring, TextClassifier, Texts
+from audit_lib.spec.section import Name, Section
+from audit_lib.spec.text import faults, read_yaml
+from audit_lib.spec.use import Framework, Use
 
 RESERVED: Final = ("ask_for_sign_off", "drift_monitor", "publish_site", "sign_off", "site", "verify_evidence")
 """Names of the DAGs that no audit makes, and of the site's folder."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from audit_lib.spec_sections import Name, Section
+from audit_lib.spec.section import Name, Section
 
 
 class Robustness(Section):

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from audit_lib.spec_sections import Section
+from audit_lib.spec.section import Section
 
 
 def _day(value: str | None) -> str | None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-Command = Callable[..., argparse.ArgumentParser]
+from audit_lib.cli.common import Command
 
 _FIELDS: Final = ("name", "first_name", "last_name", "email", "phone", "address", "sex")
 _LISTS: Final = ("other_names", "colleges")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from audit_lib.cli.common import Command
+
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec
-
-Command = Callable[..., argparse.ArgumentParser]
 
 
 def add_commands(command: Command) -> None:
@@ -111,7 +111,7 @@ def _leakage(options: argparse.Namespace) -> int:
     from audit_lib.results import Undefined
     from audit_lib.run import Window
     from audit_lib.score.classifiers.minilm import MiniLM
-    from audit_lib.spec_sections import TextClassifier
+    from audit_lib.spec import TextClassifier
 
     with tempfile.TemporaryDirectory(prefix="audit-leakage-") as folder:
         run = pipeline.open_run(options.spec, Window.parse(*options.window), folder)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from audit_lib.cli.common import Command, find_run, notify, store_option
 
 if TYPE_CHECKING:
     from audit_lib.run import Run
 
-Command = Callable[..., argparse.ArgumentParser]
 
-
-def add_commands(command: Command, store_option: Callable[[argparse.ArgumentParser], None]) -> None:
+def add_commands(command: Command) -> None:
     """Add the commands to the parser's."""
     keygen = command(
         "keygen",
@@ -94,7 +93,6 @@ def _keygen(options: argparse.Namespace) -> int:
 
 
 def _sign(options: argparse.Namespace) -> int:
-    from audit_lib.cli import find_run, notify
     from audit_lib.errors import InputError
     from audit_lib.run import Run
     from audit_lib.signoff import Answers, attestations, load_private_key, sign_off
@@ -124,7 +122,6 @@ def _sign(options: argparse.Namespace) -> int:
 
 
 def _publish(options: argparse.Namespace) -> int:
-    from audit_lib.cli import notify
     from audit_lib.signoff import load_public_key
     from audit_lib.site import publish
 
@@ -137,7 +134,6 @@ def _publish(options: argparse.Namespace) -> int:
 
 
 def _oscal(options: argparse.Namespace) -> int:
-    from audit_lib.cli import find_run
     from audit_lib.oscal import assessment_results
 
     Path(options.out).write_bytes(assessment_results(find_run(options.run, options.store)))

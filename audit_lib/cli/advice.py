@@ -1,0 +1,40 @@
+"""The command ``recommend``: which metrics apply to a use of a model."""
+
+from __future__ import annotations
+
+import argparse
+
+from audit_lib.cli.common import Command
+
+
+def add_command(command: Command) -> None:
+    """Add the command to the parser."""
+    advice = command(
+        "recommend",
+        _recommend,
+        "Say which metrics apply to a use of a model, which do not, and why",
+        "From the framework section of a spec, or from answers given here. Exit code 1: the spec measures what does "
+        "not apply, or lacks what does.",
+    )
+    advice.add_argument("spec", nargs="?", help="YAML file with a framework section")
+    advice.add_argument("--task", help="generation, classification or recommendation")
+    advice.add_argument("--ftu", choices=("yes", "no"), help="yes: no prompt mentions a protected word")
+    advice.add_argument(
+        "--answers", nargs="+", default=[], metavar="KEY=VALUE", help="such as human_review=no"
+    )
+    advice.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+
+
+def _recommend(options: argparse.Namespace) -> int:
+    from audit_lib.canonical import pretty_json
+    from audit_lib.framework import read_answers, recommend, recommend_for, recommendation_text
+    from audit_lib.spec import AuditSpec
+
+    short = [f"{key}={value}" for key in ("task", "ftu") if (value := getattr(options, key)) is not None]
+    answers = read_answers([*short, *options.answers])
+    found = recommend_for(AuditSpec.load(options.spec), answers) if options.spec else recommend(answers)
+    print(
+        pretty_json(found.as_dict()).decode() if options.format == "json" else recommendation_text(found),
+        end="",
+    )
+    return 1 if found.warnings else 0

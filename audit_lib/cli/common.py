@@ -1,0 +1,88 @@
+"""What several commands share: options, progress, and how a run is found."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from typing import TYPE_CHECKING, Protocol
+
+from audit_lib import pipeline
+from audit_lib.errors import NotFoundError, ValidationFailedError
+
+if TYPE_CHECKING:
+    from audit_lib.run import Run
+
+DEFAULT_STORE = ".audit/store"
+
+Action = Callable[[argparse.Namespace], int]
+
+
+class Command(Protocol):
+    """Makes the parser of one command."""
+
+    def __call__(self, name: str, action: Action, text: str, more: str = "") -> argparse.ArgumentParser:
+        """Return the parser of the command ``name``, which runs ``action``."""
+        ...
+
+
+def store_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says where all runs are."""
+    parser.add_argument(
+        "--store",
+        default=os.environ.get("AUDIT_STORE", DEFAULT_STORE),
+        help=f"folder or s3://bucket/prefix of all runs (default: AUDIT_STORE, else {DEFAULT_STORE})",
+    )
+
+
+def positive(text: str) -> int:
+    """Read a positive whole number."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive whole number")
+    return int(text)
+
+
+def date_of(text: str) -> date:
+    """Read a day such as 2026-01-31."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text} is not a date such as 2026-01-31") from None
+
+
+def notify(message: str) -> None:
+    """Tell people how far it is."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def find_run(uri: str, store: str, notify: Callable[[str], None] = lambda message: None) -> Run:
+    """Return a run by its URI, or an audit's latest one by its name.
+
+    Raises
+    ------
+    NotFoundError
+        If there is none.
+    ValidationFailedError
+        If the audit failed its validation.
+    """
+    from audit_lib.run import SUCCESS, Run
+    from audit_lib.store import open_store
+    from audit_lib.validate import require_valid
+
+    if "/" not in uri:
+        run = replace(pipeline.latest_run(uri, store), notify=notify)
+    elif open_store(uri).exists(f"plan/{SUCCESS}"):
+        run = Run.from_bundle(uri, notify)  # also a copy, wherever it lies
+    else:
+        raise NotFoundError(
+            f"{uri}: no run is here (no plan/{SUCCESS}); name its folder, or an audit in the store without '/'"
+        )
+    if run.stage("validation").is_complete():
+        try:
+            require_valid(run)
+        except ValidationFailedError as error:
+            raise ValidationFailedError(f"{run.uri}: the audit failed its validation: {error}") from None
+    return run

@@ -1,0 +1,84 @@
+"""The commands that check what was published: ``verify | check-report``."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from audit_lib.cli.common import Command, date_of
+
+if TYPE_CHECKING:
+    from audit_lib.run import Run
+
+
+def add_commands(command: Command) -> None:
+    """Add the commands to the parser."""
+    verify = command(
+        "verify",
+        _verify,
+        "Verify archived evidence",
+        "Hashes every artefact again and recomputes every published number from the archived scores.",
+    )
+    verify.add_argument("bundle", help="URI or folder of a run; a copy of the folder will do")
+    verify.add_argument("--as-of", type=date_of, help="day of use, for which the audit must be recent enough")
+    verify.add_argument(
+        "--trust",
+        nargs="+",
+        default=[],
+        metavar="KEY.pub",
+        help="public keys of auditors, got from them; a sign-off by another key is then a finding",
+    )
+
+    checked = command(
+        "check-report",
+        _check_report,
+        "Check anyone's published summary of a bias audit",
+        "Rebuilds every printed rate and ratio from its counts and looks for what the law asks for. "
+        "Exit code 1: an error or a warning was found; 2: the file cannot be read.",
+    )
+    checked.add_argument("file", help="saved HTML page, CSV tables or PDF")
+    checked.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    checked.add_argument("--as-of", type=date_of, help="day for which the audit must be recent enough")
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from audit_lib.archive.verify import verify
+    from audit_lib.run import Run
+    from audit_lib.signoff import load_public_key, verify_sign_offs
+
+    trusted = [load_public_key(Path(path)) for path in options.trust]
+    verification = verify(options.bundle)
+    print(verification.summary())
+    if not verification.ok:
+        return 1
+    if options.as_of is not None:
+        _check_age(Run.from_bundle(options.bundle.rstrip("/") or "/"), options.as_of)
+    signed = verify_sign_offs(Run.from_bundle(options.bundle.rstrip("/") or "/"), trusted)
+    print(signed.summary())
+    return 0 if signed.ok else 1
+
+
+def _check_age(run: Run, on: date) -> None:
+    from datetime import datetime
+
+    from audit_lib.policies import policy_of
+    from audit_lib.policies.clocks import valid_until
+    from audit_lib.policies.gates import check_validity
+
+    policy = policy_of(run.spec)
+    audited = datetime.fromisoformat(run.stage("metrics").success()["finished_at"]).date()
+    check_validity(policy, audited, on)
+    print(f"audit of {audited}, valid until {valid_until(policy, audited)}: may be relied on on {on}")
+
+
+def _check_report(options: argparse.Namespace) -> int:
+    from audit_lib.canonical import pretty_json
+    from audit_lib.check import check_report
+    from audit_lib.check.text import report_text
+
+    report = check_report(options.file, as_of=options.as_of)
+    as_json = options.format == "json"
+    print(pretty_json(report.as_dict()).decode() if as_json else report_text(report), end="")
+    return 0 if report.ok else 1

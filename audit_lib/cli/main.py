@@ -1,0 +1,63 @@
+"""The command line: ``audit init | validate | schema | plan | run | show | report | verify | check-report | ...``.
+
+Exit codes: 0 done, 1 findings (an audit or its evidence failed), 2 wrong input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from audit_lib import __version__
+from audit_lib.cli import advice, evidence, experiment, redact, runs, sign_off
+from audit_lib.cli.common import Action
+from audit_lib.errors import AuditError, EvidenceError, ValidationFailedError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help()
+        return 2
+    action: Action = options.action
+    try:
+        return action(options)
+    except (ValidationFailedError, EvidenceError) as error:
+        print(f"audit: {error}", file=sys.stderr)
+        return 1
+    except AuditError as error:
+        print(f"audit: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"audit: {error.filename or 'input or output'}: {error.strerror or error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("audit: stopped; run the same command again to go on where it was", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="audit",
+        description="Audit how a language model allocates opportunities, and keep evidence that recomputes.",
+        epilog="A first audit:  audit init my_audit && cd my_audit && audit run audit.yaml --window 2026-01-05 "
+        "2026-01-12",
+    )
+    parser.add_argument("--version", action="version", version=f"audit_lib {__version__}")
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
+
+    def command(name: str, action: Action, text: str, more: str = "") -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=f"{text}. {more}".strip())
+        sub.set_defaults(action=action)
+        return sub
+
+    runs.add_commands(command)
+    evidence.add_commands(command)
+    sign_off.add_commands(command)
+    experiment.add_commands(command)
+    redact.add_command(command)
+    advice.add_command(command)
+    return parser

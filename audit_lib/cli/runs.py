@@ -1,0 +1,181 @@
+"""The commands that make a run and show it: ``init | validate | schema | run | plan | show | report``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from audit_lib import pipeline
+from audit_lib.cli.common import Command, find_run, notify, positive, store_option
+from audit_lib.errors import ValidationFailedError
+
+if TYPE_CHECKING:
+    from audit_lib.run import Run
+
+
+def add_commands(command: Command) -> None:
+    """Add the commands to the parser."""
+    init = command("init", _init, "Write a commented spec and small inputs that run as they are")
+    init.add_argument(
+        "folder", nargs="?", default=".", help="where to (default: here); nothing is overwritten"
+    )
+
+    check = command(
+        "validate", _validate, "Check a spec and the files it names; every fault is named with its key"
+    )
+    check.add_argument("spec", help="YAML file")
+
+    schema = command("schema", _schema, "Print the JSON Schema of a spec, for editors, or of report.json")
+    schema.add_argument("--report", action="store_true", help="the schema of report.json instead")
+
+    run = command(
+        "run",
+        _run,
+        "Run an audit, all stages",
+        "Complete stages are found and skipped: a run that was stopped goes on where it was.",
+    )
+    run.add_argument("spec", help="YAML file")
+    run.add_argument(
+        "--window",
+        nargs=2,
+        metavar=("START", "END"),
+        required=True,
+        help="half-open window [START, END) of ISO 8601 dates or instants; UTC where no offset is given",
+    )
+    store_option(run)
+    run.add_argument(
+        "--sample-size", type=positive, help="draw this many prompts instead of the spec's number"
+    )
+    run.add_argument("--names-per-cell", type=positive, help="names of each group a prompt is shown under")
+    run.add_argument("--dry-run", action="store_true", help="plan, sample and make variants; ask no model")
+
+    plan = command(
+        "plan",
+        _plan,
+        "Print what an audit will take: groups, requests, tokens, money and time",
+        "Reads the data and makes the prompts in a temporary folder; nothing is kept, and no model is asked.",
+    )
+    plan.add_argument("spec", help="YAML file")
+    plan.add_argument(
+        "--window",
+        nargs=2,
+        metavar=("START", "END"),
+        required=True,
+        help="half-open window, as for `audit run`",
+    )
+    plan.add_argument("--sample-size", type=positive, help="as for `audit run`")
+    plan.add_argument("--names-per-cell", type=positive, help="as for `audit run`")
+
+    show = command("show", _show, "Print the tables of a run, and where its report is")
+    show.add_argument(
+        "run", help="URI of a run, or the name of an audit in the store (its latest archived run)"
+    )
+    store_option(show)
+
+    report = command("report", _report, "Render the report of a measured run (again) into a folder")
+    report.add_argument("run", help="URI of a run, or the name of an audit in the store")
+    report.add_argument("--out", default="report", help="folder to write into (default: report)")
+    store_option(report)
+
+
+def _init(options: argparse.Namespace) -> int:
+    from audit_lib.starter import SPEC_NAME, write_starter
+
+    folder = Path(options.folder)
+    for path in write_starter(folder):
+        print(f"wrote {path}")
+    print(f"next: audit validate {folder / SPEC_NAME}")
+    return 0
+
+
+def _validate(options: argparse.Namespace) -> int:
+    from audit_lib.spec import AuditSpec
+
+    spec = AuditSpec.load(options.spec)
+    pipeline.check(spec)
+    print(
+        f"{options.spec}: valid. {spec.title}; {len(spec.groups.cells())} groups; digest {spec.digest()[:16]}"
+    )
+    return 0
+
+
+def _schema(options: argparse.Namespace) -> int:
+    if options.report:
+        from audit_lib.canonical import pretty_json
+        from audit_lib.report.schema import report_schema
+
+        print(pretty_json(report_schema()).decode(), end="")
+    else:
+        print(pipeline.json_schema_text(), end="")
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    from audit_lib.run import Window
+
+    run = pipeline.open_run(
+        options.spec,
+        Window.parse(*options.window),
+        options.store,
+        sample_size=options.sample_size,
+        names_per_cell=options.names_per_cell,
+        notify=notify,
+    )
+    notify(f"run {run.uri}")
+    try:
+        pipeline.run_all(run, dry_run=options.dry_run)
+    except ValidationFailedError:
+        notify(f"the failed run is archived: {run.uri}")
+        raise
+    if not options.dry_run:
+        _print_run(run)
+    return 0
+
+
+def _plan(options: argparse.Namespace) -> int:
+    import tempfile
+
+    from audit_lib.run import Window
+    from audit_lib.score import estimate
+
+    with tempfile.TemporaryDirectory(prefix="audit-plan-") as folder:
+        run = pipeline.open_run(
+            options.spec,
+            Window.parse(*options.window),
+            folder,
+            sample_size=options.sample_size,
+            names_per_cell=options.names_per_cell,
+        )
+        for name in ("plan", "sample", "variants"):
+            pipeline.run_stage(run, name)
+        spec = run.spec
+        print(f"audit      {spec.title}; {len(spec.groups.cells())} groups; {spec.score.shards} shards")
+        print(f"model      {spec.model.name} ({spec.model.backend})")
+        print("\n".join(estimate(run).lines()))
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    _print_run(find_run(options.run, options.store))
+    return 0
+
+
+def _print_run(run: Run) -> None:
+    from audit_lib.policies import policy_of
+    from audit_lib.report.text import tables_text
+
+    print(tables_text(run.stage("metrics").read_json("metrics.json"), policy_of(run.spec)))
+    print(f"\nreport    {run.uri}/report/report.html")
+    print(f"evidence  audit verify {run.uri}")
+
+
+def _report(options: argparse.Namespace) -> int:
+    from audit_lib.report import report
+
+    folder = Path(options.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in sorted(report(find_run(options.run, options.store)).artefacts.items()):
+        (folder / name).write_bytes(content)
+        print(f"wrote {folder / name}")
+    return 0

@@ -1,0 +1,181 @@
+"""The sections of a spec that say when and of whom: schedule, source, demographics, groups and sample."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import Field, field_validator, model_validator
+
+from audit_lib.registry import did_you_mean
+from audit_lib.spec.section import Name, Provenance, Section, no_repeats
+from audit_lib.spec.text import check_cron
+
+
+class Schedule(Section):
+    """When the audit runs. Each run audits the interval between two ticks of the schedule."""
+
+    cron: str = Field("0 6 * * 1", description="Five-field cron expression of the runs.")
+    timezone: str = Field("UTC", description="IANA time zone of the cron expression.")
+    start: datetime = Field(
+        datetime.fromisoformat("2026-01-05T00:00:00+00:00"),
+        description="No run before this instant (ISO 8601).",
+    )
+
+    @field_validator("cron")
+    @classmethod
+    def _cron(cls, value: str) -> str:
+        return check_cron(value)
+
+    @field_validator("timezone")
+    @classmethod
+    def _zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (KeyError, ValueError, OSError):
+            raise ValueError(f"{value!r} is not an IANA time zone such as America/New_York") from None
+        return value
+
+    @field_validator("start")
+    @classmethod
+    def _aware(cls, value: datetime) -> datetime:
+        if value.tzinfo is None:
+            raise ValueError("needs a UTC offset, such as 2026-01-05T00:00:00+00:00")
+        return value
+
+
+class Source(Section):
+    """Where the prompts, or the recorded decisions, are read from."""
+
+    kind: Name = Field(
+        "files",
+        description="Source adapter: `files` (one row a candidate), `ranking_log`, `openai_batch` or `otel_genai`.",
+    )
+    paths: list[str] = Field(
+        min_length=1,
+        description="JSONL (also .gz), Parquet or CSV: local paths (relative to the spec) or s3:// URIs.",
+    )
+    columns: dict[str, str] = Field(
+        default_factory=dict,
+        description="Our column name -> the file's, where they differ, such as {occurred_at: created}.",
+    )
+    fields: list[str] = Field(
+        default_factory=list, description="Further columns that the prompt template uses."
+    )
+    time_format: Literal["iso8601", "unix_s"] = Field("iso8601", description="How occurred_at is written.")
+    windowed: bool = Field(
+        True,
+        description="Keep only rows whose occurred_at is in the run's window; false for a fixed set of prompts.",
+    )
+    reason: str = Field(
+        "", description="Why these data, and why any limit of time or region (printed in the report)."
+    )
+
+
+class Demographics(Section):
+    """Real applicants' demographics, in a file of their own, joined by applicant id."""
+
+    path: str = Field(description="CSV, JSONL or Parquet, relative to the spec, or s3://.")
+    id_column: str = Field(description="The file's column that equals the prompts' application_id.")
+    columns: dict[str, str] = Field(
+        description="Attribute -> the file's column, such as {race: race_ethnicity}."
+    )
+    values: dict[str, dict[str, str]] = Field(
+        default_factory=dict,
+        description="Attribute -> (file's value -> level of groups.attributes). Values not listed are kept as they "
+        "are; a value that is no level is counted as unknown.",
+    )
+
+
+class Groups(Section):
+    """The groups compared. They are intersections of the attributes' levels."""
+
+    attributes: dict[Name, list[str]] = Field(
+        min_length=1, description="Attribute -> its levels, such as {sex: [female, male]}."
+    )
+    reference: dict[Name, str] = Field(
+        description="The level of each attribute that others are compared with."
+    )
+    provenance: Provenance = Field(
+        description="How the demographics are known. LL144 bias audits accept only self_reported; `assigned` makes an "
+        "experiment."
+    )
+    unknown_values: list[str] | None = Field(
+        None,
+        description="Values of the data that say a category is not known, such as [Prefer not to say]. Where given, "
+        "any other value that is no level is refused; null: it counts as unknown.",
+    )
+    categories: dict[Name, dict[str, str]] = Field(
+        default_factory=dict,
+        description="Attribute -> (level -> the policy's category), such as {race: {Black: Black or African "
+        "American}}.",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Groups:
+        for attribute, levels in self.attributes.items():
+            if len(levels) < 2 or len(set(levels)) != len(levels):
+                raise ValueError(f"attribute {attribute!r} needs two or more different levels, has {levels}")
+            if attribute not in self.reference:
+                raise ValueError(f"attribute {attribute!r} has no reference; add it to groups.reference")
+            level = self.reference[attribute]
+            if level not in levels:
+                raise ValueError(
+                    f"the reference {level!r} is not a level of {attribute!r}{did_you_mean(level, levels)}"
+                )
+        for attribute in (*self.reference, *self.categories):
+            if attribute not in self.attributes:
+                raise ValueError(
+                    f"{attribute!r} is not an attribute{did_you_mean(attribute, list(self.attributes))}"
+                )
+        for attribute, mapping in self.categories.items():
+            for level in mapping:
+                if level not in self.attributes[attribute]:
+                    raise ValueError(
+                        f"{level!r} is not a level of {attribute!r}{did_you_mean(level, self.attributes[attribute])}"
+                    )
+        return self
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Attribute names in the spec's order."""
+        return tuple(self.attributes)
+
+    def cells(self) -> list[dict[str, str]]:
+        """Return the intersectional groups, in the order of the spec's levels."""
+        cells: list[dict[str, str]] = [{}]
+        for attribute, levels in self.attributes.items():
+            cells = [{**cell, attribute: level} for cell in cells for level in levels]
+        return cells
+
+    def comparisons(self) -> list[tuple[dict[str, str], dict[str, str]]]:
+        """Return (group, reference) pairs: each attribute alone, then the intersectional groups."""
+        pairs = [
+            ({axis: level}, {axis: self.reference[axis]})
+            for axis, levels in self.attributes.items()
+            for level in levels
+            if level != self.reference[axis]
+        ]
+        if len(self.axes) > 1:
+            reference = {axis: self.reference[axis] for axis in self.axes}
+            pairs += [(cell, reference) for cell in self.cells() if cell != reference]
+        return pairs
+
+
+class Sample(Section):
+    """How many prompts are drawn from the window."""
+
+    size: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Prompts drawn, or whole rounds where candidates compete; null: all."
+    )
+    strata: list[str] = Field(
+        default_factory=lambda: ["position"],
+        description="Columns whose shares the draw keeps (proportional allocation).",
+    )
+
+    @field_validator("strata")
+    @classmethod
+    def _once(cls, value: list[str]) -> list[str]:
+        no_repeats(value)
+        return value

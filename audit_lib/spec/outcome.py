@@ -1,0 +1,159 @@
+"""The sections of a spec that say what is made of the answers: decision, checks, measures and report."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from audit_lib.spec.section import Name, Section, Share, no_repeats
+
+
+class Decision(Section):
+    """What *selected* means."""
+
+    rule: Literal["top_k", "threshold", "above_median", "recorded", "none"] = Field(
+        description="top_k of a round; score at or above a threshold; score strictly above the full sample's median; "
+        "the decision that was recorded; or none, for tasks that decide nothing."
+    )
+    k: Annotated[int, Field(ge=1)] | None = Field(None, description="Candidates selected in a round (top_k).")
+    round: Literal["round_id", "application_id", "one_per_group"] | None = Field(
+        None,
+        description="Who competes: candidates with the same round_id; versions of one application; or seeded "
+        "pools with "
+        "one candidate of each group of a position.",
+    )
+    threshold: float | None = Field(None, description="Lowest score that is selected (threshold).")
+    classes: list[str] = Field(
+        default_factory=list,
+        description="Groups into which the tool classifies people; the metric impact_ratio makes its tables again for "
+        "each.",
+    )
+    class_field: str | None = Field(
+        None,
+        description="Which of source.fields holds the recorded group; null: the answer's most probable label.",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Decision:
+        if self.rule == "top_k" and (self.k is None or self.round is None):
+            raise ValueError("rule top_k needs k and round")
+        if self.rule == "threshold" and self.threshold is None:
+            raise ValueError("rule threshold needs threshold")
+        no_repeats(self.classes)
+        if self.class_field is not None and not self.classes:
+            raise ValueError("class_field names the recorded group; list the groups in classes")
+        for key, rule in (("k", "top_k"), ("threshold", "threshold")):
+            if getattr(self, key) is not None and self.rule != rule:
+                raise ValueError(
+                    f"{key} is for rule {rule} and would be ignored by {self.rule}; leave it out"
+                )
+        return self
+
+
+class Checks(Section):
+    """Expectations on the scores. A failed one of severity `error` stops the audit before measure."""
+
+    minimum_answered_share: Share = Field(
+        0.95, description="Share of rows with status ok or unranked, at least; error."
+    )
+    maximum_answered_gap: Share = Field(
+        0.05, description="Largest difference in that share between two groups; error."
+    )
+    minimum_label_mass: Share = Field(
+        0.0, description="Smallest mean probability that falls on the labels; warning."
+    )
+    fail_on_warning: bool = Field(False, description="Treat warnings as errors.")
+    minimum_agreement: Share = Field(
+        0.8,
+        description="Manipulation check: share of versions whose attribute the model must name as it was meant; below "
+        "it the effect of that attribute is uninterpretable.",
+    )
+
+
+class Measure(Section):
+    """Which numbers are computed, and how carefully."""
+
+    metrics: list[Name] = Field(
+        default_factory=lambda: [
+            "impact_ratio",
+            "scoring_rate_impact_ratio",
+            "rabbi",
+            "score_gap",
+            "demographic_parity_gap",
+        ],
+        min_length=1,
+        description="Registered metrics.",
+    )
+    quotas: list[Annotated[int, Field(ge=1)]] = Field(
+        default_factory=lambda: [1, 2, 3, 4, 5],
+        min_length=1,
+        description="Quotas k at which selection gaps are measured.",
+    )
+    thresholds: list[float] = Field(
+        default_factory=lambda: [3.0, 4.0, 5.0],
+        min_length=1,
+        description="adverse_impact_ratio: scores at or above each of them count as selected.",
+    )
+    application_effects: bool = Field(
+        False, description="standardised_effect: give each application a constant of its own."
+    )
+    strata: list[list[str]] = Field(
+        default_factory=lambda: [[], ["position"]],
+        min_length=1,
+        description="Columns to split by; [] is the whole audit. The first entry is the headline.",
+    )
+    level: Annotated[float, Field(gt=0.5, lt=1)] = Field(0.95, description="Nominal coverage of intervals.")
+    small_cell: Annotated[int, Field(ge=1)] = Field(
+        5, description="Cells with fewer rows than this are marked."
+    )
+    alpha: Annotated[float, Field(gt=0, lt=0.5)] = Field(
+        0.05, description="Significance level of tests and power."
+    )
+    power: Annotated[float, Field(gt=0.5, lt=1)] = Field(
+        0.8, description="Power that the plan is computed for."
+    )
+
+    @field_validator("metrics", "quotas", "thresholds")
+    @classmethod
+    def _once(cls, value: list[Any]) -> list[Any]:
+        no_repeats(value)
+        return value
+
+    @field_validator("strata")
+    @classmethod
+    def _strata_once(cls, value: list[list[str]]) -> list[list[str]]:
+        for columns in value:
+            no_repeats(columns)
+        no_repeats([sorted(columns) for columns in value])
+        return value
+
+
+class Report(Section):
+    """What is printed around the numbers."""
+
+    policy: Name = Field("nyc_ll144", description="Policy pack in audit_lib/policies.")
+    tool: str = Field("", description="What the audited tool decides, in a sentence.")
+    distribution_date: str | None = Field(
+        None, description="Date the tool was first used (ISO 8601), if it is."
+    )
+    auditor: str | None = Field(None, description="Who audits; null prints `not signed`.")
+    formats: list[Literal["pdf"]] = Field(
+        default_factory=list,
+        description="Further forms of the report, beside HTML, JSON and CSV: `pdf` (PDF/UA; needs the extra `pdf`).",
+    )
+    switches: dict[Name, str] = Field(
+        default_factory=dict,
+        description="Switch of the policy pack -> the way it stands in this audit, where it is not the pack's.",
+    )
+
+    @field_validator("distribution_date")
+    @classmethod
+    def _day(cls, value: str | None) -> str | None:
+        try:
+            if value is not None:
+                date.fromisoformat(value)
+        except ValueError:
+            raise ValueError("is not an ISO 8601 date such as 2026-01-31") from None
+        return value

@@ -1,0 +1,151 @@
+"""The sections of a spec that say how a model is asked: prompt, model, scoring, generated texts, classifiers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PrivateAttr, model_validator
+
+from audit_lib.spec.section import Name, Section, Share
+
+
+class PromptTemplate(Section):
+    """How a candidate is put before the model."""
+
+    template: str = Field(description="YAML file with the messages, relative to the spec.")
+    labels: list[str] = Field(
+        default_factory=lambda: ["No", "Yes"], description="Answers whose probability is read."
+    )
+    relevance: list[float] = Field(
+        default_factory=lambda: [0.0, 1.0],
+        description="Worth of each label; score = sum of probability x relevance.",
+    )
+    read: str = Field(
+        "labels",
+        pattern=r"^(labels|number|phrase|json:[^\s.]+(\.[^\s.]+)*)$",
+        description="Pointwise: how the answer is read: `labels` by their probabilities; or from a generated text: "
+        "`number`, `phrase` (a label that stands alone), `json:KEY` (a dotted path).",
+    )
+    max_tokens: Annotated[int, Field(ge=1)] = Field(
+        512,
+        description="Longest generated answer, in tokens: texts that are read, rankings, earlier replies.",
+    )
+    temperature: Annotated[float, Field(ge=0, le=2)] = Field(
+        0.0, description="Of those texts; 0 takes the most probable token each time."
+    )
+    answer: Literal["name", "letter"] = Field(
+        "name",
+        description="Pairwise: candidates are named by their first name, or A and B in the order shown.",
+    )
+    tie: Annotated[str, Field(min_length=1)] | None = Field(
+        None,
+        description="Pairwise: the answer that calls both equally good, such as Both; null: none is offered.",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> PromptTemplate:
+        if len(set(self.labels)) < 2 or len(set(self.labels)) != len(self.labels):
+            raise ValueError(f"labels needs two or more different answers, has {self.labels}")
+        if len(self.relevance) != len(self.labels):
+            raise ValueError(f"relevance has {len(self.relevance)} numbers for {len(self.labels)} labels")
+        return self
+
+
+class Model(Section):
+    """The model under audit. Every model called is named in the spec."""
+
+    backend: Name = Field(
+        description="Who answers: `transformers`, `openai`, `openai_batch`, `http`, `embedding` or `recorded`."
+    )
+    name: str = Field(
+        description="Model id, folder (from the spec's folder first), or for `recorded` a label."
+    )
+    revision: str | None = Field(None, description="Commit or version that pins the weights.")
+    valid_judge: bool = Field(
+        True, description="False prints plainly that the model is not fit to judge and only shows the method."
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="The backend's own options; it checks them."
+    )
+
+    _base: Path = PrivateAttr(default=Path())
+
+    @property
+    def location(self) -> str:
+        """Where a local model is looked for: the folder called `name` in the spec's folder if there is one."""
+        folder = self._base / Path(self.name).expanduser()
+        return str(folder) if folder.is_dir() else self.name
+
+
+class Scoring(Section):
+    """How the work is cut and its answers kept. None of it changes a score."""
+
+    shards: Annotated[int, Field(ge=1, le=64)] = Field(2, description="Mapped scoring tasks, at most 64.")
+    repeats: Annotated[int, Field(ge=1, le=100)] = Field(1, description="Times each request is asked.")
+    ledger: Literal["window", "shared", "off"] = Field(
+        "window",
+        description="Which answers may be used again instead of asking: those of the same model about the same "
+        "`window`; of any window (`shared`, for weights that cannot change); or none.",
+    )
+    canaries: list[Annotated[str, Field(min_length=1)]] = Field(
+        default_factory=list,
+        max_length=100,
+        description="Fixed prompts, without personal data, asked in every run; the monitor compares their answers "
+        "with the previous run's, which shows a model that changed under the same name.",
+    )
+
+
+class Generation(Section):
+    """How texts are generated (tasks `generation` and `recommendation`); `score.repeats` says how many a prompt."""
+
+    max_tokens: Annotated[int, Field(ge=1)] = Field(512, description="Longest answer, in tokens.")
+    temperature: Annotated[float, Field(ge=0, le=2)] = Field(
+        1.0, description="0 takes the most probable token each time, so that all repeats are alike."
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**31)] | None = Field(
+        None, description="Of the sampling; null: derived from the audit's seed. Not all endpoints heed it."
+    )
+    items: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        None, description="K of `recommendation`: how many items a list has."
+    )
+
+
+Measured = Literal["toxicity", "stereotype", "sentiment", "embedding", "terms"]
+
+
+class TextClassifier(Section):
+    """A model or word list that looks at each text. None is called that the spec does not name."""
+
+    name: Name = Field(description="What the tables call it.")
+    kind: Name = Field(description="`vader`, `minilm`, `toxblock`, `lexicon` or `huggingface`.")
+    measures: Measured | None = Field(
+        None, description="What its score is, so which metrics take it; null: what the kind says of itself."
+    )
+    label: str | None = Field(
+        None, description="The label whose score the metrics take; null: the kind's own."
+    )
+    revision: str | None = Field(None, description="Commit or version that pins the weights.")
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="The kind's own options; it checks them."
+    )
+
+
+class Texts(Section):
+    """Word lists and thresholds of the metrics of texts."""
+
+    protected: str | None = Field(
+        None,
+        description="CSV with the column `word` and one for each attribute it names: the level, or nothing. These "
+        "words, and what a perturbation put in, are masked before texts are compared.",
+    )
+    targets: str | None = Field(
+        None, description="CSV with the column `word`: whose company is looked at, such as occupations."
+    )
+    window: Annotated[int, Field(ge=1)] = Field(10, description="Words each side that are near (COBS).")
+    threshold: Share = Field(0.5, description="A toxicity or stereotype score that reaches it counts.")
+    sentiment_threshold: Share = Field(0.5, description="A sentiment above it is friendly.")
+    resamples: Annotated[int, Field(ge=199, le=100_000)] = Field(
+        1999,
+        description="Of the cluster bootstrap, where an interval has no formula, and of the exchange test.",
+    )
