@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Final
 
 from audit_lib.errors import UnknownSlotError
@@ -46,9 +47,20 @@ def key_of(slot: str) -> str:
     >>> [key_of(slot) for slot in ("name", "Pronoun.subject", "LAST_NAME", "jobTitle")]
     ['name', 'pronoun.subject', 'last_name', 'jobTitle']
     """
+    return _written(slot)[0]
+
+
+@lru_cache(maxsize=1024)  # templates have few slots, and fill them for every persona
+def _written(slot: str) -> tuple[str, Callable[[str], str] | None]:
+    """Return a slot's key, and what its case does to the value."""
     if slot.isupper() and len(slot) > 1:
-        return slot.lower()
-    return slot[:1].lower() + slot[1:]
+        return slot.lower(), str.upper
+    key = slot[:1].lower() + slot[1:]
+    return key, None if key == slot else _capitalised
+
+
+def _capitalised(value: str) -> str:
+    return value[:1].upper() + value[1:]
 
 
 def slot_value(slot: str, values: Mapping[str, str]) -> str:
@@ -67,13 +79,11 @@ def slot_value(slot: str, values: Mapping[str, str]) -> str:
     """
     if slot == OPEN:
         return "{{"
-    key = key_of(slot)
-    value = _lookup(key, values)
+    key, cased = _written(slot)
+    value = values[key] if key in values else _lookup(key, values)
     if value is None:
         raise UnknownSlotError(f"slot {{{{{slot}}}}} has no value{did_you_mean(key, sorted(values))}")
-    if slot == key:
-        return value
-    return value.upper() if slot.isupper() and len(slot) > 1 else value[:1].upper() + value[1:]
+    return value if cased is None else cased(value)
 
 
 def _lookup(key: str, values: Mapping[str, str]) -> str | None:
@@ -91,6 +101,7 @@ def _lookup(key: str, values: Mapping[str, str]) -> str | None:
     return None
 
 
+@lru_cache(maxsize=4096)
 def _ascii(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]", "", plain) or "x"

@@ -14,8 +14,9 @@ from audit_lib.errors import LexiconError
 from audit_lib.perturb.attributes import Signal
 from audit_lib.perturb.change import Change
 from audit_lib.perturb.names import choose_names
+from audit_lib.perturb.parsed import Parsed, Values
 from audit_lib.perturb.tables import read_lexicon as read_lexicon
-from audit_lib.perturb.template import fill, slots
+from audit_lib.perturb.template import slots
 from audit_lib.registry import did_you_mean
 from audit_lib.seeds import generator
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 Cell = Mapping[str, str]
 _SIGNALS: Final = {"pronouns": "pronoun.{}", "titles": "{}"}
 _NAME_SLOTS: Final = ("name", "first_name", "last_name")
+_HELD: Final = 10_000  # personas whose derived values are kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,7 @@ class Persona:
     signals: list[Signal]
     each: int
     account: dict[str, Any] = field(default_factory=dict)
+    _known: dict[tuple[str, ...], Values] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def from_run(cls, run: Run) -> Persona:
@@ -137,14 +140,25 @@ class Persona:
 
     def changes(self, index: int, fields: Mapping[str, str], groups: Sequence[int]) -> Iterator[Change]:
         """Yield the variants of a prompt: its slots filled."""
+        parsed = {name: Parsed.of(text) for name, text in fields.items()}
         for edit in self.edits(index, groups):
+            values = self._derived(edit.values)
             yield Change(
                 cell=edit.cell,
                 replicate=edit.replicate,
                 values=edit.values,
-                fields={name: fill(text, edit.values) for name, text in fields.items()},
+                fields={name: text.render(values) for name, text in parsed.items()},
                 candidate=edit.values.get("name"),
             )
+
+    def _derived(self, values: Mapping[str, str]) -> Values:
+        """Return the persona's values with what was derived from them; each persona comes with many prompts."""
+        key = tuple(values.values())  # all personas have the same slots, in one order
+        if (known := self._known.get(key)) is None:
+            if len(self._known) >= _HELD:
+                self._known.clear()
+            self._known[key] = known = Values(values)
+        return known
 
 
 def _names(

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import re
+import runpy
 from collections import Counter, defaultdict
 from pathlib import Path
 from types import ModuleType
@@ -248,6 +249,24 @@ def test_the_builder_gives_the_shipped_file(builder: ModuleType) -> None:
         pytest.skip("AUDIT_NAME_TABLES does not name the folder of the Census tables (lexicons/SOURCES.md)")
     built = builder.build(Path(tables)).to_csv(index=False, lineterminator="\n")
     assert built == (INCLUDE / "lexicons" / "names.csv").read_text(encoding="utf-8")
+
+
+def test_zip_codes_are_four_of_each_race_and_none_twice() -> None:
+    rows = read_csv("signals/zip_code.csv")
+    assert Counter(row["race"] for row in rows) == dict.fromkeys(("White", "Black", "Asian", "Hispanic"), 4)
+    assert len({row["zip_code"] for row in rows}) == 16
+    assert all(re.fullmatch("1[01][0-9]{3}", row["zip_code"]) for row in rows)
+    sources = (INCLUDE / "lexicons" / "SOURCES.md").read_text(encoding="utf-8")
+    assert all(f"{row['zip_code']} (0." in sources for row in rows)
+
+
+def test_the_zip_codes_are_those_that_the_builder_chooses(tmp_path: Path) -> None:
+    tables = os.environ.get("AUDIT_ZIP_TABLES")
+    if not tables:
+        pytest.skip("AUDIT_ZIP_TABLES does not name the folder of the Census tables (lexicons/SOURCES.md)")
+    chosen = runpy.run_path(str(INCLUDE / "lexicons" / "build_zip_codes.py"))["build"](Path(tables))
+    built = chosen[["race", "zip_code"]].to_csv(index=False, lineterminator="\n")
+    assert built == (INCLUDE / "lexicons" / "signals" / "zip_code.csv").read_text(encoding="utf-8")
 
 
 def test_pronouns_and_titles_cover_the_sexes_of_the_names(
