@@ -13,6 +13,7 @@ from audit_lib.check.columns import Table, has_header, tables_of
 from audit_lib.check.documents import Document, Format, read_document
 from audit_lib.check.findings import KINDS, SEVERITIES, Finding, Kind, Rebuilt
 from audit_lib.check.rebuild import rebuild
+from audit_lib.check.schema import SCHEMA
 from audit_lib.errors import InputError
 from audit_lib.policies import Policy, load_policy
 
@@ -65,7 +66,7 @@ class CheckedReport:
     def as_dict(self) -> dict[str, Any]:
         """JSON form."""
         return {
-            "schema": "audit-check-report/1",
+            "schema": SCHEMA,
             "file": self.file,
             "format": self.format,
             "policy": self.policy,
@@ -146,6 +147,7 @@ def check_document(
     findings += taxonomy.doubles(tables)
     for group in adding.groups_of(tables):
         findings += adding.families(group, pack, unknown or 0)
+        findings += adding.selected_alike(group, pack, unknown or 0)
         findings += adding.unknown_people(group)
     # What could not be read may be what seems to be missing.
     if all(finding.id != "unreadable_table" for finding in findings):
@@ -181,6 +183,8 @@ def _not_checked(
     found = [document.caution] if document.caution else []
     if document.format == "csv":
         found.append("required fields and words: the file holds tables only")
+    elif said.no_audit:
+        found.append("F01 and the age of the audit: the page says that it is none, so it has no date of one")
     elif as_of is None:
         found.append("age of the audit: give --as-of")
     elif said.audited is None:

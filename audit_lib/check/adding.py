@@ -156,6 +156,34 @@ def families(group: dict[str, Table], policy: Policy, unknown: int) -> Iterator[
                 yield from _differences(coarse, fine, attributes[0], unknown)
 
 
+def selected_alike(group: dict[str, Table], policy: Policy, unknown: int) -> Iterator[Finding]:
+    """Yield tables of one attribute each in which so different numbers are selected that people must be missing.
+
+    Two attributes divide the same people; only those whose category is unknown can be in one table and not in the
+    other.
+    """
+    sums: list[tuple[Table, int, int]] = []
+    for table in group.values():
+        if len(policy.family(str(table.family)).attributes) != 1 or "selected" not in table.headers:
+            continue
+        rows = table.of("category")
+        counts = [(row.cell("applicants").count, row.cell("selected").count) for row in rows]
+        if rows and not any(None in pair for pair in counts):
+            sums.append((table, sum(n or 0 for n, _ in counts), sum(s or 0 for _, s in counts)))
+    for number, (table, people, selected) in enumerate(sums):
+        for other, others, also in sums[:number]:
+            if abs(selected - also) > max(unknown, abs(people - others)):
+                yield Finding(
+                    id="tables_do_not_add_up",
+                    table=table.name,
+                    column=table.headers["selected"],
+                    printed=str(selected),
+                    recomputed=str(also),
+                    message=f"of {people} people here {selected} are selected, of {others} in table {other.name} "
+                    f"{also}: more apart than people of unknown category can be",
+                )
+
+
 def _differences(coarse: Table, fine: Table, attribute: str, unknown: int) -> Iterator[Finding]:
     gaps: list[tuple[Row, Meaning, int]] = []
     more, possible = 0, True

@@ -194,6 +194,19 @@ def test_unknown_people_can_explain_a_difference_and_only_so_far(tmp_path: Path)
     assert kinds(few, notes=False) == ["tables_do_not_add_up"]
 
 
+@pytest.mark.parametrize(("sex", "wrong"), [((682, 267), False), ((682, 268), True), ((681, 268), False)])
+def test_as_many_people_of_whom_another_number_is_selected(
+    tmp_path: Path, sex: tuple[int, int], wrong: bool
+) -> None:
+    """One person more selected than in the other table needs one person whose category is unknown."""
+    race = {"White": (412, 156), "Asian": (298, 105), "Black": (312, 86), "Hispanic": (225, 62)}
+    tables = {SEX: rated({"Male": sex, "Female": (565, 142)}), RACE: rated(race)}
+    found = [f for f in checked(tmp_path, tables).findings if f.id == "tables_do_not_add_up"]
+    assert [(f.table, f.printed, f.recomputed) for f in found] == (
+        [(f"2 ({RACE})", "409", "410")] if wrong else []
+    )
+
+
 def test_totals_and_shares(tmp_path: Path) -> None:
     header = ("Sex", "Applicants", "Selected", "Share of data", "Selection rate", "Impact ratio")
     rows = [
