@@ -7,7 +7,7 @@ arXiv:2407.10853, section 4). Nothing of them is here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from functools import cache
 from importlib.resources import files
@@ -199,7 +199,56 @@ def recommend(answers: Mapping[str, Answer], measured: Sequence[str] | None = No
     )
 
 
-def recommend_for(spec: AuditSpec, further: Mapping[str, Answer] | None = None) -> Recommendation:
+def measured_ftu(design: Mapping[str, Any]) -> bool | None:
+    """Return whether no prompt of a run mentions a protected word, by its ``design.json``.
+
+    None where nobody looked: the spec has no `perturb.terms`, or names fill slots and the words around say nothing.
+
+    Examples
+    --------
+    >>> looked = {"perturbation": "lexicon", "ftu": {"unaware": True}}
+    >>> measured_ftu(looked), measured_ftu(looked | {"perturbation": "persona"}), measured_ftu({})
+    (True, None, None)
+    """
+    if "ftu" not in design:
+        return None
+    unaware = bool(design["ftu"]["unaware"])
+    return None if unaware and design["perturbation"] == "persona" else unaware
+
+
+def ftu_conflict(spec: AuditSpec, design: Mapping[str, Any]) -> str | None:
+    """Say where the spec's answer on mentions is not what its prompts are; None where it is, or nobody looked."""
+    measured = measured_ftu(design)
+    answered = None if spec.framework is None else spec.framework.ftu
+    if measured is None or answered is None or measured == answered:
+        return None
+    share = design["ftu"]["any"]
+    return (
+        f"framework.ftu says that {'no prompt mentions' if answered else 'prompts mention'} a protected word; of "
+        f"{design['ftu']['prompts']} prompts {share['mentioning']} mention one of perturb.terms"
+    )
+
+
+def needs_mentions(metrics: Sequence[str]) -> tuple[str, ...]:
+    """Return those of some metrics that do not apply where no prompt mentions a protected word.
+
+    Examples
+    --------
+    >>> needs_mentions(["impact_ratio", "counterfactual_rouge_l"])
+    ('counterfactual_rouge_l',)
+    """
+    needing = {
+        name
+        for family in load_framework().families
+        if any(rule.when == {"ftu": True} and not rule.applies for rule in family.rules)
+        for name in family.metrics
+    }
+    return tuple(name for name in metrics if name in needing)
+
+
+def recommend_for(
+    spec: AuditSpec, further: Mapping[str, Answer] | None = None, design: Mapping[str, Any] | None = None
+) -> Recommendation:
     """Say which metrics apply to a spec, from its ``framework`` section, and compare them with what it measures.
 
     Parameters
@@ -208,20 +257,27 @@ def recommend_for(spec: AuditSpec, further: Mapping[str, Answer] | None = None) 
         The audit.
     further : mapping of str to bool or str, optional
         Answers that come before the spec's.
+    design : mapping, optional
+        ``design.json`` of a run of it: whether prompts mention a protected word is then what was measured, and a
+        different answer of the spec is a warning.
 
     Raises
     ------
     SpecError
         If neither the spec nor `further` has an answer.
     """
-    if spec.framework is None and not further:
+    if spec.framework is None and not further and design is None:
         raise SpecError(
             f"{spec.audit}: no framework section; write its answers there, or give them as options"
         )
     answers = {} if spec.framework is None else spec.framework.model_dump(mode="json", exclude_none=True)
+    if design is not None and (measured := measured_ftu(design)) is not None:
+        answers["ftu"] = measured
     answers |= further or {}
     answers.setdefault("task", _TASKS.get(spec.task, "classification"))
-    return recommend(answers, spec.measure.metrics)
+    found = recommend(answers, spec.measure.metrics)
+    conflict = None if design is None else ftu_conflict(spec, design)
+    return found if conflict is None else replace(found, warnings=(conflict, *found.warnings))
 
 
 def read_answers(pairs: Sequence[str]) -> dict[str, Answer]:

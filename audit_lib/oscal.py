@@ -104,7 +104,7 @@ class _Ids:
 def _observation(ids: _Ids, content: Content, table: RateTable, row: TableRow) -> dict[str, Any]:
     kind, family = content.policy.table(table.kind), content.policy.family(table.family)
     guidance, digits = content.policy.guidance.threshold, content.policy.rounding.ratio
-    facts = {"n": str(row.n), "selected": str(row.selected)}
+    facts = {"hidden": "yes"} if row.hidden else {"n": str(row.n), "selected": str(row.selected)}
     if isinstance(row.rate, Fraction):
         facts["rate"] = f"{row.selected}/{row.n}"
     if isinstance(row.ratio, Fraction):
@@ -115,6 +115,8 @@ def _observation(ids: _Ids, content: Content, table: RateTable, row: TableRow) -
         words = (
             f"Impact ratio {facts['impact-ratio']}: {row.selected} of {row.n}, against {table.comparator}."
         )
+    elif row.hidden:
+        words = f"Not printed: {row.ratio.reason}."
     else:
         words = f"Impact ratio undefined: {row.ratio.reason}. {row.selected} of {row.n}."
     return {

@@ -201,6 +201,7 @@ def check(spec: AuditSpec) -> None:
     from audit_lib.sample import SOURCES
     from audit_lib.sample.stage import check_strata
     from audit_lib.score import check_model, check_read
+    from audit_lib.score.materials import check_leakage
     from audit_lib.score.requests import elicitation, kinds_asked
 
     _check_attributes(spec)
@@ -217,6 +218,7 @@ def check(spec: AuditSpec) -> None:
     check_spec(policy, spec)
     files = spec.read_design_files()
     check_further(spec, files)
+    check_leakage(spec)
     check_metrics(spec, files)
     if "prompt.template" in files:
         _check_slots(spec, slots_asked_for(files["prompt.template"], spec))

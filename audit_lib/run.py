@@ -26,6 +26,7 @@ from audit_lib.errors import (
     InputError,
     NotFoundError,
 )
+from audit_lib.policies import gates, policy_of
 from audit_lib.records import from_parquet
 from audit_lib.spec import AuditSpec
 from audit_lib.store import Store, open_store
@@ -233,7 +234,16 @@ class Run:
 
     @classmethod
     def open(cls, spec: AuditSpec, window: Window, root: str, notify: Callable[[str], None] = _silent) -> Run:
-        """Return the run of `spec` over `window` under the store's `root`. Nothing is written."""
+        """Return the run of `spec` over `window` under the store's `root`. Nothing is written.
+
+        Raises
+        ------
+        GateError
+            If the law of the spec's policy does not let such an audit pass.
+        SpecError
+            If the policy does not exist.
+        """
+        gates.check_spec(policy_of(spec), spec)
         return cls(spec, RunKey(spec.audit, window, spec.digest()), open_store(root), notify)
 
     @classmethod

@@ -1,7 +1,8 @@
 """Measure the figures of the README and of docs/: ``python -m benchmarks [NAME ...]``.
 
-Without a name: `pipeline` and `measure`, which need nothing but the project. The others need data or a
-peer's own environment, and say so: `text`, `coverage`, `replication`, `substitution`.
+Without a name: `pipeline` and `measure`, which need nothing but the project. The others need data, a model, or a
+peer's own environment, and say so: `text`, `coverage`, `replication`, `substitution`, `scoring` (torch), `gpu` (a
+CUDA device; without one it says that nothing was measured).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import subprocess
 import sys
 
 DEFAULT = ("pipeline", "measure")
-OTHERS = ("redaction", "scoring_api", "text", "coverage", "replication", "substitution")
+OTHERS = ("redaction", "scoring", "scoring_api", "gpu", "text", "coverage", "replication", "substitution")
 
 
 def main(names: list[str]) -> int:

@@ -27,6 +27,7 @@ from tests.perturb.marked import passages, pronoun_cases, scores
 _HEADINGS = {
     "passages": "passages that the rules were made with",
     "held_out": "held out: passages written after the rules and never used to change them, by the same author",
+    "held_out_hard": "held out, hard: kinds in which a review found faults, written after their mending",
 }
 
 DOSSIER = """Resume of {name}
@@ -63,9 +64,15 @@ def table(name: str, checks: Sequence[str]) -> None:
             f"| {kind} | {s.marked} | {s.found} | {s.recall:.3f} | {s.redacted} | {s.right} | {s.precision:.3f} |"
         )
     right, of = pronoun_cases(read, results)
+    silent = sum(
+        not any(s.start < m.end and m.start < s.end for s in (*result.spans, *result.doubts))
+        for passage, result in zip(read, results, strict=True)
+        for m in passage.marks
+    )
     back = sum(result.restored() == passage.text for passage, result in zip(read, results, strict=True))
     unsure = sum(not span.sure for result in results for span in result.spans)
     print(f"\npronouns with the right case: {right} of {of} found")
+    print(f"marks with no span and no doubt on them, left in silence: {silent}")
     print(
         f"to check: {unsure} spans redacted but unsure; {sum(len(r.doubts) for r in results)} doubtful places left"
     )

@@ -37,7 +37,7 @@ _KNOWN = (
 )  # fmt: skip
 _AROUND = tokenise(
     "the manager here said that many others would help with health and theory while heading there to other shells "
-    "managing chemical history in manual work and reported the results of the team to a wider audience every month"
+    "managing chemical history in manual work and reported the results of the team to their wider audience every month"
 )
 
 

@@ -14,6 +14,8 @@ from audit_lib.cli.main import main
 from audit_lib.errors import SpecError
 from audit_lib.framework import load_framework, recommend, recommend_for
 from audit_lib.measure.stage import METRICS
+from audit_lib.pipeline import run_stage
+from tests.perturb.test_substitution import lexicon_run
 from tests.specs import load, write
 
 FNR = ("false_negative_rate_gap", "false_omission_rate_gap")
@@ -139,3 +141,33 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert len(document["warnings"]) == 3
     assert main(["recommend", "--task", "classification", "--answers", "ftu"]) == 2
     assert "key=value" in capsys.readouterr().err
+
+
+LOOKED = {
+    "perturbation": "lexicon",
+    "ftu": {"prompts": 8, "unaware": True, "any": {"mentioning": 0}},
+}
+
+
+def test_what_was_measured_on_the_prompts_comes_before_the_spec_s_answer() -> None:
+    spec = load(framework={"task": "recommendation", "ftu": False, "invariance": True})
+    found = recommend_for(spec, design=LOOKED)
+    assert found.answers["ftu"] is True and found.metrics() == ()
+    assert found.warnings[0].startswith(
+        "framework.ftu says that prompts mention a protected word; of 8 prompts 0"
+    )
+    assert recommend_for(spec).answers["ftu"] is False
+    assert recommend_for(spec, {"ftu": False}, LOOKED).answers["ftu"] is False, "an option comes first"
+    assert recommend_for(spec, design={"perturbation": "none"}).answers["ftu"] is False
+
+
+def test_the_command_takes_the_measured_answer_of_a_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = lexicon_run(
+        tmp_path, ["She cooks.", "Maps."], framework={"task": "recommendation", "invariance": True}
+    )
+    run_stage(run, "variants")
+    main(["recommend", "--run", run.uri, "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    assert document["answers"]["ftu"] is False and "jaccard" in " ".join(document["metrics"])

@@ -44,6 +44,8 @@ _WORDS: Final[Mapping[str, str]] = {
     r"(?:no|insufficient|not enough|lack of|too little) historical data",
 }  # fmt: skip
 _REACH: Final = 120
+# A day that something ends or begins on is not the day of the audit.
+_OTHER_DAY: Final = re.compile(r"\b(?:until|expires?|valid|use (?:after|from)|before)\b", re.IGNORECASE)
 _TEST_DATA: Final = re.compile(
     r"\b(?:test data|synthetic (?:data|applicants|candidates|resumes))\b", re.IGNORECASE
 )
@@ -52,11 +54,17 @@ _ASKED: Final = re.compile(
     r"\b(?:why|whether|if|unless|when|where|may|can)\b.*\btest data\b|\btest data (?:may|can|only)\b",
     re.IGNORECASE,
 )
-_MADE: Final = re.compile(
-    r"generat|creat|construct|obtain|simulat|written by|drawn from|collected", re.IGNORECASE
+_MADE: Final = r"(?:generat|creat|construct|obtain|simulat|written by|drawn from|collected)"
+_HOW_MADE: Final = re.compile(
+    rf"{_TEST_DATA.pattern}[^.]{{0,200}}{_MADE}|{_MADE}[^.]{{0,200}}{_TEST_DATA.pattern}", re.IGNORECASE
 )
 _NEVER_USED: Final = re.compile(
     r"never (?:been )?used|not yet (?:been )?(?:used|in use|deployed)", re.IGNORECASE
+)
+# As a title or a notice says it; that one number "is not a bias audit" says nothing about the page.
+_NO_AUDIT: Final = re.compile(
+    r"\b(?:experiment|calculation|exercise|demonstration|study)\b[^.]{0,120}\bnot a bias audit\b",
+    re.IGNORECASE,
 )
 NEGATED: Final = re.compile(r"\b(?:not?|never|nor|neither|without|cannot|none)\b|n't\b", re.IGNORECASE)
 _COUNT: Final = re.compile(
@@ -74,10 +82,13 @@ class Said:
         The latest date that follows words about the audit's date.
     unknown : int or None
         The largest number of people in a sentence about unknown categories.
+    no_audit : str
+        The sentence in which the page says of itself that it is an experiment and no bias audit, or empty.
     """
 
     audited: date | None
     unknown: int | None
+    no_audit: str = ""
 
 
 def read_words(text: str) -> Said:
@@ -86,22 +97,31 @@ def read_words(text: str) -> Said:
     Examples
     --------
     >>> read_words("Date of the audit: June 29, 2023. 1,250 individuals had an unknown sex.")
-    Said(audited=datetime.date(2023, 6, 29), unknown=1250)
+    Said(audited=datetime.date(2023, 6, 29), unknown=1250, no_audit='')
     """
     audited = [day for day in _dates_after("F01", text) if day is not None]
-    return Said(audited=max(audited, default=None), unknown=_unknown(text))
+    no_audit = next((s for s in sentences(text) if _NO_AUDIT.search(s)), "")
+    return Said(audited=max(audited, default=None), unknown=_unknown(text), no_audit=no_audit)
 
 
 def fields(
     text: str, said: Said, unknown: int | None, tables: Sequence[Table], policy: Policy
 ) -> Iterator[Finding]:
-    """Yield the required fields for which no words were found; `unknown` is what words or tables give."""
+    """Yield the required fields for which no words were found; `unknown` is what words or tables give.
+
+    A page that calls itself no bias audit has no date of one (F01); that it does is a finding of its own.
+    """
+    if said.no_audit:
+        message = "it fulfils no duty of the law, whatever its numbers; these are checked all the same"
+        yield Finding(id="no_bias_audit", printed=said.no_audit, message=message)
     duties = {field.id: field for field in policy.required_fields}
     test_data = [s for s in sentences(text) if _uses_test_data(s)]
     for name, pattern in _WORDS.items():
         words = re.search(pattern, text, re.IGNORECASE)
         found, missing = words is not None, "no words for it"
         if name == "F01":
+            if said.no_audit:
+                continue
             found, missing = said.audited is not None, "no date beside words for it" if words else missing
         elif name == "F08":
             used = bool(_NEVER_USED.search(text)) or any(day for day in _dates_after("F08", text))
@@ -109,7 +129,9 @@ def fields(
         elif name == "F09":
             found |= not any(has_excluded(table) for table in tables)
         elif name == "F10":
-            found = not test_data or (found and any(_MADE.search(s) for s in test_data))
+            joined = text.replace("\n", " ")  # a label on paper goes over lines
+            why = re.search(pattern, joined, re.IGNORECASE)
+            found = not test_data or (why is not None and _HOW_MADE.search(joined) is not None)
             missing = "test data are named; why, or how they were made, was not found"
         if not found:
             yield _not_found(duties[name].id, duties[name].duty, duties[name].cite, missing)
@@ -159,7 +181,8 @@ def _dates_after(field: str, text: str) -> Iterator[date | None]:
         end = words.end() + _REACH
         if (stop := other.search(text, words.end(), end)) is not None:
             end = stop.start()
-        if (found := DATE.search(text, words.end(), end)) is not None:
+        found = DATE.search(text, words.end(), end)
+        if found is not None and not (field == "F01" and _OTHER_DAY.search(text, words.end(), found.start())):
             yield read_date(found)
 
 

@@ -95,6 +95,9 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         "four_fifths_as_law": Kind(
             "warning", "four fifths is stated as if the law set it; it is guidance", "29 CFR 1607.4(D)"
         ),
+        "no_bias_audit": Kind(
+            "note", "the page says of itself that it is no bias audit", "5-301(a); 5-303(a)"
+        ),
         "audit_too_old": Kind("error", "the audit is older than the law allows", "5-301(a)"),
         "audit_after_as_of": Kind(
             "warning", "the audit's date lies after the day of this check", "5-303(a)(1)"

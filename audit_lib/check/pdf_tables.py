@@ -37,6 +37,7 @@ def pdf_document(content: bytes, path: Path) -> Document:
         raise InputError(f"{path}: reading PDF needs pdfplumber; pip install 'audit-lib[check]'") from None
     try:
         with pdfplumber.open(io.BytesIO(content)) as pdf:
+            _name_encodings(pdf.doc)
             tagged = tagged_document(pdf)
             if tagged is not None and any(has_header(grid) for grid in tagged.grids):
                 return tagged
@@ -54,6 +55,29 @@ def pdf_document(content: bytes, path: Path) -> Document:
     if not any(texts):
         raise CorruptFileError(f"{path}: no text in the PDF; a scan cannot be checked")
     return Document(format="pdf", text="\n".join(texts), grids=tuple(grids), caution=caution)
+
+
+def _name_encodings(document: Any) -> None:
+    """Read fonts with an encoding of their own (as of a page that lacks a glyph) by the codes themselves.
+
+    pdfminer knows encodings by name only and drops the text of such a font. What a code means in Unicode goes by the
+    code, so that only widths can suffer.
+    """
+    from pdfminer.pdftypes import PDFStream, resolve1
+    from pdfminer.psparser import LIT
+
+    for number in {number for xref in document.xrefs for number in xref.get_objids()}:
+        try:
+            font = resolve1(document.getobj(number))
+        except Exception:  # noqa: BLE001 - a broken object is met again, and named, where it is used
+            continue
+        if (
+            isinstance(font, dict)
+            and font.get("Subtype") is LIT("Type0")
+            and "ToUnicode" in font
+            and isinstance(resolve1(font.get("Encoding")), PDFStream)
+        ):
+            font["Encoding"] = LIT("Identity-H")
 
 
 def _ruled(pages: Sequence[Any]) -> list[Grid]:

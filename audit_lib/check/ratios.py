@@ -110,7 +110,7 @@ def _without_ratio(table: Table, people: Sequence[Member], policy: Policy) -> It
     total = sum(m.row.cell("applicants").count or 0 for m in people)
     if "ratio" not in table.headers or all(m.rate is None or m.rate.high == 0 for m in people):
         return
-    if not any(m.row.cell("ratio").number for m in people) and any(_is_withheld(m) for m in people):
+    if not any(m.row.cell("ratio").number for m in people) and any(_is_withheld(table, m) for m in people):
         return  # over a comparator that is withheld, any ratio would give its rate away
     for member in people:
         n = member.row.cell("applicants").count
@@ -120,9 +120,8 @@ def _without_ratio(table: Table, people: Sequence[Member], policy: Policy) -> It
             yield _ratio_finding("category_without_ratio", table, member.row, message)
 
 
-def _is_withheld(member: Member) -> bool:
-    cell = member.row.cell("applicants")
-    return bool(cell.text) and cell.is_none
+def _is_withheld(table: Table, member: Member) -> bool:
+    return "applicants" in table.headers and member.row.cell("applicants").is_none
 
 
 def _law(printed: Sequence[Member], rated: Sequence[Member]) -> list[Rate]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from audit_lib.cli.common import Command
+from audit_lib.cli.common import Command, find_run, store_option
 
 
 def add_command(command: Command) -> None:
@@ -22,6 +22,11 @@ def add_command(command: Command) -> None:
     advice.add_argument(
         "--answers", nargs="+", default=[], metavar="KEY=VALUE", help="such as human_review=no"
     )
+    advice.add_argument(
+        "--run",
+        help="a run, or an audit in the store: whether its prompts mention a protected word is then measured",
+    )
+    store_option(advice)
     advice.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
 
 
@@ -32,7 +37,12 @@ def _recommend(options: argparse.Namespace) -> int:
 
     short = [f"{key}={value}" for key in ("task", "ftu") if (value := getattr(options, key)) is not None]
     answers = read_answers([*short, *options.answers])
-    found = recommend_for(AuditSpec.load(options.spec), answers) if options.spec else recommend(answers)
+    run = find_run(options.run, options.store) if options.run else None
+    design = None if run is None else run.stage("variants").read_json("design.json")
+    if options.spec:
+        found = recommend_for(AuditSpec.load(options.spec), answers, design)
+    else:
+        found = recommend(answers) if run is None else recommend_for(run.spec, answers, design)
     print(
         pretty_json(found.as_dict()).decode() if options.format == "json" else recommendation_text(found),
         end="",

@@ -111,6 +111,7 @@ def _leakage(options: argparse.Namespace) -> int:
     from audit_lib.results import Undefined
     from audit_lib.run import Window
     from audit_lib.score.classifiers.minilm import MiniLM
+    from audit_lib.score.materials import embedded
     from audit_lib.spec import TextClassifier
 
     with tempfile.TemporaryDirectory(prefix="audit-leakage-") as folder:
@@ -131,6 +132,7 @@ def _leakage(options: argparse.Namespace) -> int:
         }
         table = run.stage("variants").read_table("variants.parquet")
     rows = [row for row in table.to_dict("records") if not isinstance(row.get("variation"), str)]
+    judge = MiniLM(section, None)
     groups: dict[str, list[Dot]] = {}
     print(f"{'attribute':<12}{'level':<16}{'material':<22}{'AUC':>7}  95% interval       n   applications")
     for field in options.fields:
@@ -138,7 +140,7 @@ def _leakage(options: argparse.Namespace) -> int:
         for row in rows:
             text = texts_of[row["prompt_id"]][field]
             texts.append(fill(text, json.loads(row["edits"])) if row["perturbation"] == "persona" else text)
-        vectors = [list(judged.vector or ()) for judged in MiniLM(section, None).classify(texts)]
+        vectors = [embedded(judge, text)[0] for text in texts]
         for axis in spec.groups.axes:
             labels = [value if isinstance(value, str) else None for value in (row[axis] for row in rows)]
             for leak in leakage(vectors, labels, [row["application_id"] for row in rows], seed=spec.seed):

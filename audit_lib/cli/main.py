@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from audit_lib import __version__
-from audit_lib.cli import advice, evidence, experiment, redact, runs, sign_off
+from audit_lib.cli import advice, compare, evidence, experiment, redact, runs, sign_off
 from audit_lib.cli.common import Action
 from audit_lib.errors import AuditError, EvidenceError, ValidationFailedError
 
@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     evidence.add_commands(command)
     sign_off.add_commands(command)
     experiment.add_commands(command)
+    compare.add_command(command)
     redact.add_command(command)
     advice.add_command(command)
     return parser

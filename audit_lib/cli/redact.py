@@ -19,7 +19,8 @@ def add_command(command: Command) -> None:
         _redact,
         "Make templates of dossiers: names, pronouns and the like become slots",
         "Writes templates/, coverage.json (counts, nothing personal) and review/ (PRIVATE: the dossiers, every span "
-        "marked). Exit code 1: a dossier could not be redacted, never names its applicant, or presents two.",
+        "marked). Exit code 1: a dossier could not be redacted, never names its applicant, presents two, or has pages "
+        "that need OCR.",
     )
     redact.add_argument("files", nargs="+", metavar="FILE", help=".txt, .md, .pdf or .docx")
     redact.add_argument("--out", required=True, help="folder to write into; nothing is overwritten")
@@ -66,7 +67,16 @@ def _redact(options: argparse.Namespace) -> int:
     if out.exists() and any(out.iterdir()):
         raise ConflictError(f"{out}: not empty; name a new folder, so that no earlier review is lost")
     (out / "templates").mkdir(parents=True)
-    (out / "review").mkdir()
+    private = out / "review"
+    private.mkdir()
+    private.chmod(0o700)
+
+    def keep(name: str, content: bytes) -> None:
+        """Write a private file, which nobody else on the machine may read."""
+        path = private / name
+        path.touch(mode=0o600)
+        path.write_bytes(content)
+
     rows: list[dict[str, Any]] = []
     listed = []
     for number, file in enumerate(options.files, start=1):
@@ -88,15 +98,19 @@ def _redact(options: argparse.Namespace) -> int:
             row["status"] = "several candidates"
         elif not redacted.names_found:
             row["status"] = "name not found"
+        elif dossier.pages_without_text:
+            row["status"] = "pages need OCR"
         row |= {
             "format": dossier.format, "pages_without_text": len(dossier.pages_without_text),
-            "candidates": redacted.candidates, "doubts": len(redacted.doubts), "coverage": redacted.coverage(),
+            "checks": list(redacted.checks), "candidates": redacted.candidates,
+            "doubts": len(redacted.doubts), "coverage": redacted.coverage(),
         }  # fmt: skip
         (out / "templates" / f"{label}.txt").write_bytes(template.encode())
-        (out / "review" / f"{label}.json").write_bytes(pretty_json(review(redacted)))
-        (out / "review" / f"{label}.html").write_text(review_html(redacted, label), encoding="utf-8")
+        unread = dossier.pages_without_text
+        keep(f"{label}.json", pretty_json(review(redacted, pages_unread=unread)))
+        keep(f"{label}.html", review_html(redacted, label, unread).encode())
     (out / "coverage.json").write_bytes(pretty_json({"dossiers": rows}))
-    (out / "review" / "files.json").write_bytes(pretty_json({"files": listed}))
+    keep("files.json", pretty_json({"files": listed}))
     return _print(rows, out)
 
 
@@ -104,6 +118,8 @@ def _print(rows: list[dict[str, Any]], out: Path) -> int:
     for row in rows:
         spans = sum(kind["redacted"] for kind in row.get("coverage", {}).values())
         detail = row.get("message") or f"{spans} spans redacted, {row['doubts']} doubtful places left"
+        if unread := row.get("pages_without_text"):
+            detail += f"; pages without text, not read: {unread}"
         print(f"{row['dossier']}  {row['status']}: {detail}")
     faults = sum(row["status"] != "ok" for row in rows)
     print(f"{len(rows) - faults} of {len(rows)} without a fault; read {out / 'review'} (private) before use")
@@ -121,6 +137,7 @@ def _applicants(options: argparse.Namespace) -> dict[str, Any]:
     from audit_lib.errors import InputError
     from audit_lib.perturb.persona import read_lexicon
     from audit_lib.perturb.redact import Applicant
+    from audit_lib.registry import did_you_mean
 
     given = {field: getattr(options, field) for field in _FIELDS}
     given |= {field: tuple(getattr(options, field)) for field in _LISTS}
@@ -134,6 +151,9 @@ def _applicants(options: argparse.Namespace) -> dict[str, Any]:
         raise InputError("give --applicants, or --name and the like, and not both")
     path = Path(options.applicants)
     table = read_lexicon(path.read_bytes(), "--applicants", ("file",), path.name)
+    for column in table[0]:
+        if column not in (columns := ["file", *_FIELDS, *_LISTS]):
+            raise InputError(f"--applicants: column {column!r} is not known{did_you_mean(column, columns)}")
     found: dict[str, Any] = {}
     for file in options.files:
         mine = [row for row in table if row["file"] in (file, Path(file).name)]
@@ -144,5 +164,8 @@ def _applicants(options: argparse.Namespace) -> dict[str, Any]:
             )
         row = {k: v for k, v in mine[0].items() if k in _FIELDS and v}
         lists = {k: tuple(p.strip() for p in mine[0].get(k, "").split(";") if p.strip()) for k in _LISTS}
-        found[file] = Applicant(**row, **lists)  # type: ignore[arg-type]
+        try:
+            found[file] = Applicant(**row, **lists)  # type: ignore[arg-type]
+        except InputError as error:
+            raise InputError(f"--applicants: row {table.index(mine[0]) + 1}: {error}") from None
     return found

@@ -27,7 +27,11 @@ def add_commands(command: Command) -> None:
     check.add_argument("spec", help="YAML file")
 
     schema = command("schema", _schema, "Print the JSON Schema of a spec, for editors, or of report.json")
-    schema.add_argument("--report", action="store_true", help="the schema of report.json instead")
+    which = schema.add_mutually_exclusive_group()
+    which.add_argument("--report", action="store_true", help="the schema of report.json instead")
+    which.add_argument(
+        "--check-report", action="store_true", help="the schema of `audit check-report --format json` instead"
+    )
 
     run = command(
         "run",
@@ -106,6 +110,11 @@ def _schema(options: argparse.Namespace) -> int:
         from audit_lib.report.schema import report_schema
 
         print(pretty_json(report_schema()).decode(), end="")
+    elif options.check_report:
+        from audit_lib.canonical import pretty_json
+        from audit_lib.check.schema import check_schema
+
+        print(pretty_json(check_schema()).decode(), end="")
     else:
         print(pipeline.json_schema_text(), end="")
     return 0
@@ -163,9 +172,12 @@ def _show(options: argparse.Namespace) -> int:
 
 def _print_run(run: Run) -> None:
     from audit_lib.policies import policy_of
+    from audit_lib.report.suppress import printable
     from audit_lib.report.text import tables_text
 
-    print(tables_text(run.stage("metrics").read_json("metrics.json"), policy_of(run.spec)))
+    policy = policy_of(run.spec)
+    metrics, _ = printable(run.stage("metrics").read_json("metrics.json"), run.spec, policy)
+    print(tables_text(metrics, policy))
     print(f"\nreport    {run.uri}/report/report.html")
     print(f"evidence  audit verify {run.uri}")
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.common import Command, find_run, notify, store_option
+from audit_lib.cli.common import Command, date_of, find_run, notify, store_option
 
 if TYPE_CHECKING:
     from audit_lib.run import Run
@@ -61,6 +61,9 @@ def add_commands(command: Command) -> None:
         default=[],
         metavar="KEY.pub",
         help="public keys of auditors, got from them; runs that another key signed are left out",
+    )
+    site.add_argument(
+        "--as-of", type=date_of, help="day for which audits are called past their validity (default: today)"
     )
     site.add_argument(
         "--base", default="", help="address it is served under, such as https://audits.example.org/"
@@ -122,12 +125,17 @@ def _sign(options: argparse.Namespace) -> int:
 
 
 def _publish(options: argparse.Namespace) -> int:
+    from datetime import UTC, datetime
+
     from audit_lib.signoff import load_public_key
     from audit_lib.site import publish
 
     trusted = [load_public_key(Path(path)) for path in options.trust]
     done = publish(options.store, base=options.base, trusted=trusted, notify=notify)
     print(f"{done.uri}: {done.files} files, {done.written} new or changed")
+    day = options.as_of or datetime.now(UTC).date()
+    for one in done.validity:
+        print(f"WARNING {one.on(day)}" if one.is_past(day) else one.on(day))
     for reason in done.left_out:
         print(f"NOT PUBLISHED {reason}")
     return 1 if done.left_out else 0

@@ -6,6 +6,7 @@ of the rows into shards, in any order, therefore gives the same arrays.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -111,6 +112,33 @@ class Answers:
             ),
             repeats=repeats,
         )
+
+
+TIED: Final = -1.0
+"""In the place of an answer where repeats of a question tie for the most frequent one."""
+
+
+def modal(scores: pa.Table, variant_ids: pa.ChunkedArray) -> pa.Table:
+    """Give all answered repeats of some variants their most frequent answer, or `TIED`.
+
+    Answers that are places in a list of labels have no mean: between the first and the third is not the second.
+    """
+    own = pc.is_in(scores["variant_id"], variant_ids).to_numpy()
+    values = scores["score"].to_numpy().astype(np.float64)
+    rows = np.flatnonzero(own & ~np.isnan(values))
+    ids = scores["variant_id"].take(pa.array(rows)).to_pylist()
+    said: dict[str, Counter[float]] = {}
+    for one, value in zip(ids, values[rows].tolist(), strict=True):
+        said.setdefault(one, Counter())[value] += 1
+    most = {one: _most(counts) for one, counts in said.items()}
+    values[rows] = [most[one] for one in ids]
+    column = pa.array(values, mask=np.isnan(values))
+    return scores.set_column(scores.column_names.index("score"), "score", column)
+
+
+def _most(counts: Counter[float]) -> float:
+    (one, first), *others = counts.most_common(2)
+    return TIED if others and others[0][1] == first else one
 
 
 def _means(values: NDArray[np.float64], place: NDArray[Any], n: int) -> NDArray[np.float64]:

@@ -79,6 +79,9 @@ class StandardisedEffects:
                 return effect
         raise KeyError(key)
 
+    def __contains__(self, key: tuple[str, Hashable]) -> bool:
+        return any((effect.factor, effect.level) == key for effect in self.effects)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSums:

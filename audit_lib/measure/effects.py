@@ -8,6 +8,7 @@ matter of adverse impact (`audit_lib.measure.thresholds`). The two answer differ
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.correspondence import StandardisedEffects, cluster_sums
-from audit_lib.measure.inference import Compared, Unit, score_unit
+from audit_lib.measure.inference import Compared, score_unit
 from audit_lib.measure.manipulation import agreement_reason
 from audit_lib.measure.rows import Rows, compact
 from audit_lib.measure.variations import NONE, Varied
@@ -26,13 +27,14 @@ from audit_lib.stats._checks import t_quantile
 from audit_lib.stats.clusters import t_test
 
 WITHIN_NOISE: Final = "within_noise"
-"""Flag of an effect no larger than what controls, which change nothing, show."""
+"""Flag of an effect no larger than what noise alone gives, by the controls, which change nothing."""
 
 OBSERVED: Final = (
     "effects are of attributes that an experiment assigned, and here they are observed in real people, who differ in "
     "more than the attribute; adverse_impact_ratio is the measure for real applicants"
 )
 
+_WITHIN: Final = " and a constant of each application"
 _CR1: Final = "clustered errors (CR1)"
 _PLACEBO: Final = (CONTROL, FORMAT)
 
@@ -49,6 +51,19 @@ def experiment_only(spec: AuditSpec) -> None:
         raise UndefinedMetricError(OBSERVED)
 
 
+def within_applications(spec: AuditSpec) -> bool:
+    """Tell whether each application has a constant of its own: as the spec says, else where the design deals blocks.
+
+    The paper shows every application in all versions: its estimate with one constant for all is then the same as
+    within applications, and so are its errors. In a block an application comes in some groups only, and without
+    constants of their own the applications' merits would stand in the estimate as noise.
+    """
+    if spec.measure.application_effects is not None:
+        return spec.measure.application_effects
+    blocks = spec.perturb is not None and spec.perturb.design == "balanced_incomplete"
+    return blocks and score_unit(spec) == "application"
+
+
 def effects(rows: Rows, spec: AuditSpec) -> list[Compared]:
     """Estimate the main effects of the attributes, in the ordinary rows and in those of each variation.
 
@@ -58,14 +73,13 @@ def effects(rows: Rows, spec: AuditSpec) -> list[Compared]:
         By variation (``none`` first), then in the order of the spec's attributes and levels. A control asks what
         was asked already: its effects would be the same hypothesis again.
     """
-    floor = noise_limit(rows, spec)
-    found = _of_rows(rows, spec, NONE, floor)
+    found = _of_rows(rows, spec, NONE)
     if rows.varied is not None:
         for name in rows.varied.names():
             if name != CONTROL and not name.startswith(CHECK):
-                found += _of_rows(rows.varied.only(name).rows, spec, name, floor)
-    doubts = {axis: agreement_reason(rows, spec, axis) for axis in rows.attributes}
-    return [_doubted(one, doubts[next(iter(one.group))]) for one in found]
+                found += _of_rows(rows.varied.only(name).rows, spec, name)
+    limits = noise_limits(rows, spec)
+    return [_told(one, rows, spec, limits) for one in found]
 
 
 def noise_floors(rows: Rows, spec: AuditSpec) -> list[Compared]:
@@ -81,29 +95,42 @@ def noise_floors(rows: Rows, spec: AuditSpec) -> list[Compared]:
     return [_floor(rows, rows.varied.only(name), spec, name) for name in names]
 
 
-def noise_limit(rows: Rows, spec: AuditSpec) -> float | None:
-    """Return the size up to which an effect may be noise: the control's farthest limit; None without controls.
+def noise_limits(rows: Rows, spec: AuditSpec) -> dict[tuple[str, str], float]:
+    """Return the size, in points of the score, up to which noise alone moves the effect of each attribute and level.
 
-    A format may move all groups alike, which is no noise in a difference between them: its effects stand in the table.
+    The regression of the effects, fitted to ``control - same row``, gives the standard error that noise has there.
+    Such a difference has the noise of two answers and the effect that of one, so the limit is
+    ``t(applications - 1) * standard error / sqrt(2)``: an effect of nothing but noise exceeds it as often as
+    ``measure.level`` leaves. Levels without a control have none. Controls stand beside the ordinary rows only.
     """
-    limits = []
-    for one in noise_floors(rows, spec):
-        if isinstance(one.value, Undefined) or one.parameters["variation"] != CONTROL:
-            continue
-        ends = [one.value] if isinstance(one.interval, Undefined) else [one.interval.low, one.interval.high]
-        limits.append(max(map(abs, ends)))
-    return max(limits, default=None)
+    if rows.varied is None or CONTROL not in rows.varied.names():
+        return {}
+    control = rows.varied.only(CONTROL)
+    differences = control.rows.score - control.twin
+    known = differences[np.isfinite(differences)]
+    same = known.size > 0 and bool(known.min() == known.max())
+    limits = {}
+    for axis, fitted in _fits(control.rows, differences, spec).items():
+        for code, level in enumerate(rows.attributes[axis]):
+            if same:
+                limits[axis, level] = 0.0
+            elif isinstance(fitted.fit, StandardisedEffects) and (axis, code) in fitted.fit:
+                error = fitted.fit[axis, code].standard_error
+                if not isinstance(error, Undefined):
+                    t = t_quantile(spec.measure.level, fitted.fit.degrees_of_freedom)
+                    limits[axis, level] = t * error * fitted.fit.outcome_sd / math.sqrt(2)
+    return limits
 
 
 def spread(rows: Rows) -> float:
-    """Return the sample SD of the scores of known groups: the unit of the effects.
+    """Return the sample SD of the scores of rows with a known attribute: the unit of the effects.
 
     Raises
     ------
     UndefinedMetricError
         If there are fewer than two scores, or all are equal.
     """
-    scores = rows.score[np.isfinite(rows.score) & rows.known()]
+    scores = rows.score[np.isfinite(rows.score) & np.logical_or.reduce(list(_known(rows).values()))]
     if scores.size < 2:
         raise UndefinedMetricError(f"{scores.size} scores: no spread to take as the unit")
     if scores.min() == scores.max():
@@ -111,12 +138,48 @@ def spread(rows: Rows) -> float:
     return float(scores.std(ddof=1))
 
 
-def _of_rows(rows: Rows, spec: AuditSpec, variation: str, floor: float | None) -> list[Compared]:
-    kept = np.flatnonzero(np.isfinite(rows.score) & rows.known())
-    factors = _levels(rows, kept)
-    unit = score_unit(spec)
-    clusters = compact((rows.round if unit == "round" else rows.application)[kept] + 1)[0]
-    references = {axis: levels.index(spec.groups.reference[axis]) for axis, levels in rows.attributes.items()}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fitted:
+    """A regression; the levels, as places in the spec, of the rows in it; rows that have no level of the attribute."""
+
+    fit: StandardisedEffects | Undefined
+    codes: dict[str, NDArray[np.int64]]
+    unknown: int
+
+
+def _of_rows(rows: Rows, spec: AuditSpec, variation: str) -> list[Compared]:
+    fits = _fits(rows, rows.score, spec)
+    return [
+        _estimate(rows, spec, fits[axis], axis, level, variation)
+        for axis, levels in rows.attributes.items()
+        for level in levels
+        if level != spec.groups.reference[axis]
+    ]
+
+
+def _fits(rows: Rows, outcome: NDArray[np.float64], spec: AuditSpec) -> dict[str, _Fitted]:
+    """Regress the outcome on all attributes, for each attribute over the rows in which it is known.
+
+    A text that mentions one attribute only (lexicon substitution) has no level of the others: unknown is then a
+    level of theirs, so that no row is lost to the attribute that it does show.
+    """
+    scored, known = np.isfinite(outcome), _known(rows)
+    if all(bool(one[scored].all()) for one in known.values()):
+        fitted = _fitted(rows, outcome, np.flatnonzero(scored), tuple(known), 0, spec)
+        return dict.fromkeys(known, fitted)
+    return {
+        axis: _fitted(
+            rows, outcome, np.flatnonzero(scored & own), (axis,), int((scored & ~own).sum()), spec
+        )
+        for axis, own in known.items()
+    }
+
+
+def _fitted(
+    rows: Rows, outcome: NDArray[np.float64], kept: NDArray[Any], own: tuple[str, ...], unknown: int, spec: AuditSpec
+) -> _Fitted:
+    factors = {axis: code[kept] for axis, code in _levels(rows).items()}
+    clusters = compact((rows.round if score_unit(spec) == "round" else rows.application)[kept] + 1)[0]
     fit: StandardisedEffects | Undefined
     try:
         if kept.size == 0:
@@ -125,46 +188,43 @@ def _of_rows(rows: Rows, spec: AuditSpec, variation: str, floor: float | None) -
         present = {axis: codes for axis, codes in factors.items() if np.unique(codes).size > 1}
         if not present:
             raise UndefinedMetricError("no attribute has two levels here")
-        here = {axis: references[axis] for axis in present}
-        if absent := next((a for a, code in here.items() if not (present[a] == code).any()), None):
-            raise UndefinedMetricError(f"nobody with a score has the reference level of {absent}")
-        sums = cluster_sums(rows.score[kept], present, clusters)
-        fit = sums.effects(here, spec.measure.application_effects)
+        here = {}
+        for axis, codes in present.items():
+            reference = rows.attributes[axis].index(spec.groups.reference[axis])
+            if (codes == reference).any():
+                here[axis] = reference
+            elif axis in own:
+                raise UndefinedMetricError(f"nobody with a score has the reference level of {axis}")
+            else:
+                here[axis] = int(codes.min())
+        fit = cluster_sums(outcome[kept], present, clusters).effects(here, within_applications(spec))
     except UndefinedMetricError as error:
         fit = Undefined(str(error))
-    return [
-        _estimate(rows, spec, unit, fit, axis, levels, level, factors[axis], variation, floor)
-        for axis, levels in rows.attributes.items()
-        for level in levels
-        if level != spec.groups.reference[axis]
-    ]
+    return _Fitted(fit=fit, codes=factors, unknown=unknown)
 
 
-def _levels(rows: Rows, kept: NDArray[Any]) -> dict[str, NDArray[np.int64]]:
-    """Return the place of each row's level in the spec, by attribute."""
+def _levels(rows: Rows) -> dict[str, NDArray[np.int64]]:
+    """Return the place of each row's level in the spec, by attribute; one beyond the last for none."""
     sizes = [len(levels) + 1 for levels in rows.attributes.values()]
-    codes = np.unravel_index(rows.profile[kept], sizes)
+    codes = np.unravel_index(rows.profile, sizes)
     return {axis: code.astype(np.int64) for axis, code in zip(rows.attributes, codes, strict=True)}
 
 
+def _known(rows: Rows) -> dict[str, NDArray[np.bool_]]:
+    return {axis: codes < len(rows.attributes[axis]) for axis, codes in _levels(rows).items()}
+
+
 def _estimate(
-    rows: Rows,
-    spec: AuditSpec,
-    unit: Unit,
-    fit: StandardisedEffects | Undefined,
-    axis: str,
-    levels: tuple[str, ...],
-    level: str,
-    codes: NDArray[np.int64],
-    variation: str,
-    floor: float | None,
+    rows: Rows, spec: AuditSpec, fitted: _Fitted, axis: str, level: str, variation: str
 ) -> Compared:
-    reference = spec.groups.reference[axis]
+    reference, levels = spec.groups.reference[axis], rows.attributes[axis]
+    fit, codes = fitted.fit, fitted.codes[axis]
     sizes = [int((codes == levels.index(name)).sum()) for name in (level, reference)]
     value: float | Undefined
     error: float | Undefined
     parameters: dict[str, int | float | str] = {
-        "variation": variation, "application_effects": int(spec.measure.application_effects),
+        "variation": variation, "application_effects": int(within_applications(spec)),
+        "without_score": int((~np.isfinite(rows.score)).sum()), f"{axis} unknown": fitted.unknown,
     }  # fmt: skip
     clusters = 0
     try:
@@ -178,8 +238,6 @@ def _estimate(
     except KeyError:
         value = error = Undefined(f"nobody with a score has the level {level!r} of {axis}")
     flags = ["small_cell"] if min(sizes) < spec.measure.small_cell else []
-    if floor is not None and not isinstance(value, Undefined) and abs(value) <= floor:
-        flags.append(WITHIN_NOISE)
     interval, tests = _inference(value, error, clusters, spec.measure.level)
     return Compared(
         metric="standardised_effect",
@@ -190,7 +248,8 @@ def _estimate(
         n_group=sizes[0],
         n_reference=sizes[1],
         clusters=clusters,
-        method=f"least squares on main effects, per SD of the score; clustered by {unit}",
+        method=f"least squares on main effects{_WITHIN if within_applications(spec) else ''}, per SD of the score; "
+        f"clustered by {score_unit(spec)}",
         group={axis: level},
         reference={axis: reference},
         stratum=dict(rows.levels),
@@ -212,15 +271,21 @@ def _inference(
     return interval, (t_test(value, error, clusters - 1, clusters, _CR1),)
 
 
-def _doubted(one: Compared, reason: str | None) -> Compared:
-    """Withhold an effect of an attribute that the model does not perceive as it was meant."""
-    if reason is None:
+def _told(one: Compared, rows: Rows, spec: AuditSpec, limits: dict[tuple[str, str], float]) -> Compared:
+    """Mark an effect that noise gives, and withhold one of groups that the model does not perceive as meant."""
+    ((axis, level),) = one.group.items()
+    if (reason := agreement_reason(rows, spec, axis, level)) is not None:
+        nothing = Undefined(reason)
+        return replace(
+            one, value=nothing, interval=nothing, standard_error=nothing, tests=(),
+            flags=(*one.flags, "uninterpretable"),
+        )  # fmt: skip
+    limit, sd = limits.get((axis, level)), one.parameters.get("outcome_sd")
+    if limit is None or sd is None or isinstance(one.value, Undefined) or one.parameters["variation"] != NONE:
         return one
-    nothing = Undefined(reason)
-    fields: dict[str, Any] = {name: getattr(one, name) for name in one.__dataclass_fields__}
-    fields |= {"value": nothing, "interval": nothing, "standard_error": nothing, "tests": ()}
-    fields["flags"] = (*(flag for flag in one.flags if flag != WITHIN_NOISE), "uninterpretable")
-    return Compared(**fields)
+    limit /= float(sd)
+    flags = (*one.flags, WITHIN_NOISE) if abs(one.value) <= limit else one.flags
+    return replace(one, flags=flags, parameters=dict(one.parameters) | {"noise_limit": limit})
 
 
 def _floor(rows: Rows, varied: Varied, spec: AuditSpec, name: str) -> Compared:

@@ -7,8 +7,10 @@ this predictor finds nothing; it does not say that there is nothing to find.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,9 +38,9 @@ class Leak:
     value : float or Undefined
         AUC out of sample; 0.5 is chance.
     interval : Interval or Undefined
-        DeLong's, on the logit scale, clustered by application.
+        DeLong's, on the logit scale, clustered by application; of folds widened by Nadeau and Bengio's correction.
     n, positives, clusters : int
-        Rows, those of the level, and applications.
+        Rows that were predicted, those of the level, and applications.
     """
 
     level: str
@@ -56,6 +58,7 @@ def leakage(
     *,
     penalty: float = 1.0,
     folds: int = 10,
+    split: Literal["folds", "half"] = "folds",
     seed: int = 0,
     level: float = 0.95,
 ) -> list[Leak]:
@@ -76,7 +79,11 @@ def leakage(
     penalty : float
         Of `fit_logistic`.
     folds : int
-        Parts.
+        Parts, where `split` is ``folds``.
+    split : {"folds", "half"}
+        Predict every fold from the others; or one half of the applications from the other half, which leaves the
+        predicted ones independent of how the predictor was made, at the price of half the data. The paper trains on
+        one half; ten folds are its out-of-sample AUC.
     seed : int
         Of the draw.
     level : float
@@ -112,9 +119,16 @@ def leakage(
     kept = np.array([label is not None for label in labels], dtype=bool)
     x, own = x[kept], np.array([label for label in labels if label is not None])
     names, clusters = np.unique(np.array(applications)[kept], return_inverse=True)
-    if names.size < folds:
-        raise UndefinedMetricError(f"{names.size} applications for {folds} folds")
-    part = _folds(own, clusters, folds, seed)
+    least = folds if split == "folds" else 4
+    if names.size < least:
+        raise UndefinedMetricError(
+            f"{names.size} applications for {folds} folds"
+            if split == "folds"
+            else f"{names.size} applications for two halves"
+        )
+    part = _folds(own, clusters, folds if split == "folds" else 2, seed)
+    outs = [part == fold for fold in range(folds)] if split == "folds" else [part == 1]
+    told = np.logical_or.reduce(outs)
     levels = sorted(set(own.tolist()))
     found = []
     for name in levels[:1] if len(levels) == 2 else levels:
@@ -123,17 +137,18 @@ def leakage(
         value: float | Undefined
         interval: Interval | Undefined
         try:
-            for fold in range(folds):
-                out = part == fold
+            for out in outs:
                 scores[out] = _predicted(x[~out], y[~out], x[out], penalty)
-            value = float(auc(scores, y))
-            interval = _interval(scores, y, clusters, level)
+            value = float(auc(scores[told], y[told]))
+            interval = _interval(scores[told], y[told], clusters[told], level)
+            if split == "folds" and isinstance(interval, Interval):
+                interval = _widened(interval, value, folds)
         except UndefinedMetricError as error:
             value = interval = Undefined(str(error))
         found.append(
             Leak(
-                level=name, value=value, interval=interval, n=int(y.size), positives=int(y.sum()),
-                clusters=int(names.size),
+                level=name, value=value, interval=interval, n=int(told.sum()), positives=int(y[told].sum()),
+                clusters=int(np.unique(clusters[told]).size),
             )
         )  # fmt: skip
     return found
@@ -204,8 +219,14 @@ def _predicted(x: Floats, y: NDArray[np.bool_], new: Floats, penalty: float) -> 
     sd = np.where(sd > 1e-12, sd, 1.0)
     # Scaled by the root of their number too: the penalty then does not depend on the width of the embedding.
     scale = sd * np.sqrt(x.shape[1])
-    weights, constant = fit_logistic((x - mean) / scale, y, penalty)
-    return np.asarray((new - mean) / scale @ weights + constant)
+    x, new = (x - mean) / scale, (new - mean) / scale
+    if x.shape[1] > x.shape[0]:
+        # The penalised weights lie in the span of the rows: as few unknowns as there are rows give the same fit.
+        basis = np.linalg.qr(x.T)[0]
+        x, new = x @ basis, new @ basis
+    weights, constant = fit_logistic(x, y, penalty)
+    # Rounded, so that equal texts tie whatever the order in which a processor adds.
+    return np.asarray((new @ weights + constant).round(9))
 
 
 def _folds(labels: NDArray[np.str_], clusters: NDArray[np.int64], folds: int, seed: int) -> NDArray[np.int64]:
@@ -219,6 +240,27 @@ def _folds(labels: NDArray[np.str_], clusters: NDArray[np.int64], folds: int, se
     fold = np.empty(count, dtype=np.int64)
     fold[order] = np.arange(count) % folds
     return fold[clusters]
+
+
+def _widened(interval: Interval, value: float, folds: int) -> Interval:
+    """Allow for folds that were predicted from much the same rows: they go wrong together.
+
+    The standard error times sqrt(1 + K / (K - 1)) for K folds, on the logit scale (Nadeau and Bengio 2003, Machine
+    Learning 52, 239-281; Bouckaert and Frank 2004 for cross-validation). Without it an interval that promises 95%
+    holds 0.5 in 82 to 85% of materials without a leak.
+    """
+    if not 0 < value < 1:
+        return interval
+    factor, middle = math.sqrt(1 + folds / (folds - 1)), _logit(value)
+    low, high = (
+        1 / (1 + math.exp(-(middle + factor * (_logit(end) - middle)))) if 0 < end < 1 else end
+        for end in (interval.low, interval.high)
+    )
+    return replace(interval, low=low, high=high, method=f"{interval.method}; corrected for {folds} folds")
+
+
+def _logit(share: float) -> float:
+    return math.log(share / (1 - share))
 
 
 def _interval(

@@ -32,8 +32,8 @@ class Perceived:
     Parameters
     ----------
     meant, said : ndarray of int, shape (rows,)
-        Place of the level in the spec. ``said`` is -1 for the label of doubt, -2 for a refusal, -3 for no answer
-        that could be read.
+        Place of the level in the spec. ``said`` is -1 for the label of doubt, and where repeats of a version tie for
+        the most frequent answer (`audit_lib.measure.answers.modal`); -2 for a refusal, -3 for no answer.
     clusters : ndarray of int32, shape (rows,)
         Application of each row.
     """
@@ -112,22 +112,33 @@ def agreement(rows: Rows, spec: AuditSpec, axis: str, level: str | None = None) 
     )
 
 
-def agreement_reason(rows: Rows, spec: AuditSpec, axis: str) -> str | None:
-    """Return why an attribute's effect cannot be read, or None where it can or nothing was asked."""
+def agreement_reason(rows: Rows, spec: AuditSpec, axis: str, level: str | None = None) -> str | None:
+    """Return why an effect cannot be read, or None where it can or nothing was asked.
+
+    The attribute over all versions, the level and the reference that it is compared with each have to be perceived:
+    three races that are named rightly say nothing of a fourth that never is.
+    """
     if perceived(rows, axis) is None:
         return None
-    one, least = agreement(rows, spec, axis), spec.checks.minimum_agreement
-    found, asked = one.value, int(one.parameters["asked"])
+    levels = () if level is None else (level, spec.groups.reference[axis])
+    reasons = (unperceived(agreement(rows, spec, axis, one), spec, axis) for one in (None, *levels))
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def unperceived(one: Estimate, spec: AuditSpec, axis: str) -> str | None:
+    """Return why versions do not count as perceived: too few named, or too few of these as they were meant."""
+    least, found, asked = spec.checks.minimum_agreement, one.value, int(one.parameters["asked"])
+    whom = f"{one.group[axis]} versions" if one.group else "versions"
     if isinstance(found, Undefined) or one.n < MOST * asked:
         # Two answers in a hundred that happen to be right show no perception.
         return (
-            f"uninterpretable: the model named the {axis} of {one.n} of {asked} versions, and was unsure of the "
+            f"uninterpretable: the model named the {axis} of {one.n} of {asked} {whom}, and was unsure of the "
             "others, declined, or could not be read"
         )
     if found >= least:
         return None
     return (
-        f"uninterpretable: the model named the {axis} that was meant in {found:.1%} of the versions, and "
+        f"uninterpretable: the model named the {axis} that was meant in {found:.1%} of the {whom}, and "
         f"checks.minimum_agreement is {least:.1%}"
     )
 

@@ -75,6 +75,11 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
         )
     if "words" in given and not any(words.protected.values()):
         raise SpecError("texts.protected: no word names a level of any attribute")
+    if spec.measure.application_effects and spec.perturb is not None and spec.perturb.design == "two_sample":
+        raise SpecError(
+            "measure.application_effects: with perturb.design two_sample each application is shown in one group, so "
+            "its own constant would take up its group's effect; set it to false, or choose another design"
+        )
     said_again = spec.score.repeats > 1 and spec.generation.temperature == 0
     if said_again and spec.task in UNDECIDED and spec.model.backend != "recorded":
         raise SpecError(

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from audit_lib.errors import EvidenceError, SpecError, UndefinedMetricError
-from audit_lib.measure.answers import SCORE_COLUMNS, Answers, flags
+from audit_lib.measure.answers import SCORE_COLUMNS, Answers, flags, modal
 from audit_lib.measure.coded import Coded
 from audit_lib.measure.decision import Decisions, decide
 from audit_lib.measure.further import with_further
@@ -26,6 +26,7 @@ from audit_lib.measure.pair_answers import PairAnswers
 from audit_lib.measure.pools import Pools
 from audit_lib.measure.texts import Texts, load_texts
 from audit_lib.measure.variations import Varied, ordinary, twins
+from audit_lib.records import CHECK
 from audit_lib.records import VARIATION as COLUMN
 from audit_lib.registry import did_you_mean
 from audit_lib.run import Run
@@ -243,6 +244,9 @@ def split_rows(
         scores = [table.filter(pc.is_in(table["variant_id"], own["variant_id"])) for table in tables]
         found.append((own, scores))
     (own, scores), (others, their) = found
+    # What a model perceives is a label, which has no mean over repeats.
+    asked = others.filter(pc.starts_with(others[COLUMN].cast(pa.string()), CHECK))
+    their = [modal(pa.concat_tables(their), asked["variant_id"])]
     rows, ids = make_rows(own.drop_columns([COLUMN]), scores, spec)
     # Nobody is selected among them, whatever the rule.
     undecided = spec.model_copy(update={"decision": Decision(rule="none")})

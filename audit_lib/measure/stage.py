@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from audit_lib.canonical import pretty_json
 from audit_lib.errors import IncompleteRunError, UndefinedMetricError
 from audit_lib.measure.family import adjust
 from audit_lib.measure.further import attributed
+from audit_lib.measure.manipulation import agreement_reason
+from audit_lib.measure.material import leakage_of
 from audit_lib.measure.metric import METRICS, Measured
 from audit_lib.measure.pair_answers import pair_table
 from audit_lib.measure.rows import Rows, load_rows, strata
@@ -106,6 +109,8 @@ def measure(run: Run) -> StageOutput:
     }
     if rows.pairs is not None:
         document["pairwise_answers"] = answers
+    if (told := leakage_of(run, scored_shards(run))) is not None:
+        document["leakage"] = told
     document["multiplicity"] = adjust(document, spec.measure.alpha)
     return StageOutput(
         {"metrics.json": pretty_json(document), "decisions.parquet": _decisions(rows, ids)},
@@ -122,7 +127,7 @@ def measure(run: Run) -> StageOutput:
 def _measured(name: str, part: Rows, spec: AuditSpec, policy: Policy, silent: bool) -> Measured:
     """Compute a metric; one that does not exist here is one Undefined with the reason."""
     try:
-        return METRICS.get(name)(part, spec, policy)
+        return _doubted(METRICS.get(name)(part, spec, policy), part, spec)
     except UndefinedMetricError as error:
         nothing = Undefined(str(error))
         estimate = Estimate(
@@ -134,6 +139,27 @@ def _measured(name: str, part: Rows, spec: AuditSpec, policy: Policy, silent: bo
             stratum=dict(part.levels),
         )
         return Measured(estimates=[] if silent else [estimate])
+
+
+def _doubted(found: Measured, part: Rows, spec: AuditSpec) -> Measured:
+    """Flag comparisons by an attribute that the model does not perceive: they say as little as its effects do."""
+    doubted = {
+        (axis, level)
+        for axis, levels in part.attributes.items()
+        for level in levels
+        if agreement_reason(part, spec, axis, level) is not None
+    }
+    if not doubted:
+        return found
+    return replace(
+        found,
+        estimates=[
+            replace(one, flags=(*one.flags, "unperceived"))
+            if doubted & one.group.items() and not {*one.flags, one.metric} & {"uninterpretable", "manipulation_agreement"}
+            else one
+            for one in found.estimates
+        ],
+    )
 
 
 def _answered(rows: Rows) -> NDArray[np.bool_]:

@@ -18,7 +18,8 @@ def compare_canaries(
     dict
         ``compared``; ``text_changed``, ``status_changed`` and ``served_changed`` (model id or system
         fingerprint): how many of them; ``largest_probability_change``: the largest absolute difference of
-        a label's probability, or ``{"undefined": reason}``. Endpoints differ a little from call to call
+        a label's probability, and ``largest_score_change`` of a score that the model gives itself, or
+        ``{"undefined": reason}``. Endpoints differ a little from call to call
         by themselves: what that is worth shows in how it was in earlier runs.
 
     Examples
@@ -36,7 +37,11 @@ def compare_canaries(
         if before["label_probabilities"] is not None and now["label_probabilities"] is not None
         for a, b in zip(before["label_probabilities"], now["label_probabilities"], strict=True)
     ]
+    # Runs of earlier versions did not keep a canary's score.
+    scores = [(before.get("score"), now.get("score")) for before, now in pairs]
+    moved = [abs(a - b) for a, b in scores if a is not None and b is not None]
     none = Undefined("no canary has label probabilities in both runs")
+    no_score = Undefined("no canary has a score of the model's own in both runs")
     return {
         "compared": len(pairs),
         "text_changed": sum(before["text"] != now["text"] for before, now in pairs),
@@ -45,4 +50,5 @@ def compare_canaries(
             any(before[key] != now[key] for key in ("model", "system_fingerprint")) for before, now in pairs
         ),
         "largest_probability_change": max(changes) if changes else none.as_dict(),
+        "largest_score_change": max(moved) if moved else no_score.as_dict(),
     }

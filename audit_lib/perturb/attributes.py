@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from audit_lib.errors import LexiconError
-from audit_lib.perturb.tables import read_lexicon
+from audit_lib.perturb.tables import check_filled, read_lexicon, unused
 from audit_lib.registry import did_you_mean
 from audit_lib.seeds import generator
 
@@ -45,7 +45,15 @@ class Signal:
 
     @classmethod
     def read(
-        cls, content: bytes, key: str, file: str, axes: Sequence[str], seed: int, pattern: str = "{}"
+        cls,
+        content: bytes,
+        key: str,
+        file: str,
+        axes: Sequence[str],
+        seed: int,
+        pattern: str = "{}",
+        *,
+        whole: bool = False,
     ) -> Signal:
         """Read a signal from CSV.
 
@@ -61,15 +69,18 @@ class Signal:
             The audit's; sets where the turns of a signal without attribute begin.
         pattern : str
             What a column's slot is called.
+        whole : bool
+            Whether every slot needs a value; else one may be empty, such as a note on a gap that there is not.
 
         Raises
         ------
         LexiconError
-            If it has no row or no slot, or a slot's name cannot stand in a text.
+            If it has no row or no slot, a level is empty, or a slot's name cannot stand in a text.
         """
         table = read_lexicon(content, key, (), file)
         own = tuple(axis for axis in axes if axis in table[0])
         columns = [column for column in table[0] if column not in own]
+        check_filled(table, [*own, *columns] if whole else own, key)
         slots = tuple(pattern.format(column) for column in columns)
         if not slots:
             raise LexiconError(f"{key}: no column for a slot beside {', '.join(own)}")
@@ -102,6 +113,11 @@ class Signal:
                     f"{axis} {level!r}" for axis, level in zip(self.axes, levels, strict=True)
                 )
                 raise LexiconError(f"{self.key}: no row for {wanted}{did_you_mean(' '.join(levels), known)}")
+
+    def unused(self, levels: Mapping[str, Sequence[str]]) -> dict[str, int]:
+        """Count rows of levels that the audit does not have."""
+        keys = [dict(zip(self.axes, key, strict=True)) for key, rows in self.rows.items() for _ in rows]
+        return unused(keys, {axis: levels[axis] for axis in self.axes})
 
     def values(self, cell: Cell, turn: int) -> Mapping[str, str]:
         """Return the slots' values for a group, of the row whose turn it is."""

@@ -1,6 +1,7 @@
 """Fairness through unawareness (FTU): how many prompts mention a protected word at all.
 
-Where none does, a model sees no group, and metrics that compare a prompt with its counterfactual do not apply.
+Where none does, a model sees no group, and metrics that compare a prompt with its counterfactual do not apply. What
+counts is all that the model reads: the fields that are exchanged, the others, and the prompt template.
 Source: Bouchard, "An Actionable Framework for Assessing Bias and Fairness in Large Language Model Use
 Cases" (2024). LangFair's flag of that name says the opposite of what it is called.
 """
@@ -9,13 +10,68 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+import yaml
+
+from audit_lib.perturb.template import parts, read_template, slots
+from audit_lib.sample.columns import NAME
 from audit_lib.stats.intervals import wilson
+
+if TYPE_CHECKING:
+    from audit_lib.perturb.lexicon import SwapLexicon
+    from audit_lib.run import Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What the model reads besides the texts that are exchanged or filled.
+
+    Parameters
+    ----------
+    mentions : frozenset of str
+        Attributes that the prompt template itself mentions.
+    shown : frozenset of str or None
+        Fields that the template shows; None where all may be shown.
+    """
+
+    mentions: frozenset[str]
+    shown: frozenset[str] | None
+
+    @classmethod
+    def of(cls, run: Run, swap: SwapLexicon) -> Surroundings:
+        """Read the template that the plan archived."""
+        said = {a for text in template_texts(run) for a in swap.parse("\n".join(parts(text)[0])).attributes}
+        return cls(mentions=frozenset(said), shown=shown_fields(run))
+
+    def shows(self, field: str) -> bool:
+        """Tell whether the model reads a field."""
+        return self.shown is None or field in self.shown
+
+
+def template_texts(run: Run) -> list[str]:
+    """Return the texts of the prompt template, the block for one candidate of a list included."""
+    if run.spec.prompt is None:
+        return []
+    content = run.design_file("prompt.template")
+    block = yaml.safe_load(content).get("candidate")
+    return [m["content"] for m in read_template(content)] + ([block] if isinstance(block, str) else [])
+
+
+def shown_fields(run: Run) -> frozenset[str] | None:
+    """Return the fields that the template shows; None where all may be shown, or it asks for one that is not there."""
+    if run.spec.prompt is None or run.spec.task in ("pairwise", "listwise"):
+        return None  # candidates of a pool are put in by slots of the pool
+    shown = frozenset(slot for text in template_texts(run) for slot in slots(text))
+    return shown if shown <= {NAME, *run.spec.source.fields} else None
 
 
 def ftu_report(
-    mentions: Iterable[Collection[str]], attributes: Sequence[str], level: float = 0.95
+    mentions: Iterable[Collection[str]],
+    attributes: Sequence[str],
+    level: float = 0.95,
+    outside: Iterable[Collection[str]] | None = None,
 ) -> dict[str, Any]:
     """Return the shares of prompts that mention each attribute, with Wilson intervals.
 
@@ -27,11 +83,15 @@ def ftu_report(
         Attributes that were looked for.
     level : float
         Nominal coverage of the intervals.
+    outside : iterable of collection of str, optional
+        For each prompt the attributes that stay mentioned in all of its variants, because what mentions them is the
+        template or a field that is not exchanged.
 
     Returns
     -------
     dict
-        ``prompts``, ``unaware`` (no prompt mentions any), ``any`` and one entry for each attribute.
+        ``prompts``, ``unaware`` (no prompt mentions any), ``any`` and one entry for each attribute; with `outside`
+        also ``outside``, the prompts that mention each attribute there.
 
     Examples
     --------
@@ -45,12 +105,18 @@ def ftu_report(
         prompts += 1
         mentioning += bool(found)
         counts.update(found)
+    stays = Counter(attribute for one in outside or () for attribute in one)
     return {
         "prompts": prompts,
         "unaware": mentioning == 0,
         "level": level,
         "any": _share(mentioning, prompts, level),
         "attributes": [{"attribute": a, **_share(counts[a], prompts, level)} for a in attributes],
+        **(
+            {}
+            if outside is None
+            else {"outside": [{"attribute": a, "mentioning": stays[a]} for a in attributes]}
+        ),
     }
 
 

@@ -1,53 +1,41 @@
 """Counterfactual substitution in texts without slots: every word of a group, as its counterpart of another.
 
-Only whole tokens are replaced, in the case that they had; every byte outside them stays. A text is parsed
-once and then rendered for any group. What was put in is never looked at again, so pairs that swap are
-never chained. Method: Bouchard, "An Actionable Framework for Assessing Bias and Fairness in Large
-Language Model Use Cases" (2024), section 2.1.
+Only whole tokens are replaced, in the case that they had, and an article right before them where it has to follow;
+every byte outside them stays. A text is parsed once and then rendered for any group. What was put in is never looked
+at again, so pairs that swap are never chained. Method: Bouchard, "An Actionable Framework for Assessing Bias and
+Fairness in Large Language Model Use Cases" (2024), section 2.1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from audit_lib.errors import LexiconError
+from audit_lib.perturb.surroundings import article_before, left_alone, takes_an, with_article
 from audit_lib.perturb.tables import read_lexicon
-from audit_lib.registry import did_you_mean
+from audit_lib.perturb.terms import NOTES as NOTES
+from audit_lib.perturb.terms import Levels, Term, in_case, in_order, read_terms
 from audit_lib.whole_words import WholeWords, folded
 
-Levels = Mapping[str, Sequence[str]]
-"""The spec's attributes, each with its levels."""
-
-NOTES: Final = ("part", "case", "of")
-"""Columns of a lexicon that are no level: the part of speech that a row is for; ``exact`` case; and the only level
-whose word is looked for, so that *Mrs.* becomes *Mr.* but *Mr.* becomes *Ms.*"""
+_BETWEEN: Final = re.compile(r"\s*/\s*|\s+or\s+(?:an?\s+)?", re.IGNORECASE)
+_NEAR: Final = 8  # characters between alternatives
+Table = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Term:
-    """A word or phrase that mentions a group.
-
-    Parameters
-    ----------
-    attribute : str
-        What it mentions.
-    written : str
-        As the lexicon writes it.
-    counterparts : tuple of str
-        For each level of the attribute, in the spec's order.
-    part : str or None
-        The part of speech that it has to have here.
-    exact : bool
-        Whether it counts only in the case in which it is written: ``Black``, not ``black``.
-    """
+class _Mention:
+    """What stands in a text. `table` has a row for each level of a second attribute; one, `row`, if there is none."""
 
     attribute: str
-    written: str
-    counterparts: tuple[str, ...]
-    part: str | None
-    exact: bool
+    level: int
+    other: str | None
+    other_level: int
+    table: Table
+    row: tuple[str, ...]
+    articles: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,16 +48,34 @@ class Parsed:
         The text, cut before and after each mention.
     mentions : mapping of str to sequence
         Attribute -> (place in `pieces`, what stands there for each level), for the attributes mentioned.
+    joint : sequence
+        Mentions of two attributes at once: place, the attributes, and for each level of the second what stands
+        there for each level of the first.
     levels : mapping of str to mapping
         Attribute -> (level -> its number).
     doubtful : int
         Mentions whose part of speech was guessed, as of ``her`` where it could be *him* or *his*.
+    left : int
+        Words of groups that were left as they are: alternatives (*he/she*, *his or her*), those in links and
+        addresses, and those that overlap a word of another attribute.
     """
 
     pieces: list[str]
     mentions: Mapping[str, Sequence[tuple[int, tuple[str, ...]]]]
     levels: Mapping[str, Mapping[str, int]]
     doubtful: int
+    left: int = 0
+    joint: Sequence[tuple[int, tuple[str, str], Table, tuple[int, int]]] = ()
+
+    @property
+    def attributes(self) -> set[str]:
+        """What the text mentions."""
+        return {*self.mentions, *(attribute for _, both, _, _ in self.joint for attribute in both)}
+
+    @property
+    def count(self) -> int:
+        """How many words are exchanged."""
+        return sum(map(len, self.mentions.values())) + len(self.joint)
 
     def render(self, cell: Mapping[str, str]) -> str:
         """Return the text for a group: the words of each attribute of `cell`, as that level's.
@@ -88,6 +94,13 @@ class Parsed:
                 number = self.levels[attribute][cell[attribute]]
                 for place, shown in mentions:
                     pieces[place] = shown[number]
+        for place, both, table, own in self.joint:
+            first, second = (
+                self.levels[attribute][cell[attribute]] if attribute in cell else said
+                for attribute, said in zip(both, own, strict=True)
+            )
+            if (first, second) != own:
+                pieces[place] = table[second][first]
         return "".join(pieces)
 
 
@@ -104,7 +117,8 @@ class SwapLexicon:
     Raises
     ------
     LexiconError
-        If there is no term, or one stands for several sets of counterparts that nothing tells apart.
+        If there is no term, one stands for several sets of counterparts that nothing tells apart, or a phrase holds a
+        word of another attribute.
     """
 
     def __init__(self, terms: Sequence[Term], levels: Levels) -> None:
@@ -116,16 +130,15 @@ class SwapLexicon:
             attribute: {level: number for number, level in enumerate(names)}
             for attribute, names in levels.items()
         }
-        self.attributes = tuple(a for a in levels if any(term.attribute == a for term in terms))
+        self.attributes = tuple(a for a in levels if any(a in term.attributes for term in terms))
         self.words = WholeWords(term.written for term in terms)
-        by_form: dict[str, dict[Term, None]] = {}
+        by_form: dict[str, list[Term]] = {}
         for term in terms:
-            by_form.setdefault(folded(term.written), {})[term] = None
-        self._terms = [tuple(by_form[form]) for form in self.words.entries]
-        for same in self._terms:
-            _check_told_apart(same)
+            by_form.setdefault(folded(term.written), []).append(term)
+        self._terms = [in_order(by_form[form]) for form in self.words.entries]
+        self._check_apart(terms)
         # What words without a second meaning become, once for each way of writing them.
-        self._shown: dict[tuple[int, str], tuple[str, tuple[str, ...]]] = {}
+        self._shown: dict[tuple[int, str], _Mention] = {}
 
     @classmethod
     def read(cls, files: Mapping[str, bytes], levels: Levels) -> SwapLexicon:
@@ -142,17 +155,8 @@ class SwapLexicon:
 
     @classmethod
     def of(cls, rows: Mapping[str, Sequence[Mapping[str, str]]], levels: Levels) -> SwapLexicon:
-        """Make a lexicon of rows: attribute -> rows of level -> term, and ``part`` and ``case`` where needed."""
-        terms: list[Term] = []
-        for attribute, entries in rows.items():
-            if attribute not in levels:
-                known = did_you_mean(attribute, list(levels))
-                raise LexiconError(f"perturb.terms: {attribute!r} is no attribute of groups{known}")
-            for number, row in enumerate(entries, start=2):
-                terms += _terms(
-                    attribute, levels[attribute], row, f"perturb.terms.{attribute}, line {number}"
-                )
-        return cls(terms, levels)
+        """Make a lexicon of rows: attribute -> rows of level -> term, and the columns of `NOTES` where needed."""
+        return cls(read_terms(rows, levels), levels)
 
     def parse(self, text: str) -> Parsed:
         """Find every mention of a group in a text.
@@ -164,127 +168,121 @@ class SwapLexicon:
         >>> parsed.pieces, dict(parsed.mentions)
         (['A ', 'Woman', ', a manager.'], {'sex': [(1, ('Woman', 'Man'))]})
         """
+        spared = left_alone(text)
+        shown, terms = self._shown, self._terms
         pieces: list[str] = []
         mentions: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
-        shown = self._shown
-        behind = doubtful = 0
+        joint: list[tuple[int, tuple[str, str], Table, tuple[int, int]]] = []
+        behind = passed = doubtful = left = 0
+        last: _Mention | None = None
+        alternatives: set[int] = set()
         for start, end, entry in self.words.hits(text):
             if start < behind:
+                left += last is not None and all(last.attribute not in one.attributes for one in terms[entry])
                 continue
             own = text[start:end]
-            found = shown.get((entry, own))
-            if found is None:
-                term, sure = self._chosen(self._terms[entry], own, text, start, end)
+            mention = shown.get((entry, own))
+            if mention is None:
+                term, sure = _chosen(terms[entry], own, text, start, end)
                 if term is None:
                     continue
-                found = term.attribute, tuple(in_case(own, term, word) for word in term.counterparts)
-                if len(self._terms[entry]) == 1:
-                    shown[entry, own] = found
+                mention = _mention(term, own)
+                if len(terms[entry]) == 1 and term.context is None:
+                    shown[entry, own] = mention
                 doubtful += not sure
+            if spared and any(a < end and start < b for a, b in spared):
+                left += start >= passed
+                passed = end
+                continue
+            attribute, row = mention.attribute, mention.row
+            if (
+                start - behind <= _NEAR
+                and last is not None
+                and _alternatives(text, last, behind, mention, start)
+            ):
+                alternatives |= {len(pieces) - 1, len(pieces) + 1}
+            last, table = mention, mention.table
+            if mention.articles and (begin := article_before(text, behind, start)) < start:
+                table = _with_articles(table, text[begin:start], own)
+                start, row = begin, table[0]
             pieces.append(text[behind:start])
-            pieces.append(own)
-            mentions.setdefault(found[0], []).append((len(pieces) - 1, found[1]))
+            pieces.append(text[start:end])
             behind = end
+            if mention.other is None:
+                mentions.setdefault(attribute, []).append((len(pieces) - 1, row))
+            else:
+                both, said = (attribute, mention.other), (mention.level, mention.other_level)
+                joint.append((len(pieces) - 1, both, table, said))
         pieces.append(text[behind:])
-        return Parsed(pieces=pieces, mentions=mentions, levels=self.levels, doubtful=doubtful)
-
-    @staticmethod
-    def _chosen(
-        terms: tuple[Term, ...], own: str, text: str, start: int, end: int
-    ) -> tuple[Term | None, bool]:
-        """Return the term that stands here, and whether that is sure; None where case says it is another word."""
-        if len(terms) == 1:
-            return (None if terms[0].exact and terms[0].written != own else terms[0]), True
-        fitting = [term for term in terms if not term.exact or term.written == own]
-        if len(fitting) < 2:
-            return (fitting[0] if fitting else None), True
-        if fitting[0].exact != fitting[-1].exact:  # a row for this very case goes before one for any
-            fitting = [term for term in fitting if term.exact]
-        if len(fitting) == 1:
-            return fitting[0], True
-        from audit_lib.perturb.agreement import part_of
-
-        part, sure = part_of(text, start, end)
-        agreeing = [term for term in fitting if term.part == part]
-        return (agreeing or fitting)[0], sure and bool(agreeing)
-
-
-def in_case(own: str, term: Term, word: str) -> str:
-    """Return a counterpart in the case that a mention has in its text.
-
-    Examples
-    --------
-    >>> term = Term(attribute="sex", written="young woman", counterparts=("young man",), part=None, exact=False)
-    >>> [in_case(own, term, "young man") for own in ("young woman", "Young woman", "Young Woman", "YOUNG WOMAN")]
-    ['young man', 'Young man', 'Young Man', 'YOUNG MAN']
-    >>> in_case("Maternity Leave", term, "leave for fathers")
-    'Leave For Fathers'
-    """
-    if term.exact or own == term.written:
-        return word
-    parts, words = own.split(), word.split(" ")
-    if len(parts) == len(words):
-        return " ".join(map(_like, parts, words))
-    if all(part[:1].isupper() for part in parts):
-        return " ".join(_like(parts[0], one) for one in words)
-    return _like(own, word)
-
-
-def _like(own: str, word: str) -> str:
-    if own.isupper() and sum(map(str.isalpha, own)) > 1:
-        return word.upper()
-    if own.islower():
-        return word.lower()
-    return word[:1].upper() + word[1:] if own[:1].isupper() else word
-
-
-def _terms(attribute: str, levels: Sequence[str], row: Mapping[str, str], where: str) -> Iterator[Term]:
-    for level in levels:
-        if level not in row:
-            known = did_you_mean(level, [column for column in row if column not in NOTES])
-            raise LexiconError(f"{where}: no column for the level {level!r}{known}")
-    part, case = row.get("part", "").strip() or None, row.get("case", "").strip()
-    if case not in ("", "exact"):
-        raise LexiconError(f"{where}: case is empty or 'exact', not {case!r}")
-    if part is not None:
-        from audit_lib.perturb.agreement import PARTS
-
-        if part not in PARTS:
-            raise LexiconError(
-                f"{where}: no part of speech is named {part!r}{did_you_mean(part, list(PARTS))}"
-            )
-    counterparts = tuple(" ".join(row[level].split()) for level in levels)
-    for level, written in zip(levels, counterparts, strict=True):
-        if not any(map(str.isalnum, written)):
-            raise LexiconError(f"{where}: no word for the level {level!r}; a counterpart cannot be empty")
-    if len(set(counterparts)) == 1:
-        raise LexiconError(f"{where}: all levels have the same word, which tells no group; remove the row")
-    of = row.get("of", "").strip()
-    if of and of not in levels:
-        raise LexiconError(f"{where}: of names no level: {of!r}{did_you_mean(of, list(levels))}")
-    wanted = counterparts if not of else (counterparts[list(levels).index(of)],)
-    for written in dict.fromkeys(wanted):
-        yield Term(
-            attribute=attribute, written=written, counterparts=counterparts, part=part, exact=case == "exact"
+        if alternatives:
+            left += len(alternatives)
+            kept = {a: [one for one in found if one[0] not in alternatives] for a, found in mentions.items()}
+            mentions = {attribute: found for attribute, found in kept.items() if found}
+            joint = [one for one in joint if one[0] not in alternatives]
+        return Parsed(
+            pieces=pieces, mentions=mentions, levels=self.levels, doubtful=doubtful, left=left, joint=joint
         )
 
+    def _check_apart(self, terms: Sequence[Term]) -> None:
+        """Refuse phrases with a word of another attribute: they would take it, and it would never be exchanged."""
+        for term in terms:
+            for phrase in term.counterparts if term.other is None else (term.written,):
+                for start, end, entry in self.words.hits(phrase):
+                    others = [one for one in self._terms[entry] if term.attribute not in one.attributes]
+                    if others and (start, end) != (0, len(phrase)):
+                        raise LexiconError(
+                            f"{term.where}: {phrase!r} holds {others[0].written!r} ({others[0].where}), which would "
+                            f"never be exchanged for {others[0].attribute}; leave only the words of {term.attribute}, "
+                            "and put what stands beside them into `before` or `after`"
+                        )
 
-def _check_told_apart(terms: Sequence[Term]) -> None:
-    """Refuse terms of one form that neither a part of speech nor their case tells apart."""
-    seen: dict[tuple[str | None, str], Term] = {}
-    for term in terms:
-        key = (term.part, term.written if term.exact else "")
-        other = seen.setdefault(key, term)
-        if other is not term or (
-            term.part is None and any(k[1] == key[1] and k[0] is not None for k in seen)
-        ):
-            raise LexiconError(
-                f"perturb.terms.{term.attribute}: {term.written!r} stands in two rows"
-                + (f" (the other in {other.attribute})" if other.attribute != term.attribute else "")
-                + " with different counterparts; give both rows a `part`, or keep one"
-            )
-        if any(k[0] is None and k[1] == key[1] for k in seen) and term.part is not None:
-            raise LexiconError(
-                f"perturb.terms.{term.attribute}: {term.written!r} has a row with a `part` and one without; "
-                "give both rows a `part`"
-            )
+
+def _alternatives(text: str, one: _Mention, end: int, two: _Mention, start: int) -> bool:
+    """Tell whether two mentions are alternatives, such as *he/she* or *a woman or a man*."""
+    return (
+        one.attribute == two.attribute
+        and one.level != two.level
+        and _BETWEEN.fullmatch(text, end, start) is not None
+    )
+
+
+def _chosen(terms: tuple[Term, ...], own: str, text: str, start: int, end: int) -> tuple[Term | None, bool]:
+    """Return the term that stands here, and whether that is sure; None where no row fits."""
+    fitting = [
+        term
+        for term in terms
+        if (not term.exact or term.written == own)
+        and (term.context is None or term.context.fits(text, start, end))
+    ]
+    if not fitting:
+        return None, True
+    first = fitting[0]
+    if first.part is None or len(fitting) == 1:
+        return first, True
+    from audit_lib.perturb.agreement import part_of
+
+    part, sure = part_of(text, start, end)
+    agreeing = [term for term in fitting if term.part == part]
+    return (agreeing or fitting)[0], sure and bool(agreeing)
+
+
+def _mention(term: Term, own: str) -> _Mention:
+    table = tuple(
+        tuple(in_case(own, term, word) for word in row) for row in (term.table or (term.counterparts,))
+    )
+    return _Mention(
+        attribute=term.attribute,
+        level=term.level,
+        other=term.other,
+        other_level=term.other_level,
+        table=table,
+        row=table[0],
+        articles=len({takes_an(word) for row in table for word in row}) > 1,
+    )
+
+
+def _with_articles(table: Table, led: str, own: str) -> Table:
+    """Put the article that stands before a mention into its table, where it follows the word."""
+    return tuple(
+        tuple(led + own if word == own else with_article(led, own, word) for word in row) for row in table
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import log1p
+from math import isfinite, log1p
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ Unique = Literal["no", "within_group", "across_groups"]
 
 KEY: Final = "perturb.names"
 _BEARERS: Final = ("first_name_bearers", "last_name_bearers")
+_SHARES: Final = ("first_name_share", "last_name_share")
 _LENGTHS: Final = ("first_name", "last_name")
 
 
@@ -52,6 +53,10 @@ def choose_names(
     LexiconError
         If a column is missing or holds no number, or fewer names are left than asked for.
     """
+    for line, row in enumerate(rows, start=2):
+        for column in (*_SHARES, *_BEARERS):
+            if column in row:
+                number(row, column, line)  # a table that is wrong anywhere is not chosen from
     floors = {
         "first_name_share": settings.minimum_first_share,
         "last_name_share": settings.minimum_last_share,
@@ -89,19 +94,24 @@ def choose_names(
 
 
 def number(row: Row, column: str, line: int) -> float:
-    """Return a number of the table.
+    """Return a number of the table: a share from 0 to 1, or a count.
 
     Raises
     ------
     LexiconError
         If the column is not there, or holds something else.
     """
+    share = column.endswith("_share")
     try:
-        return float(row[column])
+        found = float(row[column])
     except KeyError:
         raise LexiconError(f"{KEY}: no column {column!r}, which a key of the spec needs") from None
     except ValueError:
         raise LexiconError(f"{KEY}: line {line}: {column} is not a number") from None
+    if not isfinite(found) or found < 0 or (share and found > 1):
+        wanted = "a share from 0 to 1 (90% is 0.9)" if share else "a number of people, 0 or more"
+        raise LexiconError(f"{KEY}: line {line}: {column} is {row[column].strip()}, not {wanted}")
+    return found
 
 
 def _unique(names: Mapping[Group, list[Row]], rule: Unique) -> dict[Group, list[Row]]:
@@ -173,7 +183,7 @@ def _means(members: Sequence[Row]) -> dict[str, Any]:
     found: dict[str, Any] = {"names": len(members)}
     for column in _LENGTHS:
         found[f"mean_{column}_letters"] = round(float(np.mean([len(row[column]) for row in members])), 4)
-    for column in ("first_name_share", "last_name_share", *_BEARERS):
+    for column in (*_SHARES, *_BEARERS):
         if column in members[0]:
             found[f"mean_{column}"] = round(float(np.mean([number(row, column, 0) for row in members])), 4)
     return found

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from audit_lib.errors import LexiconError
+from audit_lib.errors import LexiconError, UnknownSlotError
 from audit_lib.perturb.attributes import Signal
 from audit_lib.perturb.change import Change
+from audit_lib.perturb.ftu import shown_fields
 from audit_lib.perturb.names import choose_names
 from audit_lib.perturb.parsed import Parsed, Values
+from audit_lib.perturb.tables import check_filled, unused
 from audit_lib.perturb.tables import read_lexicon as read_lexicon
-from audit_lib.perturb.template import slots
 from audit_lib.registry import did_you_mean
 from audit_lib.seeds import generator
 
@@ -55,6 +56,10 @@ class Persona:
         Variants of each prompt in each group.
     account : dict
         Which names were chosen, for ``design.json``; empty where all of the table are used.
+    shown : frozenset of str or None
+        Fields that the model reads; None for all.
+    unused : dict
+        Lexicon -> rows of levels that the audit does not have, counted by level.
     """
 
     cells: list[dict[str, str]]
@@ -62,6 +67,8 @@ class Persona:
     signals: list[Signal]
     each: int
     account: dict[str, Any] = field(default_factory=dict)
+    shown: frozenset[str] | None = None
+    unused: dict[str, dict[str, int]] = field(default_factory=dict)
     _known: dict[tuple[str, ...], Values] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
@@ -84,7 +91,7 @@ class Persona:
                 continue
             lexicon = f"perturb.{key}"
             signal = Signal.read(
-                run.design_file(lexicon), lexicon, reference, groups.axes, run.spec.seed, pattern
+                run.design_file(lexicon), lexicon, reference, groups.axes, run.spec.seed, pattern, whole=True
             )
             if not signal.axes:
                 raise LexiconError(
@@ -97,16 +104,25 @@ class Persona:
         _check_slots(signals)
         names: list[list[dict[str, str]]] = [[] for _ in cells]
         account: dict[str, Any] = {}
+        unused = {signal.key: signal.unused(groups.attributes) for signal in signals}
         signalled = {axis for signal in signals for axis in signal.axes}
         if settings.names is not None:
-            names, account = _names(run, settings, cells, signalled)
+            names, account, unused["perturb.names"] = _names(run, settings, cells, signalled)
         elif missing := [axis for axis in groups.axes if axis not in signalled]:
             raise LexiconError(
                 f"perturb: no lexicon signals {missing[0]!r}; give a table of names or a signal with that column"
             )
         for signal in signals:
             signal.check(cells)
-        return cls(cells=cells, names=names, signals=signals, each=settings.names_per_cell, account=account)
+        return cls(
+            cells=cells,
+            names=names,
+            signals=signals,
+            each=settings.names_per_cell,
+            account=account,
+            shown=shown_fields(run),
+            unused={key: rows for key, rows in sorted(unused.items()) if rows},
+        )
 
     def edits(self, index: int, groups: Sequence[int] | None = None) -> Iterator[Edit]:
         """Yield the personas of the prompt with this index in the sorted sample, of all groups or of some."""
@@ -125,18 +141,38 @@ class Persona:
                 yield Edit(cell=cell, replicate=replicate, values=values)
 
     def survey(self, prompts: Iterable[Mapping[str, str]]) -> dict[str, Any]:
-        """Return the account of the names, and refuse prompts without a single slot."""
-        seen = found = False
-        for fields in prompts:
-            seen = True
-            if found := any(slots(text) for text in fields.values()):
-                break
-        if seen and not found:
+        """Return the account of the names, and how many prompts read the same in every group."""
+        alike = seen = 0
+        for index, fields in enumerate(prompts):
+            seen += 1
+            alike += self._alike(index, fields)
+        if seen and alike == seen:
             raise LexiconError(
-                "no prompt has a slot such as {{name}}: every variant would be the same text. "
-                "Put slots into the fields, or leave out the perturb section."
+                "no prompt has a slot such as {{name}} that tells a group, in a field that the model reads: every "
+                "variant would be the same text. Put slots into the fields, or leave out the perturb section."
             )
-        return {"names": self.account} if self.account else {}
+        found: dict[str, Any] = {"names": self.account} if self.account else {}
+        found["personas"] = {"prompts": seen, "prompts_alike_in_all_groups": alike}
+        if self.unused:
+            found["personas"]["lexicon_rows_not_used"] = self.unused
+        return found
+
+    def _alike(self, index: int, fields: Mapping[str, str]) -> bool:
+        """Tell whether what the model reads of a prompt is the same text in every group."""
+        texts = [text for name, text in fields.items() if self.shown is None or name in self.shown]
+        if not (used := [slot for text in texts for slot in Parsed.of(text).slots]):
+            return True
+        first = None
+        try:
+            for number in range(len(self.cells)):
+                values = self._derived(next(self.edits(index, (number,))).values)
+                said = [values[slot] for slot in used]
+                first = said if first is None else first
+                if said != first:
+                    return False
+        except UnknownSlotError:
+            return False  # refused where the variants are made, with the prompt's id
+        return True
 
     def changes(self, index: int, fields: Mapping[str, str], groups: Sequence[int]) -> Iterator[Change]:
         """Yield the variants of a prompt: its slots filled."""
@@ -163,11 +199,15 @@ class Persona:
 
 def _names(
     run: Run, settings: Perturb, cells: Sequence[dict[str, str]], signalled: set[str]
-) -> tuple[list[list[dict[str, str]]], dict[str, Any]]:
-    """Return each group's names in seeded order; groups that names cannot tell apart share them."""
+) -> tuple[list[list[dict[str, str]]], dict[str, Any], dict[str, int]]:
+    """Return each group's names in seeded order, the account of them, and rows of other levels.
+
+    Groups that names cannot tell apart share them.
+    """
     axes, file = run.spec.groups.axes, settings.names or ""
     rows = read_lexicon(run.design_file("perturb.names"), "perturb.names", ("first_name", "last_name"), file)
     own = [axis for axis in axes if axis in rows[0]]
+    check_filled(rows, ("first_name", "last_name", *own), "perturb.names")
     for axis in axes:
         if axis not in own and axis not in signalled:
             raise LexiconError(
@@ -186,7 +226,8 @@ def _names(
     }
     rules = ("minimum_first_share", "minimum_last_share", "names_per_group")
     ruled = settings.unique_first_names != "no" or any(getattr(settings, rule) is not None for rule in rules)
-    return [shuffled[key] for key in keys], account if ruled else {}
+    others = unused(rows, {axis: run.spec.groups.attributes[axis] for axis in own})
+    return [shuffled[key] for key in keys], account if ruled else {}, others
 
 
 def _check_slots(signals: Sequence[Signal]) -> None:

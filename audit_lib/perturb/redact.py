@@ -18,7 +18,7 @@ from audit_lib.perturb.redaction.checks import run_check
 from audit_lib.perturb.redaction.contact import find_contact
 from audit_lib.perturb.redaction.folding import fold
 from audit_lib.perturb.redaction.names import find_names
-from audit_lib.perturb.redaction.people import find_pronouns, find_titles
+from audit_lib.perturb.redaction.people import find_others, find_pronouns, find_titles
 from audit_lib.perturb.redaction.protected import (
     find_ethnicity,
     find_relations,
@@ -31,13 +31,16 @@ from audit_lib.perturb.redaction.spans import Doubt, Found, Span
 from audit_lib.perturb.template import escape, fill, slots
 from audit_lib.registry import did_you_mean
 
-__all__ = ["KINDS", "PERSONA_SLOTS", "Applicant", "Doubt", "Redacted", "Span", "redact"]
+__all__ = ["KINDS", "NOT_ON_DEMAND", "PERSONA_SLOTS", "Applicant", "Doubt", "Redacted", "Span", "redact"]
 
 KINDS: Final = (
     "name", "title", "pronoun", "relation", "ethnicity", "college", "college_place", "job_place", "phone", "email",
     "link", "address", "sex", "person", "organisation", "place",
 )  # fmt: skip
-"""Kinds of spans and doubts; the last four are only ever reported."""
+"""Kinds of spans and doubts; the last four are never redacted unless asked for."""
+
+NOT_ON_DEMAND: Final = ("address", "sex", "organisation", "place")
+"""Kinds that `also` cannot name: no place of theirs is left doubtful, or no slot can replace it."""
 
 PERSONA_SLOTS: Final = (
     "name",
@@ -72,6 +75,8 @@ class Redacted:
         Which of *she* and *he* was taken to mean the applicant; empty where nothing says it.
     candidates : int
         How many people the dossier presents as its applicant: more than one needs a person to look.
+    checks : tuple of str
+        The models that looked besides the rules; they also decide which pronouns are sure of their case.
     """
 
     text: str
@@ -82,6 +87,7 @@ class Redacted:
     written: tuple[str, ...]
     sex: str
     candidates: int
+    checks: tuple[str, ...] = ()
 
     @property
     def names_found(self) -> int:
@@ -187,6 +193,8 @@ def redact(
     True
     """
     for kind in also:
+        if kind in NOT_ON_DEMAND:
+            raise InputError(f"kind {kind!r} cannot be redacted on demand: no slot replaces it; leave it out")
         if kind not in KINDS:
             raise InputError(f"kind {kind!r} is not known{did_you_mean(kind, list(KINDS))}")
     known = applicant or Applicant()
@@ -195,10 +203,11 @@ def redact(
     find_contact(text, known, name, found)
     find_colleges(text, folded, known, found)
     find_names(text, folded, name, known.other_names, found)
-    titled = find_titles(text, found)
+    titled = find_titles(text, found, known.sex)
     find_ethnicity(text, folded, found)
     find_relations(text, folded, found)
     sex = find_pronouns(text, found, known.sex or titled, others)
+    find_others(text, folded, others, found)
     find_jobs(text, found)
     find_sexed(text, found)
     for check in checks:
@@ -217,11 +226,11 @@ def redact(
                     )
                 )
     seeds = {
-        "name": " ".join([name.first, *name.middle, name.last]),
+        "name": " ".join(part for part in (name.first, *name.middle, name.last) if part),
         "first_name": name.first,
         "last_name": name.last,
     }
-    return _template(text, found, seeds, sex, 1 + len(others))
+    return replace(_template(text, found, seeds, sex, 1 + len(others)), checks=tuple(sorted(set(checks))))
 
 
 def _template(text: str, found: Found, seeds: Mapping[str, str], sex: str, candidates: int) -> Redacted:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from audit_lib.canonical import canonical_json, pretty_json
-from audit_lib.errors import UnknownSlotError
+from audit_lib.errors import SpecError, UnknownSlotError
+from audit_lib.framework import ftu_conflict, measured_ftu, needs_mentions
 from audit_lib.perturb.allocation import Allocation
 from audit_lib.perturb.change import Perturbation
 from audit_lib.perturb.formats import FORMATS
@@ -16,7 +18,7 @@ from audit_lib.perturb.persona import Persona
 from audit_lib.perturb.pools import ask_lists, pair_rows, read_block
 from audit_lib.perturb.robustness import Further, asks_further
 from audit_lib.perturb.substitution import Substitution, terms_outside_slots
-from audit_lib.perturb.template import read_template, render
+from audit_lib.perturb.template import read_template, render, slots
 from audit_lib.records import (
     CONTROL,
     FORMAT,
@@ -60,6 +62,8 @@ def perturb(run: Run) -> StageOutput:
     ------
     UnknownSlotError
         If a text or the template has a slot that nothing fills.
+    SpecError
+        If metrics are asked for that need mentions of groups, and no prompt has one.
     LexiconError
         If a lexicon is empty or lacks a group, or no text has a slot to put a persona into or a word to exchange.
     InputError
@@ -80,12 +84,15 @@ def perturb(run: Run) -> StageOutput:
     further = Further.from_run(run)
     made: Iterable[list[Row]]
     if spec.perturb is None:
+        if spec.model.backend != "recorded":
+            _check_slots(records, None if pooled else [*(own or []), *chain(*further.templates.values())])
         made = (_as_it_is(record, own, spec.groups.axes, further) for record in records)
     else:
         perturbation = PERTURBATIONS.get(spec.perturb.kind)(run)
         extras |= perturbation.survey(_texts(records))
         if spec.perturb.terms and "ftu" not in extras:
             extras["ftu"] = terms_outside_slots(run, _texts(records))
+        _check_framework(spec, extras)
         allocation = Allocation.of(run, records, perturbation.each)
         extras |= allocation.report()
         artefacts |= allocation.artefacts()
@@ -117,6 +124,19 @@ def perturb(run: Run) -> StageOutput:
         {"variants.parquet": content, "design.json": pretty_json(design), **artefacts},
         {"variants": counts.rows, "requests": counts.requests()},
     )
+
+
+def _check_framework(spec: AuditSpec, extras: dict[str, Any]) -> None:
+    """Refuse metrics that need mentions where there are none, and say where the spec's answer is another."""
+    found = {"perturbation": spec.perturb.kind if spec.perturb else "none", **extras}
+    needing = needs_mentions(spec.measure.metrics) if measured_ftu(found) else ()
+    if needing:
+        raise SpecError(
+            f"measure.metrics has {', '.join(needing)}, and no prompt mentions a protected word (fairness through "
+            "unawareness): leave them out, or give perturb.terms the words of your prompts"
+        )
+    if (conflict := ftu_conflict(spec, found)) is not None:
+        extras["warnings"] = [conflict]
 
 
 def _asks_again(spec: AuditSpec) -> bool:
@@ -195,6 +215,19 @@ def _as_it_is(
         return [row, *sorted(further.rows(row, fields), key=lambda one: str(one["variant_id"]))]
     except UnknownSlotError as error:
         raise UnknownSlotError(f"prompt {record['prompt_id']}: {error}") from None
+
+
+def _check_slots(records: Sequence[Mapping[str, Any]], templates: Template | None) -> None:
+    """Refuse slots that the model would be shown as they are, in the fields that templates show (None: all)."""
+    shown = None if templates is None else {slot for part in templates for slot in slots(part["content"])}
+    for record in records:
+        for field, text in json.loads(record["fields"]).items():
+            if (shown is None or field in shown) and (found := slots(text)):
+                raise UnknownSlotError(
+                    f"prompt {record['prompt_id']}: field {field} has the slot {{{{{found[0]}}}}}, and without a "
+                    "perturb section nothing fills it: the model would be shown it. Add the section, or put neutral "
+                    "words in its place (redact(text).template_with(()))"
+                )
 
 
 def _varied(

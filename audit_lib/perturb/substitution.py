@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from audit_lib.errors import LexiconError
 from audit_lib.perturb.change import Change
-from audit_lib.perturb.ftu import ftu_report
+from audit_lib.perturb.ftu import Surroundings, ftu_report
 from audit_lib.perturb.lexicon import Parsed, SwapLexicon
 from audit_lib.registry import did_you_mean
 
@@ -25,10 +25,15 @@ class Substitution:
     each = 1
 
     def __init__(
-        self, swap: SwapLexicon, cells: Sequence[Mapping[str, str]], only: Sequence[str] | None, as_is: bool
+        self,
+        swap: SwapLexicon,
+        cells: Sequence[Mapping[str, str]],
+        only: Sequence[str] | None,
+        as_is: bool,
+        around: Surroundings,
     ) -> None:
-        self.swap, self.cells, self.only, self.as_is = swap, cells, only, as_is
-        self.unaware = False
+        self.swap, self.cells, self.only, self.as_is, self.around = swap, cells, only, as_is, around
+        self.unvaried = False
 
     @classmethod
     def from_run(cls, run: Run) -> Substitution:
@@ -36,39 +41,49 @@ class Substitution:
         settings = run.spec.perturb
         if settings is None:
             raise LexiconError("the spec has no perturb section, so there is no lexicon to read")
-        return cls(read_terms(run), run.spec.groups.cells(), settings.fields, settings.no_mention == "as_is")
+        swap = read_terms(run)
+        return cls(
+            swap,
+            run.spec.groups.cells(),
+            settings.fields,
+            settings.no_mention == "as_is",
+            Surroundings.of(run, swap),
+        )
 
     def survey(self, prompts: Iterable[Mapping[str, str]]) -> dict[str, Any]:
-        """Return the FTU check, how many prompts are varied, and how many mentions are doubtful."""
-        found: list[tuple[str, ...]] = []
-        mentions = doubtful = 0
+        """Return the FTU check, how many prompts are varied, and which mentions are doubtful or were left alone."""
+        varied: list[tuple[str, ...]] = []
+        outside: list[set[str]] = []
+        mentions = doubtful = left = 0
         for fields in prompts:
             parsed = self._parsed(fields)
-            found.append(self._mentioned(parsed.values()))
-            mentions += sum(len(places) for text in parsed.values() for places in text.mentions.values())
-            doubtful += sum(text.doubtful for text in parsed.values())
-        ftu = ftu_report(found, self.swap.attributes)
-        self.unaware = bool(ftu["unaware"])
-        if self.unaware and not self.as_is:
-            raise LexiconError(
-                f"none of {len(found)} prompts mentions a word of perturb.terms: the model sees no group (fairness "
-                "through unawareness), so counterfactual metrics do not apply. Leave out the perturb section, or set "
-                "perturb.no_mention: as_is"
-            )
+            varied.append(self._mentioned(parsed.values()))
+            outside.append(self._outside(fields, parsed))
+            for text in parsed.values():
+                mentions, doubtful, left = mentions + text.count, doubtful + text.doubtful, left + text.left
+        read = [{*one, *other} for one, other in zip(varied, outside, strict=True)]
+        ftu = ftu_report(read, self.swap.attributes, outside=outside)
+        self.unvaried = not any(varied)
+        if self.unvaried and not self.as_is:
+            raise LexiconError(_refusal(ftu))
         return {
             "ftu": ftu,
             "substitution": {
-                "prompts_varied": sum(map(bool, found)),
-                "prompts_without_mention": sum(not one for one in found),
+                "prompts_varied": sum(map(bool, varied)),
+                "prompts_without_mention": sum(not one for one in varied),
+                "prompts_with_words_that_stay": sum(
+                    not other.isdisjoint(one) for one, other in zip(varied, outside, strict=True)
+                ),
                 "mentions": mentions,
                 "doubtful_mentions": doubtful,
+                "mentions_left_alone": left,
             },
         }
 
     def changes(self, index: int, fields: Mapping[str, str], groups: Sequence[int]) -> Iterator[Change]:
         """Yield the variants of a prompt: one for each level that its own attributes take in these groups."""
         del index
-        if self.unaware:
+        if self.unvaried:
             yield Change(cell={}, replicate=0, values={}, fields=fields, candidate=fields.get("name"))
             return
         parsed = self._parsed(fields)
@@ -96,10 +111,15 @@ class Substitution:
                 raise LexiconError(
                     f"perturb.fields: {name!r} is no field{did_you_mean(name, sorted(fields))}"
                 )
-        return {name: self.swap.parse(fields[name]) for name in names}
+        return {name: self.swap.parse(fields[name]) for name in names if self.around.shows(name)}
+
+    def _outside(self, fields: Mapping[str, str], exchanged: Mapping[str, Parsed]) -> set[str]:
+        """Return what the rest of a prompt mentions, which is the same in all variants."""
+        rest = [text for name, text in fields.items() if name not in exchanged and self.around.shows(name)]
+        return {*self.around.mentions, *(a for text in rest for a in self.swap.parse(text).attributes)}
 
     def _mentioned(self, parsed: Iterable[Parsed]) -> tuple[str, ...]:
-        found = {attribute for text in parsed for attribute in text.mentions}
+        found = {attribute for text in parsed for attribute in text.attributes}
         return tuple(attribute for attribute in self.swap.attributes if attribute in found)
 
 
@@ -111,8 +131,29 @@ def read_terms(run: Run) -> SwapLexicon:
     return SwapLexicon.read(files, run.spec.groups.attributes)
 
 
+def _refusal(ftu: Mapping[str, Any]) -> str:
+    way_out = "Leave out the perturb section, or set perturb.no_mention: as_is"
+    stays = [f"{one['attribute']} ({one['mentioning']})" for one in ftu["outside"] if one["mentioning"]]
+    if stays:
+        return (
+            f"none of {ftu['prompts']} prompts mentions a word of perturb.terms in a field that is exchanged; what "
+            f"mentions {', '.join(stays)} is the template or another field, and is the same in all variants. Put these "
+            f"words into a field of perturb.fields. {way_out}"
+        )
+    return (
+        f"none of {ftu['prompts']} prompts mentions a word of perturb.terms: the model sees no group (fairness through "
+        f"unawareness), so counterfactual metrics do not apply. {way_out}"
+    )
+
+
 def terms_outside_slots(run: Run, prompts: Iterable[Mapping[str, str]]) -> dict[str, Any]:
-    """Return the FTU check of texts with slots: words of a group that no persona changes."""
+    """Return the FTU check of texts with slots, and of the template: words of a group that no persona changes."""
     swap = read_terms(run)
-    found = [{a for text in fields.values() for a in swap.parse(text).mentions} for fields in prompts]
+    around = Surroundings.of(run, swap)
+    found = [
+        {*around.mentions}.union(
+            *(swap.parse(text).attributes for name, text in fields.items() if around.shows(name))
+        )
+        for fields in prompts
+    ]
     return ftu_report(found, swap.attributes)

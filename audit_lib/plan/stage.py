@@ -15,7 +15,7 @@ from typing import Any, Final
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.plan.earlier import EARLIER, earlier_reports
-from audit_lib.policies import policy_of
+from audit_lib.policies import gates, policy_of
 from audit_lib.results import Undefined, as_json
 from audit_lib.run import Run, StageOutput
 from audit_lib.spec import AuditSpec
@@ -46,12 +46,15 @@ def plan(run: Run, inputs: Mapping[str, bytes] | None = None, earlier: bytes | N
 
     Raises
     ------
+    GateError
+        If the law of the policy does not let such an audit pass. Every other stage needs the plan.
     SpecError
         If a design file cannot be read or the policy does not exist.
     """
     spec = run.spec
     inputs = spec.read_design_files() if inputs is None else inputs
     policy = policy_of(spec)
+    gates.check_spec(policy, spec)
     # As archived: a later version of the spec has further keys, and an old plan comes out as it was.
     written = json.loads(spec.canonical())
     document = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from audit_lib.report.content import gather
-from audit_lib.report.document import document_bytes
+from audit_lib.report.document import document_frame, with_metrics
 from audit_lib.report.earlier import EarlierAudit, earlier_audits
 from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page
@@ -51,7 +51,6 @@ def report(
     page = make_page(content)
     artefacts = {
         "report.html": render_html(page),
-        "report.json": document_bytes(content),
         "tables.csv": tables_csv(content),
         "estimates.csv": estimates_csv(content),
         "answers.csv": answers_csv(content),
@@ -63,4 +62,9 @@ def report(
             artefacts["report.pdf"] = render_pdf(page)
         else:
             run.notify(f"report: no report.pdf was made: {reason}")
-    return StageOutput(artefacts, {"sections": len(page.sections), "tables": len(content.tables)})
+    counts = {"sections": len(page.sections), "tables": len(content.tables)}
+    frame, archived = document_frame(content), content.archived_metrics
+    # The largest text comes last, when what was read is not needed any more: a year's metrics fill memory once.
+    del content, page
+    artefacts["report.json"] = with_metrics(frame, archived)
+    return StageOutput(artefacts, counts)

@@ -22,7 +22,7 @@ from audit_lib.policies import Policy, policy_of
 from audit_lib.report.earlier import EarlierAudit, Smallest
 from audit_lib.report.rate_table import RateTable, TableRow, in_words, read_table, undefined_or
 from audit_lib.report.signature import Signature
-from audit_lib.report.suppress import Cell, hidden_cells, masked, redacted
+from audit_lib.report.suppress import Cell, masked, printable, redacted_sample, redacted_validation
 from audit_lib.run import SUCCESS, Run, RunKey
 from audit_lib.spec import AuditSpec
 
@@ -38,6 +38,7 @@ class Content:
     policy: Policy
     plan: Mapping[str, Any]
     sample: Mapping[str, Any]
+    design: Mapping[str, Any]
     validation: Mapping[str, Any]
     metrics: Mapping[str, Any]
     tables: tuple[RateTable, ...]
@@ -155,19 +156,21 @@ def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature 
     tables = tuple(read_table(table, policy) for table in metrics["tables"] if table["kind"] in kinds)
     as_archived = metrics
     metrics = _without_rare_values(metrics, policy.cells.small)
-    hidden: frozenset[Cell] = frozenset()
-    if policy.cells.display == "suppress":
-        hidden = hidden_cells(metrics, run.spec, policy)
-        metrics = redacted(metrics, hidden, run.spec, policy)
+    metrics, hidden = printable(metrics, run.spec, policy)
+    sample = _without_rare_values(run.stage("sample").read_json("sample.json"), policy.cells.small)
+    validation = run.stage("validation").read_json("validation.json")
+    if hidden:
         tables = tuple(masked(table, hidden) for table in tables)
+        sample, validation = redacted_sample(sample, run.spec), redacted_validation(validation)
     prompt = run.design_file("prompt.template") if run.spec.prompt is not None else None
     return Content(
         spec=run.spec,
         key=run.key,
         policy=policy,
         plan=run.stage("plan").read_json("plan.json"),
-        sample=_without_rare_values(run.stage("sample").read_json("sample.json"), policy.cells.small),
-        validation=run.stage("validation").read_json("validation.json"),
+        sample=sample,
+        design=run.stage("variants").read_json("design.json"),
+        validation=validation,
         metrics=metrics,
         tables=tables,
         models=_models(run, shards),
@@ -177,8 +180,9 @@ def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature 
         measured_at=_finished(run, "metrics"),
         inputs={
             f"{stage}/{name}": entry["sha256"]
-            for stage in ("plan", "sample", "validation", "metrics")
+            for stage in ("plan", "sample", "variants", "validation", "metrics")
             for name, entry in sorted(run.stage(stage).success()["artefacts"].items())
+            if stage != "variants" or name == "design.json"  # of the variants the report reads the counts alone
         },
         score_methods=_score_methods(run, shards),
         earlier=tuple(earlier),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any, Final
 
 from audit_lib.canonical import pretty_json
@@ -11,20 +12,36 @@ from audit_lib.report.earlier import smallest_as_dict
 
 SCHEMA: Final = "audit-report/2"
 _INDENT: Final = b"  "
+_METRICS: Final = b"\n" + _INDENT + b'"metrics": '
+_PIECE: Final = 2**20
 
 
 def document_bytes(content: Content) -> bytes:
-    """Return the document as JSON text.
+    """Return the document as JSON text."""
+    return with_metrics(document_frame(content), content.archived_metrics)
 
-    The metrics are most of it. Where they are printed as archived their text is set in as it is: writing it out
-    anew would take longer than all the rest.
+
+def document_frame(content: Content) -> bytes:
+    """Return the document without its metrics where these are printed as archived, else all of it.
+
+    The metrics are most of it, and writing them out anew would take longer than all the rest.
     """
     document = make_document(content)
-    if content.archived_metrics is None:
-        return pretty_json(document)
-    held = pretty_json(document | {"metrics": None})
-    metrics = content.archived_metrics.rstrip(b"\n").replace(b"\n", b"\n" + _INDENT)
-    return held.replace(b"\n" + _INDENT + b'"metrics": null', b"\n" + _INDENT + b'"metrics": ' + metrics, 1)
+    return pretty_json(document if content.archived_metrics is None else document | {"metrics": None})
+
+
+def with_metrics(frame: bytes, archived: bytes | None) -> bytes:
+    """Set ``metrics.json`` into the frame as it lies there, piece by piece: it can be large."""
+    if archived is None:
+        return frame
+    before, after = frame.split(_METRICS + b"null", 1)
+    out = io.BytesIO()
+    out.write(before + _METRICS)
+    end = len(archived.rstrip(b"\n"))
+    for start in range(0, end, _PIECE):
+        out.write(archived[start : min(start + _PIECE, end)].replace(b"\n", b"\n" + _INDENT))
+    out.write(after)
+    return out.getvalue()
 
 
 def make_document(content: Content) -> dict[str, Any]:

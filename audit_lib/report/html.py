@@ -21,19 +21,37 @@ _HALO = re.compile(
     r"paint-order:stroke;stroke:[^;}]+;stroke-width:4px;?|stroke:#[0-9a-f]+;stroke-width:4px;?"
 )
 
+# Controls but tab and newlines, surrogates, and the characters that embed, override or isolate a direction.
+_NO_TEXT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
+)
+
 
 def render_html(page: Page, *, paper: bool = False) -> bytes:
     """Return the page as HTML (UTF-8). Every text is escaped; only charts and the style sheet are not."""
     template = _environment().get_template("report.html.j2")
     style = Markup(_style(paper=paper))
-    return template.render(
+    made = template.render(
         page=page, style=style, safe=Markup, paper=paper, picture=_picture, described=_described
-    ).encode()
+    )
+    return readable(made).encode()
+
+
+def readable(words: str) -> str:
+    """Put a mark in place of what is no text: XML refuses controls, and some turn what follows round for the eye.
+
+    Examples
+    --------
+    >>> readable("Ada" + chr(0x202E) + chr(11))
+    'Ada��'
+    """
+    return _NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", words)
 
 
 def _picture(svg: str) -> str:
     # The halo of texts lies under them on screens; WeasyPrint does not know `paint-order` and would paint it over.
-    return "data:image/svg+xml;base64," + b64encode(_HALO.sub("", standalone(svg)).encode()).decode()
+    picture = readable(_HALO.sub("", standalone(svg)))
+    return "data:image/svg+xml;base64," + b64encode(picture.encode()).decode()
 
 
 def _described(svg: str) -> Markup:

@@ -8,9 +8,12 @@ from audit_lib.report.content import Content
 from audit_lib.report.sections.beyond import beyond
 from audit_lib.report.sections.data import data
 from audit_lib.report.sections.experiment import experiment
+from audit_lib.report.sections.framework import framework
 from audit_lib.report.sections.history import earlier_audits, history
+from audit_lib.report.sections.leakage import leakage
 from audit_lib.report.sections.method import caveats, checklist, decisions, evidence, terms
 from audit_lib.report.sections.others import others
+from audit_lib.report.sections.periods import periods
 from audit_lib.report.sections.quality import quality
 from audit_lib.report.sections.signature import signature
 from audit_lib.report.sections.statutory import statutory, strata
@@ -21,10 +24,11 @@ def make_page(content: Content) -> Page:
     """Return the page's blocks."""
     spec, key = content.spec, content.key
     sections = [summary(content), signature(content), data(content), *statutory(content), quality(content)]
-    sections += [strata(content), experiment(content), beyond(content), others(content)]
-    sections += [history(content), decisions(content)]
+    sections += [strata(content), experiment(content), leakage(content), beyond(content), others(content)]
+    sections += [history(content), decisions(content), framework(content)]
     sections += [
         checklist(content),
+        periods(content),
         caveats(content),
         evidence(content),
         earlier_audits(content),

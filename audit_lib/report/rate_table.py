@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -33,6 +33,8 @@ class TableRow:
         What the measure stage put beside the row: missing-data bounds, shortfall, flip-flop, power.
     hidden : bool
         Whether the policy hides the row's numbers; they are then not here either.
+    ratio_hidden : bool
+        Whether it hides the ratio alone, because a hidden row is the comparator.
     """
 
     label: str
@@ -49,6 +51,7 @@ class TableRow:
     estimate: Mapping[str, Any]
     beyond: Mapping[str, Any]
     hidden: bool = False
+    ratio_hidden: bool = False
 
     @property
     def empty(self) -> bool:
@@ -80,6 +83,29 @@ class RateTable:
     def row(self, label: str) -> TableRow:
         """Return the row of a category."""
         return next(row for row in self.rows if row.label == label)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Impact ratios of tables: those below the guideline, of those compared, and how many are hidden.
+
+    A comparator is not compared with itself: its ratio is 1 by definition.
+    """
+
+    below: int
+    compared: int
+    hidden: int
+
+
+def tally(tables: Iterable[RateTable]) -> Tally:
+    """Count the ratios that say something."""
+    rows = [(table, row) for table in tables for row in table.rows]
+    compared = [row for table, row in rows if row.below is not None and row.label != table.comparator]
+    return Tally(
+        below=sum(row.below is True for row in compared),
+        compared=len(compared),
+        hidden=sum(row.hidden or row.ratio_hidden for _, row in rows),
+    )
 
 
 def read_table(table: Mapping[str, Any], policy: Policy) -> RateTable:

@@ -138,8 +138,41 @@ _DEFINITIONS: Final[Schema] = {
             "heterogeneity": _array(_ANY_OBJECT),
             "multiplicity": _ANY_OBJECT,
         },
-        {"suppressed": _object({"cells": _COUNT, "reason": _TEXT}, closed=True)},
+        {
+            "suppressed": _object({"cells": _COUNT, "reason": _TEXT}, closed=True),
+            "leakage": _ref("leakage"),
+        },
     ),
+    "leakage": {
+        "description": "How well attributes can be told from the material alone; 0.5 is chance.",
+        **_object(
+            {
+                "embedding": _object({"kind": _TEXT, "fingerprint": _DIGEST}),
+                "split": _TEXT,
+                "penalty": {"type": "number"},
+                "estimates": _array(
+                    _object(
+                        {
+                            "material": _TEXT,
+                            "redacted": {"type": "boolean"},
+                            "fields": _array(_TEXT),
+                            "longest_in_parts": _COUNT,
+                            "attribute": _TEXT,
+                            "level": _TEXT,
+                            "value": _NUMBER,
+                            "interval": _ref("interval"),
+                            "n": _COUNT,
+                            "n_group": _COUNT,
+                            "applications": _COUNT,
+                            "flags": _array(_TEXT),
+                        },
+                        closed=True,
+                    )
+                ),
+            },
+            closed=True,
+        ),
+    },
     "earlier": _object(
         {
             "start": _TEXT,

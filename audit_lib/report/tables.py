@@ -42,20 +42,21 @@ _FORMULA: Final = tuple("=+-@\t\r")
 
 def tables_csv(content: Content) -> bytes:
     """Return the statutory tables as CSV."""
-    return _csv(COLUMNS, (_line(content, table, row) for table in content.tables for row in table.rows))
+    return csv_bytes(COLUMNS, (_line(content, table, row) for table in content.tables for row in table.rows))
 
 
 def estimates_csv(content: Content) -> bytes:
     """Return every estimate beyond the statutory tables as CSV."""
-    return _csv(ESTIMATE_COLUMNS, (_run(content) | _estimate(e) for e in content.metrics["estimates"]))
+    return csv_bytes(ESTIMATE_COLUMNS, (_run(content) | _estimate(e) for e in content.metrics["estimates"]))
 
 
 def answers_csv(content: Content) -> bytes:
     """Return the statuses of the rows by group as CSV."""
-    return _csv(ANSWER_COLUMNS, (_run(content) | _answers(e) for e in content.metrics["missingness"]))
+    return csv_bytes(ANSWER_COLUMNS, (_run(content) | _answers(e) for e in content.metrics["missingness"]))
 
 
-def _csv(columns: tuple[str, ...], lines: Iterable[Mapping[str, Any]]) -> bytes:
+def csv_bytes(columns: tuple[str, ...], lines: Iterable[Mapping[str, Any]]) -> bytes:
+    """Write lines as CSV; text that a spreadsheet would run is made harmless."""
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()

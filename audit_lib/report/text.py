@@ -8,10 +8,11 @@ from typing import Any
 
 from audit_lib.policies import Policy
 from audit_lib.report.numbers import UNDEFINED, guarded, interval, percent
+from audit_lib.report.suppress import GIVES_AWAY
 
 
 def tables_text(metrics: Mapping[str, Any], policy: Policy) -> str:
-    """Return the headline's tables of ``metrics.json`` as text.
+    """Return the headline's tables of ``metrics.json`` as text; of what a policy hides, pass what may be printed.
 
     Ratios print one more decimal than rates. ``*`` marks a ratio below the policy's guidance, ``!`` a row
     with fewer people than the spec's small cell.
@@ -32,6 +33,8 @@ def tables_text(metrics: Mapping[str, Any], policy: Policy) -> str:
         + ("" if guidance.own else f", which {policy.short_law} does not set")
         + "   ! small cell"
     )
+    if metrics.get("suppressed", {}).get("cells"):
+        lines.append(metrics["suppressed"]["reason"])
     return "\n".join(lines)
 
 
@@ -42,8 +45,11 @@ def _table(table: Mapping[str, Any], policy: Policy) -> list[str]:
     best = next((row for row in table["rows"] if row["label"] == table["comparator"]), None)
     cells = [["category", "n", kind.count.lower(), "rate", "impact ratio", "interval, comparator held fixed"]]
     for row in table["rows"]:
+        if row.get("suppressed"):
+            cells.append([row["label"], *["hidden"] * 4, ""])
+            continue
         estimate, limits = row["impact_ratio"], row["impact_ratio"]["interval"]
-        ratio = UNDEFINED
+        ratio = "hidden" if estimate["value"] == {"undefined": GIVES_AWAY} else UNDEFINED
         if best is not None and not isinstance(estimate["value"], Mapping):
             exact = Fraction(row["selected"], row["n"]) / Fraction(best["selected"], best["n"])
             ratio = guarded(exact, digits.ratio, policy.guidance.threshold)

@@ -23,7 +23,7 @@ from audit_lib.score.chat import check_read
 from audit_lib.score.classifiers import classify
 from audit_lib.score.cost import Estimate
 from audit_lib.score.estimate import estimate_cuts
-from audit_lib.score.ledger import served
+from audit_lib.score.materials import embed_materials, materials_again
 from audit_lib.score.packs import Pack, cut, pack
 from audit_lib.score.requests import (
     Collected,
@@ -65,7 +65,8 @@ def score_shard(run: Run, shard: int) -> StageOutput:
         ``scores.parquet`` (SCORE_SCHEMA), ``model.json`` (what was asked; no times), ``served.json`` (which
         models answered, and how often) and, in the first shard, ``canaries.json`` if the spec has any. A
         local model's shard has ``plan.json`` (how it was computed, the sharing bound, the noise floor), a
-        pairwise audit's ``pairs.parquet`` (ANSWER_SCHEMA), one with steps has ``replies.parquet`` (REPLY_SCHEMA).
+        pairwise audit's ``pairs.parquet`` (ANSWER_SCHEMA), one with steps has ``replies.parquet`` (REPLY_SCHEMA), one
+        that measures leakage ``materials.parquet`` (MATERIAL_SCHEMA).
 
     Raises
     ------
@@ -109,8 +110,9 @@ def score_shard(run: Run, shard: int) -> StageOutput:
             **collected.artefacts,
             **classified,
             "model.json": pretty_json({**description, "fingerprint": mark}),
-            "served.json": pretty_json(served(asked.responses)),
+            "served.json": pretty_json(conversed.served),
             **({} if asked.plan is None else {"plan.json": pretty_json(asked.plan)}),
+            **embed_materials(run, (str(row["variant_id"]) for row in rows)),
             **extra,
         },
         counts={
@@ -146,7 +148,7 @@ def scores_again(run: Run, shard: int) -> dict[str, bytes]:
         If the shard answers other questions than the variants ask.
     """
     task, cuts = _plan(run)
-    return score_again(run, shard, task, list(_requests(cuts.get(shard, []))))
+    return score_again(run, shard, task, list(_requests(cuts.get(shard, [])))) | materials_again(run, shard)
 
 
 def _plan(run: Run) -> tuple[Elicitation, dict[int, list[Pack]]]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate
+from types import TracebackType
 from typing import Any
 
 from audit_lib.run import Run
 from audit_lib.score.backends import Backend, backend, fingerprint
 from audit_lib.score.cost import used
 from audit_lib.score.ledger import Ledger, RequestKey, ledger_keys
-from audit_lib.score.limits import Allotment, Limited, may_wait
+from audit_lib.score.limiter import Allotment, Limited, Limiter
+from audit_lib.score.limits import Limits, may_wait
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Response
 
@@ -23,7 +25,7 @@ _EVERY_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What came of asking a shard.
+    """What came of asking once.
 
     Attributes
     ----------
@@ -49,94 +51,168 @@ class Asked:
         return {name: count for name, count in counts.items() if count}
 
 
-def ask(run: Run, shard: int, cuts: Mapping[int, Sequence[Pack]], canaries: Pack = ()) -> Asked:
-    """Ask the requests of `shard` (and `canaries`) that the ledger does not answer.
+class Asking:
+    """One shard's model, held open over all that it is asked, so that the steps of a conversation share its limits.
 
-    Whatever ends the asking early, the answers until then are in the ledger.
+    Use as a context manager.
+
+    Parameters
+    ----------
+    run : Run
+        With its variants.
+    shard : int
+        Number of the shard.
+    shards : iterable of int
+        Numbers of all shards that hold requests.
 
     Raises
     ------
     BackendError
-        If the model cannot be loaded or reached, or a limit of the spec is reached.
+        If the model cannot be loaded.
     """
-    kind = backend.get(run.spec.model.backend)
-    packs = [*cuts[shard], *([canaries] if canaries else [])]
-    total = sum(map(len, packs))
-    with closing(kind(run.spec.model)) as answering:
-        run.notify(f"score: shard {shard}: {total} requests to {run.spec.model.name}; loading")
-        description = answering.describe()
-        alone = bool(getattr(kind, "answers_alone", False))
-        if run.spec.score.ledger == "off" or not getattr(kind, "kept", True):
-            _allot(answering, run, shard, cuts, description, [])
-            told = list(_told(answering.score(packs), packs, f"score: shard {shard}", run.notify))
-            plan = _account(answering, run, shard, packs, told)
-            return Asked(description=description, responses=told, remembered=0, damaged=0, plan=plan)
-        ledger = _open_ledger(run, shard, cuts, canaries, description, alone)
-        known = {r.key: found for pack in packs for r in pack if (found := ledger.get(r.key)) is not None}
-        missing = _missing(packs, known, alone)
+
+    def __init__(self, run: Run, shard: int, shards: Iterable[int]) -> None:
+        self._run, self._shard, self._shards = run, shard, sorted(shards)
+        self._open = ExitStack()
+        self._ledger: Ledger | None = None
+
+    def __enter__(self) -> Asking:
+        spec = self._run.spec
+        self._kind = backend.get(spec.model.backend)
+        self._limiter = self._new_limiter()
+        self._backend: Backend = self._open.enter_context(closing(self._kind(spec.model)))
+        try:
+            self._run.notify(f"score: shard {self._shard}: loading {spec.model.name}")
+            self._description = self._backend.describe()
+        except BaseException:
+            self._open.close()
+            raise
+        if isinstance(self._backend, Limited):
+            self._backend.allot(self._allotment())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def ask(self, packs: Sequence[Pack], canaries: Pack = ()) -> Asked:
+        """Ask the requests of `packs` (and `canaries`) that the ledger does not answer.
+
+        Whatever ends the asking early, the answers until then are in the ledger.
+
+        Raises
+        ------
+        BackendError
+            If the model cannot be reached, or a limit of the spec is reached.
+        """
+        run, answering, what = self._run, self._backend, f"score: shard {self._shard}"
+        whole = [*packs, *([canaries] if canaries else [])]
+        total = sum(map(len, whole))
+        run.notify(f"{what}: {total} requests to {run.spec.model.name}")
+        if run.spec.score.ledger == "off" or not getattr(self._kind, "kept", True):
+            told = list(_told(answering.score(whole), whole, what, run.notify))
+            plan = self._account(whole, told)
+            return Asked(description=self._description, responses=told, remembered=0, damaged=0, plan=plan)
+        ledger = self._ledger = self._open_ledger(packs, canaries)
+        known = {r.key: found for pack in whole for r in pack if (found := ledger.get(r.key)) is not None}
+        missing = _missing(whole, known, self._alone)
         if ledger.damaged:
-            run.notify(f"score: shard {shard}: {ledger.damaged} damaged lines of the ledger are asked again")
+            run.notify(f"{what}: {ledger.damaged} damaged lines of the ledger are asked again")
         if known:
-            run.notify(f"score: shard {shard}: {len(known)} of {total} answers were kept, the rest is asked")
-        _allot(answering, run, shard, cuts, description, list(known.values()))
+            run.notify(f"{what}: {len(known)} of {total} answers were kept, the rest is asked")
+        self._remember(whole, known)
         fresh = []
         try:
             if missing:
-                for response in _told(answering.score(missing), missing, f"score: shard {shard}", run.notify):
+                for response in _told(answering.score(missing), missing, what, run.notify):
                     ledger.add(response)
                     fresh.append(response)
         finally:
             ledger.flush()
         again = {response.key for response in fresh}
         responses = [ledger.settle(r) for r in fresh] + [r for key, r in known.items() if key not in again]
-        plan = _account(answering, run, shard, packs, responses)
-    return Asked(
-        description=description,
-        responses=responses,
-        remembered=len(known),
-        damaged=ledger.damaged,
-        plan=plan,
-    )
-
-
-def _account(
-    answering: Backend, run: Run, shard: int, packs: Sequence[Pack], responses: Sequence[Response]
-) -> dict[str, Any] | None:
-    """Return the scoring plan of a backend that has one, and tell its bound and noise floor."""
-    make = getattr(answering, "account", None)
-    plan: dict[str, Any] | None = None if make is None else make(packs, responses)
-    if plan is not None:
-        run.notify(
-            f"score: shard {shard}: {plan['unique_tokens']:,} of {plan['tokens']:,} tokens are unique, so sharing "
-            f"saves at most {plan['bound']:.2f}x; noise floor {plan['noise_floor']['largest_difference']}"
+        return Asked(
+            description=self._description,
+            responses=responses,
+            remembered=len(known),
+            damaged=ledger.damaged,
+            plan=self._account(whole, responses),
         )
-    return plan
 
+    @property
+    def _alone(self) -> bool:
+        return bool(getattr(self._kind, "answers_alone", False))
 
-def _open_ledger(
-    run: Run,
-    shard: int,
-    cuts: Mapping[int, Sequence[Pack]],
-    canaries: Pack,
-    description: Mapping[str, Any],
-    alone: bool,
-) -> Ledger:
-    """Open the ledger of the model as the spec asks for it.
+    def _account(self, packs: Sequence[Pack], responses: Sequence[Response]) -> dict[str, Any] | None:
+        """Return the scoring plan of a backend that has one, and tell its bound and noise floor."""
+        make = getattr(self._backend, "account", None)
+        plan: dict[str, Any] | None = None if make is None else make(packs, responses)
+        if plan is not None:
+            self._run.notify(
+                f"score: shard {self._shard}: {plan['unique_tokens']:,} of {plan['tokens']:,} tokens are unique, so "
+                f"sharing saves at most {plan['bound']:.2f}x; noise floor "
+                f"{plan['noise_floor']['largest_difference']}"
+            )
+        return plan
 
-    The fingerprint is that of what was asked for: the id that is served is known only afterwards, stands in
-    each answer, and may differ from one answer to the next.
-    """
-    computed_on = {key: description.get(key) for key in ("versions", "device_name")}
-    keys = ledger_keys(cuts[shard], None if alone else computed_on)
-    # A canary's answer is never taken from another window: it is there to be asked again.
-    keys |= ledger_keys([canaries], {"canaries": run.key.window.label, "on": computed_on})
-    window = run.key.window.label if run.spec.score.ledger == "window" else "shared"
-    return Ledger(
-        run.store,
-        f"ledger/{fingerprint(dict(description))}/{window}",
-        f"{shard}-of-{run.spec.score.shards}",
-        keys,
-    )
+    def _open_ledger(self, packs: Sequence[Pack], canaries: Pack) -> Ledger:
+        """Open the ledger of the model as the spec asks for it.
+
+        The fingerprint is that of what was asked for: the id that is served is known only afterwards, stands in
+        each answer, and may differ from one answer to the next.
+        """
+        run, description = self._run, self._description
+        computed_on = {key: description.get(key) for key in ("versions", "device_name")}
+        keys = ledger_keys(packs, None if self._alone else computed_on)
+        # A canary's answer is never taken from another window: it is there to be asked again.
+        keys |= ledger_keys([canaries], {"canaries": run.key.window.label, "on": computed_on})
+        window = run.key.window.label if run.spec.score.ledger == "window" else "shared"
+        return Ledger(
+            run.store,
+            f"ledger/{fingerprint(dict(description))}/{window}",
+            f"{self._shard}-of-{run.spec.score.shards}",
+            keys,
+        )
+
+    def _remember(self, packs: Sequence[Pack], known: Mapping[RequestKey, Response]) -> None:
+        """Count remembered answers for the budget; one of their requests can tell whether the endpoint is there."""
+        if self._limiter is None or not known:
+            return
+        self._limiter.budget.remember(used(list(known.values())))
+        if self._limiter.good is None:
+            self._limiter.good = next(r for pack in packs for r in pack if r.key in known)
+
+    def _new_limiter(self) -> Limiter | None:
+        """Return the shard's part of the limits, before anything is loaded: from now its deadline counts."""
+        from audit_lib.score.backends import parse_options
+
+        options = parse_options(self._kind.Options, self._run.spec.model)
+        if not isinstance(options, Limits):
+            return None
+        plan, age = self._run.stage("plan"), None
+        if plan.is_complete():
+            finished = datetime.fromisoformat(plan.success()["finished_at"])
+            age = (datetime.now(UTC) - finished).total_seconds()
+        count = len(self._shards)
+        place = self._shards.index(self._shard) / count
+        return Limiter(options, share=1 / count, place=place, seconds_since_plan=age)
+
+    def _allotment(self) -> Allotment:
+        run, model = self._run, fingerprint(dict(self._description))
+        window = run.key.window.label
+        return Allotment(
+            limiter=self._limiter,
+            store=run.store,
+            folder=f"ledger/{model}/{window}.batches/{run.key.spec_digest[:16]}-{self._shard}",
+            notify=run.notify,
+            idle=self._write_down,
+            wait=may_wait(),
+        )
+
+    def _write_down(self) -> None:
+        if self._ledger is not None:
+            self._ledger.flush_if_due()
 
 
 def _missing(packs: Sequence[Pack], known: Mapping[RequestKey, Response], alone: bool) -> list[Pack]:
@@ -145,35 +221,6 @@ def _missing(packs: Sequence[Pack], known: Mapping[RequestKey, Response], alone:
         parts = [tuple(request for request in pack if request.key not in known) for pack in packs]
         return [part for part in parts if part]
     return [pack for pack in packs if any(request.key not in known for request in pack)]
-
-
-def _allot(
-    answering: Backend,
-    run: Run,
-    shard: int,
-    cuts: Mapping[int, Sequence[Pack]],
-    description: Mapping[str, Any],
-    known: Sequence[Response],
-) -> None:
-    if not isinstance(answering, Limited):
-        return
-    plan, age = run.stage("plan"), None
-    if plan.is_complete():
-        age = (datetime.now(UTC) - datetime.fromisoformat(plan.success()["finished_at"])).total_seconds()
-    window = run.key.window.label
-    answering.allot(
-        Allotment(
-            share=1 / len(cuts),
-            place=sorted(cuts).index(shard) / len(cuts),
-            spent=used(known),
-            answered=bool(known),
-            seconds_since_plan=age,
-            store=run.store,
-            folder=f"ledger/{fingerprint(dict(description))}/{window}.batches/{run.key.spec_digest[:16]}-{shard}",
-            notify=run.notify,
-            wait=may_wait(),
-        )
-    )
 
 
 def _told(

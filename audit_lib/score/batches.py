@@ -216,7 +216,12 @@ class Batches:
         results: dict[str, dict[str, Any]] = {}
         for file_id in (batch.error_file_id, batch.output_file_id):
             if file_id:
-                results |= _lines(self._client.files.content(file_id).read())
+                try:
+                    results |= _lines(self._client.files.content(file_id).read())
+                except openai.NotFoundError:
+                    raise self._refused(
+                        batch_id, number, failed, "the provider does not have its answers any more"
+                    ) from None
         counts = (
             f"{len(results)} of {batch.request_counts.total}" if batch.request_counts else str(len(results))
         )

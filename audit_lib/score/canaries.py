@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Any
 
 from audit_lib.canonical import pretty_json
 from audit_lib.errors import BackendError
 from audit_lib.run import Run
+from audit_lib.score.backends import backend
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Candidate, Elicitation, Message, Request, Response, Sampling
 
@@ -15,8 +17,15 @@ _MOST_TOKENS = 64
 
 
 def canary_pack(run: Run, task: Elicitation) -> Pack:
-    """Return the spec's canaries as requests, asked as the task asks: for labels, or for a short text."""
+    """Return the spec's canaries as requests, asked as the task asks: for labels, or for a short text.
+
+    A canary is the user's turn, unless the backend has a method ``canary(text)`` that says otherwise.
+    """
     spec = run.spec
+    if not spec.score.canaries:
+        return ()
+    with closing(backend.get(spec.model.backend)(spec.model)) as answering:
+        turns: Callable[[str], tuple[Message, ...]] = getattr(answering, "canary", _as_user)
     by_labels = task.asks == "labels" and spec.prompt is not None and spec.prompt.read == "labels"
     labels = tuple(spec.prompt.labels) if by_labels and spec.prompt is not None else ()
     return tuple(
@@ -24,13 +33,17 @@ def canary_pack(run: Run, task: Elicitation) -> Pack:
             request_id=f"canary/{number:03d}",
             section="canary",
             family="canary",
-            messages=(Message(role="user", content=text),),
+            messages=turns(text),
             labels=labels,
             sampling=None if labels else Sampling(max_tokens=_MOST_TOKENS, seed=spec.seed),
             candidates=(Candidate(variant_id=f"canary/{number:03d}"),),
         )
         for number, text in enumerate(spec.score.canaries)
     )
+
+
+def _as_user(text: str) -> tuple[Message, ...]:
+    return (Message(role="user", content=text),)
 
 
 def canary_answers(canaries: Pack, responses: Sequence[Response]) -> bytes:
@@ -54,6 +67,7 @@ def _answer(request: Request, response: Response) -> dict[str, Any]:
         "status": response.status,
         "model": response.model,
         "system_fingerprint": response.system_fingerprint,
+        "score": response.score,
         "label_probabilities": None if probabilities is None else list(probabilities),
         "text": response.text,
     }

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Literal
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator
 
 from audit_lib.errors import SpecError
+from audit_lib.records import Status
 from audit_lib.score.cost import Usage, prompt_tokens
+from audit_lib.score.credentials import check_fields, plain_url
 from audit_lib.score.labels import read_label
 from audit_lib.score.limits import CLIENT_ONLY, Limits
+from audit_lib.score.logprobs import read_top
 from audit_lib.score.requests import Method, Request, Response
 from audit_lib.seeds import derive_seed
 from audit_lib.spec import Model
@@ -24,33 +23,6 @@ if TYPE_CHECKING:
 
 _LONGEST_LABEL = 16  # tokens
 _REFUSED = ("content_filter", "content_policy_violation")
-_SECRET: Final = re.compile(
-    r"api[-_]?key|authorization|secret|password|credential|(access|auth)[-_]?token", re.I
-)
-_SHORTEST_SECRET: Final = 12  # characters; a server without keys takes any word, which texts may hold
-_SLACK: Final = 1e-6  # of rounding, in a probability or its logarithm
-_SEVERAL: Final = (
-    "an answer's first token is only the beginning of a label: labels of several tokens cannot be read by "
-    "logprobs; use model.options.method: sampled, or answers of one token (prompt.answer: letter)"
-)
-
-
-def plain_url(value: str) -> str:
-    """Return a URL without what might be a secret, less its last slash.
-
-    Raises
-    ------
-    ValueError
-        If it is no http(s) URL, or holds a user, a password, a query or a fragment.
-    """
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("needs http:// or https:// and a host")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError(
-            "must not hold a user, a password or a query; name the key's variable in api_key_env"
-        )
-    return value.rstrip("/")
 
 
 class ChatOptions(Limits):
@@ -103,27 +75,8 @@ class ChatOptions(Limits):
     @field_validator("extra_body")
     @classmethod
     def _no_secrets(cls, value: dict[str, Any]) -> dict[str, Any]:
-        for name in _names(value):
-            if _SECRET.search(name):
-                raise ValueError(
-                    f"{name} looks like a secret; put the key into the variable that api_key_env names"
-                )
+        check_fields(value)
         return value
-
-
-def _names(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        return [str(key) for key in value] + [name for one in value.values() for name in _names(one)]
-    return [name for one in value for name in _names(one)] if isinstance(value, list) else []
-
-
-def without_secret(response: Response, secret: str) -> Response:
-    """Return a response whose texts do not repeat a key that a server echoed."""
-    if len(secret) < _SHORTEST_SECRET:
-        return response
-    texts = {name: getattr(response, name) for name in ("text", "detail", "model", "system_fingerprint")}
-    found = {name: text.replace(secret, "[key]") for name, text in texts.items() if text and secret in text}
-    return replace(response, **found) if found else response
 
 
 def check_read(spec: AuditSpec) -> None:
@@ -133,14 +86,24 @@ def check_read(spec: AuditSpec) -> None:
     ------
     SpecError
         If names are to be read from the log-probabilities of one token: a name that the model's vocabulary
-        holds whole would be preferred to one that it cuts into pieces.
+        holds whole would be preferred to one that it cuts into pieces. If the tie begins with a letter.
     """
-    if spec.model.backend not in ("openai", "openai_batch") or spec.task != "pairwise" or spec.prompt is None:
+    if spec.model.backend not in ("openai", "openai_batch") or spec.prompt is None:
         return
-    if spec.prompt.answer == "name" and spec.model.options.get("method", "logprobs") == "logprobs":
+    if spec.model.options.get("method", "logprobs") != "logprobs":
+        return
+    if spec.task != "pairwise":
+        return
+    if spec.prompt.answer == "name":
         raise SpecError(
             "prompt.answer: name cannot be read by model.options.method: logprobs, which sees an answer's first "
             "token, and many names take several; use prompt.answer: letter or model.options.method: sampled"
+        )
+    if spec.prompt.tie is not None and spec.prompt.tie.strip().startswith(("A", "B")):
+        raise SpecError(
+            f"prompt.tie: {spec.prompt.tie!r} begins with a letter of the candidates, and model.options.method: "
+            "logprobs sees an answer's first token, which may be the beginning of either; name another word in the "
+            "prompt and in prompt.tie, such as Equal, or use model.options.method: sampled"
         )
 
 
@@ -232,11 +195,10 @@ class Chat:
             detail = f"the answer is not a chat completion ({type(error).__name__})"
             return self.response(request, status="error", detail=detail)
 
-    def refused_or_failed(self, request: Request, status: int, code: str) -> Response:
-        """Return the response of a request that the provider did not take, by HTTP status and error code."""
-        return self.response(
-            request, status="refused" if code in _REFUSED else "error", detail=f"HTTP {status} ({code})"
-        )
+    @staticmethod
+    def refused_or_failed(status: int, code: str) -> tuple[Status, str]:
+        """Return status and detail of a request that the provider did not take, by HTTP status and error code."""
+        return "refused" if code in _REFUSED else "error", f"HTTP {status} ({code})"
 
     def response(self, request: Request, **values: Any) -> Response:
         """Return a response to `request`; of the model and method asked for, unless `values` say otherwise."""
@@ -278,15 +240,15 @@ class Chat:
                 return self.response(request, status="unparsed", detail="the answer is empty", **shared)
             return self.response(request, **shared)
         if (content := (first.get("logprobs") or {}).get("content")) and content[0].get("top_logprobs"):
-            shares = _label_probabilities(content[0]["top_logprobs"], request.labels)
+            shares, said = read_top(content[0]["top_logprobs"], request.labels)
             if shares is None:
-                return self.response(request, status="unparsed", detail=_SEVERAL, **shared)
+                return self.response(request, status="unparsed", detail=said, **shared)
         else:
             detail = (
                 "the server gave no log-probabilities; use one that does, or model.options.method: sampled"
             )
             return self.response(request, status="error", detail=detail, **shared)
-        return self.response(request, label_probabilities=tuple(shares), **shared)
+        return self.response(request, label_probabilities=shares, detail=said, **shared)
 
     def _read_sampled(
         self, request: Request, completions: Sequence[Any], choices: Sequence[Any], shared: Mapping[str, Any]
@@ -341,30 +303,3 @@ def _is_refused(choice: Mapping[str, Any]) -> bool:
 def _count(value: Any) -> int:
     """Return a count of tokens; what is none is not counted."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
-
-
-def _label_probabilities(top: Sequence[Any], labels: Sequence[str]) -> list[float] | None:
-    """Return the probability of each label as written and after a space, among the tokens shown.
-
-    None if a token is the beginning of a label that is not among the tokens itself, or of one beside another
-    label: then the label takes several tokens, and its probability is not to be seen here.
-
-    Raises
-    ------
-    ValueError
-        If a log-probability is not one, or the labels have more than all the probability.
-    """
-    found: dict[str, float] = {}
-    for token in top:
-        # The same text may stand for several tokens; a token is shown once.
-        found[token["token"]] = found.get(token["token"], 0.0) + math.exp(float(token["logprob"]))
-    shares = [math.fsum(found.get(written, 0.0) for written in (n.strip(), f" {n.strip()}")) for n in labels]
-    if not all(math.isfinite(share) for share in shares) or max(found.values()) > 1 + _SLACK:
-        raise ValueError("a log-probability is not one")
-    if math.fsum(shares) > 1 + _SLACK:
-        raise ValueError("more than all the probability")
-    tokens = {token.lstrip() for token in found} - {""}
-    for label in map(str.strip, labels):
-        if label not in tokens and any(label.startswith(token) for token in tokens):
-            return None
-    return [min(share, 1.0) for share in shares]

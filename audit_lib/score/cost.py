@@ -78,7 +78,9 @@ class Estimate:
         In the prices' currency; None without prices.
     seconds : float or None
         On the wall clock at the spec's limits, with `ASSUMED_LATENCY_S` for each call; None for a
-        model that is not reached over a network.
+        model that is not reached over a network, or takes its time.
+    warnings : tuple of str
+        Which limits of the spec the estimate exceeds, and what to do.
     """
 
     requests: int
@@ -86,6 +88,7 @@ class Estimate:
     usage: Usage
     cost: float | None = None
     seconds: float | None = None
+    warnings: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """Return the estimate for people."""
@@ -103,4 +106,4 @@ class Estimate:
                 f"wall clock {self.seconds / 60:,.1f} minutes or more, at the spec's limits and "
                 f"{ASSUMED_LATENCY_S:g} s a call, all shards at once"
             )
-        return text
+        return text + [f"warning    {warning}" for warning in self.warnings]

@@ -6,8 +6,9 @@
 
 A line is one whole response with the SHA-256 of its record. Segments are written once, put-if-absent:
 a killed shard loses at most the answers that were not yet in one. What a key holds is what the first
-segment says, for every reader and for ever, so that a table made from remembered answers has the
-bytes of the one made when they were asked for. Failures are never kept. No evidence refers to the
+segment of one's own log says, so that a table made from remembered answers has the bytes of the one made
+when they were asked for; of the answers in other logs (two runs that asked the same at the same time) it is
+the one with the smallest digest, in whatever order they are read. Failures are never kept. No evidence refers to the
 ledger: the score tables hold everything, and the folder may be deleted.
 """
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
@@ -28,8 +29,11 @@ from audit_lib.score.requests import Response
 from audit_lib.store import Store
 
 SEGMENT_RESPONSES: Final = 256
-SEGMENT_S: Final = 5.0
-"""A segment is written at this many answers, or when its first one is this old: what a kill may cost."""
+SEGMENT_S: Final = 4.0
+"""A segment is written at this many answers, or when its first one is this old: what a kill may cost.
+
+A backend looks at it every half second (`Allotment.idle`), so that no answer waits for 5 seconds.
+"""
 
 _NOT_KEPT: Final = ("request_id", "repeat")  # they are the asking run's, not the answer's
 _FIELDS: Final = tuple(field.name for field in fields(Response) if field.name not in _NOT_KEPT)
@@ -91,14 +95,23 @@ class Ledger:
         self._pending: dict[str, Response] = {}
         self._since = 0.0
         self.damaged = 0
-        self._next = 0
+        numbers: dict[int, str] = {}
+        others: dict[str, tuple[str, Response]] = {}
         for key in store.list(folder):
             number = key.rsplit("/", 1)[1].removesuffix(".jsonl")
             if not (key.endswith(".jsonl") and number.isdecimal()):
                 continue  # somebody's file, not a segment
-            self._read(key)
             if key.startswith(f"{self._log}/"):
-                self._next = int(number) + 1
+                numbers[int(number)] = key
+                continue
+            for digest, address, response in self._entries(key):
+                if address not in others or digest < others[address][0]:
+                    others[address] = digest, response
+        for _, key in sorted(numbers.items()):
+            self._read(key)
+        for address, (_, response) in others.items():
+            self._settled.setdefault(address, response)
+        self._next = max(numbers, default=-1) + 1
 
     def get(self, key: RequestKey) -> Response | None:
         """Return the kept answer to a request, or None."""
@@ -107,12 +120,16 @@ class Ledger:
 
     def add(self, response: Response) -> None:
         """Keep an answer, unless it is a failure; write a segment if one is due."""
-        if response.status == "error" or response.key not in self._keys:
-            return
-        if not self._pending:
-            self._since = time.monotonic()
-        self._pending.setdefault(self._keys[response.key], response)
-        if len(self._pending) >= SEGMENT_RESPONSES or time.monotonic() - self._since >= SEGMENT_S:
+        if response.status != "error" and response.key in self._keys:
+            if not self._pending:
+                self._since = time.monotonic()
+            self._pending.setdefault(self._keys[response.key], response)
+        self.flush_if_due()
+
+    def flush_if_due(self) -> None:
+        """Write a segment if it is full, or its first answer old enough."""
+        old = bool(self._pending) and time.monotonic() - self._since >= SEGMENT_S
+        if old or len(self._pending) >= SEGMENT_RESPONSES:
             self.flush()
 
     def settle(self, response: Response) -> Response:
@@ -133,6 +150,11 @@ class Ledger:
                 self._pending = {a: r for a, r in self._pending.items() if a not in self._settled}
 
     def _read(self, key: str) -> None:
+        for _, address, response in self._entries(key):
+            self._settled.setdefault(address, response)
+
+    def _entries(self, key: str) -> Iterator[tuple[str, str, Response]]:
+        """Yield digest, address and response of a segment's lines that this writer may ask for."""
         try:
             content = self._store.get(key)
         except NotFoundError:
@@ -141,8 +163,8 @@ class Ledger:
             entry = _entry(line)
             if entry is None:
                 self.damaged += 1
-            elif entry[0] in self._wanted:
-                self._settled.setdefault(*entry)
+            elif entry[1] in self._wanted:
+                yield entry
 
 
 def _line(address: str, response: Response) -> bytes:
@@ -151,8 +173,8 @@ def _line(address: str, response: Response) -> bytes:
     return canonical_json({"record": record, "sha256": sha256(canonical_json(record))}) + b"\n"
 
 
-def _entry(line: bytes) -> tuple[str, Response] | None:
-    """Return a line's key and response, or None if it is not what was written."""
+def _entry(line: bytes) -> tuple[str, str, Response] | None:
+    """Return a line's digest, key and response, or None if it is not what was written."""
     try:
         content = json.loads(line)
         record = content["record"]
@@ -163,7 +185,7 @@ def _entry(line: bytes) -> tuple[str, Response] | None:
             return None
         if values["label_probabilities"] is not None:
             values["label_probabilities"] = tuple(map(float, values["label_probabilities"]))
-        return str(record["key"]), Response(request_id="", **values)
+        return str(content["sha256"]), str(record["key"]), Response(request_id="", **values)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 

@@ -6,13 +6,13 @@ A text is called a refusal only if no rating can be read from it and it begins b
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from audit_lib.records import Status
+from audit_lib.score.json_values import RepeatedKeyError, json_values
 from audit_lib.score.labels import read_label
 
 _MARKDOWN: Final = re.compile(r"[*_`#>|~\"]+")
@@ -87,7 +87,8 @@ def read_rating(text: str | None, how: str, scale: Scale) -> Reading:
         ``number``: a line that holds nothing but a number, after a heading with a colon or not ("Overall: 4/5");
         without such a line, the one number that comes after a word such as "rate" or "score", or is out of the
         scale's top. ``phrase``: the label with which the text begins, or that
-        stands alone on a line. ``json:KEY``: the value at KEY, a dotted path, of a JSON object in the text.
+        stands alone on a line. ``json:KEY``: the value at KEY, a dotted path, of a JSON object in the text; none
+        if an object gives a key twice.
     scale : Scale
         What an answer may be.
 
@@ -183,18 +184,11 @@ def _statements(text: str) -> Iterator[str]:
 
 
 def _from_json(text: str, path: Sequence[str], scale: Scale) -> float:
-    decoder = json.JSONDecoder(parse_constant=lambda name: None)
-    values: list[Any] = []
-    objects, at = 0, text.find("{")
-    while at >= 0:
-        try:
-            found, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            objects += 1
-            values += _at(found, path)
-        at = text.find("{", end)
+    try:
+        objects = [value for _, value in json_values(text, "{")]
+    except RepeatedKeyError as why:
+        raise _UnreadError(str(why)) from None
+    values = [value for found in objects for value in _at(found, path)]
     if not values:
         raise _UnreadError(
             f"no JSON object in the text has the key {'.'.join(path)}" if objects else "no JSON object"

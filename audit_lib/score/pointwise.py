@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from audit_lib.records import CHECK, VARIATION
 from audit_lib.score.labels import read_label
+from audit_lib.score.logprobs import BELOW
 from audit_lib.score.parse import Scale, read_rating
 from audit_lib.score.requests import (
     OWN_SCORE,
@@ -36,7 +37,8 @@ class Pointwise:
     With ``p_i`` the probability of label i among all that the model could answer, the label mass is
     ``m = sum_i p_i`` and the score is ``sum_i (p_i / m) * relevance_i``. For labels No and Yes with
     relevance 0 and 1 that is P(Yes) given that the answer is No or Yes. The mass is stored beside it: a small one
-    says that the model hardly answers the question at all.
+    says that the model hardly answers the question at all. Where labels are read from the few tokens that an API shows
+    and too much of them is hidden (`audit_lib.score.logprobs`), there is no score.
 
     With ``prompt.read`` other than ``labels`` the score is the rating that the generated text gives
     (`audit_lib.score.parse`), on the scale of labels and relevance.
@@ -98,6 +100,8 @@ class Pointwise:
                 status="unparsed",
                 detail="no probability falls on any label",
             )
+        if (response.detail or "").startswith(BELOW):
+            return score_row(request, candidate, response, label_mass=mass, status="unparsed")
         shares = [p / mass for p in masses]
         return score_row(
             request,

@@ -6,55 +6,49 @@ import asyncio
 import contextlib
 import queue
 import threading
-import time
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from audit_lib.errors import BackendError
+from audit_lib.score.asker import Asker, FailedError, TryAgainError, TurnedAwayError
 from audit_lib.score.cost import Usage
-from audit_lib.score.limits import Allotment, Budget, Limits, TokenBucket, backoff
+from audit_lib.score.credentials import masked
+from audit_lib.score.limiter import Limiter
+from audit_lib.score.limits import backoff
 from audit_lib.score.requests import Request, Response
 
 _KEPT = "what was answered is kept; run it again"
 _LONGEST_SHARED_WAIT_S = 60.0
+_LOOK_S = 0.5
+"""Between two looks at whether a deadline is over, or answers are to be written down."""
 _APART_S = 0.0025
 """Between the first requests: begun all at once they would also end at once, and again, each round anew."""
 Value = TypeVar("Value")
 
 
-class TryAgainError(Exception):
-    """An attempt failed in a way that another one may heal.
-
-    Parameters
-    ----------
-    detail : str
-        Why, without personal data or secrets.
-    wait : float or None
-        Seconds that the server asked to wait.
-    """
-
-    def __init__(self, detail: str, wait: float | None = None) -> None:
-        super().__init__(detail)
-        self.detail, self.wait = detail, wait
+class _BudgetError(Exception):
+    """Nothing more fits into the budget, and nothing is under way."""
 
 
-class Asker(Protocol):
-    """What a backend knows about its endpoint."""
+@dataclass(slots=True)
+class _Progress:
+    """How far a request is: attempts at the call that took most, what failed last, what may be paid for in vain."""
 
-    async def attempt(self, request: Request) -> Response:
-        """Ask once. Raises TryAgainError, or BackendError for what would fail for every request."""
-        ...
+    attempts: int = 0
+    detail: str = "no attempt"
+    lost: int = 0
 
-    def failed(self, request: Request, detail: str) -> Response:
-        """Return the response of a request that no attempt answered."""
-        ...
 
-    def estimate(self, request: Request) -> tuple[int, Usage]:
-        """Return the calls and the tokens that a request takes at most."""
-        ...
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """How a request ended: whether the endpoint said something, and what it says would fail for all."""
+
+    response: Response
+    answered: bool
+    turned_away: str | None = None
 
 
 class Conversation:
@@ -67,19 +61,27 @@ class Conversation:
     ----------
     where : str
         The endpoint, for messages.
-    limits : Limits
-        Of the run.
-    allotment : Allotment
-        The shard's part of them.
+    limiter : Limiter
+        The shard's part of the limits.
+    secrets : sequence of str
+        What no response may repeat.
+    idle : callable
+        Called every half second while nothing comes.
     """
 
-    def __init__(self, where: str, limits: Limits, allotment: Allotment) -> None:
-        self._where, self._limits, self._allotment = where, limits, allotment
+    def __init__(
+        self,
+        where: str,
+        limiter: Limiter,
+        secrets: Sequence[str] = (),
+        idle: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.where, self.limiter, self.limits = where, limiter, limiter.limits
+        self.secrets, self.idle = secrets, idle
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="asking", daemon=True)
-        self._gate = asyncio.Semaphore(limits.max_concurrency)
-        self._calls = self._bucket(limits.requests_per_minute)
-        self._tokens = self._bucket(limits.tokens_per_minute)
+        self._gate = asyncio.Semaphore(self.limits.max_concurrency)
+        self._settled = asyncio.Event()
         self._not_before = 0.0
         self._begun = 0
 
@@ -102,7 +104,7 @@ class Conversation:
 
     def run(self, work: Coroutine[Any, Any, Value], timeout: float | None = None) -> Value:
         """Run one coroutine in the loop and return what it returns."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout)
+        return self._begin(work).result(timeout)
 
     def ask(self, requests: Sequence[Request], asker: Asker) -> Iterator[Response]:
         """Yield one response for each request, as they come.
@@ -110,165 +112,223 @@ class Conversation:
         Raises
         ------
         BackendError
-            If nothing answers, a deadline is over, or the budget is used up; answers yielded before stand.
+            If the endpoint is down or refuses everything, a deadline is over, or the budget is used up; answers
+            yielded before stand.
         """
-        under_way = _UnderWay(self._where, self._limits, self._allotment, len(requests))
+        under_way = _UnderWay(self, asker, len(requests))
         for request in requests:
-            _, tokens = estimate = asker.estimate(request)
-            while under_way.must_wait_for(tokens):
+            while under_way.count >= 2 * self.limits.max_concurrency:
                 yield under_way.take()
-            work = asyncio.run_coroutine_threadsafe(self._one(request, asker, *estimate), self._loop)
-            under_way.add(work, tokens)
+            under_way.add(request)
         while under_way.count:
             yield under_way.take()
 
-    async def _one(self, request: Request, asker: Asker, calls: int, tokens: Usage) -> tuple[Response, bool]:
-        """Return the response to one request, and whether the server gave one."""
-        limits, attempts, detail = self._limits, 0, "no attempt"
+    def begin(self, request: Request, asker: Asker) -> Future[_Outcome]:
+        """Begin with a request when it is its turn."""
+        return self._begin(self._in_turn(request, asker))
+
+    def begin_now(self, request: Request, asker: Asker) -> Future[_Outcome]:
+        """Begin with a request beside those under way."""
+        return self._begin(self._one(request, asker))
+
+    def _begin(self, work: Coroutine[Any, Any, Value]) -> Future[Value]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def _in_turn(self, request: Request, asker: Asker) -> _Outcome:
         async with self._gate:
             self._begun += 1
-            if self._begun <= limits.max_concurrency:
+            if self._begun <= self.limits.max_concurrency:
                 await asyncio.sleep(self._begun * _APART_S)
+            return await self._one(request, asker)
+
+    async def _one(self, request: Request, asker: Asker) -> _Outcome:
+        """Return how one request ends; its tokens are reserved before, and settled after it."""
+        calls, tokens = asker.estimate(request)
+        part = Usage(
+            prompt=-(-tokens.prompt // max(calls, 1)), completion=-(-tokens.completion // max(calls, 1))
+        )
+        budget, progress, used = self.limiter.budget, _Progress(), tokens
+        while not budget.fits(tokens):
+            if not budget.under_way:
+                raise _BudgetError
+            self._settled.clear()
+            await self._settled.wait()
+        budget.reserve(tokens)
+        try:
+            await self._turn(calls, tokens.total)
+            outcome = await self._outcome(request, asker, part, progress)
+            counted = outcome.response
+            used = Usage(prompt=counted.prompt_tokens, completion=counted.completion_tokens)
+            if self.limiter.tokens is not None and used.total:
+                self.limiter.tokens.give_back(tokens.total - used.total)
+            used = used if used.total else tokens
+            # An attempt that ran out of time was perhaps worked off, and is then paid for.
+            for _ in range(progress.lost):
+                used += part
+        finally:
+            budget.settle(tokens, used)
+            self._settled.set()
+        return replace(outcome, response=replace(outcome.response, attempts=progress.attempts))
+
+    async def _outcome(self, request: Request, asker: Asker, part: Usage, progress: _Progress) -> _Outcome:
+        try:
+            async with asyncio.timeout(self.limits.deadline):
+                # What one call brought is kept while another one is tried again.
+                answers = [
+                    await self._call(request, asker, order, part, progress) for order in asker.orders(request)
+                ]
+            return _Outcome(asker.read(request, answers), True)
+        except TimeoutError:
+            detail = f"deadline of {self.limits.deadline:g} s; before: {progress.detail}"
+            return _Outcome(asker.failed(request, detail), False)
+        except TryAgainError as last:
+            return _Outcome(asker.failed(request, last.detail), False)
+        except FailedError as failure:
+            return _Outcome(asker.failed(request, failure.detail, failure.status), True)
+        except TurnedAwayError as said:
+            return _Outcome(asker.failed(request, str(said)), True, str(said))
+        except BackendError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one answer must not end the shard
+            detail = f"the answer could not be read ({type(error).__name__})"
+            return _Outcome(asker.failed(request, detail), True)
+
+    async def _call(
+        self, request: Request, asker: Asker, order: Any, part: Usage, progress: _Progress
+    ) -> Any:
+        """Return the answer to one call, after as many attempts as it takes and may take."""
+        limits, attempt = self.limits, 0
+        while True:
+            attempt += 1
+            progress.attempts = max(progress.attempts, attempt)
             try:
-                async with asyncio.timeout(None) as whole:
-                    while True:
-                        await self._turn(calls, tokens.total)
-                        if attempts == 0:
-                            whole.reschedule(self._loop.time() + limits.deadline)
-                        attempts += 1
-                        wait = None
-                        try:
-                            async with asyncio.timeout(limits.timeout):
-                                response = await asker.attempt(request)
-                            self._settle(tokens, response)
-                            return replace(response, attempts=attempts), True
-                        except TimeoutError:
-                            detail = "timeout"
-                        except TryAgainError as again:
-                            detail, wait = again.detail, again.wait
-                        except BackendError:
-                            raise
-                        except Exception as error:  # noqa: BLE001 - one answer must not end the shard
-                            detail = f"the answer could not be read ({type(error).__name__})"
-                            return replace(asker.failed(request, detail), attempts=attempts), True
-                        if attempts > limits.retries:
-                            break
-                        if wait is not None:
-                            # The server speaks to all of us, not to this request alone; but not for ever.
-                            shared = min(wait, limits.deadline / 4, _LONGEST_SHARED_WAIT_S)
-                            self._not_before = max(self._not_before, self._loop.time() + shared)
-                        pause = backoff(attempts, 0, request.request_id, request.repeat)
-                        await asyncio.sleep(max(pause, min(wait or 0.0, limits.deadline)))
+                async with asyncio.timeout(limits.timeout):
+                    return await asker.call(request, order)
             except TimeoutError:
-                detail = f"deadline of {limits.deadline:g} s; before: {detail}"
-        return replace(asker.failed(request, detail), attempts=attempts), False
+                again = TryAgainError("timeout")
+                progress.lost += 1
+            except TryAgainError as error:
+                again = error
+            progress.detail = again.detail
+            if attempt > limits.retries:
+                raise again
+            if again.wait is not None:
+                # The server speaks to all of us, not to this request alone; but not for ever.
+                shared = min(again.wait, limits.deadline / 4, _LONGEST_SHARED_WAIT_S)
+                self._not_before = max(self._not_before, self._loop.time() + shared)
+            pause = backoff(attempt, 0, request.request_id, request.repeat)
+            await asyncio.sleep(max(pause, min(again.wait or 0.0, limits.deadline)))
+            await self._turn(1, part.total)
 
     async def _turn(self, calls: int, tokens: int) -> None:
-        """Wait until the limits, and the server's own word, let a request through."""
+        """Wait until the limits, and the server's own word, let calls through."""
         now = self._loop.time()
         waits = [
             bucket.reserve(units, now)
-            for bucket, units in ((self._calls, calls), (self._tokens, tokens))
+            for bucket, units in ((self.limiter.calls, calls), (self.limiter.tokens, tokens))
             if bucket is not None
         ]
         await asyncio.sleep(max(waits, default=0.0))
         while (left := self._not_before - self._loop.time()) > 0:
             await asyncio.sleep(left)
 
-    def _settle(self, estimate: Usage, response: Response) -> None:
-        counted = response.prompt_tokens + response.completion_tokens
-        if self._tokens is not None and counted:
-            self._tokens.give_back(estimate.total - counted)
-
-    def _bucket(self, per_minute: float | None) -> TokenBucket | None:
-        if per_minute is None:
-            return None
-        return TokenBucket(per_minute * self._allotment.share, self._allotment.place)
-
 
 class _UnderWay:
-    """Requests under way: when another may follow, and when to give up."""
+    """Requests under way, and whether failures are the endpoint's or the requests' own."""
 
-    def __init__(self, where: str, limits: Limits, allotment: Allotment, total: int) -> None:
-        self._where, self._limits, self._total = where, limits, total
-        self._budget = Budget(limits, allotment)
-        self._stop_at = _stop_at(limits, allotment)
-        self._estimates: dict[Future[tuple[Response, bool]], Usage] = {}
-        self._come: queue.SimpleQueue[Future[tuple[Response, bool]]] = queue.SimpleQueue()
+    def __init__(self, conversation: Conversation, asker: Asker, total: int) -> None:
+        self._conversation, self._asker, self._total = conversation, asker, total
+        self._requests: dict[Future[_Outcome], Request] = {}
+        self._come: queue.SimpleQueue[Future[_Outcome]] = queue.SimpleQueue()
         self._taken = self._failed_in_a_row = 0
-        self._failures, self._good = 0, allotment.answered
-        self._reached = allotment.spent.total > 0 or allotment.answered
+        self._answered = False
 
     @property
     def count(self) -> int:
         """Requests that were added and not taken."""
-        return len(self._estimates)
+        return len(self._requests)
 
-    def must_wait_for(self, tokens: Usage) -> bool:
-        """Whether others must end before a request of so many tokens may begin."""
-        self._left()
-        fits = self._budget.fits(tokens)
-        if not fits and not self.count:
-            raise self._budget.exceeded(self._taken, self._total)
-        return not fits or self.count >= 2 * self._limits.max_concurrency
-
-    def add(self, work: Future[tuple[Response, bool]], tokens: Usage) -> None:
-        self._budget.begin(tokens)
-        self._estimates[work] = tokens
+    def add(self, request: Request) -> None:
+        """Begin with a request."""
+        work = self._conversation.begin(request, self._asker)
+        self._requests[work] = request
         work.add_done_callback(self._come.put)
 
     def take(self) -> Response:
         """Return the next response that comes."""
-        while True:
-            try:
-                work = self._come.get(timeout=self._left())
-                break
-            except queue.Empty:
-                continue  # the deadline: the next look at it raises
-        response, reached = work.result()
-        used = Usage(prompt=response.prompt_tokens, completion=response.completion_tokens)
-        self._budget.end(self._estimates.pop(work), used)
+        work = self._next(self._come)
+        request, outcome = self._requests.pop(work), self._result(work)
         self._taken += 1
-        self._reached |= reached
-        self._good |= reached and response.status != "error"
-        self._failures += reached and response.status == "error"
-        if not self._good and self._failures == self._limits.give_up_after:
+        self._answered |= outcome.answered
+        if outcome.response.status != "error":
+            self._failed_in_a_row = 0
+            self._conversation.limiter.good = self._conversation.limiter.good or request
+            return outcome.response
+        self._failed_in_a_row += 1
+        if self._in_doubt(outcome):
+            self._check_endpoint(outcome)
+        return outcome.response
+
+    def _result(self, work: Future[_Outcome]) -> _Outcome:
+        try:
+            outcome = work.result()
+        except _BudgetError:
+            raise self._conversation.limiter.budget.exceeded(self._taken, self._total) from None
+        return replace(outcome, response=masked(outcome.response, self._conversation.secrets))
+
+    def _in_doubt(self, outcome: _Outcome) -> bool:
+        """Whether a failure, after those before it, may be the endpoint's."""
+        limits, row = self._conversation.limits, self._failed_in_a_row
+        if self._conversation.limiter.good is not None:
+            return row % limits.give_up_after == 0 or (outcome.turned_away is not None and row == 1)
+        most = limits.give_up_after
+        if outcome.turned_away is not None:
+            most = min(most, limits.max_concurrency, self._total)
+        elif not self._answered:
+            most = min(most, self._total)
+        return row >= most
+
+    def _check_endpoint(self, outcome: _Outcome) -> None:
+        """Ask again what was answered before; where that fails too, or nothing was, the shard stops.
+
+        Raises
+        ------
+        BackendError
+            If the endpoint is down, or would fail every request.
+        """
+        where, last, row = self._conversation.where, outcome.response.detail, self._failed_in_a_row
+        if (good := self._conversation.limiter.good) is not None:
+            come: queue.SimpleQueue[Future[_Outcome]] = queue.SimpleQueue()
+            self._conversation.begin_now(good, self._asker).add_done_callback(come.put)
+            again = self._result(self._next(come))
+            if again.response.status != "error":
+                return
+            if again.turned_away is not None:
+                raise BackendError(f"{again.turned_away}; {_KEPT}")
             raise BackendError(
-                f"{self._where}: all of the first {self._failures} answers were failures "
-                f"(last: {response.detail}), so it would go on like that; mend it and run it again"
+                f"{where}: {row} requests failed one after the other (last: {last}), and one that was answered before "
+                f"failed when it was asked again ({again.response.detail}); {_KEPT}"
             )
-        self._failed_in_a_row = 0 if reached else self._failed_in_a_row + 1
-        most = self._limits.give_up_after if self._reached else min(self._limits.give_up_after, self._total)
-        if self._failed_in_a_row == most:
-            which = (
-                f"{most} requests one after the other"
-                if self._reached
-                else f"any of the first {most} requests"
-            )
+        if outcome.turned_away is not None:
+            raise BackendError(outcome.turned_away)
+        if self._answered:
             raise BackendError(
-                f"{self._where}: no answer to {which}, each tried {response.attempts} times "
-                f"(last: {response.detail}); {_KEPT}"
+                f"{where}: all of the first {row} answers were failures (last: {last}), so it would go on like that; "
+                "mend it and run it again"
             )
-        return response
+        raise BackendError(
+            f"{where}: no answer to any of the first {row} requests, each tried {outcome.response.attempts} times "
+            f"(last: {last}); {_KEPT}"
+        )
 
-    def _left(self) -> float | None:
-        if self._stop_at is None:
-            return None
-        left = self._stop_at[0] - time.monotonic()
-        if left <= 0:
-            raise BackendError(f"{self._where}: model.options.{self._stop_at[1]} is over; {_KEPT}")
-        return left
-
-
-def _stop_at(limits: Limits, allotment: Allotment) -> tuple[float, str] | None:
-    """Return the instant of the nearer deadline, and its name."""
-    now, age = time.monotonic(), allotment.seconds_since_plan
-    ends = []
-    if limits.shard_deadline is not None:
-        ends.append((now + limits.shard_deadline, "shard_deadline"))
-    if limits.run_deadline is not None and age is not None:
-        ends.append((now + limits.run_deadline - age, "run_deadline"))
-    return min(ends, default=None)
+    def _next(self, come: queue.SimpleQueue[Future[_Outcome]]) -> Future[_Outcome]:
+        """Return the next thing that ends; while nothing does, look at the deadlines and write answers down."""
+        while True:
+            left = self._conversation.limiter.seconds_left(self._conversation.where)
+            try:
+                return come.get(timeout=_LOOK_S if left is None else min(_LOOK_S, left))
+            except queue.Empty:
+                self._conversation.idle()
 
 
 async def _cancel_all() -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from audit_lib.errors import BackendError
 from audit_lib.perturb.template import REPLY
 from audit_lib.run import Run
-from audit_lib.score.asking import Asked, ask
+from audit_lib.score.asking import Asked, Asking
+from audit_lib.score.ledger import served
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Message, Request, Response, Row, Sampling
 
@@ -29,10 +31,13 @@ class Conversed:
         As `audit_lib.score.asking.ask` gives it; a request whose step failed has that failure as its response.
     replies : list of dict
         Rows of ``records.REPLY_SCHEMA``: the steps' texts.
+    served : list of dict
+        Which models answered (`ledger.served`); an entry of a step has its number as ``step``.
     """
 
     asked: Asked
     replies: list[Row]
+    served: list[dict[str, Any]]
 
 
 def place_of_reply(request: Request) -> int | None:
@@ -51,24 +56,25 @@ def converse(
     BackendError
         If the model cannot be loaded or reached, or lost or doubled an answer.
     """
-    packs, failed, replies = list(cuts[shard]), [], []
+    packs, failed, replies, models = list(cuts[shard]), [], [], []
     remembered = damaged = step = 0
-    while opened := _only((_first_step(request, sampling) for request in pack) for pack in packs):
-        step += 1
-        run.notify(f"score: shard {shard}: step {step}, a reply to each of {sum(map(len, opened))} requests")
-        asked = ask(run, shard, {number: opened if number == shard else [] for number in cuts})
-        remembered, damaged = remembered + asked.remembered, damaged + asked.damaged
-        answers = match(opened, asked.responses)
-        replies += [_reply_row(r, answers[r.key], step) for pack in opened for r in pack]
-        failed += [_failure(a, step) for a in answers.values() if not _is_reply(a)]
-        texts = {key: a.text or "" for key, a in answers.items() if _is_reply(a)}
-        lost = answers.keys() - texts.keys()
-        packs = _only((_continued(r, texts) if r.key not in lost else None for r in pack) for pack in packs)
-    last = (
-        ask(run, shard, {number: packs if number == shard else [] for number in cuts}, canaries)
-        if step
-        else (ask(run, shard, cuts, canaries))
-    )
+    with Asking(run, shard, cuts) as asking:
+        while opened := _only((_first_step(request, sampling) for request in pack) for pack in packs):
+            step += 1
+            asked_for = sum(map(len, opened))
+            run.notify(f"score: shard {shard}: step {step}, a reply to each of {asked_for} requests")
+            asked = asking.ask(opened)
+            remembered, damaged = remembered + asked.remembered, damaged + asked.damaged
+            answers = match(opened, asked.responses)
+            models += [{"step": step, **entry} for entry in served(asked.responses)]
+            replies += [_reply_row(r, answers[r.key], step) for pack in opened for r in pack]
+            failed += [_failure(a, step) for a in answers.values() if not _is_reply(a)]
+            texts = {key: a.text or "" for key, a in answers.items() if _is_reply(a)}
+            lost = answers.keys() - texts.keys()
+            packs = _only(
+                (_continued(r, texts) if r.key not in lost else None for r in pack) for pack in packs
+            )
+        last = asking.ask(packs, canaries)
     return Conversed(
         asked=replace(
             last,
@@ -77,6 +83,7 @@ def converse(
             damaged=last.damaged + damaged,
         ),
         replies=replies,
+        served=[*models, *served(last.responses)],
     )
 
 

@@ -62,11 +62,18 @@ class Entry:
         return policy_of(self.run.spec)
 
     @property
-    def last_day(self) -> date | None:
-        """Last day on which the law lets anybody rely on this audit; None for an experiment or a failed audit."""
-        if self.document is None or self.document["experiment"] or self.policy.gate("validity") is None:
+    def audited(self) -> date | None:
+        """Day of the audit; None for an experiment, which is none, and for one that failed its validation."""
+        if self.document is None or self.document["experiment"]:
             return None
-        return valid_until(self.policy, datetime.fromisoformat(self.document["measured_at"]).date())
+        return datetime.fromisoformat(self.document["measured_at"]).date()
+
+    @property
+    def last_day(self) -> date | None:
+        """Last day on which the law lets anybody rely on this audit; None where there is no such day."""
+        if self.audited is None or self.policy.gate("validity") is None:
+            return None
+        return valid_until(self.policy, self.audited)
 
     @property
     def shown(self) -> StageFolder:

@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from audit_lib.canonical import pretty_json, sha256
+from audit_lib.report.html import readable
 from audit_lib.site.catalogue import Catalogue, Entry
 
 _ATOM = "http://www.w3.org/2005/Atom"
@@ -62,6 +63,8 @@ def _item(entry: Entry, base: str) -> dict[str, Any]:
             "experiment": None if entry.document is None else entry.document["experiment"],
             "policy": {"name": entry.policy.name, "version": entry.policy.version},
             "status": entry.status,
+            "audited": None if entry.audited is None else entry.audited.isoformat(),
+            "no_use_after": None if entry.last_day is None else entry.last_day.isoformat(),
             "signatures": [
                 {
                     "auditor": one.predicate["auditor"],
@@ -133,7 +136,7 @@ def _instant(moment: datetime) -> str:
 
 
 def _add(parent: ET.Element, name: str, words: str) -> None:
-    ET.SubElement(parent, name).text = words
+    ET.SubElement(parent, name).text = readable(words)
 
 
 def _link(parent: ET.Element, target: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from audit_lib.errors import InputError
@@ -21,6 +22,43 @@ FOLDER: Final = "site"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Validity:
+    """Until when the latest report of an audit may be relied on.
+
+    Attributes
+    ----------
+    audit : str
+        The audit's name.
+    audited, last_day : date or None
+        Day of the audit, and the last day of use that the law allows; None where there is no such day.
+    cite : str
+        The paragraph that sets the period.
+    """
+
+    audit: str
+    audited: date | None
+    last_day: date | None
+    cite: str
+
+    def is_past(self, on: date) -> bool:
+        """Whether the law allows no use on a day any more."""
+        return self.last_day is not None and on > self.last_day
+
+    def on(self, day: date) -> str:
+        """Say it for a day."""
+        if self.audited is None:
+            return f"{self.audit}: no bias audit, so there is nothing to rely on"
+        if self.last_day is None:
+            return f"{self.audit}: audit of {self.audited}; its policy sets no period ({self.cite})"
+        if self.is_past(day):
+            return (
+                f"{self.audit}: audit of {self.audited}, valid until {self.last_day}, which is past on {day}: no use "
+                f"of the tool is allowed ({self.cite}); audit again"
+            )
+        return f"{self.audit}: audit of {self.audited}, valid until {self.last_day} ({self.cite})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
     """What was done.
 
@@ -32,12 +70,15 @@ class Published:
         Files of the site, and those of them that were not there yet or were different.
     left_out : tuple of str
         Runs that are not on the site, with the reason.
+    validity : tuple of Validity
+        Of each audit's latest report, by the audit's name.
     """
 
     uri: str
     files: int
     written: int
     left_out: tuple[str, ...]
+    validity: tuple[Validity, ...]
 
 
 def _ignore(message: str) -> None:
@@ -80,8 +121,26 @@ def publish(
     written = sum(_write(store, f"{FOLDER}/{path}", content) for path, content in sorted(files.items()))
     notify(f"site: {len(files)} files, {written} of them new or changed")
     return Published(
-        uri=store.uri(f"{FOLDER}/index.html"), files=len(files), written=written, left_out=catalogue.left_out
+        uri=store.uri(f"{FOLDER}/index.html"),
+        files=len(files),
+        written=written,
+        left_out=catalogue.left_out,
+        validity=tuple(
+            Validity(
+                audit=audit,
+                audited=entry.audited,
+                last_day=entry.last_day,
+                cite=entry.policy.clock("validity").cite,
+            )
+            for audit, entries in catalogue.audits.items()
+            if (entry := _latest(entries)) is not None
+        ),
     )
+
+
+def _latest(entries: Sequence[Entry]) -> Entry | None:
+    """The latest run whose report stands: it was made, and no signed one took its place."""
+    return next((e for e in entries if e.document is not None and e.superseded_by is None), None)
 
 
 def site_files(catalogue: Catalogue, base: str) -> dict[str, bytes]:
@@ -92,8 +151,7 @@ def site_files(catalogue: Catalogue, base: str) -> dict[str, bytes]:
         files[f"{audit}/trend.html"] = render_html(trend_page(audit, entries, points(entries)))
         for entry in entries:
             files |= _report_files(entry)
-        latest = next((e for e in entries if e.document is not None and e.superseded_by is None), None)
-        if latest is not None:
+        if (latest := _latest(entries)) is not None:
             for name in latest.run.stage("report").success()["artefacts"]:
                 files[f"{audit}/latest/{name}"] = latest.shown.read(name)
     files["feed.json"] = json_feed(catalogue, base)

@@ -2,7 +2,7 @@
 
 from audit_lib.spec.audit import RESERVED, UNDECIDED, AuditSpec, json_schema
 from audit_lib.spec.data import Demographics, Groups, Sample, Schedule, Source
-from audit_lib.spec.experiment import Manipulation, Robustness
+from audit_lib.spec.experiment import Leakage, Manipulation, Material, Robustness
 from audit_lib.spec.outcome import Checks, Decision, Measure, Report
 from audit_lib.spec.perturb import Perturb
 from audit_lib.spec.scoring import Generation, Measured, Model, PromptTemplate, Scoring, TextClassifier, Texts
@@ -19,7 +19,9 @@ __all__ = [
     "Framework",
     "Generation",
     "Groups",
+    "Leakage",
     "Manipulation",
+    "Material",
     "Measure",
     "Measured",
     "Model",

@@ -25,7 +25,7 @@ from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import SpecError
 from audit_lib.registry import did_you_mean
 from audit_lib.spec.data import Demographics, Groups, Sample, Schedule, Source
-from audit_lib.spec.experiment import Manipulation, Robustness
+from audit_lib.spec.experiment import Leakage, Manipulation, Robustness
 from audit_lib.spec.outcome import Checks, Decision, Measure, Report
 from audit_lib.spec.perturb import Perturb
 from audit_lib.spec.scoring import Generation, Model, PromptTemplate, Scoring, TextClassifier, Texts
@@ -85,6 +85,9 @@ class AuditSpec(Section):
     )
     manipulation: Manipulation | None = Field(
         None, description="Questions that ask the model which attributes it perceives; null: it is not asked."
+    )
+    leakage: Leakage | None = Field(
+        None, description="Predict the attributes from the material, redacted or not; null: nobody tries."
     )
     checks: Checks = Checks()
     measure: Measure = Measure()

@@ -1,10 +1,12 @@
-"""The sections ``robustness`` and ``manipulation``: what an experiment asks beside its ordinary questions."""
+"""The sections ``robustness``, ``manipulation`` and ``leakage``: what is asked beside the ordinary questions."""
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 from pydantic import Field, model_validator
 
-from audit_lib.spec.section import Name, Section
+from audit_lib.spec.section import Name, Section, no_repeats
 
 
 class Robustness(Section):
@@ -46,3 +48,43 @@ class Manipulation(Section):
         """Return the answers to the question about an attribute: its levels, in the spec's order, then doubt."""
         own = self.answers.get(attribute, {})
         return (*(own.get(level, level) for level in levels), *([] if self.unsure is None else [self.unsure]))
+
+
+class Material(Section):
+    """What one prediction is made from: fields of the source, set one below the other."""
+
+    unredacted: list[str] = Field(
+        default_factory=list, description="Fields with names, pronouns and the like as they are shown."
+    )
+    redacted: list[str] = Field(default_factory=list, description="The same without them.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Material:
+        if not (self.unredacted or self.redacted):
+            raise ValueError("names no field; list some in unredacted, in redacted, or in both")
+        return self
+
+
+class Leakage(Section):
+    """How well each attribute can be told from the material alone. No score is looked at."""
+
+    materials: dict[Name, Material] = Field(
+        min_length=1,
+        description="Name -> its fields, such as resume, transcript, and both together. A persona's slots are filled "
+        "as the model is shown them.",
+    )
+    attributes: list[Name] | None = Field(None, description="Attributes to predict; null: all.")
+    embedding: Name = Field(
+        "minilm",
+        description="What turns a text into numbers: `minilm`, or `words` (counts of words; needs no model).",
+    )
+    split: Literal["folds", "half"] = Field(
+        "folds",
+        description="Predict each fold of the applications from the others, or one half from the other half.",
+    )
+    folds: Annotated[int, Field(ge=2, le=100)] = Field(10, description="Folds, where split is folds.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Leakage:
+        no_repeats(self.attributes or [])
+        return self

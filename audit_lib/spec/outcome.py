@@ -96,8 +96,11 @@ class Measure(Section):
         min_length=1,
         description="adverse_impact_ratio: scores at or above each of them count as selected.",
     )
-    application_effects: bool = Field(
-        False, description="standardised_effect: give each application a constant of its own."
+    application_effects: bool | None = Field(
+        None,
+        description="standardised_effect: give each application a constant of its own, so that effects are of "
+        "differences within applications. Null: where perturb.design is balanced_incomplete, whose applications come "
+        "in some groups only; elsewhere one constant for all, as in the paper.",
     )
     strata: list[list[str]] = Field(
         default_factory=lambda: [[], ["position"]],

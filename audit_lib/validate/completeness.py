@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from audit_lib.records import ANSWERED, STATUSES
+from audit_lib.records import ANSWERED, CHECK, STATUSES, VARIATION
+from audit_lib.score.logprobs import BELOW
 from audit_lib.validate.expectations import Expectation, between
 
 if TYPE_CHECKING:
@@ -23,11 +24,12 @@ def completeness_by_group(
     -------
     list of dict
         ``group``, ``n``, a count for each status, and ``answered_share`` (None where n is 0): the
-        spec's groups in its order, then any with an unknown attribute, whose level is None.
+        spec's groups in its order, then any with an unknown attribute, whose level is None. If an answer was
+        not read because labels were hidden (`audit_lib.score.logprobs`), how many: ``label_below_top``.
     """
     axes = list(groups.axes)
     people = variants.drop_duplicates("variant_id").set_index("variant_id")[axes]
-    rows = scores[["variant_id", "status"]].join(people, on="variant_id")
+    rows = scores[["variant_id", "status", "detail"]].join(people, on="variant_id")
     none: dict[str, int] = dict.fromkeys(STATUSES, 0)
     counts: dict[tuple[str | None, ...], dict[str, int]] = {}
     for group in groups.cells():
@@ -47,7 +49,53 @@ def completeness_by_group(
             entry[status] = statuses[status]
         entry["answered_share"] = answered / n if n else None
         result.append(entry)
+    hidden = rows[rows["detail"].str.startswith(BELOW, na=False)]
+    if len(hidden):
+        for entry in result:
+            here = [
+                hidden[axis].isna() if level is None else hidden[axis] == level
+                for axis, level in entry["group"].items()
+            ]
+            entry[BELOW] = int(sum(map(all, zip(*here, strict=True))))
     return result
+
+
+def completeness_by_variation(
+    scores: pd.DataFrame, variants: pd.DataFrame, groups: Groups
+) -> list[dict[str, Any]]:
+    """Count the scores of controls, other prompts and checks as `completeness_by_group` does, each by itself.
+
+    Returns
+    -------
+    list of dict
+        ``variation``, ``groups``, and ``answered_gap`` between the groups' shares (None without any row).
+    """
+    found = []
+    for name, own in variants.groupby(VARIATION, observed=True, sort=True):
+        cells = completeness_by_group(scores[scores["variant_id"].isin(own["variant_id"])], own, groups)
+        found.append({"variation": str(name), "groups": cells, "answered_gap": _gap(cells)})
+    return found
+
+
+def variation_suite(
+    varied: list[dict[str, Any]], checks: Checks
+) -> tuple[pd.DataFrame, list[Expectation]]:
+    """Return the gaps of the variations, and what must hold.
+
+    Checks are left out: a model that declines to say who somebody is, is a finding, and printed as one.
+    """
+    import pandas as pd
+
+    gaps = {v["variation"]: v["answered_gap"] for v in varied if not v["variation"].startswith(CHECK)}
+    gaps = {name: gap for name, gap in gaps.items() if gap is not None}
+    summary = pd.DataFrame({"answered_gap": [max(gaps.values(), default=float("nan"))]})
+    return summary, [between("answered_gap", None, checks.maximum_answered_gap, severity="warning")]
+
+
+def _gap(groups: list[dict[str, Any]]) -> float | None:
+    known = [group for group in groups if None not in group["group"].values()]
+    shares = [group["answered_share"] for group in known if group["n"]]
+    return max(shares) - min(shares) if shares else None
 
 
 def label_mass(scores: pd.DataFrame) -> dict[str, float] | None:
@@ -67,11 +115,11 @@ def completeness_suite(
     n = sum(group["n"] for group in groups)
     answered = sum(group[status] for group in groups for status in ANSWERED)
     known = [group for group in groups if None not in group["group"].values()]
-    shares = [group["answered_share"] for group in known if group["n"]]
+    gap = _gap(groups)
     summary = pd.DataFrame(
         {
             "answered_share": [answered / n if n else 0.0],
-            "answered_gap": [max(shares) - min(shares) if shares else float("nan")],
+            "answered_gap": [float("nan") if gap is None else gap],
             "groups_without_rows": [sum(group["n"] == 0 for group in known)],
             "mean_label_mass": [mass["mean"] if mass is not None else float("nan")],
         }

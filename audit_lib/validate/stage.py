@@ -8,7 +8,13 @@ from audit_lib.canonical import pretty_json
 from audit_lib.errors import ValidationFailedError
 from audit_lib.records import ANSWERED, VARIATION
 from audit_lib.run import Run, StageOutput
-from audit_lib.validate.completeness import completeness_by_group, completeness_suite, label_mass
+from audit_lib.validate.completeness import (
+    completeness_by_group,
+    completeness_by_variation,
+    completeness_suite,
+    label_mass,
+    variation_suite,
+)
 from audit_lib.validate.expectations import check_table
 from audit_lib.validate.suites import beside_suite, prompts_suite, scores_suite, variants_suite
 
@@ -47,10 +53,13 @@ def validate(run: Run) -> StageOutput:
         check_table("scores", *scores_suite(spec, scores, variants)),
         check_table("completeness", *completeness_suite(groups, mass, spec.checks)),
     ]
+    varied: list[dict[str, Any]] = []
     if beside is not None:
         suites.append(
             check_table("beside", *beside_suite(spec, *beside, asked - len(variants) * spec.score.repeats))
         )
+        varied = completeness_by_variation(beside[1], beside[0], spec.groups)
+        suites.append(check_table("beside, by variation", *variation_suite(varied, spec.checks)))
     failed = [e["severity"] for suite in suites for e in suite["expectations"] if not e["success"]]
     severity = "error" if "error" in failed else "warning" if failed else None
     document = {
@@ -58,6 +67,7 @@ def validate(run: Run) -> StageOutput:
         "severity_failed": severity,
         "suites": suites,
         "completeness": groups,
+        **({"beside": varied} if varied else {}),
         "label_mass": mass,
     }
     counts = {
@@ -83,7 +93,8 @@ def require_valid(run: Run) -> None:
     if document["success"]:
         return
     failures = [
-        _failure(suite["table"], expectation) + _detail(document, expectation["column"], run.spec.checks)
+        _failure(suite["table"], expectation)
+        + (_detail(document, expectation["column"], run.spec.checks) if suite["table"] == "completeness" else "")
         for suite in document["suites"]
         for expectation in suite["expectations"]
         if not expectation["success"]

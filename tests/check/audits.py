@@ -153,6 +153,25 @@ def few(folder: Path) -> Run:
     return _made(folder, _decided(_people(700, rarest=0.03)), **DECISIONS)
 
 
+def suppressed(folder: Path) -> Run:
+    """A rarer race still, of whom some rows are hidden: `files` sets the policy so."""
+    return _made(folder, _decided(_people(1600, rarest=0.012)), **DECISIONS)
+
+
+def test_data(folder: Path) -> Run:
+    """A tool never used before, audited on test data; with every section that facts of its use add to a page."""
+    use = {
+        "data": "test",
+        "months": 0,
+        "test_data": {"why": "Nobody has applied so far.", "how": "Written by the vendor from adverts."},
+        "last_used": "2026-08-31",
+        "posted_until": "2027-03-31",
+        "notice": {"given": "2026-01-02", "used_from": "2026-01-20"},
+    }
+    answers = {"ftu": False, "equal_prevalence": False, "intervention": "assistive"}
+    return _made(folder, _decided(_people(1600)), **DECISIONS | {"use": use, "framework": answers})
+
+
 AUDITS: Final[dict[str, Callable[[Path], Run]]] = {
     "selection": selection,
     "scoring": scoring,
@@ -162,7 +181,8 @@ AUDITS: Final[dict[str, Callable[[Path], Run]]] = {
     "classes": classes,
     "employers": employers,
     "few": few,
-    "suppressed": few,
+    "test_data": test_data,
+    "suppressed": suppressed,
 }
 
 

@@ -6,9 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from audit_lib.canonical import pretty_json
+from audit_lib.check.schema import check_schema
 from audit_lib.cli.main import main
 from tests.check.cases import html, save, summary
+
+PUBLISHED = Path(__file__).parent.parent.parent / "docs" / "reference" / "check-report.schema.json"
 
 
 def test_clean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -32,30 +37,31 @@ def test_findings_as_text_and_json(tmp_path: Path, capsys: pytest.CaptureFixture
     assert len(document["rebuilt"]) == 46 - 1  # the rate of a row with impossible counts is not rebuilt
 
 
-def test_the_keys_of_the_json_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A reader may rely on them: they change only together with the name of the schema."""
+def test_the_published_schema_is_the_one_in_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert PUBLISHED.read_bytes() == pretty_json(check_schema())
+    assert main(["schema", "--check-report"]) == 0
+    assert json.loads(capsys.readouterr().out) == check_schema()
+    Draft202012Validator.check_schema(check_schema())
+
+
+def test_the_json_follows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A reader may rely on the keys: they change only together with the name of the schema."""
     tables = summary()
     tables["Sex categories"][1][4] = "0.001"
     main(["check-report", str(save(tmp_path, html(tables))), "--format", "json"])
     document = json.loads(capsys.readouterr().out)
-    keys = (
-        "schema",
-        "file",
-        "format",
-        "policy",
-        "ok",
-        "tables",
-        "conventions",
-        "findings",
-        "rebuilt",
-        "not_checked",
-    )
-    assert tuple(document) == keys
+    validator = Draft202012Validator(check_schema())
+    assert list(validator.iter_errors(document)) == []
+    assert tuple(document) == tuple(check_schema()["required"])
     (finding,) = document["findings"]
-    where = ("table", "row", "column", "printed", "recomputed")
-    assert tuple(finding) == ("id", "severity", "message", *where, "rule")
-    assert all(finding[key] for key in where) and finding["rule"] == "5-300, Impact Ratio"
-    assert {tuple(record) for record in document["rebuilt"]} == {(*where, "conventions")}
+    assert all(finding[key] for key in ("table", "row", "column", "printed", "recomputed"))
+    assert finding["rule"] == "5-300, Impact Ratio"
+    for change in (
+        {"schema": "audit-check-report/0"}, {"ok": "yes"}, {"format": "docx"}, {"further": 1},
+        {"findings": [finding | {"severity": "fatal"}]}, {"findings": [finding | {"id": "unheard_of"}]},
+        {"rebuilt": [{}]}, {"conventions": {"counts, half up": 0}},
+    ):  # fmt: skip
+        assert not validator.is_valid(document | change), change
 
 
 def test_age(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

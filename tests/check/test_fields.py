@@ -32,6 +32,19 @@ def test_what_is_not_there_is_not_found(tmp_path: Path, gone: str, field: str) -
     assert report.findings[0].rule.startswith("5-30")
 
 
+def test_a_page_that_says_it_is_no_bias_audit_has_no_date_of_one(tmp_path: Path) -> None:
+    """That is said, not found missing; whatever else is asked for is asked of it all the same."""
+    words = WORDS.replace("Date of the bias audit: June 29, 2023.", "").replace("Distribution date:", "Day")
+    said = "LL144-style experiment on assigned demographics, not a bias audit"
+    report = checked(tmp_path, summary(), f"<p>{said}</p>{words}")
+    assert [(f.id, f.column) for f in report.findings] == [("field_not_found", "F08"), ("no_bias_audit", "")]
+    assert report.findings[1].printed == said
+    assert any(line.startswith("F01 and the age") for line in report.not_checked)
+    # A disclaimer about a number is no such word.
+    report = checked(tmp_path, summary(), f"<p>An impact ratio is not a bias audit.</p>{words}")
+    assert [(f.id, f.column) for f in report.findings] == [("field_not_found", f) for f in ("F01", "F08")]
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -45,6 +58,17 @@ def test_dates_of_audits_as_people_write_them(tmp_path: Path, words: str) -> Non
     page = html(summary(), WORDS.replace("Date of the bias audit: June 29, 2023.", f"</p>{words}<p>"))
     report = check_report(save(tmp_path, page), as_of=date(2023, 12, 1))
     assert kinds(report) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Date of the audit: no use after 2024-06-29.", "Most recent bias audit: valid until June 29, 2024."],
+)
+def test_the_day_on_which_an_audit_ends_is_not_its_date(tmp_path: Path, words: str) -> None:
+    page = WORDS.replace("Date of the bias audit: June 29, 2023.", words)
+    assert [f.column for f in checked(tmp_path, summary(), page).findings] == ["F01"]
+    report = check_report(save(tmp_path, html(summary(), f"{WORDS}<p>{words}</p>")), as_of=date(2024, 7, 1))
+    assert [(f.id, f.printed) for f in report.findings] == [("audit_too_old", "2023-06-29")]
 
 
 @pytest.mark.parametrize(
@@ -125,6 +149,10 @@ def test_test_data_must_be_explained(tmp_path: Path) -> None:
         f"{WORDS}<p>The audit used test data, generated from adverts. Historical data were insufficient.</p>"
     )
     assert kinds(checked(tmp_path, summary(), told)) == []
+    broken = told.replace("historical data", "historical<br>data").replace(
+        "data, generated", "data,<br>generated"
+    )
+    assert kinds(checked(tmp_path, summary(), broken.replace("Historical data", "Historical<br>data"))) == []
 
 
 def test_what_goes_beyond_the_rule_is_a_note_and_the_page_is_still_clean(tmp_path: Path) -> None:

@@ -53,3 +53,13 @@ def test_without_pdfplumber_the_extra_is_named(tmp_path: Path, monkeypatch: pyte
     path.write_bytes(b"%PDF-1.7\n")
     with pytest.raises(InputError, match=r"audit-lib\[check\]"):
         check_report(path)
+
+
+def test_letters_that_the_fonts_lack_do_not_hide_the_rest(tmp_path: Path) -> None:
+    """A font that lacks one of the page's letters gets an encoding of its own, which pdfminer does not read."""
+    words = html(summary()).replace("Bias audit", "Bias audit of \U00012000 and \ue123")
+    path = pdf(tmp_path / "page.pdf", RULED, words)
+    assert b"WP-Encod" in path.read_bytes(), "the page has such a font"
+    report = check_report(path)
+    assert kinds(report) == []
+    assert report.conventions() == {"counts, half up": 46}

@@ -13,7 +13,7 @@ import pytest
 from audit_lib import pipeline
 from audit_lib.errors import SpecError
 from audit_lib.score.requests import Request
-from tests.score.audits import open_audit, up_to, write_audit
+from tests.score.audits import WINDOW, open_audit, up_to, write_audit
 from tests.score.fakes import fake
 from tests.specs import INCLUDE
 
@@ -103,9 +103,11 @@ def test_a_planted_effect_is_found_and_the_rest_is_not(tmp_path: Path) -> None:
     assert sum(e["interval"]["low"] <= 0 <= e["interval"]["high"] for e in races) >= 2
     (floor,) = found(document, "noise_floor", variation="control")
     assert floor["n"] == 192 and floor["interval"]["low"] < 0 < floor["interval"]["high"]
-    limit = max(-floor["interval"]["low"], floor["interval"]["high"])
     for e in [women, *races]:
-        assert ("within_noise" in e["flags"]) == (abs(e["value"]) <= limit)
+        # Scores are drawn one by one here: the error of an effect is that of noise, which the controls show.
+        half = e["interval"]["high"] - e["value"]
+        assert e["parameters"]["noise_limit"] == pytest.approx(half, rel=0.35)
+        assert ("within_noise" in e["flags"]) == (abs(e["value"]) <= e["parameters"]["noise_limit"])
     assert "within_noise" not in women["flags"]
 
 
@@ -196,7 +198,7 @@ def test_effects_by_prompt_and_task_stand_beside_each_other(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_under_the_null_the_test_rejects_at_its_nominal_rate(tmp_path: Path) -> None:
-    p_values = []
+    p_values, outside = [], []
     for number in range(40):
         truth = rater(0.0)
 
@@ -208,11 +210,12 @@ def test_under_the_null_the_test_rejects_at_its_nominal_rate(tmp_path: Path) -> 
         document = audit(
             tmp_path / str(number),
             answer,
-            perturb={"controls": False},
             manipulation=None,
             measure={"metrics": ["standardised_effect"], "strata": [[]]},
         )
+        outside += ["within_noise" not in e["flags"] for e in document["estimates"]]
         p_values += [e["tests"][0]["p_value"] for e in document["estimates"]]
+    assert len(outside) == 160 and 1 <= sum(outside) <= 18, "effects of noise alone leave the floor as often"
     # 160 tests at 5%: 8 are expected, and more than 18 has a chance below 1 in 1000 if they were independent.
     assert 0 < sum(p < 0.05 for p in p_values) <= 18
     assert abs(float(np.mean(p_values)) - 0.5) < 0.08
@@ -257,6 +260,14 @@ def test_effects_refuse_observed_and_adverse_impact_assigned_demographics(tmp_pa
             {"measure": {"metrics": ["manipulation_agreement"]}, "manipulation": None},
             "add a section manipulation",
         ),
+        (
+            {
+                "perturb": {"design": "two_sample"},
+                "measure": {"metrics": ["rabbi"], "application_effects": True},
+                "decision": {"rule": "threshold", "threshold": 3, "k": None, "round": None},
+            },
+            "would take up its group's effect",
+        ),
     ],
 )
 def test_a_wrong_spec_says_what_to_do(tmp_path: Path, sections: dict[str, Any], says: str) -> None:
@@ -290,3 +301,206 @@ def test_the_evidence_of_an_experiment_verifies(tmp_path: Path) -> None:
     assert verification.ok, verification.summary()
     report = json.loads(run.stage("report").read("report.json"))
     assert report
+
+
+@pytest.mark.parametrize(
+    ("design", "within"), [({"design": "balanced_incomplete", "block_size": 4}, 1), ({}, 0)]
+)
+def test_blocks_are_compared_within_applications_unless_told_otherwise(
+    tmp_path: Path, design: dict[str, Any], within: int
+) -> None:
+    def merit(request: Request) -> tuple[float, ...]:
+        rating = (
+            2.5 + 1.5 * uniform(request.request_id.split("/")[0]) + 0.3 * (who(request)["sex"] == "female")
+        )
+        rating += 0.1 * uniform(request.request_id)
+        low = int(rating)
+        shares = [0.0] * 5
+        shares[low - 1], shares[low] = low + 1 - rating, rating - low
+        return tuple(shares)
+
+    def women(name: str, **measure: Any) -> dict[str, Any]:
+        document = audit(
+            tmp_path / name, merit, perturb=design, manipulation=None,
+            measure={"metrics": ["standardised_effect"], **measure},
+        )  # fmt: skip
+        (one,) = found(document, "standardised_effect", variation="none", sex="female")
+        return one
+
+    default = women("default")
+    one, other = women("own", application_effects=True), women("common", application_effects=False)
+    assert default["parameters"]["application_effects"] == within
+    assert ("constant of each application" in default["method"]) == bool(within)
+    assert default["value"] == (one if within else other)["value"]
+    width = [e["interval"]["high"] - e["interval"]["low"] for e in (one, other)]
+    if within:
+        assert width[0] < 0.5 * width[1], "merit is no part of the error"
+    else:
+        assert one["value"] == pytest.approx(other["value"]) and width[0] == pytest.approx(width[1])
+
+
+def test_repeats_of_a_check_give_the_most_frequent_answer_and_never_a_mean(tmp_path: Path) -> None:
+    truth = rater(0.5)
+    races = ["White", "Black", "Asian", "Hispanic"]
+
+    def answer(request: Request) -> Any:
+        race = who(request)["race"]
+        if "Asian" not in request.labels or race not in races:
+            return truth(request)
+        # Twice as meant and once White; Hispanic versions three answers, none twice.
+        said = [race, race, "White"] if race != "Hispanic" else ["White", "Black", "Hispanic"]
+        return tuple(float(label == said[request.repeat]) for label in request.labels)
+
+    document = audit(tmp_path, answer, score={"shards": 2, "repeats": 3})
+    counts = {
+        e["group"].get("race", "all"): e["parameters"]
+        for e in found(document, "manipulation_agreement", attribute="race")
+    }
+    for race in races[:3]:
+        assert counts[race][f"said {race}"] == counts[race]["asked"] == 48
+    assert counts["Hispanic"]["unsure"] == 48 and not any(counts["Hispanic"][f"said {x}"] for x in races)
+
+
+def test_a_group_that_is_not_perceived_has_no_effect_whatever_the_others_have(tmp_path: Path) -> None:
+    truth = rater(0.3)
+
+    def answer(request: Request) -> Any:
+        if "Asian" in request.labels:
+            race = who(request)["race"]
+            seen = race != "Hispanic" or uniform(request.request_id) < 0.3
+            return tuple(float(label == (race if seen else "White")) for label in request.labels)
+        return truth(request)
+
+    document = audit(tmp_path, answer)
+    (overall,) = [e for e in found(document, "manipulation_agreement", attribute="race") if not e["group"]]
+    assert overall["value"] > 0.8
+    by = {e["group"].get("race"): e for e in found(document, "standardised_effect", variation="none")}
+    assert "of the Hispanic versions" in by["Hispanic"]["value"]["undefined"]
+    assert all(isinstance(by[race]["value"], float) for race in ("Black", "Asian", None))
+    gaps = [e for e in document["estimates"] if e["metric"] == "score_gap" and not e["stratum"]]
+    doubted = {"unperceived" in e["flags"] for e in gaps if e["group"].get("race") == "Hispanic"}
+    assert doubted == {True}
+    assert not any("unperceived" in e["flags"] for e in gaps if e["group"].get("race") != "Hispanic")
+
+
+def test_a_reference_that_is_not_perceived_leaves_no_effect_of_the_attribute(tmp_path: Path) -> None:
+    truth = rater(0.3)
+
+    def answer(request: Request) -> Any:
+        if "Asian" in request.labels:
+            race = {"White": "Black"}.get(who(request)["race"], who(request)["race"])
+            return tuple(float(label == race) for label in request.labels)
+        return truth(request)
+
+    document = audit(tmp_path, answer, checks={"minimum_agreement": 0.7})
+    (overall,) = [e for e in found(document, "manipulation_agreement", attribute="race") if not e["group"]]
+    assert overall["value"] == 0.75
+    by = {e["group"].get("race"): e for e in found(document, "standardised_effect", variation="none")}
+    assert all("of the White versions" in by[race]["value"]["undefined"] for race in ("Black", "Asian", "Hispanic"))
+    assert isinstance(by[None]["value"], float)
+
+
+def test_the_floor_is_of_the_question_that_was_asked_again(tmp_path: Path) -> None:
+    terse = tmp_path / "terse.yaml"
+    terse.write_text(
+        "messages:\n- {role: user, content: 'Rate. {{resume}}'}\n- {role: assistant, content: 'Answer:'}\n"
+    )
+
+    def answer(request: Request) -> Any:  # scores spread much less with the second prompt, and so does their noise
+        terse_one = request.messages[0].content.startswith("Rate.")
+        return (rater(0.02, noise=0.05) if terse_one else rater(0.0))(request)
+
+    document = audit(tmp_path, answer, robustness={"prompts": {"terse": str(terse)}}, manipulation=None,
+                     measure={"metrics": ["standardised_effect"]})  # fmt: skip
+    own = found(document, "standardised_effect")
+    assert {e["parameters"]["variation"] for e in own if "noise_limit" in e["parameters"]} == {"none"}
+    assert not any("within_noise" in e["flags"] for e in own if e["parameters"]["variation"] != "none")
+
+
+def test_texts_that_mention_one_attribute_keep_their_rows() -> None:
+    from dataclasses import replace
+
+    from audit_lib.measure.effects import effects
+    from tests.measure.tables import SPEC, as_rows, table
+
+    one = table(160)
+    first = one.index < 80  # these mention sex only, the others race only
+    women, black = first & (one["sex"] == "female"), ~first & (one["race"] == "Black")
+    one["score"] = one["score"] * 0.02 + 0.5 * women - 0.25 * black
+    one["application_id"] = [f"a{i // 4}" for i in range(160)]
+    one.loc[first, "race"] = None
+    one.loc[~first, "sex"] = None
+    by = {
+        next(iter(e.group.values())): e
+        for e in effects(replace(as_rows(one), varied=None), SPEC)
+    }
+    for effect, points in ((by["female"], 0.5), (by["Black"], -0.25)):
+        assert isinstance(effect.value, float)
+        assert effect.value * float(effect.parameters["outcome_sd"]) == pytest.approx(points, abs=0.03)
+        assert effect.n == 80
+    assert by["female"].parameters["sex unknown"] == 80 and by["Black"].parameters["race unknown"] == 80
+
+
+def test_answers_lost_in_another_prompt_are_counted_by_group_and_printed(tmp_path: Path) -> None:
+    terse = tmp_path / "terse.yaml"
+    terse.write_text(
+        "messages:\n- {role: user, content: 'Rate. {{resume}}'}\n- {role: assistant, content: 'Answer:'}\n"
+    )
+    truth = rater(0.0)
+
+    def answer(request: Request) -> Any:
+        lost = request.messages[0].content.startswith("Rate.") and who(request)["race"] == "Black"
+        return None if lost and uniform(request.request_id + "z") < 0.7 else truth(request)
+
+    fake("rater", answer)
+    run = up_to(
+        open_audit(
+            tmp_path,
+            "pointwise",
+            prompt=RATING,
+            model={"backend": "rater", "name": "rater", "valid_judge": False},
+            perturb={"controls": True},
+            robustness={"prompts": {"terse": str(terse)}},
+            measure={"metrics": ["standardised_effect"]},
+            decision={"rule": "threshold", "threshold": 3, "k": None, "round": None},
+            sample={"size": 24},
+        ),
+        "report",
+    )
+    document = run.stage("validation").read_json("validation.json")
+    by = {one["variation"]: one for one in document["beside"]}
+    assert by["control"]["answered_gap"] == 0 and 0.4 < by["prompt:terse"]["answered_gap"] < 1
+    black = [g for g in by["prompt:terse"]["groups"] if g["group"]["race"] == "Black"]
+    assert sum(g["n"] for g in black) == 48 and 20 < sum(g["unparsed"] + g["error"] for g in black) < 45
+    assert document["severity_failed"] == "warning" and document["success"]
+    metrics = run.stage("metrics").read_json("metrics.json")
+    effects = {
+        e["group"]["race"]: e
+        for e in found(metrics, "standardised_effect", variation="prompt:terse")
+        if "race" in e["group"]
+    }
+    lost = sum(g["n"] - g["ok"] for g in black)
+    assert effects["Black"]["n_group"] == 48 - lost and effects["Black"]["n_reference"] == 48
+    assert effects["Asian"]["parameters"]["without_score"] == lost
+    page = run.stage("report").read("report.html").decode()
+    assert "Answers beside the question, by group" in page and "prompt: terse" in page
+
+
+def test_slots_that_nothing_fills_are_not_shown_to_the_model(tmp_path: Path) -> None:
+    import yaml
+
+    from audit_lib.errors import UnknownSlotError
+
+    fake("rater", rater(0.0))
+    path = write_audit(tmp_path, "pointwise", prompt=RATING, model={"backend": "rater", "name": "rater"})
+    spec = yaml.safe_load(path.read_text())
+    source = (INCLUDE / "demo" / "resumes.jsonl").read_text(encoding="utf-8").splitlines()
+    people = [json.loads(line) | {"sex": "female", "race": "Black"} for line in source]
+    (tmp_path / "people.jsonl").write_text("".join(json.dumps(one) + "\n" for one in people))
+    del spec["perturb"]
+    spec["source"]["paths"] = [str(tmp_path / "people.jsonl")]
+    spec["groups"]["provenance"] = "self_reported"
+    spec["decision"] = {"rule": "above_median"}
+    path.write_text(yaml.safe_dump(spec))
+    with pytest.raises(UnknownSlotError, match="field resume has the slot .*would be shown it"):
+        up_to(pipeline.open_run(path, WINDOW, str(tmp_path / "store")), "variants")

@@ -32,7 +32,7 @@ def test_without_a_leak_the_auc_is_chance() -> None:
             values.append(leak.value)
             held += leak.interval.low <= 0.5 <= leak.interval.high
     assert np.mean(values) == pytest.approx(0.5, abs=0.025)
-    assert held >= 50  # of 60
+    assert held >= 55  # of 60
 
 
 def test_versions_of_one_application_are_never_on_both_sides() -> None:

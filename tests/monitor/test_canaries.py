@@ -24,6 +24,7 @@ def test_no_change():
         "status_changed": 0,
         "served_changed": 0,
         "largest_probability_change": 0.0,
+        "largest_score_change": {"undefined": "no canary has a score of the model's own in both runs"},
     }
 
 
@@ -42,6 +43,7 @@ def test_each_kind_of_change_is_counted_and_only_what_both_asked():
         "status_changed": 1,
         "served_changed": 1,
         "largest_probability_change": 0.25,
+        "largest_score_change": {"undefined": "no canary has a score of the model's own in both runs"},
     }
 
 
@@ -52,3 +54,8 @@ def test_texts_have_no_probabilities():
         "undefined": "no canary has label probabilities in both runs"
     }
     assert compare_canaries([], texts)["compared"] == 0
+
+
+def test_a_score_of_the_model_s_own_is_compared_and_one_that_was_not_kept_is_not():
+    previous, current = [entry("a", score=0.5), entry("b")], [entry("a", score=0.25), entry("b", score=9.0)]
+    assert compare_canaries(previous, current)["largest_score_change"] == 0.25

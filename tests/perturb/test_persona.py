@@ -10,7 +10,8 @@ import pytest
 from audit_lib.canonical import sha256
 from audit_lib.errors import LexiconError
 from audit_lib.perturb.persona import Persona, read_lexicon
-from tests.perturb.cases import GROUPS, NAMES, persona_run, table
+from audit_lib.pipeline import run_stage
+from tests.perturb.cases import GROUPS, NAMES, persona_run, prompts, table
 
 
 def sequences(persona: Persona, prompts: int) -> dict[tuple[str, ...], list[tuple[str, str]]]:
@@ -75,6 +76,19 @@ HEADER = ["first_name", "last_name", "sex", "race"]
             "perturb.names: 0 names for male Black, and names_per_cell is 1",
         ),
         ({"names": table(HEADER, [["A", "B", "male"]])}, "line 2 has another number of cells"),
+        (
+            {"names": table(HEADER, [*(["A", "B", *group] for group in GROUPS), [" ", "B", *GROUPS[0]]])},
+            r"perturb\.names: line 6: first_name is empty",
+        ),
+        (
+            {"names": table(HEADER, [*(["A", "B", *group] for group in GROUPS), ["A", "B", "male", ""]])},
+            r"perturb\.names: line 6: race is empty",
+        ),
+        (
+            {"names": table(["first_name", *HEADER], [["A", "A", "B", *group] for group in GROUPS])},
+            r"perturb\.names: the column 'first_name' stands twice",
+        ),
+        ({"titles": table(["sex", "title"], [["male", "Mr."], ["female", ""]])}, "line 3: title is empty"),
         ({"pronouns": table(["sex", "subject"], [])}, r"perturb\.pronouns: the lexicon has no row"),
         ({"pronouns": table(["gender", "subject"], [["male", "he"]])}, "none of its columns is an attribute"),
         ({"titles": table(["sex", "title"], [["male", "Mr."]])}, r"perturb\.titles: no row for sex 'female'"),
@@ -104,3 +118,40 @@ def test_a_lexicon_in_another_encoding_names_file_and_byte(tmp_path: Path) -> No
     (plan / "_SUCCESS").write_text(json.dumps(record))
     with pytest.raises(LexiconError, match=r"names.* is not UTF-8 text \(byte 32\); save the CSV as UTF-8"):
         Persona.from_run(run)
+
+
+def test_rows_of_levels_that_the_audit_lacks_are_counted(tmp_path: Path) -> None:
+    rows = [["A", "B", *group] for group in GROUPS]
+    names = table(
+        HEADER,
+        [*rows, ["C", "D", "femal", "Black"], ["C", "D", "male", "Asian"], ["C", "E", "male", "Asian"]],
+    )
+    titles = table(["sex", "title"], [["female", "Ms."], ["male", "Mr."], ["other", "Mx."]])
+    run = persona_run(tmp_path, lexicons={"names": names, "titles": titles})
+    run_stage(run, "variants")
+    assert run.stage("variants").read_json("design.json")["personas"]["lexicon_rows_not_used"] == {
+        "perturb.names": {"race Asian": 2, "sex femal": 1},
+        "perturb.titles": {"sex other": 1},
+    }
+
+
+def test_prompts_that_read_the_same_in_every_group_are_counted(tmp_path: Path) -> None:
+    rows = [
+        *prompts(3),
+        *(row | {"prompt_id": f"z{row['prompt_id']}"} for row in prompts(2, resume="No slot.")),
+    ]
+    run = persona_run(tmp_path, rows=rows)
+    run_stage(run, "variants")
+    design = run.stage("variants").read_json("design.json")
+    assert design["personas"] == {"prompts": 5, "prompts_alike_in_all_groups": 2}
+    frame = run.stage("variants").read_table("variants.parquet")
+    texts = frame.groupby("prompt_id")["messages"].nunique()
+    assert (texts == 1).sum() == 2, "the count is that of the texts themselves"
+
+
+@pytest.mark.parametrize("resume", ["No slot.", "{{college}} and nothing else"])
+def test_prompts_without_a_slot_that_tells_a_group_are_refused(tmp_path: Path, resume: str) -> None:
+    (tmp_path / "colleges.csv").write_text("college\nState\nCity\n")
+    run = persona_run(tmp_path, rows=prompts(4, resume=resume), perturb={"signals": ["colleges.csv"]})
+    with pytest.raises(LexiconError, match="every variant would be the same text"):
+        run_stage(run, "variants")

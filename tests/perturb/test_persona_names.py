@@ -108,6 +108,17 @@ def test_a_share_that_is_missing_or_no_number() -> None:
         chosen(rows, GROUPS[:1], minimum_first_share=0.5)
 
 
+@pytest.mark.parametrize("share", ["nan", "inf", "-0.1", "90"])
+def test_a_share_that_is_none_is_refused_and_never_dropped(share: str) -> None:
+    rows = rows_of({GROUPS[0]: [("Ann", 0.9), ("Bea", 0.9)]})
+    rows[1]["first_name_share"] = share
+    for rules in ({"minimum_first_share": 0.5}, {}):
+        with pytest.raises(
+            LexiconError, match=f"line 3: first_name_share is {share}, not a share from 0 to 1"
+        ):
+            chosen(rows, GROUPS[:1], **rules)
+
+
 def test_the_account_stands_in_the_design(tmp_path: Path) -> None:
     run = persona_run(tmp_path, perturb={"unique_first_names": "across_groups"})
     run_stage(run, "variants")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from audit_lib.cli.main import main
 from audit_lib.errors import InputError, NoApplicantError, UnknownSlotError
 from audit_lib.perturb.parsed import Parsed, Values
-from audit_lib.perturb.redact import KINDS, Applicant, redact
+from audit_lib.perturb.redact import KINDS, NOT_ON_DEMAND, Applicant, redact
 from audit_lib.perturb.redaction.folding import fold
 from audit_lib.perturb.redaction.review import PRIVATE, review, review_html
 from audit_lib.perturb.template import fill, slots
@@ -25,6 +25,7 @@ from tests.perturb.marked import faults, passages, pronoun_cases, scores
 
 PASSAGES = passages()
 HELD_OUT = passages("held_out")
+HARD = passages("held_out_hard")
 ANA = Applicant(name="Ana Ruiz")
 HER = {
     "subject": "she",
@@ -47,12 +48,12 @@ def persona(first: str, last: str, sex: str) -> dict[str, str]:
     return {"first_name": first, "last_name": last, "title": "Ms." if sex == "female" else "Mr.", **pronouns}
 
 
-@pytest.mark.parametrize("passage", [*PASSAGES, *HELD_OUT], ids=lambda p: p.id)
+@pytest.mark.parametrize("passage", [*PASSAGES, *HELD_OUT, *HARD], ids=lambda p: p.id)
 def test_filling_with_the_originals_is_the_dossier(passage) -> None:
     result = passage.redacted()
     assert fill(result.template, result.originals) == passage.text
     assert Parsed.of(result.template).render(result.originals) == passage.text
-    again = passage.redacted(also=KINDS)
+    again = passage.redacted(also=set(KINDS) - set(NOT_ON_DEMAND))
     assert again.restored() == passage.text
 
 
@@ -68,6 +69,18 @@ def test_floors_on_passages_that_the_rules_have_not_seen() -> None:
     assert found.recall >= 0.96 and found.precision >= 0.98
     right, of = pronoun_cases(HELD_OUT, results)
     assert right / of >= 0.94
+
+
+def test_floors_on_hard_passages_that_the_rules_have_not_seen() -> None:
+    results = [passage.redacted() for passage in HARD]
+    found = scores(HARD, results)["all"]
+    assert found.marked >= 75
+    assert found.recall >= 0.94 and found.precision >= 0.98
+    for passage, result in zip(HARD, results, strict=True):
+        cases = {(m.start, m.end): f"pronoun.{m.part}" for m in passage.marks if m.kind == "pronoun"}
+        for span in result.spans:
+            if (span.start, span.end) in cases and span.slot != cases[span.start, span.end]:
+                assert not span.sure, "a wrong case has to be in the list to look at"
 
 
 def test_the_passages_cover_what_they_are_for() -> None:

@@ -58,6 +58,41 @@ def test_what_the_words_leave_open_is_not_sure(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sentence", "right"),
+    [
+        ("We took [her] on last spring.", OBJECT), ("We promoted [her] last spring.", OBJECT),
+        ("I met [her] June 3.", OBJECT), ("We saw [her] 4 years ago.", OBJECT), ("We hired [her] part-time.", OBJECT),
+        ("No pupil likes [her] most.", OBJECT), ("Anyone who taught with [her] grew.", OBJECT),
+        ("Pupils around [her] calm down.", OBJECT), ("Nobody near [her] complains.", OBJECT),
+        ("Parents who meet [her] trust her.", OBJECT), ("Working beside [her] taught me much.", OBJECT),
+        ("Training with [her] changed me.", OBJECT), ("The board elected [her] chair.", OBJECT),
+        ("We lent [her] $40.", OBJECT), ("I had [her] tutor my son.", OBJECT), ("I know [her] well enough.", OBJECT),
+        ("Guests like [his] always kind words.", POSSESSIVE), ("We bring [his] will to class.", POSSESSIVE),
+        ("We admire [her] once shy pupils.", POSSESSIVE), ("I called [her] then principal.", POSSESSIVE),
+    ],
+)  # fmt: skip
+def test_no_wrong_case_is_sure(sentence: str, right: str) -> None:
+    """Each was read wrongly, and marked sure, when only the next word was looked at."""
+    found, sure = part(sentence)
+    assert found == right or not sure
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("[Her] even temper helps.", POSSESSIVE), ("[Her] then principal agreed.", POSSESSIVE),
+        ("In [her] last semester she led.", POSSESSIVE), ("at [her] best", POSSESSIVE),
+        ("with [her] part-time job", POSSESSIVE), ("She loves [her] pupils.", POSSESSIVE),
+        ("I rely on [her] judgment.", POSSESSIVE), ("I trust [her] completely.", OBJECT),
+        ("I met [her] once.", OBJECT), ("I treat [her] like family.", OBJECT), ("I know [her] well.", OBJECT),
+        ("Half of it is [his] now.", ALONE), ("at [his] best", POSSESSIVE),
+    ],
+)  # fmt: skip
+def test_what_the_words_settle_is_sure(sentence: str, expected: str) -> None:
+    assert part(sentence) == (expected, True)
+
+
+@pytest.mark.parametrize(
     ("word", "expected"),
     [("she", "subject"), ("HE", "subject"), ("him", "object"), ("hers", ALONE), ("Herself", "reflexive"),
      ("himself", "reflexive"), ("their", POSSESSIVE), ("them", "object")],

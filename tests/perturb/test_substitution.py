@@ -59,7 +59,8 @@ def test_a_prompt_is_varied_over_what_it_mentions(tmp_path: Path) -> None:
     assert row["sex"] == "male" and pd.isna(row["race"])
     assert set(frame["perturbation"]) == {"lexicon"} and frame["variant_id"].is_monotonic_increasing
     assert design["substitution"] == {
-        "prompts_varied": 3, "prompts_without_mention": 1, "mentions": 6, "doubtful_mentions": 0,
+        "prompts_varied": 3, "prompts_without_mention": 1, "prompts_with_words_that_stay": 0, "mentions": 6,
+        "doubtful_mentions": 0, "mentions_left_alone": 0,
     }  # fmt: skip
     assert (design["unknown_group"], design["requests"]) == (4, 8)
     ftu = design["ftu"]
@@ -135,3 +136,84 @@ def test_words_outside_the_slots_of_a_persona_are_counted(tmp_path: Path) -> Non
             "interval": [design["ftu"]["any"]["interval"][0], 1.0],
         }
     ]
+
+
+def spoken(folder: Path, template: str, texts: list[str], **sections: Any) -> Any:
+    """A run whose template says something of its own."""
+    rows = [
+        row | {"resume": text, "note": "He left."}
+        for row, text in zip(prompts(len(texts)), texts, strict=True)
+    ]
+    perturb = {
+        "kind": "lexicon", "names": None, "pronouns": None, "titles": None,
+        "terms": {"sex": "terms_sex.csv", "race": "terms_race.csv"},
+    } | sections.pop("perturb", {})  # fmt: skip
+    content = json.dumps({"messages": [{"role": "user", "content": template}]})
+    source = {"fields": ["resume", "note"]}
+    return persona_run(
+        folder, rows=rows, lexicons=TERMS | {"template": content}, perturb=perturb, source=source, **sections
+    )
+
+
+def test_what_the_template_says_counts_and_stays(tmp_path: Path) -> None:
+    run = spoken(tmp_path, "Is she good? {{resume}}", ["He likes maps.", "A shed.", "White."])
+    frame, design = made(run)
+    assert frame["prompt_id"].tolist() == ["p00", "p00", "p02", "p02"]
+    assert {one["attribute"]: one["mentioning"] for one in design["ftu"]["attributes"]} == {
+        "sex": 3,
+        "race": 1,
+    }
+    assert design["ftu"]["outside"] == [
+        {"attribute": "sex", "mentioning": 3},
+        {"attribute": "race", "mentioning": 0},
+    ]
+    assert design["substitution"]["prompts_with_words_that_stay"] == 1
+
+
+def test_a_field_that_the_model_does_not_read_mentions_nothing(tmp_path: Path) -> None:
+    with pytest.raises(LexiconError, match="the model sees no group"):
+        run_stage(spoken(tmp_path, "Good? {{resume}}", ["A shed."]), "variants")
+
+
+@pytest.mark.parametrize(
+    ("template", "perturb"),
+    [("Does she, a woman, get it? {{resume}}", {}), ("{{resume}} {{note}}", {"fields": ["resume"]})],
+)
+def test_words_that_nothing_exchanges_are_no_unawareness(
+    tmp_path: Path, template: str, perturb: dict[str, Any]
+) -> None:
+    run = spoken(tmp_path, template, ["A shed.", "Maps."], perturb=perturb)
+    with pytest.raises(
+        LexiconError, match=r"what mentions sex \(2\) is the template or another field"
+    ) as caught:
+        run_stage(run, "variants")
+    assert "sees no group" not in str(caught.value)
+
+
+def test_the_spec_s_answer_is_compared_with_the_prompts(tmp_path: Path) -> None:
+    _, design = made(lexicon_run(tmp_path, TEXTS, framework={"ftu": True}))
+    assert design["warnings"] == [
+        "framework.ftu says that no prompt mentions a protected word; of 4 prompts 3 mention one of perturb.terms"
+    ]
+    (other := tmp_path / "other").mkdir()
+    assert "warnings" not in made(lexicon_run(other, TEXTS, framework={"ftu": False}))[1]
+
+
+def test_words_beside_the_slots_include_the_template_s(tmp_path: Path) -> None:
+    template = "messages:\n- {role: user, content: 'Is this woman good? {{resume}}'}\n"
+    lexicons = TERMS | {"template": template}
+    run = persona_run(tmp_path, lexicons=lexicons, perturb={"terms": {"sex": "terms_sex.csv"}})
+    assert made(run)[1]["ftu"]["any"]["mentioning"] == 12
+
+
+def test_metrics_that_need_mentions_are_refused_where_there_are_none(tmp_path: Path) -> None:
+    sections: dict[str, Any] = {
+        "task": "generation",
+        "decision": None,
+        "measure": {"metrics": ["counterfactual_rouge_l"]},
+    }
+    run = lexicon_run(tmp_path, ["A shed."], perturb={"no_mention": "as_is"}, **sections)
+    with pytest.raises(
+        SpecError, match=r"measure\.metrics has counterfactual_rouge_l, and no prompt mentions"
+    ):
+        run_stage(run, "variants")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,14 @@ from typing import Any
 import pytest
 
 from audit_lib import pipeline
-from audit_lib.errors import GateError, InputError, SpecError
+from audit_lib.errors import GateError, IncompleteRunError, InputError, SpecError
 from audit_lib.measure.law import impact_ratios
+from audit_lib.pipeline import STAGES
+from audit_lib.plan import plan
 from audit_lib.policies import load_policy, policy_of
 from audit_lib.policies.gates import check_invoked, check_reliance, check_spec, check_validity, reliance
+from audit_lib.report import report
+from audit_lib.run import Run
 from audit_lib.spec import Use
 from tests.archive.cases import applicants, do, new_run
 from tests.specs import load
@@ -31,12 +36,31 @@ def test_demographics_that_are_not_the_persons_own_are_refused(provenance: str, 
         GateError, match=rf"LL144, FAQ III\.6.*groups\.provenance is {provenance}.*self_reported"
     ):
         check_spec(LL144, spec(groups={"provenance": provenance}))
-    run = new_run(tmp_path, str(tmp_path / "store"), groups={"provenance": provenance})
+    refused = load(tmp_path, groups={"provenance": provenance})
     with pytest.raises(GateError, match=r"FAQ III\.6"):
-        pipeline.check(run.spec)
+        pipeline.check(refused)
     for other in ("generic", "us_ugesp"):
         elsewhere = spec(groups={"provenance": provenance}, report={"policy": other})
         check_spec(policy_of(elsewhere), elsewhere)
+
+
+def test_no_way_from_python_leads_round_a_gate(tmp_path: Path) -> None:
+    """Neither opening a run nor calling a stage of one made by hand; and without a plan there is no report."""
+    with pytest.raises(GateError, match=r"FAQ III\.6"):
+        new_run(tmp_path, str(tmp_path / "store"), groups={"provenance": "inferred"})
+    allowed = new_run(tmp_path, str(tmp_path / "store"))
+    refused = load(tmp_path, groups={"provenance": "inferred"})
+    run = Run(refused, replace(allowed.key, spec_digest=refused.digest()), allowed.store)
+    with pytest.raises(GateError, match=r"FAQ III\.6"):
+        plan(run)
+    with pytest.raises(GateError, match=r"FAQ III\.6"):
+        pipeline.run_all(run)
+    for stage in (*STAGES[1:3], *STAGES[4:]):
+        with pytest.raises(IncompleteRunError):
+            pipeline.run_stage(run, stage.folder)
+    with pytest.raises(IncompleteRunError):
+        report(run)
+    assert run.list() == []
 
 
 def test_assigned_demographics_make_an_experiment_and_no_audit() -> None:

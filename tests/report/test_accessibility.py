@@ -13,6 +13,8 @@ import pytest
 from audit_lib.report import EarlierAudit, report
 from audit_lib.run import Run
 from tests.report.browser import CHROMIUM, dump
+from tests.report.runs import made
+from tests.report.test_use import ANSWERS, USE
 
 AXE = importlib.util.find_spec("axe_playwright_python")
 WIDTHS = (390, 768, 1440)
@@ -35,7 +37,21 @@ onmessage = e => { all.push(e.data); document.getElementById('out').textContent 
 @pytest.mark.skipif(AXE is None, reason="axe-core is not installed (the extra `dev` has it)")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_nothing(run: Run, earlier: tuple[EarlierAudit, ...], tmp_path: Path, dark: bool) -> None:
-    html = report(run, earlier).artefacts["report.html"].decode()
+    assert_accessible(report(run, earlier).artefacts["report.html"].decode(), tmp_path, dark)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@pytest.mark.skipif(AXE is None, reason="axe-core is not installed (the extra `dev` has it)")
+def test_nor_on_a_page_with_facts_of_the_use_and_verdicts(tmp_path: Path) -> None:
+    sections = {"groups": {"provenance": "self_reported"}, "report": {"policy": "us_ugesp"}}
+    audit = made(tmp_path, **sections, use=USE, framework=ANSWERS)
+    page = audit.stage("report").read("report.html").decode()
+    assert all(f'id="{name}"' in page for name in ("periods", "framework")) and "all tests" in page
+    assert_accessible(page, tmp_path, dark=True)
+
+
+def assert_accessible(html: str, tmp_path: Path, dark: bool) -> None:
     assert AXE is not None and AXE.origin is not None
     shutil.copy(Path(AXE.origin).parent / "axe.min.js", tmp_path)
     (tmp_path / "report.html").write_text(html.replace("</body>", PROBE % json.dumps(TAGS)), encoding="utf-8")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from audit_lib.run import Run
+from tests.report.runs import made
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = (
@@ -20,7 +22,10 @@ FLAGS = (
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 @pytest.mark.parametrize("width", [390, 768, 1440])
-def test_nothing_is_wider_than_the_screen(run: Run, tmp_path: Path, width: int) -> None:
+@pytest.mark.parametrize("odd", [False, True], ids=["plain", "long names"])
+def test_nothing_is_wider_than_the_screen(run: Run, tmp_path: Path, width: int, odd: bool) -> None:
+    if odd:
+        run = made(tmp_path, title="x" * 400, source={"reason": "y" * 400}, report={"tool": "z" * 400})
     page = tmp_path / "report.html"
     probe = "<script>document.title = document.documentElement.scrollWidth + ' ' + innerWidth</script></body>"
     page.write_text(
@@ -41,3 +46,27 @@ def test_nothing_is_wider_than_the_screen(run: Run, tmp_path: Path, width: int) 
     )  # fmt: skip
     content, screen = done.stdout.split('<p id="out">')[1].split("</p>")[0].split()
     assert int(content) <= int(screen) == width
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+def test_on_paper_a_note_is_smaller_than_the_number_it_stands_under(run: Run, tmp_path: Path) -> None:
+    pdfplumber = pytest.importorskip("pdfplumber", reason="reads what was printed")
+    page, printed = tmp_path / "report.html", tmp_path / "printed.pdf"
+    page.write_bytes(run.stage("report").read("report.html"))
+    subprocess.run(
+        [str(CHROMIUM), *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", "--no-pdf-header-footer",
+         f"--print-to-pdf={printed}", page.as_uri()],
+        capture_output=True, timeout=240, check=True,
+    )  # fmt: skip
+    with pdfplumber.open(printed) as document:
+        words = [w for p in document.pages for w in p.extract_words(extra_attrs=["size"])]
+    notes = {
+        round(a["size"], 2)
+        for a, b in pairwise(words)
+        if (a["text"], b["text"]) == ("highest", "rate") and a["top"] == b["top"]
+    }
+    numbers = {round(word["size"], 2) for word in words if word["text"] == "1.000"}
+    assert notes and numbers
+    assert min(notes) < min(numbers)
+    assert min(notes) > 6, "and can be read"

@@ -4,99 +4,30 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from audit_lib.policies import Policy, load_policy
 from audit_lib.report import content as content_module
 from audit_lib.report import report
-from audit_lib.report.suppress import HIDDEN, _equations, hidden_cells
+from audit_lib.report.rate_table import Tally, read_table, tally
+from audit_lib.report.suppress import GIVES_AWAY, HIDDEN, masked, printable, redacted
+from audit_lib.report.text import tables_text
+from audit_lib.results import Undefined
 from audit_lib.run import Run
 from tests.inputs import recorded_audit, recorded_rows, write_jsonl
 from tests.report.runs import reported
 from tests.specs import load
-
-SEXES, RACES = ("Female", "Male"), ("White", "Black or African American")
 
 
 def suppressing(small: int = 5) -> Policy:
     policy = load_policy("nyc_ll144")
     cells = policy.cells.model_copy(update={"display": "suppress", "small": small})
     return policy.model_copy(update={"cells": cells})
-
-
-def metrics(counts: dict[str, dict[tuple[str, str], int]]) -> dict[str, Any]:
-    """Tables of people by position, sex and race, and of all positions together."""
-    tables = []
-    whole = {cell: sum(part[cell] for part in counts.values()) for cell in itertools.product(SEXES, RACES)}
-    for stratum, part in [({}, whole), *(({"position": name}, part) for name, part in counts.items())]:
-        rows: dict[str, dict[tuple[tuple[str, str], ...], int]] = {
-            "sex": {},
-            "race_ethnicity": {},
-            "intersectional": {},
-        }
-        for (sex, race), n in part.items():
-            for family, key in (
-                ("sex", (("sex", sex),)), ("race_ethnicity", (("race", race),)),
-                ("intersectional", (("sex", sex), ("race", race))),
-            ):  # fmt: skip
-                rows[family][key] = rows[family].get(key, 0) + n
-        for family, found in rows.items():
-            listed = [{"category": dict(key), "label": str(key), "n": n} for key, n in found.items()]
-            tables.append({"kind": "selection", "family": family, "stratum": stratum, "rows": listed})
-    return {"tables": tables, "missingness": [], "label_mass": [], "scores": [], "estimates": []}
-
-
-CELLS = st.dictionaries(
-    st.tuples(st.sampled_from(SEXES), st.sampled_from(RACES)), st.integers(0, 30), min_size=4, max_size=4
-)
-
-
-@settings(max_examples=150, deadline=None)
-@given(counts=st.dictionaries(st.sampled_from(["cook", "driver", "clerk"]), CELLS, min_size=1))
-def test_no_hidden_number_follows_from_the_printed_ones(
-    counts: dict[str, dict[tuple[str, str], int]],
-) -> None:
-    """The oracle solves all equations exactly, by the rank of the matrix with and without each unit vector."""
-    document, spec = metrics(counts), load()
-    hidden = hidden_cells(document, spec, suppressing())
-    sizes = {}
-    for table in document["tables"]:
-        for row in table["rows"]:
-            key = (tuple(sorted(table["stratum"].items())), tuple(sorted(row["category"].items())))
-            sizes[key] = row["n"]
-    assert {cell for cell, n in sizes.items() if 0 < n < 5} <= hidden
-    order = sorted(hidden)
-    equations = _equations(sizes, [frozenset(), frozenset({"position"})])
-    matrix = np.array([[eq.get(cell, 0) for cell in order] for eq in equations] or [[0] * len(order)], float)
-    for number, cell in enumerate(order):
-        unit = np.eye(len(order))[number]
-        exposed = np.linalg.matrix_rank(np.vstack([matrix, unit])) == np.linalg.matrix_rank(matrix)
-        alone = all(c in hidden for eq in equations if cell in eq for c in eq)
-        assert not exposed or alone, f"{cell} follows from what is printed"
-
-
-def test_nothing_is_hidden_without_a_small_cell() -> None:
-    counts = {"cook": dict.fromkeys(itertools.product(SEXES, RACES), 7)}
-    assert hidden_cells(metrics(counts), load(), suppressing()) == frozenset()
-
-
-def test_one_small_cell_takes_others_with_it() -> None:
-    counts = {"cook": dict(zip(itertools.product(SEXES, RACES), (2, 9, 20, 30), strict=True))}
-    hidden = {
-        levels for stratum, levels in hidden_cells(metrics(counts), load(), suppressing()) if not stratum
-    }
-    assert (("race", "White"), ("sex", "Female")) in hidden
-    assert len([levels for levels in hidden if len(levels) == 2]) == 4, (
-        "a 2 x 2 table has no other protection"
-    )
 
 
 @pytest.fixture(scope="module")
@@ -137,23 +68,33 @@ def test_page_json_and_csv_hide_the_same_rows(hidden: dict[str, bytes]) -> None:
     assert '<th scope="row">Female, Black or African American</th><td class="number">hidden</td>' in page
 
 
-def test_no_number_of_a_hidden_group_is_anywhere(hidden: dict[str, bytes]) -> None:
-    """Every entry of the document that names a hidden group holds no number."""
-    document = json.loads(hidden["report.json"])["metrics"]
+def test_no_entry_is_about_a_hidden_group(small_run: Run, hidden: dict[str, bytes]) -> None:
+    """That there is one would say that the group has people."""
     few = {"sex": "female", "race": "Black"}
-    named = [
-        entry
-        for part in ("missingness", "scores", "label_mass", "estimates")
-        for entry in document[part]
-        if few in (entry.get("group"), entry.get("reference"))
-    ]
-    assert named
-    for entry in named:
-        numbers = {k: v for k, v in entry.items() if k not in ("parameters", "stratum", "group", "reference")}
-        assert not any(isinstance(v, int | float) for v in numbers.values()), entry
-    for entry in document["heterogeneity"]:
-        if few in (entry.get("group"), entry.get("reference")):
-            assert not entry["strata"]
+
+    def about(document: dict[str, Any]) -> list[str]:
+        return [
+            part
+            for part in ("missingness", "scores", "label_mass", "estimates", "heterogeneity")
+            for entry in document[part]
+            if few in (entry.get("group"), entry.get("reference"))
+        ]
+
+    stored = json.loads(small_run.stage("metrics").read("metrics.json"))
+    assert {"missingness", "scores", "estimates"} <= set(about(stored))
+    assert not about(json.loads(hidden["report.json"])["metrics"])
+
+
+def test_nothing_counts_hidden_tests(hidden: dict[str, bytes]) -> None:
+    """Adjusted p-values and the wider intervals depend on the hidden rows too."""
+    document = json.loads(hidden["report.json"])["metrics"]
+    assert set(document["multiplicity"]) == {"undefined"}
+    for table in document["tables"]:
+        gone = any(row.get("suppressed") for row in table["rows"])
+        for row in table["rows"]:
+            assert "multiplicity" not in row["impact_ratio"]
+            assert not (gone and row["impact_ratio"]["intervals"])
+    assert all("multiplicity" not in entry for entry in document["estimates"])
 
 
 def test_where_the_comparator_is_hidden_no_ratio_gives_its_rate_away(hidden: dict[str, bytes]) -> None:
@@ -173,3 +114,68 @@ def test_the_evidence_keeps_what_the_report_hides(small_run: Run, hidden: dict[s
     stored = json.loads(small_run.stage("metrics").read("metrics.json"))
     assert any(0 < row["n"] < 5 for table in stored["tables"] for row in table["rows"])
     assert Path(small_run.uri.removeprefix("file://"), "metrics", "metrics.json").is_file()
+
+
+def _table(*rows: tuple[str, int, int]) -> dict[str, Any]:
+    """A table of ``metrics.json``: label, selected, n."""
+    top = max((row for row in rows if row[2]), key=lambda row: row[1] / row[2])
+    none = {"undefined": "no member in this category"}
+
+    def estimate(value: float | None) -> dict[str, Any]:
+        shown = none if value is None else value
+        return {"value": shown, "interval": none, "n": 1, "intervals": [], "tests": [], "flags": []}
+
+    return {
+        "kind": "selection", "family": "race_ethnicity", "stratum": {}, "total": sum(n for *_, n in rows),
+        "unknown": 0, "comparator": top[0], "median": None, "median_ties": None, "tied_rounds": None,
+        "rows": [
+            {
+                "category": {"race": label}, "label": label, "n": n, "selected": s,
+                "share_of_data": n / sum(row[2] for row in rows),
+                "rate": estimate(s / n if n else None), "excluded": None, "missing": {}, "unknown": {},
+                "impact_ratio": estimate(s / n / (top[1] / top[2]) if n else None),
+                "four_fifths_flag": s / n / (top[1] / top[2]) < 0.8 if n else None, "adverse_impact": {},
+            }
+            for label, s, n in rows
+        ],
+    }  # fmt: skip
+
+
+def test_an_empty_row_says_why_it_has_no_ratio_also_under_a_hidden_comparator() -> None:
+    """It has nobody; that the comparator is hidden is not the reason."""
+    policy = suppressing()
+    stored = _table(("White", 3, 4), ("Asian", 5, 20), ("Black or African American", 0, 0))
+    hidden = frozenset({((), (("race", "White"),))})
+    table = masked(read_table(stored, policy), hidden)
+    white, asian, black = table.rows
+    assert isinstance(table.comparator, Undefined)
+    assert (white.hidden, asian.hidden, black.hidden) == (True, False, False)
+    assert isinstance(asian.ratio, Undefined) and asian.ratio.reason == GIVES_AWAY
+    assert isinstance(black.ratio, Undefined) and "no member" in black.ratio.reason
+    document = {"tables": [stored], "multiplicity": {}} | {
+        part: [] for part in ("missingness", "label_mass", "scores", "estimates", "heterogeneity")
+    }
+    (shown,) = redacted(document, hidden, load(), policy)["tables"]
+    reasons = [row["impact_ratio"]["value"]["undefined"] for row in shown["rows"]]
+    assert reasons == [HIDDEN, GIVES_AWAY, "no member in this category"]
+    assert tally([table]) == Tally(below=0, compared=0, hidden=2)
+
+
+def test_comparators_are_not_counted_as_compared() -> None:
+    stored = _table(("White", 10, 20), ("Asian", 5, 20), ("Black or African American", 9, 20))
+    table = read_table(stored, suppressing())
+    assert tally([table, table]) == Tally(below=2, compared=4, hidden=0)
+
+
+def test_a_terminal_hides_the_same_rows() -> None:
+    policy = suppressing()
+    stored = _table(("White", 3, 4), ("Asian", 5, 19), ("Black or African American", 11, 31))
+    lists = ("missingness", "label_mass", "scores", "estimates", "heterogeneity")
+    document = {"tables": [stored], "multiplicity": {}, "experiment": False} | {part: [] for part in lists}
+    metrics, hidden = printable(document, load(), policy)
+    assert {dict(levels)["race"] for _, levels in hidden} == {"White", "Asian"}
+    said = tables_text(metrics, policy)
+    assert re.search(r"White +hidden", said) and HIDDEN in said
+    assert re.search(r"Black or African American +31 +11 +35.5% +hidden", said)
+    assert not re.search(r"\b(19|26\.3%|75\.0%)", said)
+    assert re.search(r"Asian +19 +5 +26.3%", tables_text(document, policy))

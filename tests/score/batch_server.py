@@ -27,6 +27,8 @@ class BatchServer(ThreadingHTTPServer):
         (answers in another order, one of them twice, one line cut short).
     looks : int
         How often a batch is looked at before it is done.
+    stuck : set of str
+        Batches that are never done.
     """
 
     daemon_threads = True
@@ -37,6 +39,7 @@ class BatchServer(ThreadingHTTPServer):
         self.answer, self.key = answer, key
         self.fates: list[str] = []
         self.looks = 2
+        self.stuck: set[str] = set()
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, dict[str, Any]] = {}
         self.looked: Counter[str] = Counter()
@@ -70,6 +73,8 @@ class BatchServer(ThreadingHTTPServer):
     def look(self, batch_id: str) -> dict[str, Any]:
         batch = self.batches[batch_id]
         self.looked[batch_id] += 1
+        if batch_id in self.stuck:
+            return batch
         if batch["status"] in ("validating", "in_progress"):
             batch["status"] = "in_progress"
             if self.looked[batch_id] > self.looks:
@@ -140,6 +145,10 @@ class _Handler(BaseHTTPRequestHandler):
             if path == ["batches"]:
                 batches = list(self.server.batches.values())
                 self._send(200, {"object": "list", "data": batches, "has_more": False})
+            elif self.server.batches.get(path[1], {}).get("gone") or (
+                path[0] == "files" and path[1] not in self.server.files
+            ):
+                self._send(404, {"error": {"code": "not_found", "message": "no"}})
             elif path[0] == "batches":
                 self._send(200, self.server.look(path[1]))
             else:

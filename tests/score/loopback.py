@@ -39,7 +39,8 @@ class Loopback(ThreadingHTTPServer):
     """Answers each request by what `behave` returns for its word and how often it was asked.
 
     The word is the first one of the last user message (chat), or of the field ``text``. None resets the
-    connection; the header ``Drip`` sends the body a byte at a time, so many seconds apart.
+    connection; the header ``Drip`` sends the body a byte at a time, so many seconds apart; an empty header is
+    left out.
     """
 
     daemon_threads = True
@@ -85,7 +86,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         sent = {"Content-Length": str(len(content)), "Content-Type": "application/json", **headers}
         for name, value in sent.items():
-            self.send_header(name, value)
+            if value:
+                self.send_header(name, value)
         self.end_headers()
         if not drip:
             self.wfile.write(content)

@@ -88,6 +88,28 @@ def test_several_recorded_answers_are_the_repeats() -> None:
         ("* A: the sequel\n* B-side", ["A: the sequel", "B-side"]),
         ("1. A\n- a remark under it\n2. B", ["A", "B"]),
         ("1. A\n2. a.\n3. B", ["A", "B"]),
+        ("1. A\n   - under it\n      2. further in\n2. B", ["A", "B"]),
+        (" 9. B\n10. C", ["B", "C"]),
+        ("1 - A\n2 - B – a remark", ["A", "B"]),
+        ("3. C\n2. B\n1. A", ["A", "B", "C"]),
+        ("1. A\n1. B\n1. C", ["A", "B", "C"]),
+        ("**1. A (1999)**: a remark\n**2. B**", ["A (1999)", "B"]),
+        ("**1.** A\n**2.** B", ["A", "B"]),
+        ("**These:**\n**A** - a remark\n**B**", ["A", "B"]),
+        ("**Note**: I would say A.", []),
+        ("1. A\n\nHonourable mentions:\n1. B", ["A"]),
+        ("- A\n\n**Honorable Mentions**\n- B", ["A"]),
+        ("1. A\n2. B\n3. Honourable mention: C", ["A", "B"]),
+        ('["A"]\nRunners-up:\n["B"]', ["A"]),
+        ("1. A\n2. B\n\nOthers:\n1. C", ["A", "B"]),
+        ("Old:\n1. A\nNew:\n2. B", ["A", "B"]),
+        ("Top:\n2. B\nAnd:\n1. A", ["B"]),
+        ('Here you are:\n["A", "B"]\nEnjoy!', ["A", "B"]),
+        ('{"items": ["A", "B"], "note": "x"}', ["A", "B"]),
+        ('Sure: {"items": ["A"]}', ["A"]),
+        ('{"items": ["A"], "others": ["B"]}', []),
+        ('1. A ["x"]\n2. B', ['A ["x"]', "B"]),
+        ("[" * 50_000, []),
         ('["A", "B", "b "]', ["A", "B"]),
         ('Sure.\n```json\n["A"]\n```', ["A"]),
         ('[{"title": "A"}]', []),
@@ -97,6 +119,18 @@ def test_several_recorded_answers_are_the_repeats() -> None:
 )
 def test_lists_are_read_by_the_stated_rule(text: str, items: list[str]) -> None:
     assert read_items(text, 3) == items
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('["A"] or\n["B"]', "the answer holds several lists that differ"),
+        ('{"items": ["A"], "items": ["B"]}', "a JSON object in the text gives a key twice"),
+    ],
+)
+def test_an_answer_with_two_lists_is_none(text: str, why: str) -> None:
+    row = answered(Recommendation(spec("recommendation", generation={"items": 2})), text)
+    assert (row.get("items"), row["text"], row["status"], row["detail"]) == (None, text, "unparsed", why)
 
 
 def test_a_list_is_kept_beside_its_text() -> None:

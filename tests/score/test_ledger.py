@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -25,7 +22,6 @@ from audit_lib.store import LocalStore
 from tests.score.cases import messages, run_with, variant
 from tests.score.conftest import SECRET
 from tests.score.loopback import Loopback, Reply, completion, loopback
-from tests.specs import REPOSITORY
 
 pytest.importorskip("openai", reason="openai is not installed")
 
@@ -150,7 +146,8 @@ def test_failures_are_asked_again_and_refusals_are_not(tmp_path, serve):
     def behave(word: str, asked: int) -> Reply:
         if word == "w001" and not healed["now"]:
             return 400, {}, b"{}"
-        return completion({" Yes": -1.0}, finish_reason="content_filter" if word == "w002" else "stop")
+        reason = "content_filter" if word == "w002" else "stop"
+        return completion({" Yes": -1.0, " No": -2.0}, finish_reason=reason)
 
     server = serve(behave)
     run = run_of(tmp_path, server, words(4))
@@ -191,43 +188,32 @@ def test_a_damaged_record_is_asked_again_and_counted(tmp_path, serve, damage):
     assert sum(server.asked.values()) == 6
 
 
-KILLED = """
-import sys
-from audit_lib.run import Run, Window
-from audit_lib.score import ledger, score_shard
-from audit_lib.spec import AuditSpec
-ledger.SEGMENT_RESPONSES = 8
-run = Run.open(AuditSpec.load(sys.argv[1]), Window.parse("2026-01-05", "2026-01-12"), sys.argv[2])
-score_shard(run, 0)
-"""
+def test_an_answer_waits_for_its_segment_less_than_five_seconds():
+    from audit_lib.score import remote
+
+    assert ledger_module.SEGMENT_S + remote._LOOK_S < 5
 
 
-def test_kill_9_in_the_middle_loses_at_most_the_open_segment(tmp_path, serve, monkeypatch):
-    count, mood = 60, Moody()
+def test_the_order_in_which_logs_are_read_changes_nothing(tmp_path, monkeypatch):
+    keys = {("a", 0): "ka", ("b", 0): "kb"}
+    store = LocalStore(str(tmp_path / "store"))
+    # All are open before any writes, as runs are that ask the same at the same time.
+    ledgers = {log: Ledger(store, "ledger/x", log, keys) for log in ("0-of-1", "10-of-16", "3-of-8")}
+    for log, ledger in ledgers.items():
+        ledger.add(answer("a", log))
+        ledger.add(answer("b", f"{log} too"))
+        ledger.flush()
 
-    def behave(word: str, asked: int) -> Reply:
-        time.sleep(0.02)
-        return mood(word, asked)
+    def reads(log: str) -> list[str]:
+        found = Ledger(store, "ledger/x", log, keys)
+        return [found.get(key).text for key in keys]
 
-    server = serve(behave)
-    run = run_of(tmp_path, server, words(count))
-    (tmp_path / "small.yaml").write_bytes(run.spec.canonical())
-    with subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(tmp_path / "small.yaml"), str(tmp_path / "store")], cwd=REPOSITORY
-    ) as process:
-        while len(segments(tmp_path)) < 2:
-            assert process.poll() is None, "it ended before it could be killed"
-            time.sleep(0.005)
-        process.kill()
-    kept = sum(len(path.read_bytes().splitlines()) for path in segments(tmp_path))
-    asked_before = sum(server.asked.values())
-    assert 16 <= kept < count
-    output = score_shard(run, 0)
-    assert output.counts["from_ledger"] == kept and output.counts["ok"] == count
-    # of what was answered and not yet written: one segment, and what was under way and waiting
-    assert asked_before - kept <= 8 + 3 * 8
-    again = score_shard(run, 0)
-    assert dict(again.artefacts) == dict(output.artefacts), "byte-identical after the restart"
+    forwards = {log: reads(log) for log in (*ledgers, "5-of-6")}
+    whole = LocalStore.list
+    monkeypatch.setattr(LocalStore, "list", lambda self, prefix: whole(self, prefix)[::-1])
+    assert {log: reads(log) for log in forwards} == forwards
+    for log in ledgers:
+        assert forwards[log] == [log, f"{log} too"], "a log's own answers are those its table was made of"
 
 
 def request(name: str, repeat: int = 0) -> Request:

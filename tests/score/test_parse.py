@@ -77,6 +77,12 @@ def test_json(text, score):
     assert (found.status == "ok") == (score is not None) == (found.detail is None)
 
 
+@pytest.mark.parametrize("text", ['{"overall": 1, "overall": 5}', '{"a": {"x": 1, "x": 1}, "overall": 4}'])
+def test_json_that_gives_a_key_twice_is_no_rating(text):
+    found = read_rating(text, "json:overall", FIVE)
+    assert (found.score, found.detail) == (None, "a JSON object in the text gives a key twice")
+
+
 def test_a_path_into_json():
     assert read_rating('{"ratings": {"overall": 2}}', "json:ratings.overall", FIVE).score == 2
 

@@ -40,12 +40,46 @@ def _order(text: str, names: list[str] = NAMES) -> list[str]:
         "Bo Chi > Cy Wood > Ann Lee",
         "Best is Bo Chi, then Cy Wood, then Ann Lee.",
         "1. Bo Chi\n2. Cy Wood\n3. Ann Lee\n4. Bo Chi",
+        "Ann Lee: rank 3\nBo Chi: rank 1\nCy Wood: rank 2",
+        "- Ann Lee - ranked 3rd\n- Bo Chi - ranked 1st\n- Cy Wood - ranked 2nd",
+        "Ann Lee (3), Bo Chi (1), Cy Wood (2)",
+        "- **Ann Lee** (rank 3)\n- **Bo Chi** (rank 1)\n- **Cy Wood** (rank 2)",
+        "Ann Lee: 3; Bo Chi: 1; Cy Wood: 2.",
+        "| Name | Rank |\n|---|---|\n| Ann Lee | 3 |\n| Bo Chi | 1 |\n| Cy Wood | 2 |",
+        "| 3 | Ann Lee |\n| 1 | Bo Chi |\n| 2 | Cy Wood |",
+        "1. Bo Chi (1)\n2. Cy Wood (2)\n3. Ann Lee (3)",
+        "1. Bo Chi (5 years)\n2. Cy Wood (3 years)\n3. Ann Lee (4)",
+        '{"3": "Ann Lee", "1": "Bo Chi", "2": "Cy Wood"}',
+        '```json\n{"Ann Lee": 3, "Bo Chi": 1, "Cy Wood": 2}\n```',
+        '[{"name": "Ann Lee", "rank": 3}, {"name": "Bo Chi", "rank": 1}, {"name": "Cy Wood", "rank": "2"}]',
+        '{"ranking": ["Bo Chi", "Cy Wood", "Ann Lee"]}',
+        "From best to worst: Bo Chi, Cy Wood, Ann Lee",
+        "1. Bo Chi - the best, last year's top seller\n2. Cy Wood - least experienced\n3. Ann Lee",
     ],
 )
 def test_the_same_ranking_in_many_forms(text):
     ranking = read_ranking(text, NAMES)
     assert ranking.rank == (3, 1, 2)
     assert ranking.place == ("named", "named", "named")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("From worst to best: Ann Lee, Cy Wood, Bo Chi", "from worst to best"),
+        ("Ranked from least to most qualified:\n1. Ann Lee\n2. Cy Wood\n3. Bo Chi", "from worst to best"),
+        ("(weakest applicant first)\n- Ann Lee\n- Cy Wood\n- Bo Chi", "from worst to best"),
+        ("Ann Lee, Cy Wood, Bo Chi (best last)", "from worst to best"),
+        ("In ascending order of fit: Ann Lee, Bo Chi", "from worst to best"),
+        ("1. Ann Lee: rank 2\n2. Bo Chi: rank 1", "before the names and those after them differ"),
+        ("Ann Lee: rank 1\nBo Chi: rank 1\nCy Wood: rank 3", "no ranks from 1 on"),
+        ('{"Ann Lee": 70, "Bo Chi": 90}', "no ranks from 1 on"),
+        ('{"1": "Ann Lee", "1": "Bo Chi"}', "a JSON object in the text gives a key twice"),
+    ],
+)
+def test_a_text_without_one_order_is_not_read(text, why):
+    with pytest.raises(ValueError, match=why):
+        read_ranking(text, NAMES)
 
 
 def test_a_name_that_begins_or_holds_another():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
@@ -14,6 +14,8 @@ import pytest
 
 from audit_lib.cli.main import main
 from audit_lib.errors import InputError
+from audit_lib.policies import load_policy
+from audit_lib.policies.clocks import valid_until
 from audit_lib.run import Run, Window
 from audit_lib.signoff import (
     Answers,
@@ -179,3 +181,35 @@ def test_an_empty_store_has_a_front_page(tmp_path: Path) -> None:
 def test_a_base_that_is_no_address(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no address"):
         publish(str(tmp_path), base="audits.example.org")
+
+
+def test_publishing_says_until_when_each_audit_is_valid(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "assigned"
+    folder.mkdir()
+    do(new_run(folder, str(store), audit="trial", groups={"provenance": "assigned"}), until="evidence")
+    small, _ = publish(str(store)).validity
+    assert small.audited is not None and small.last_day is not None
+    assert small.last_day == valid_until(load_policy("nyc_ll144"), small.audited)
+    page = (store / "site" / "small" / "latest" / "report.html").read_text("utf-8")
+    assert f"<dt>No use after</dt><dd>{small.last_day}" in page
+    feed = json.loads((store / "site" / "feed.json").read_bytes())
+    facts = [item["_audit"] for item in feed["items"]]
+    assert {(f["audit"], f["no_use_after"]) for f in facts} == {
+        ("small", str(small.last_day)),
+        ("trial", None),
+    }
+
+    def said(day: date) -> list[str]:
+        assert main(["publish", "--store", str(store), "--as-of", str(day)]) == 0, (
+            "too old is named, no failure"
+        )
+        return capsys.readouterr().out.splitlines()[1:]
+
+    valid = f"small: audit of {small.audited}, valid until {small.last_day}"
+    none = "trial: no bias audit, so there is nothing to rely on"
+    assert said(small.last_day) == [f"{valid} (5-301(a); FAQ II.4)", none]
+    past, again = said(small.last_day + timedelta(days=1))
+    assert past.startswith(f"WARNING {valid}, which is past on ") and past.endswith("audit again")
+    assert again == none

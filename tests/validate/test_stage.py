@@ -206,6 +206,24 @@ def test_answers_that_fail_one_group_more(tmp_path: Path) -> None:
     assert failures(document) == [("completeness", BETWEEN, "answered_gap", "error")]
 
 
+def test_labels_that_were_hidden_are_counted_by_group(tmp_path: Path) -> None:
+    def damage(tables: Tables) -> None:
+        for row in tables.scores[:3]:
+            fail(row, "unparsed")
+            row["detail"] = "label_below_top: 1 of 2 labels are not among the 20 tokens shown"
+        fail(tables.scores[9], "unparsed")
+
+    document = validated(tmp_path, damage, checks={"minimum_answered_share": 0.5, "maximum_answered_gap": 1})
+    hidden = {tuple(g["group"].values()): g["label_below_top"] for g in document["completeness"]}
+    assert hidden == {
+        ("female", "White"): 2,
+        ("female", "Black"): 1,
+        ("male", "White"): 0,
+        ("male", "Black"): 0,
+    }
+    assert "label_below_top" not in validated(tmp_path / "none")["completeness"][0]
+
+
 def test_missing_answers_are_counted_by_status(tmp_path: Path) -> None:
     def damage(tables: Tables) -> None:
         for row, status in zip(tables.scores, ("refused", "unparsed", "error", "unranked"), strict=False):

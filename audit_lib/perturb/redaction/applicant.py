@@ -8,19 +8,32 @@ from typing import Final, Literal
 
 from audit_lib.errors import InputError, NoApplicantError
 from audit_lib.perturb.redaction.folding import fold
-from audit_lib.perturb.redaction.lexicons import honorifics, word_set
+from audit_lib.perturb.redaction.lexicons import first_names, honorifics, word_set
+from audit_lib.perturb.redaction.states import STATES
 
 PARTICLES: Final = word_set(
     "de da di do du del dela della la le los las lo van von vander der den ten ter bin ibn al el ap y e dos das st san "
-    "santa saint mac mc nic ní o"
+    "santa saint mac mc nic ní o bint bin binti binte abu abd umm"
 )
-_SUFFIX: Final = re.compile(r",?\s+(?:jr|sr|ii|iii|iv|v|ph\.?d|ed\.?d|m\.?d|m\.?b\.?a|m\.?ed|esq)\.?$", re.I)
+_SUFFIX: Final = re.compile(
+    r",?\s+(?:jr|sr|ii|iii|iv|v|ph\.?d|ed\.?[dm]|m\.?d|m\.?b\.?a|"
+    r"m\.?ed|m\.?a\.?t|m\.?s\.?w|esq)\.?$"
+    r"|,\s+(?-i:[BM]\.?[AS]|R\.?N|J\.?D|C\.?P\.?A)\.?$",
+    re.I,
+)  # "Ma" is a last name, too
 _LABEL: Final = re.compile(
     r"(?im)^[ \t>*#_-]*(?:(?:full[ \t]+)?name|applicant(?:'s)?(?:[ \t]+name)?|candidate(?:'s)?(?:[ \t]+name)?"
     r"|student(?:'s)?(?:[ \t]+name)?|interviewee|resume of|résumé of)"
     r"(?:[ \t]*(?:#?[0-9]+|"
     r"[A-Z]))?[ \t]*[*_]*[ \t]*[:=][ \t]*[*_]*[ \t]*(?P<name>[^\n|;,(]{3,60}(?:,[ \t]+[^\n|;(]{2,40})?)"
 )
+_IS: Final = re.compile(
+    r"\b(?:(?i:applicant|candidate|resume|résumé)[ \t]*(?:#?[0-9]+|[A-Z])[ \t]+(?i:is)"
+    r"|(?i:my[ \t]+(?:full[ \t]+)?name[ \t]+is))[ \t]+(?P<name>[A-Z][\w'’-]*\.?"
+    r"(?:[ \t]+(?:[A-Z][\w'’-]*\.?(?<!\w\w\.)|d[aeiou]s?|van|von|der|bint?|al|el|la)){1,4})"
+)
+"""Who a sentence says the applicant is: "Applicant 2 is Bob Stone", "My name is Ana Ruiz"."""
+
 _LETTERS: Final = r"[^\W\d_]"
 _WORD: Final = rf"{_LETTERS}{_LETTERS}*(?:['’‘\-‐‑]{_LETTERS}+)*\.?"
 _HEAD: Final = re.compile(
@@ -34,6 +47,14 @@ _NO_NAME: Final = word_set(
     "am on this that when why how what draft name elementary middle district department street avenue "
     "hiring committee team human resources interviewer question answer part section admission admissions"
 )
+
+_NO_HEAD: Final = word_set(
+    "lead leader director coordinator specialist analyst developer designer associate consultant officer president "
+    "rights memorial scholarship county foundation association"
+)
+"""Further words that a line at the head may hold, but no line that says `Name:`."""
+
+_TOWNS: Final = word_set("los+angeles san+francisco san+diego san+jose las+vegas united+states")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +87,17 @@ class Applicant:
     colleges: tuple[str, ...] = ()
     sex: Literal["female", "male", ""] = ""
 
+    def __post_init__(self) -> None:
+        """Refuse a sex that the rules do not know: every pronoun would stay, and nothing would say why."""
+        if self.sex not in ("female", "male", ""):
+            raise InputError(
+                "the applicant's sex is neither 'female' nor 'male'; give one of them, or leave it out"
+            )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name:
-    """A name in its parts; `middle` are the words between first and last, in order."""
+    """A name in its parts; `middle` are the words between first and last, in order; `last` may be empty."""
 
     first: str
     middle: tuple[str, ...]
@@ -87,14 +115,14 @@ def parse_name(name: str, *, first: str = "", last: str = "") -> Name:
     Raises
     ------
     InputError
-        If there is no first or no last name.
+        If there is no name at all.
 
     Examples
     --------
     >>> parse_name("Dr. Ana María de la Cruz, Ph.D.")
     Name(first='Ana', middle=('María',), last='de la Cruz')
-    >>> parse_name("van der Berg, Jan").last
-    'van der Berg'
+    >>> parse_name("van der Berg, Jan").last, parse_name("Sukarno")
+    ('van der Berg', Name(first='Sukarno', middle=(), last=''))
     """
     text = " ".join(name.split())
     while (shorter := _SUFFIX.sub("", text)) != text:
@@ -118,8 +146,10 @@ def parse_name(name: str, *, first: str = "", last: str = "") -> Name:
         first, tokens = tokens[0], tokens[1:]
     elif first and tokens[: len(first.split())] == first.split():
         tokens = tokens[len(first.split()) :]
-    if not first or not last:
-        raise InputError("the applicant's name needs a first and a last name; give first_name and last_name")
+    if not first:
+        raise InputError(
+            "the applicant's name holds no name; give the full name, or first_name and last_name"
+        )
     return Name(first=first, middle=tuple(tokens), last=last)
 
 
@@ -132,14 +162,16 @@ def applicant_of(text: str, known: Applicant) -> tuple[Name, list[Name]]:
         If the caller gave no name and the text shows none: no label such as ``Name:``, no line of a name at its head.
     """
     shown = _names_shown(text)
-    if known.name or (known.first_name and known.last_name):
+    given = (fold(known.first_name).text, fold(known.last_name).text)
+    fitting = [n for n in shown if all(one in ("", other) for one, other in zip(given, n.key, strict=True))]
+    if known.name or all(given) or (known.first_name and not fitting):
         name = parse_name(
-            known.name or f"{known.first_name} {known.last_name}",
+            known.name or f"{known.first_name} {known.last_name}".strip(),
             first=known.first_name,
             last=known.last_name,
         )
     elif shown:
-        name = shown[0]
+        name = (fitting or shown)[0]
     else:
         raise NoApplicantError(
             "no applicant's name was given, and the dossier shows none (no line `Name: ...`, no name at its head); "
@@ -148,6 +180,8 @@ def applicant_of(text: str, known: Applicant) -> tuple[Name, list[Name]]:
     mine = {name.key, *(parse_name(n).key for n in known.other_names if len(n.split()) > 1)}
     others: dict[tuple[str, str], Name] = {}
     for other in shown:
+        if not name.last and name.key[0] in (other.key[0], other.key[1]):
+            continue
         same_last = any(other.key[1] == last and other.key[0][:1] == first[:1] for first, last in mine)
         if other.key not in mine and not same_last:
             others.setdefault(other.key, other)
@@ -159,21 +193,48 @@ def with_name(known: Applicant, name: Name) -> Applicant:
     return replace(known, name=" ".join([name.first, *name.middle, name.last]))
 
 
+def _bare(line: str) -> str:
+    """Return a head's name alone: without contact details beside it, degrees, and a nickname in brackets."""
+    line = re.split(r"\s*[|•·]|\t|\s[-–—]\s", line.strip("\r\ufeff \t"))[0]
+    line = re.sub(r"\s*[(\"“][\w' -]{1,20}[)\"”]", "", line)
+    while (shorter := _SUFFIX.sub("", line)) != line:
+        line = shorter
+    return line
+
+
+def _likely(text: str, heads: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Drop heads of a place or an occupation, and those above the first that another place supports."""
+    heads = [
+        (at, shown) for at, shown in heads
+        if not _NO_HEAD & {fold(w).text.strip(".,") for w in shown.split()}
+        and fold("+".join(shown.split())).text not in _TOWNS and not re.fullmatch(STATES, " ".join(shown.split()))
+    ]  # fmt: skip
+    supported = [
+        (at, shown) for at, shown in heads
+        if fold(shown.split()[0]).text in first_names()
+        or any(len(re.findall(rf"(?i)(?<!\w){re.escape(word)}(?!\w)", text)) > 1 for word in shown.split())
+    ]  # fmt: skip
+    return [head for head in heads if not supported or head[0] >= supported[0][0]]
+
+
 def _names_shown(text: str) -> list[Name]:
     """Return names behind labels, at the head, and above a line with contact details, in order."""
-    places: list[tuple[int, str]] = [(match.start(), match.group("name")) for match in _LABEL.finditer(text)]
+    places = [
+        (match.start(), match.group("name")) for pattern in (_LABEL, _IS) for match in pattern.finditer(text)
+    ]
+    heads: list[tuple[int, str]] = []
     lines, start = text.split("\n"), 0
     seen = 0
     for number, line in enumerate(lines):
         if line.strip():
             seen += 1
-            found = _HEAD.fullmatch(line.strip("\r"))
+            found = _HEAD.fullmatch(_bare(line))
             below = "\n".join(lines[number + 1 : number + 4])
             if found and (seen <= 2 or re.search(r"\S@\S+\.\w|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}", below)):
-                places.append((start, found.group("name")))
+                heads.append((start, found.group("name")))
         start += len(line) + 1
     names = []
-    for _, shown in sorted(places):
+    for _, shown in sorted([*places, *_likely(text, heads)]):
         tokens = shown.replace("*", " ").split()
         # A particle may be lower case; everything else of a name is not, and none of it is a heading's word.
         capital = all(t[:1].isupper() or fold(t).text in PARTICLES for t in tokens)
@@ -184,7 +245,9 @@ def _names_shown(text: str) -> list[Name]:
         ):
             continue
         try:
-            names.append(parse_name(shown))
+            name = parse_name(shown)
         except InputError:
             continue
+        if name.last:
+            names.append(name)
     return names

@@ -9,11 +9,13 @@ from typing import Final
 from audit_lib.perturb.redaction.applicant import Applicant, Name
 from audit_lib.perturb.redaction.folding import fold
 from audit_lib.perturb.redaction.spans import Doubt, Found, Span
+from audit_lib.perturb.redaction.states import STATES
 
 _EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+(?<![.-])")
 _PHONE: Final = re.compile(
     r"(?<![\w.])(?:\+?1[ .-]?)?(?:\(\d{3}\)[ \t]?|\d{3}[ .\-–/])\d{3}[ .\-–]\d{4}(?:[ ,]*(?:x|"
     r"ext\.?)[ ]?\d{1,5})?(?![\w-])"
+    r"|(?<![\w.-])\d{10}(?![\w-])|(?<![\w.-])\d{3}-\d{4}(?![\w-])"
     r"|(?<!\w)\+\d{1,3}(?:[ .()-]{0,2}\d{2,4}){2,5}(?!\w)"
 )
 _LINK: Final = re.compile(
@@ -25,29 +27,19 @@ _DOMAIN: Final = re.compile(
     r"(?i)(?<![\w@./-])(?P<host>[a-z0-9-]{3,40})\.(?:com|org|net|io|me|dev|edu|co)\b(?:/\S*[\w/])?"
 )
 _HANDLE: Final = re.compile(r"(?<![\w@.])@\w[\w.]{2,30}(?<!\.)")
-_STATES: Final = (
-    "AL|AK|AZ|AR|CA|CO|CT|DE|DC|FL|GA|HI|ID|IL|IN|IA|KS|KY|LA|ME|MD|MA|MI|MN|MS|MO|MT|NE|NV|NH|NJ|NM|NY|NC|ND|OH|OK|OR|"
-    "PA|PR|RI|SC|SD|TN|TX|UT|VT|VA|WA|WV|WI|WY|Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|"
-    "Florida|Georgia|Hawaii|Idaho|Illinois|Indiana|Iowa|Kansas|Kentucky|Louisiana|Maine|Maryland|Massachusetts|Michigan|"
-    "Minnesota|Mississippi|Missouri|Montana|Nebraska|Nevada|New Hampshire|New Jersey|New Mexico|New "
-    "York|North Carolina|"
-    "North Dakota|Ohio|Oklahoma|Oregon|Pennsylvania|Rhode Island|South Carolina|South Dakota|"
-    "Tennessee|Texas|Utah|Vermont|"
-    "Virginia|Washington|West Virginia|Wisconsin|Wyoming|D\\.C\\."
-)
 _TOWN: Final = r"[A-Z][^\W\d_]*(?:[.'’-]?[ ]?[A-Z][^\W\d_]*\.?){0,3}"
-PLACE: Final = re.compile(rf"\b{_TOWN},[ ]?(?:{_STATES})(?![\w])")
+PLACE: Final = re.compile(rf"\b{_TOWN},[ ]?(?:{STATES})(?![\w])")
 """A town with its state."""
 
 _ZIP: Final = r"[ ,]+\d{5}(?:-\d{4})?\b"
 _STREET: Final = re.compile(
-    rf"\b\d{{1,6}}[ \t]+(?:[NSEW]\.?[ \t]+)?(?:[A-Z0-9][\w'’.-]*[ \t]+){{1,4}}"
+    rf"\b\d{{1,6}}[A-Z]?[ \t]+(?:[NSEW]\.?[ \t]+)?(?:[A-Z0-9][\w'’.-]*[ \t]+){{1,4}}"
     r"(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Drive|Dr|Lane|Ln|Court|Ct|Way|Place|Pl|Terrace|Ter|Circle|Cir|"
     r"Parkway|Pkwy|Highway|Hwy|Square|Sq|Trail|Loop)\b\.?"
     r"(?:,?[ \t]*(?:Apt|Apartment|Unit|Suite|Ste|Fl|Floor|#)\.?[ \t]*#?\w+)?"
-    rf"(?:[,|]?[ \t]*\r?\n?[ \t]*{_TOWN},[ ]?(?:{_STATES})(?:{_ZIP})?)?"
+    rf"(?:[,|]?[ \t]*\r?\n?[ \t]*{_TOWN},[ ]?(?:{STATES})(?:{_ZIP})?)?"
 )
-_PLACE_ZIP: Final = re.compile(rf"\b{_TOWN},[ ]?(?:{_STATES}){_ZIP}")
+_PLACE_ZIP: Final = re.compile(rf"\b{_TOWN},[ ]?(?:{STATES}){_ZIP}")
 _BOX: Final = re.compile(r"\bP\.?[ ]?O\.?[ ]Box[ ]\d+")
 
 
@@ -75,7 +67,11 @@ def find_contact(text: str, applicant: Applicant, name: Name, found: Found) -> N
                 )
             )
         elif found.free(*match.span()):
-            found.doubt(Doubt(start=match.start(), end=match.end(), kind="link", why="a handle or domain"))
+            found.doubt(
+                Doubt(
+                    start=match.start(), end=match.end(), kind="link", why="a handle or domain", slot="link"
+                )
+            )
     _add(_PHONE.finditer(text), "phone", found)
     for pattern in (_STREET, _PLACE_ZIP, _BOX):
         _add(pattern.finditer(text), "address", found)
@@ -131,7 +127,9 @@ def _says(handle: str, parts: set[str], name: Name) -> bool:
 
 def _add(matches: Iterable[re.Match[str]], kind: str, found: Found) -> None:
     for match in matches:
-        found.add(Span(start=match.start(), end=match.end(), kind=kind, slot=kind, rule=kind))
+        # Ten digits in a row, or seven, may be another number.
+        sure = kind != "phone" or re.fullmatch(r"\d{10}|\d{3}-\d{4}", match.group()) is None
+        found.add(Span(start=match.start(), end=match.end(), kind=kind, slot=kind, rule=kind, sure=sure))
 
 
 def _same_line(text: str, span: Span, match: re.Match[str]) -> bool:

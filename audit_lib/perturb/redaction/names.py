@@ -13,8 +13,10 @@ from typing import Final
 
 from audit_lib.perturb.redaction.applicant import Name
 from audit_lib.perturb.redaction.folding import Folded, fold
+from audit_lib.perturb.redaction.inside import find_in_files, find_inside, spelled_out
 from audit_lib.perturb.redaction.lexicons import first_names, honorifics, nicknames, word_set, words
 from audit_lib.perturb.redaction.spans import Doubt, Found, Span
+from audit_lib.perturb.redaction.states import STATES
 
 _SEP: Final = r"(?:[ \t]+|[ \t]*\r?\n[ \t]*|[_.+-])"
 _LEFT: Final = r"(?<![^\W_])"
@@ -37,6 +39,19 @@ _NOT_SURNAMES: Final = word_set(
     "january february march april may june july august september october november december monday tuesday wednesday "
     "thursday friday saturday sunday ba bs ma ms mba phd jr sr ii iii iv i resume cv"
 )
+_PLACE_BEFORE: Final = re.compile(
+    r"\b(?:Santa|San|Mount|Mt\.|Fort|Port|Lake|Saint|St\.|New|North|South|East|West|Los|Las|Cape|Rio)[ \t]+$"
+    r"|\b(?i:liv(?:ed|e|es|ing)|born|raised|grew up|moved|relocat\w+|based|resid\w+|travel\w*|taught|work(?:ed|ing)|"
+    r"stud(?:ied|ying)|serv(?:ed|ing)|volunteer\w*|summers?|years?|store|shop|school|university|college)\s+"
+    r"(?i:in|to|near)\s+$"
+)
+_PLACE_AFTER: Final = re.compile(
+    rf",[ ]?(?:{STATES})(?!\w)"
+    r"|[ \t]+(?:(?:High|Middle|Elementary|Primary|Junior|Memorial|Public|Community|State|Prep)\b|"
+    r"School|Street|St\.?\b|Ave|Road|Rd|Slope|University|College|Park\b|County|City|Heights|Hills|Valley|"
+    r"Creek|Lake|Library|Hospital|Center|Centre|Foundation|Boulevard|Blvd|Drive|Lane|Hall\b|Church|Academy|Institute|Bridge|Island|Beach|Springs|Township|"
+    r"District|Station|Square|Plaza|Terrace|Museum|Theat|Stadium|Airport|Building|House\b)"
+)
 _VERB: Final = re.compile(r"\s+(?:[a-z]+(?:ed|es|s)|is|was|has|had|did|does|led|ran|taught|wrote|built|made|took|gave|"
                           r"grew|spoke|brought|began|kept|won|said|knew|came|went|held|became|and I)\b")  # fmt: skip
 _SURE_VERB: Final = re.compile(r"\s+(?:\w+ed|is|was|has|had|did|does|led|ran|taught|wrote|built|made|"
@@ -57,6 +72,7 @@ class _Part:
 def find_names(text: str, folded: Folded, name: Name, other_names: Sequence[str], found: Found) -> None:
     """Add every form of the name to what was found."""
     firsts, lasts, parts = _parts(name, other_names)
+    find_in_files(text, name, found)
     found.add_all(_whole(text, folded, name, firsts, lasts))
     known = {part.folded for part in parts}
     for part in sorted(parts, key=lambda part: (-len(part.folded), part.folded)):
@@ -64,19 +80,26 @@ def find_names(text: str, folded: Folded, name: Name, other_names: Sequence[str]
             if found.free(start, end):
                 _alone(text, folded, part, start, end, match, known, found)
     _initials(text, name, found)
+    find_inside(text, name, [(part.folded, part.slot) for part in parts], found)
 
 
 def _pattern(folded: str) -> str:
-    """Return a pattern for one or more words: any white space, hyphens as spaces too, apostrophes left out too."""
-    special = {" ": r"\s+", "-": r"[- \t]", "'": "'?"}
+    """Return a pattern for one or more words: any white space, hyphens and apostrophes left out too."""
+    special = {" ": r"\s+", "-": r"[- \t]?", "'": "'?"}
     return "".join(special.get(char) or re.escape(char) for char in folded)
 
 
 def _parts(name: Name, other_names: Sequence[str]) -> tuple[list[str], list[str], list[_Part]]:
     first, last = fold(name.first).text, fold(name.last).text
     firsts = [first, *nicknames().get(first, ())]
-    lasts = [last]
-    parts = {first: _Part(folded=first, slot="first_name"), last: _Part(folded=last, slot="last_name")}
+    lasts = [last] if last else []
+    parts = {first: _Part(folded=first, slot="first_name")}
+    if last:
+        parts[last] = _Part(folded=last, slot="last_name")
+    for shown, forms, slot in ((name.first, firsts, "first_name"), (name.last, lasts, "last_name")):
+        if (spelled := spelled_out(shown)) not in parts and spelled:
+            forms.append(spelled)
+            parts[spelled] = _Part(folded=spelled, slot=slot)
     for short in nicknames().get(first, ()):
         parts.setdefault(short, _Part(folded=short, slot="nickname", sure=short not in words()))
     for other in other_names:
@@ -93,13 +116,15 @@ def _parts(name: Name, other_names: Sequence[str]) -> tuple[list[str], list[str]
             parts.setdefault(plain, _Part(folded=plain, slot="middle_name"))
     for whole, slot in ((first, "first_name"), (last, "last_name")):
         for piece in re.split(r"[-\s]", whole):
-            if len(piece) > 3 and piece != whole:
+            if len(piece) > 3 and piece != whole and piece not in parts:
                 parts.setdefault(piece, _Part(folded=piece, slot=slot, sure=slot == "last_name"))
     by_length = {"key": len, "reverse": True}
     return sorted(set(firsts), **by_length), sorted(set(lasts), **by_length), list(parts.values())  # type: ignore[call-overload]
 
 
 def _whole(text: str, folded: Folded, name: Name, firsts: list[str], lasts: list[str]) -> Iterator[Span]:
+    if not lasts:
+        return
     first = "|".join(map(_pattern, firsts))
     last = "|".join(map(_pattern, lasts))
     middle = (
@@ -137,17 +162,29 @@ def _whole(text: str, folded: Folded, name: Name, firsts: list[str], lasts: list
         for group, slot in (("last", "last_name"), ("first", "first_name")):
             start, end = folded.span(match, group)
             yield Span(start=start, end=end, kind="name", slot=slot, rule="last name first")
-    letters = [fold(name.first).text[0], *(fold(m).text[0] for m in name.middle)]
-    initials = rf"{_LEFT}(?P<initial>{letters[0]}(?:\.[ \t]*[a-z])?)\.[ \t]*(?P<last>{last}){_RIGHT}"
+    own_middles = [fold(part).text for part in name.middle]
+    named = "".join(rf"(?:{_pattern(part)}[ \t]+)?" for part in own_middles)
+    # "M.J. Fernández" of María José Fernández de Córdoba: any longer word of the name may stand after initials.
+    pieces = {piece for piece in re.split(r"[-\s]", fold(name.last).text) if len(piece) > 3}
+    ends = "|".join(map(_pattern, sorted({*lasts, *pieces, *(m for m in own_middles if len(m) > 3)},
+                                         key=lambda part: (-len(part), part))))  # fmt: skip
+    firsts_letters = sorted({fold(word).text[0] for word in re.split(r"[\s.-]+", name.first) if word})
+    initials = (
+        rf"{_LEFT}(?P<initial>[{''.join(firsts_letters)}](?:\.?[ \t-]*[a-z]\b)?)"
+        rf"(?:(?P<dot>\.)[ \t]*|[ \t]+){named}(?P<last>{ends}){_RIGHT}"
+    )
     for _, _, match in folded.finditer(initials):
         start, end = folded.span(match, "initial")
-        if text[start].isupper():
-            yield Span(
-                start=start, end=end, kind="name", slot="first_name.initial", rule="initial and last name"
-            )
+        # "A Ruiz" and "I Smith" may begin with a word; so may no other letter without a dot.
+        if text[start:end].isupper() or (match["dot"] and text[start].isupper()):
+            if fold(text[start:end]).text in honorifics() or (not match["dot"] and text[start:end] in "AI"):
+                continue
+            rule, dotted = "initial and last name", bool(match["dot"])
+            yield Span(start=start, end=end, kind="name", slot="first_name.initial", rule=rule, sure=dotted)
             start, end = folded.span(match, "last")
-            yield Span(start=start, end=end, kind="name", slot="last_name", rule="initial and last name")
-    start_of_last = fold(name.last).text[0]
+            slot = "middle_name" if match["last"] in own_middles else "last_name"
+            yield Span(start=start, end=end, kind="name", slot=slot, rule=rule, sure=dotted)
+    start_of_last = re.escape(fold(name.last).text[0])
     for _, _, match in folded.finditer(
         rf"{_LEFT}(?P<first>{first})[ \t]+(?P<initial>{start_of_last})\.(?!\w)"
     ):
@@ -194,7 +231,7 @@ def _alone(
             Span(start=start, end=end, kind="name", slot=part.slot, rule="part alone, lower case", sure=False)
         )
         return
-    sure = part.sure
+    sure = part.sure and not (not title and re.search(r"\b[Ii]n\s+$", text[:start][-6:]))
     if part.folded in words() and not title and not joined:
         reading = _word_or_name(text, part, start, end)
         if reading == "word":
@@ -219,6 +256,10 @@ def _not_the_applicant(
     text: str, folded: Folded, part: _Part, start: int, end: int, known: set[str], *, titled: bool
 ) -> str:
     """Return why a part of the name seems to be another's, or nothing."""
+    if _PLACE_BEFORE.search(text[:start][-30:]) or _PLACE_AFTER.match(text, end):
+        return "may be a place"
+    if re.search(r"\b[Aa]n?[ \t]+$", text[:start][-4:]) and not titled:
+        return "after an article: may be a word"
     if re.match(r"[-‐‑][A-Z]", text[end : end + 2]) or re.search(r"[A-Z][\w'’]*[-‐‑]$", text[:start][-20:]):
         return "part of another hyphenated name"
     if part.slot == "last_name" and re.match(r"\s+famil(?:y|ies)\b", text[end : end + 12]):
@@ -319,6 +360,8 @@ def _is_month(before: str, after: str) -> bool:
 
 def _initials(text: str, name: Name, found: Found) -> None:
     """Initials as a speaker's label (``AL:``) or with dots (``A.L.``, ``A. M. L.``)."""
+    if not name.last:
+        return
     letters = [name.first[0], *(middle[0] for middle in name.middle), name.last[0]]
     for chosen in {tuple(letters), (letters[0], letters[-1])}:
         dotted = r"\.[ \t]?".join(f"({re.escape(letter)})" for letter in chosen) + r"\."

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from audit_lib.perturb.agreement import part_of
 from audit_lib.perturb.redaction.applicant import Name
-from audit_lib.perturb.redaction.folding import fold
+from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import first_names, honorifics
 from audit_lib.perturb.redaction.spans import Doubt, Found, Span
 
@@ -32,6 +32,7 @@ _STATED: Final = re.compile(
     r"(?i:\bpronouns?\b[ \t]*[:=-]?[ \t]*|\()(?P<list>(?i:she|he)[ \t]*/[ \t]*(?i:hers?|him|his)"
     r"(?:[ \t]*/[ \t]*(?i:hers?|his|him))?)"
 )
+_SPEAKER: Final = re.compile(r"[,.!?][\"”]\s*$")
 _OTHER_FEMALE: Final = (
     "mother mom mum mommy grandmother grandma aunt sister daughter niece wife girlfriend woman girl "
     "lady mrs. stepmother "
@@ -66,10 +67,15 @@ class _Mention:
     sex: str
 
 
-def find_titles(text: str, found: Found) -> str:
-    """Add the titles before the applicant's names; return the sex that they say, or nothing."""
+def find_titles(text: str, found: Found, known: str = "") -> str:
+    """Add the titles before the applicant's names; return the sex that they say, or nothing.
+
+    A title of the other sex than the applicant's is a relative's: it and the name after it are reported and stay.
+    The applicant's sex is what is `known`, else what most of the titles say.
+    """
     starts = sorted(span.start for span in found.spans if span.kind == "name")
     sexes: Counter[str] = Counter()
+    titles: list[tuple[Span, str]] = []
     for start in starts:
         before = re.search(
             r"(?<![\w.])(?P<title>[^\W\d_][\w'’]*)(?P<dot>\.?)[ \t]+(?:\n[ \t]*)?$", text[:start][-24:]
@@ -83,12 +89,27 @@ def find_titles(text: str, found: Found) -> str:
         begin = offset + before.start("title") if start > 24 else before.start("title")
         end = begin + len(before.group("title")) + len(before.group("dot"))
         slot = "title" if sex or fold(before.group("title")).text == "mx" else "honorific"
-        found.add(Span(start=begin, end=end, kind="title", slot=slot, rule="title before a name"))
+        titles.append((Span(start=begin, end=end, kind="title", slot=slot, rule="title before a name"), sex))
         if sex:
             sexes[sex] += 1
+    most = sexes.most_common()
+    mine = known or (most[0][0] if most and (len(most) == 1 or most[0][1] > most[1][1]) else "")
+    for title, sex in titles:
+        if not mine or sex in ("", mine):
+            found.add(replace(title, sure=not sex or bool(known) or len(sexes) == 1))
+            continue
+        found.doubt(_doubt(title, "a title of the other sex: maybe a relative's"))
+        for span in [s for s in found.spans if s.kind == "name" and not text[title.end : s.start].strip()]:
+            if span.start >= title.end:
+                found.spans.remove(span)
+                found.doubt(_doubt(span, "after a title of the other sex: maybe a relative"))
     for match in re.finditer(r"(?i)\b(ma['’]am|madam|sir)\b", text):
         found.doubt(Doubt(start=match.start(), end=match.end(), kind="title", why="a form of address by sex"))
-    return max(sorted(sexes), key=lambda sex: sexes[sex]) if sexes else ""
+    return mine
+
+
+def _doubt(span: Span, why: str) -> Doubt:
+    return Doubt(start=span.start, end=span.end, kind=span.kind, why=why, slot=span.slot)
 
 
 def find_pronouns(text: str, found: Found, sex: str, others: Sequence[Name] = ()) -> str:
@@ -119,15 +140,22 @@ def find_pronouns(text: str, found: Found, sex: str, others: Sequence[Name] = ()
         match for match in _PRONOUN.finditer(text)
         if found.free(*match.span()) and not any(a <= match.start() < b for a, b in both)
     ]  # fmt: skip
+    quoted = {
+        match.start() for match in places if _SPEAKER.search(text[max(0, match.start() - 8) : match.start()])
+    }
     nearest = {
         match.start(): _nearest(text, mentions, match.start(), PRONOUNS[match.group().lower()])
         for match in places
     }
     if not sex:
         counts = Counter(
-            PRONOUNS[m.group().lower()] for m in places if (n := nearest[m.start()]) and n.applicant
-        )
-        counts = counts or Counter(PRONOUNS[m.group().lower()] for m in places if nearest[m.start()] is None)
+            PRONOUNS[m.group().lower()] for m in places
+            if (n := nearest[m.start()]) and n.applicant and m.start() not in quoted
+        )  # fmt: skip
+        counts = counts or Counter(
+            PRONOUNS[m.group().lower()] for m in places
+            if nearest[m.start()] is None and m.start() not in quoted
+        )  # fmt: skip
         sex = max(sorted(counts), key=lambda s: counts[s]) if counts else ""
     first_person = len(re.findall(r"\b(?:I|my|My|me)\b", text))
     for match in places:
@@ -137,6 +165,8 @@ def find_pronouns(text: str, found: Found, sex: str, others: Sequence[Name] = ()
         slot, why = f"pronoun.{part}", ""
         if PRONOUNS[match.group().lower()] != sex:
             why = "another pronoun than the applicant's"
+        elif start in quoted and _named_in_quotation(text, start, found):
+            why = "who says this to the applicant is somebody else"
         elif antecedent is not None and not antecedent.applicant:
             why = "somebody else was named last"
         elif antecedent is None and first_person > 2:
@@ -151,6 +181,23 @@ def find_pronouns(text: str, found: Found, sex: str, others: Sequence[Name] = ()
             Doubt(start=start, end=end, kind="pronoun", why="both pronouns: said of nobody in particular")
         )
     return sex
+
+
+def find_others(text: str, folded: Folded, others: Sequence[Name], found: Found) -> None:
+    """Report every name of a further candidate: it stays in the template."""
+    for other in others:
+        for part in {fold(p).text for p in (other.first, other.last) if p}:
+            for start, end, _ in folded.finditer(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])"):
+                if text[start].isupper():
+                    why = "another candidate's name"
+                    found.doubt(Doubt(start=start, end=end, kind="person", why=why, slot="person"))
+
+
+def _named_in_quotation(text: str, at: int, found: Found) -> bool:
+    """Return whether the quotation that ends here names the applicant, and so is not the applicant's."""
+    end = len(text[:at].rstrip(' \t"”\n'))
+    begin = max(text.rfind(mark, max(0, end - 300), end) for mark in ("“", '"'))
+    return begin >= 0 and any(s.kind == "name" and begin <= s.start < end for s in found.spans)
 
 
 def _mentions(text: str, found: Found, others: Sequence[Name]) -> list[_Mention]:

@@ -6,7 +6,7 @@ It holds the dossier itself, so it belongs with the dossiers and never into a re
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -24,8 +24,10 @@ _STYLE: Final = (
 )
 
 
-def review(redacted: Redacted, *, context: int = 40) -> dict[str, Any]:
+def review(redacted: Redacted, *, context: int = 40, pages_unread: Sequence[int] = ()) -> dict[str, Any]:
     """Return all that a reviewer needs as JSON values; `context` is in characters each side.
+
+    `pages_unread` are the pages of a PDF that hold no text.
 
     Examples
     --------
@@ -46,6 +48,8 @@ def review(redacted: Redacted, *, context: int = 40) -> dict[str, Any]:
         "candidates": redacted.candidates,
         "names_found": redacted.names_found,
         "sex": redacted.sex,
+        "checks": list(redacted.checks),
+        "pages_unread": list(pages_unread),
         "coverage": redacted.coverage(),
         "spans": [
             {**place(s.start, s.end), "kind": s.kind, "slot": slot, "rule": s.rule, "sure": s.sure}
@@ -57,7 +61,7 @@ def review(redacted: Redacted, *, context: int = 40) -> dict[str, Any]:
     }
 
 
-def review_html(redacted: Redacted, title: str) -> str:
+def review_html(redacted: Redacted, title: str, pages_unread: Sequence[int] = ()) -> str:
     """Return a page that shows the dossier with its spans marked, doubts and unsure spans listed first."""
     text = redacted.text
     rows = [
@@ -73,6 +77,13 @@ def review_html(redacted: Redacted, title: str) -> str:
         if redacted.candidates > 1
         else ""
     )
+    unread = (
+        f"<p><strong>Not read: page {', '.join(map(str, pages_unread))} holds no text (a scan). Recognise the text "
+        "and redact the file again.</strong></p>"
+        if pages_unread
+        else ""
+    )
+    looked = " and ".join(("the rules", *redacted.checks))
     absent = (
         ""
         if redacted.names_found
@@ -80,7 +91,8 @@ def review_html(redacted: Redacted, title: str) -> str:
     )
     return (
         f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{html.escape(title)}</title>"
-        f"<style>{_STYLE}</style><h1>{html.escape(title)}</h1><p>{PRIVATE}</p>{several}{absent}"
+        f"<style>{_STYLE}</style><h1>{html.escape(title)}</h1><p>{PRIVATE}</p>{several}{absent}{unread}"
+        f"<p>Looked for by {html.escape(looked)}.</p>"
         f"<h2>To look at ({len(rows)})</h2><table><tr><th>what was done</th><th>text</th><th>kind</th><th>why</th></tr>"
         f"{table}</table><h2>The dossier</h2><p><mark>redacted</mark>, <mark class='check'>redacted, "
         f"please check</mark>, "

@@ -13,6 +13,7 @@ from audit_lib.perturb.redaction.contact import PLACE
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import rows
 from audit_lib.perturb.redaction.spans import Doubt, Found, Span
+from audit_lib.perturb.redaction.states import STATES
 
 _CAPITAL: Final = r"[A-Z][\w'’.&-]*"
 _SHAPE: Final = re.compile(
@@ -120,6 +121,8 @@ def find_colleges(text: str, folded: Folded, applicant: Applicant, found: Found)
             start += lead.end()
             shown = text[start:end]
         shown = shown.rstrip(".")
+        if "," in shown and re.match(rf",[ ]?(?:{STATES})(?!\w)", text[start + len(shown) :]):
+            shown = shown.rpartition(",")[0]  # the town of "University of Toledo, Toledo, OH" is its place
         longer = any(s == start and text[e:end].startswith(",") for s, e, *_ in spans)
         if longer or text[end:].startswith(" Press"):
             continue
@@ -195,9 +198,15 @@ def find_jobs(text: str, found: Found) -> None:
         if not found.free(*place.span()):
             continue
         section = next((head for at, head in reversed(sections) if at < place.start()), "")
-        if not _WORK.search(section):
-            continue
         dates = _dates_near(text, place.start())
+        if not _WORK.search(section):
+            # Without a heading that says work, dates on the place's own line must tell.
+            line = text[text.rfind("\n", 0, place.start()) + 1 :].partition("\n")[0]
+            if not _DATE.search(line) or any(s.kind == "college" and s.start >= place.start() - len(line) and
+                                             s.end <= place.end() + len(line) and "\n" not in
+                                             text[min(s.start, place.start()) : max(s.end, place.end())]
+                                             for s in found.spans):  # fmt: skip
+                continue
         if dates is None or not studies:
             what = "a job without dates" if dates is None else "no college years"
             found.doubt(
@@ -207,6 +216,7 @@ def find_jobs(text: str, found: Found) -> None:
             continue
         if any(dates[0] <= last and first <= dates[1] for first, last, _ in studies):
             sure = any(dates[0] <= last and first <= dates[1] and stated for first, last, stated in studies)
+            sure = sure and _WORK.search(section) is not None
             found.add(
                 Span(start=place.start(), end=place.end(), kind="job_place", slot="job_place",
                      rule="dates overlap the college's", sure=sure)

@@ -10,7 +10,9 @@ from audit_lib.perturb.derived import slot_value
 
 _FORM: Final = re.compile(r"\.form[0-9]+$")
 _NUMBER: Final = re.compile(r"\.([0-9]+)$")
-_LOWER: Final = frozenset({"name", "first_name", "last_name", "middle_name", "nickname"})
+_LOWER: Final = frozenset(
+    {"name", "first_name", "last_name", "middle_name", "nickname", "first_name.initial", "last_name.initial"}
+)
 _WORDS: Final = frozenset(
     {"pronoun", "spouse", "parent", "grandparent", "stepparent", "parenthood", "partner", "fiance", "widowed"}
 )

@@ -23,6 +23,7 @@ from audit_lib.report.charts import Dot, dot_chart
 from audit_lib.report.content import Content, in_words, undefined_or
 from audit_lib.report.numbers import UNDEFINED, count, interval, p_value, signed
 from audit_lib.report.sections.experiment import OWN_SECTION
+from audit_lib.report.sections.varied import comparison_words
 from audit_lib.results import Undefined
 
 Estimate = Mapping[str, Any]
@@ -70,12 +71,7 @@ def beyond(content: Content) -> Section | None:
     )
     words = [text(lead)]
     if content.spec.perturb is not None:
-        words.append(
-            text(
-                "The same application was answered under the names, titles or pronouns of each group: what differs "
-                "between two versions of it is the group alone."
-            )
-        )
+        words.append(text(comparison_words(content)))
     return Section("differences", title, (*map(Paragraph, words), *blocks))
 
 

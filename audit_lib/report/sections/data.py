@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from audit_lib.report.blocks import Block, Cell, Column, Facts, Heading, Paragraph, Row, Section, Table, text
+from audit_lib.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Facts,
+    Heading,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+    Text,
+    text,
+)
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import count
+from audit_lib.report.sections.varied import assigned, varied
 
 _LABELS: Final = {"weights_sha256": "Weights, SHA-256", "dtype": "Number format"}
 
@@ -19,10 +32,11 @@ def data(content: Content) -> Section:
         f"{s['path']} ({count(s['rows_in_window'])} of {count(s['rows_read'])} rows)"
         for s in sample["sources"]
     )
-    facts = [
+    facts: list[tuple[str, Text]] = [
         ("What the tool decides", text(spec.report.tool or "Not stated in the spec.")),
         ("Source of the data", text(sources)),
         ("Why these data", text(spec.source.reason or "Not stated in the spec.")),
+        *_substitute(content),
         (
             "Window",
             text(
@@ -35,6 +49,7 @@ def data(content: Content) -> Section:
             "Sample",
             text(_drawn(content)),
         ),
+        *varied(content),
         ("Selected", text(_decision(content))),
         ("How scores were read", text(_read(content))),
         ("Category unknown", text(_unknown(content))),
@@ -60,6 +75,19 @@ def data(content: Content) -> Section:
     if content.models:
         blocks += [Heading("The model, exactly"), _models(content)]
     return Section("data", "What was audited", tuple(blocks))
+
+
+def _substitute(content: Content) -> list[tuple[str, Text]]:
+    """Why test data stand in for historical ones, and how they came about."""
+    use = content.spec.use
+    if use.data != "test" or use.test_data is None:
+        return []
+    told = [
+        ("Why no historical data were used", use.test_data.why),
+        ("How the test data were generated and obtained", use.test_data.how),
+        ("How the tool was called on the test data", use.test_data.invoked),
+    ]
+    return [(label, text(words.strip())) for label, words in told if words.strip()]
 
 
 def _read(content: Content) -> str:
@@ -110,7 +138,7 @@ def _provenance(content: Content) -> str:
     words = {
         "self_reported": "reported by the people themselves",
         "observer_coded": "coded by an observer",
-        "assigned": "assigned: the group is the one a name, title or pronoun was chosen to signal",
+        "assigned": assigned(content),
         "inferred": "inferred from other data",
     }
     joined, counted = content.sample["demographics"], content.metrics.get("demographics")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from audit_lib.report.blocks import (
     Block,
     Cell,
-    Chart,
     Column,
     Fold,
     Heading,
@@ -18,12 +17,21 @@ from audit_lib.report.blocks import (
     Table,
     text,
 )
-from audit_lib.report.charts import Dot, forest
 from audit_lib.report.content import Content, in_words, undefined_or
-from audit_lib.report.numbers import UNDEFINED, count, decimal, interval, p_value, signed
+from audit_lib.report.numbers import UNDEFINED, count, decimal, p_value
+from audit_lib.report.sections.estimates import (
+    Estimate,
+    against,
+    count_of,
+    dot_of,
+    forest_chart,
+    limits_of,
+    mark_of,
+    reason_of,
+    value_of,
+    variation_in_words,
+)
 from audit_lib.results import Undefined
-
-Estimate = Mapping[str, Any]
 
 OWN_SECTION: Final = frozenset(
     {"standardised_effect", "noise_floor", "manipulation_agreement", "adverse_impact_ratio"}
@@ -33,7 +41,9 @@ OWN_SECTION: Final = frozenset(
 _EFFECTS: Final = (
     "Effect of each attribute on the score, in standard deviations of the score, with the other attributes held "
     "equal. Errors allow for the versions of one application being answered alike. An effect marked as inside the "
-    "noise floor is no larger than what asking the same again did to the scores."
+    "noise floor is no larger than what the noise of the answers alone gives, measured by asking the same again: the "
+    "same regression, of the differences. Only effects as asked have controls, and so a floor. Each row is in units of "
+    "its own standard deviation, which is printed."
 )
 _NOISE: Final = (
     "What a change that should change nothing did: the mean difference between a control and the same text as it was "
@@ -43,7 +53,9 @@ _NOISE: Final = (
 _PERCEIVED: Final = (
     "The model was asked for the attribute of each version. Where it cannot tell the groups apart, an effect of zero "
     "says nothing: below the spec's floor the effect is printed as uninterpretable. Answers of doubt, refusals and "
-    "answers that could not be read are no mismatches, and are counted apart."
+    "answers that could not be read are no mismatches, and are counted apart. Gaps, ratios and ranks of an attribute "
+    "that is not perceived say as little as its effects, wherever they stand in this report. A question that shows the "
+    "whole dossier says what can be perceived there, not in a task that leaves parts of it out."
 )
 _IMPACT: Final = (
     "Real applicants: the share of each group rated at or above each threshold, over the reference's. The reference "
@@ -72,7 +84,9 @@ def experiment(content: Content) -> Section | None:
             else:
                 name = f"{title}: {in_words(dict(where))}"
                 blocks.append(Fold(name, tuple(draw(content, name, estimates, False))))
-    return Section("experiment", "Correspondence experiment", tuple(blocks)) if blocks else None
+    # Ratings of real applicants are no experiment.
+    title = "Correspondence experiment" if content.is_experiment else "Ratings at thresholds"
+    return Section("experiment", title, tuple(blocks)) if blocks else None
 
 
 def _by_stratum(estimates: Iterable[Estimate]) -> dict[tuple[tuple[str, str], ...], list[Estimate]]:
@@ -82,40 +96,34 @@ def _by_stratum(estimates: Iterable[Estimate]) -> dict[tuple[tuple[str, str], ..
     return found
 
 
-def variation_in_words(name: str) -> str:
-    """Return how a variation is printed.
-
-    Examples
-    --------
-    >>> variation_in_words("none"), variation_in_words("task:resume_only")
-    ('as asked', 'task: resume only')
-    """
-    if name == "none":
-        return "as asked"
-    return name.replace("_", " ").replace(":", ": ")
-
-
 def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart: bool) -> Iterable[Block]:
     by: dict[str, list[Estimate]] = {}
     for e in estimates:
         by.setdefault(str(e["parameters"].get("variation", "none")), []).append(e)
     if chart:
-        groups = {variation_in_words(name): [_dot(e) for e in found] for name, found in by.items()}
+        groups = {variation_in_words(name): [dot_of(e) for e in found] for name, found in by.items()}
         level = content.spec.measure.level
-        yield from _chart(title, groups, 0.0, f"with {level:.0%} intervals; the line at 0 is parity.")
+        yield from forest_chart(title, groups, 0.0, f"with {level:.0%} intervals; the line at 0 is parity.")
     columns = (
         Column("Group against reference, as asked", numeric=False), Column("Effect"), Column("Interval"),
-        Column("p"), Column("p after Holm, whole audit"), Column("n"), Column("Applications"),
+        Column("SD of the score"), Column("p"), Column("p after Holm, whole audit"), Column("n, group"),
+        Column("n, reference"), Column("Without a score"), Column("Attribute unknown"), Column("Applications"),
     )  # fmt: skip
     rows = [
         Row(
-            _against(e),
+            against(e),
             (
-                Cell(_value(e), mark=_mark(e), note=_reason(e), tone="muted" if _mark(e) else "plain"),
-                Cell(_limits(e)),
+                Cell(
+                    value_of(e), mark=mark_of(e), note=reason_of(e), tone="muted" if mark_of(e) else "plain"
+                ),
+                Cell(limits_of(e)),
+                Cell(decimal(float(e["parameters"]["outcome_sd"])) if "outcome_sd" in e["parameters"] else UNDEFINED),
                 *_p(content, e),
-                Cell(_n(e["n"])),
-                Cell(_n(e["clusters"])),
+                Cell(count_of(e["n_group"])),
+                Cell(count_of(e["n_reference"])),
+                Cell(count_of(e["parameters"].get("without_score"))),
+                Cell(count_of(e["parameters"].get(f"{next(iter(e['group']), '')} unknown"))),
+                Cell(count_of(e["clusters"])),
             ),
             note=variation_in_words(name),
         )
@@ -136,12 +144,12 @@ def _noise(content: Content, title: str, estimates: Sequence[Estimate], chart: b
         spread = own.get("mean_absolute_difference")
         same = own.get("unchanged")
         cells = (
-            Cell(_value(e), note=_reason(e)),
-            Cell(_limits(e)),
+            Cell(value_of(e), note=reason_of(e)),
+            Cell(limits_of(e)),
             Cell(decimal(float(spread)) if spread is not None else UNDEFINED),
             Cell(count(int(same)) if same is not None else UNDEFINED),
-            Cell(_n(e["n"])),
-            Cell(_n(e["clusters"])),
+            Cell(count_of(e["n"])),
+            Cell(count_of(e["clusters"])),
         )
         rows.append(Row(variation_in_words(str(own.get("variation", "control"))), cells))
     yield Table(title, columns, tuple(rows), _method(estimates))
@@ -156,16 +164,16 @@ def _perceived(content: Content, title: str, estimates: Sequence[Estimate], char
         rows = []
         for e in found:
             value = undefined_or(e["value"])
-            low = not e["group"] and not isinstance(value, Undefined) and float(value) < floor
+            low = not isinstance(value, Undefined) and float(value) < floor
             agreed = UNDEFINED if isinstance(value, Undefined) else f"{float(value):.1%}"
             cells = [
                 Cell(
                     agreed,
                     mark="below the floor" if low else "",
-                    note=_reason(e),
+                    note=reason_of(e),
                     tone="flag" if low else "plain",
                 ),
-                Cell(_limits(e, sign=False)),
+                Cell(limits_of(e, sign=False)),
                 *(
                     Cell(count(int(e["parameters"][kind])) if kind in e["parameters"] else "")
                     for kind in kinds
@@ -185,17 +193,17 @@ def _impact(content: Content, title: str, estimates: Sequence[Estimate], chart: 
     for e in estimates:
         by.setdefault(float(e["parameters"].get("threshold", 0)), []).append(e)
     if chart:
-        groups = {f"rated {at:g} or more": [_dot(e, sign=False) for e in found] for at, found in by.items()}
-        yield from _chart(
+        groups = {f"rated {at:g} or more": [dot_of(e, sign=False) for e in found] for at, found in by.items()}
+        yield from forest_chart(
             title,
             groups,
             1.0,
             f"with {content.spec.measure.level:.0%} (thin) and 70% (thick) intervals; 1 is parity.",
         )
     columns = (
-        Column("Rated at least", numeric=True), Column("Group against reference", numeric=False), Column("Ratio"),
-        Column("Interval"), Column("70% interval"), Column("p"), Column("p after Holm, whole audit"),
-        Column("n, group"), Column("n, reference"),
+        Column("Group against reference, threshold", numeric=False), Column("Ratio"), Column("Interval"),
+        Column("70% interval"), Column("p"), Column("p after Holm, whole audit"), Column("n, group"),
+        Column("n, reference"),
     )  # fmt: skip
     rows = []
     for at, found in by.items():
@@ -203,86 +211,19 @@ def _impact(content: Content, title: str, estimates: Sequence[Estimate], chart: 
             inner = next(iter(e["intervals"]), {"undefined": ""})
             rows.append(
                 Row(
-                    f"{at:g}",
+                    against(e),
                     (
-                        Cell(_against(e)),
-                        Cell(_value(e, sign=False), note=_reason(e)),
-                        Cell(_limits(e, sign=False)),
-                        Cell(_limits({"interval": inner}, sign=False) if "low" in inner else UNDEFINED),
+                        Cell(value_of(e, sign=False), note=reason_of(e)),
+                        Cell(limits_of(e, sign=False)),
+                        Cell(limits_of({"interval": inner}, sign=False) if "low" in inner else UNDEFINED),
                         *_p(content, e),
-                        Cell(_n(e["n_group"])),
-                        Cell(_n(e["n_reference"])),
+                        Cell(count_of(e["n_group"])),
+                        Cell(count_of(e["n_reference"])),
                     ),
+                    note=f"rated {at:g} or more",
                 )
             )
     yield Table(title, columns, tuple(rows), _method(estimates))
-
-
-def _dot(e: Estimate, *, sign: bool = True) -> Dot:
-    value, limits = undefined_or(e["value"]), e["interval"]
-    low = high = inner = None
-    if "low" in limits:
-        low = -float("inf") if limits["low"] is None else float(limits["low"])
-        high = float("inf") if limits["high"] is None else float(limits["high"])
-    for one in e["intervals"]:
-        if one["low"] is not None and one["high"] is not None:
-            inner = (float(one["low"]), float(one["high"]))
-    undefined = isinstance(value, Undefined)
-    return Dot(
-        label=_against(e),
-        value=None if undefined else float(value),
-        printed=_value(e, sign=sign),
-        low=None if undefined else low,
-        high=None if undefined else high,
-        hollow="within_noise" in e["flags"],
-        inner=None if undefined else inner,
-    )
-
-
-def _chart(title: str, groups: Mapping[str, Sequence[Dot]], parity: float, caption: str) -> Iterable[Block]:
-    if not any(dot.value is not None for dots in groups.values() for dot in dots):
-        return
-    ends = [
-        x for dots in groups.values() for d in dots for x in (d.value, d.high) if x is not None and x < 1e9
-    ]
-    span = (0.0, min(max(2.0, *ends, 0.0), 4.0)) if parity == 1.0 else None
-    wide, narrow = (forest(groups, title=title, parity=parity, span=span, width=w) for w in (760, 360))
-    hollow = any(dot.hollow for dots in groups.values() for dot in dots)
-    more = " Open marks are inside the noise floor." if hollow else ""
-    yield Chart(wide, narrow, f"{title}, {caption}{more}")
-
-
-def _against(e: Estimate) -> str:
-    group, reference = in_words(e["group"]), in_words(e["reference"])
-    return f"{group} against {reference}" if reference else group or "not computed"
-
-
-def _value(e: Estimate, *, sign: bool = True) -> str:
-    value = undefined_or(e["value"])
-    if isinstance(value, Undefined):
-        return UNDEFINED
-    return signed(float(value)) if sign else decimal(float(value))
-
-
-def _limits(e: Estimate, *, sign: bool = True) -> str:
-    limits = e["interval"]
-    return interval(limits["low"], limits["high"], 3, sign=sign) if "low" in limits else UNDEFINED
-
-
-def _n(value: object) -> str:
-    """Print a count; a hidden one, or none, is a dash."""
-    return count(value) if isinstance(value, int) else "\N{EN DASH}"
-
-
-def _mark(e: Estimate) -> str:
-    if "uninterpretable" in e["flags"]:
-        return "uninterpretable"
-    return "inside the noise floor" if "within_noise" in e["flags"] else ""
-
-
-def _reason(e: Estimate) -> str:
-    value = undefined_or(e["value"])
-    return value.reason if isinstance(value, Undefined) else ""
 
 
 def _p(content: Content, e: Estimate) -> tuple[Cell, Cell]:

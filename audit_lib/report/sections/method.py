@@ -68,7 +68,8 @@ def _small(content: Content) -> str:
     if content.policy.cells.display == "suppress":
         size = max(content.policy.cells.small, marked)
         return (
-            f"fewer than {size} people: hidden, with as many others as it takes that nobody can work them out"
+            f"fewer than {size} people: hidden, with as many others as it takes that the number of people in a hidden "
+            f"row could be anything from 1 to {size - 1}, or lies in a range of {size} or more"
         )
     return f"fewer than {marked} rows: marked, never left out in silence"
 

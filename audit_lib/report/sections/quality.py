@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from audit_lib.records import STATUSES
+from audit_lib.records import ANSWERED, STATUSES
 from audit_lib.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Row, Section, Table, text
 from audit_lib.report.charts import Dot, dot_chart, score_boxes
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, count, half_up, percent
+from audit_lib.report.sections.estimates import variation_in_words
 from audit_lib.report.sections.firmness import bounds
 
-HIDDEN_MARK: Final = "hidden"
 _MOST_DOTS = 40
 _WORDS: Final = {
     "ok": "Answered",
@@ -28,11 +28,14 @@ def quality(content: Content) -> Section:
     """Make the section."""
     lead = (
         "Answers can go missing more often for one group than for another, and that alone moves a rate. "
-        "Nothing is dropped in silence: each row without an answer is counted here, by group."
+        "Nothing is dropped in silence: each row without an answer is counted here, by group, and so are those of "
+        "controls, other prompts and tasks, and manipulation checks."
     )
     blocks: list[Block] = [Paragraph(text(lead))]
     blocks += [chart] if (chart := _missing_chart(content)) else []
     blocks.append(_missing(content))
+    if beside := content.validation.get("beside"):
+        blocks.append(_beside(content, beside))
     blocks += bounds(content)
     blocks += [chart] if (chart := _score_chart(content)) else []
     blocks += [_scores(content)] if any(e["n"] for e in content.metrics["scores"]) else []
@@ -40,15 +43,6 @@ def quality(content: Content) -> Section:
         blocks.append(_mass(content))
     blocks.append(_validation(content))
     return Section("answers", "Missing answers and soundness", tuple(blocks))
-
-
-def _shown(entry: Mapping[str, Any]) -> bool:
-    """Whether the policy lets the numbers of this group be printed."""
-    return not isinstance(entry["n"], Mapping)
-
-
-def _gone(entry: Mapping[str, Any], cells: int) -> Row:
-    return Row(_where(entry["stratum"], entry["group"]), (Cell(HIDDEN_MARK),) * cells, "muted")
 
 
 def _where(stratum: Mapping[str, str], group: Mapping[str, str] | None) -> str:
@@ -61,9 +55,6 @@ def _missing(content: Content) -> Table:
     digits = content.policy.rounding.rate_percent
     rows = []
     for entry in entries:
-        if not _shown(entry):
-            rows.append(_gone(entry, len(STATUSES) + 2))
-            continue
         answered = entry["ok"] + entry["unranked"]
         share = percent(Fraction(answered, entry["n"]), digits) if entry["n"] else UNDEFINED
         cells = (Cell(count(entry["n"])), *(Cell(count(entry[s])) for s in STATUSES), Cell(share))
@@ -74,18 +65,46 @@ def _missing(content: Content) -> Table:
         *(Column(_WORDS[s]) for s in STATUSES),
         Column("With a score"),
     )
-    notes: tuple[str, ...] = ()
-    if any(entry["unranked"] for entry in entries if _shown(entry)):
-        notes = (
+    notes: list[str] = []
+    if any(entry["unranked"] for entry in entries):
+        notes.append(
             "A candidate whom a ranking leaves out, or names otherwise than shown, ranks last in the order "
-            "shown; such rows have a score and are counted.",
+            "shown; such rows have a score and are counted."
         )
-    return Table("Answers by group", columns, tuple(rows), notes)
+    if content.hidden:
+        notes.append("Groups whose numbers are hidden are in no table of groups, nor are empty ones.")
+    return Table("Answers by group", columns, tuple(rows), tuple(notes))
+
+
+def _beside(content: Content, varied: Sequence[Mapping[str, Any]]) -> Fold:
+    """Answers to what is asked beside the question, each variation by itself."""
+    columns = (
+        Column("Asked beside the question, group", numeric=False),
+        Column("Asked"),
+        *(Column(_WORDS[s]) for s in STATUSES),
+        Column("With an answer"),
+    )
+    digits, most = content.policy.rounding.rate_percent, content.spec.checks.maximum_answered_gap
+    rows = []
+    for one in varied:
+        wide = one["answered_gap"] is not None and one["answered_gap"] > most
+        for entry in (e for e in one["groups"] if e["n"]):
+            share = percent(Fraction(sum(entry[s] for s in ANSWERED), entry["n"]), digits)
+            mark = Cell(share, mark="gap" if wide else "", tone="flag" if wide else "plain")
+            levels = {axis: level or "unknown" for axis, level in entry["group"].items()}
+            cells = (Cell(count(entry["n"])), *(Cell(count(entry[s])) for s in STATUSES), mark)
+            rows.append(Row(in_words(levels), cells, note=variation_in_words(one["variation"])))
+    title = "Answers beside the question, by group"
+    notes = (
+        f"Each repeat is counted. Marked: shares of two groups more than {most:g} apart (checks.maximum_answered_gap). "
+        "Effects in that variation are of those who were answered.",
+    )
+    return Fold(title, (Table(title, columns, tuple(rows), notes),))
 
 
 def _missing_chart(content: Content) -> Chart | None:
     """Share of rows without a score, by group; none where nothing is missing."""
-    entries = [e for e in content.metrics["missingness"] if e["group"] is not None and _shown(e) and e["n"]]
+    entries = [e for e in content.metrics["missingness"] if e["group"] is not None and e["n"]]
     missing = {id(e): e["n"] - e["ok"] - e["unranked"] for e in entries}
     if not any(missing.values()) or len(entries) > _MOST_DOTS:
         return None
@@ -119,7 +138,7 @@ def _missing_chart(content: Content) -> Chart | None:
 def _score_chart(content: Content) -> Chart | None:
     """Five numbers of the scores of each group in the headline."""
     headline = set(content.spec.measure.strata[0])
-    entries = [e for e in content.metrics["scores"] if set(e["stratum"]) == headline and _shown(e) and e["n"]]
+    entries = [e for e in content.metrics["scores"] if set(e["stratum"]) == headline and e["n"]]
     if not entries or len(entries) > _MOST_DOTS:
         return None
     boxes = {_where(e["stratum"], e["group"]): e["quantiles"] for e in entries}
@@ -132,9 +151,7 @@ def _score_chart(content: Content) -> Chart | None:
 
 def _mass(content: Content) -> Table:
     rows = tuple(
-        _gone(e, 3)
-        if not _shown(e)
-        else Row(
+        Row(
             _where(e["stratum"], e["group"]),
             (
                 Cell(count(e["n"])),
@@ -161,9 +178,6 @@ def _scores(content: Content) -> Fold:
     headline = set(content.spec.measure.strata[0])
     for e in content.metrics["scores"]:
         if set(e["stratum"]) != headline or not e["n"]:
-            continue
-        if not _shown(e):
-            rows.append(_gone(e, 8))
             continue
         numbers = [e["mean"], e["sd"], *(e["quantiles"] or [None] * 5)]
         cells = [Cell(UNDEFINED if x is None else half_up(Fraction(x), 4)) for x in numbers]

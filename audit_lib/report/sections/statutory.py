@@ -26,6 +26,8 @@ from audit_lib.report.charts import Dot, dot_chart
 from audit_lib.report.charts.drawing import short
 from audit_lib.report.content import Content, RateTable, TableRow, in_words
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval, p_value, percent
+from audit_lib.report.rate_table import Tally, tally
+from audit_lib.report.sections.adverse import adverse
 from audit_lib.report.sections.beyond import MOST_STRATA
 from audit_lib.report.sections.firmness import agreement, firmness, number_of
 from audit_lib.report.suppress import HIDDEN
@@ -100,8 +102,7 @@ def _overview(content: Content, by_place: Mapping[str, list[RateTable]]) -> Tabl
     rows = []
     for where, tables in by_place.items():
         ratio, table, row = _smallest(tables)
-        below = sum(r.below is True for t in tables for r in t.rows)
-        defined = sum(r.below is not None for t in tables for r in t.rows)
+        found = tally(tables)
         if table is None or row is None:
             cells = [Cell(UNDEFINED), Cell("")]
         else:
@@ -116,7 +117,7 @@ def _overview(content: Content, by_place: Mapping[str, list[RateTable]]) -> Tabl
                 ),
             ]
         people = max(table.total + table.unknown for table in tables)
-        rows.append(Row(where, (Cell(count(people)), *cells, Cell(f"{count(below)} of {count(defined)}"))))
+        rows.append(Row(where, (Cell(count(people)), *cells, Cell(_below(found)))))
     columns = (
         Column("Stratum", numeric=False),
         Column("Most assessed in a table"),
@@ -124,7 +125,13 @@ def _overview(content: Content, by_place: Mapping[str, list[RateTable]]) -> Tabl
         Column("Where it is", numeric=False),
         Column("Ratios below the guideline"),
     )
-    return Table("Smallest ratio by stratum", columns, tuple(rows))
+    notes = ("Comparators, whose ratio is 1, are not counted.",)
+    return Table("Smallest ratio by stratum", columns, tuple(rows), notes)
+
+
+def _below(found: Tally) -> str:
+    hidden = f", {count(found.hidden)} hidden" if found.hidden else ""
+    return f"{count(found.below)} of {count(found.compared)}{hidden}"
 
 
 def _sentence(words: str) -> str:
@@ -151,6 +158,8 @@ def _kind(content: Content, kind: str, tables: Iterable[RateTable]) -> Iterable[
             yield chart
         for table in chosen:
             yield _table(content, table)
+            if verdicts := adverse(content, table):
+                yield verdicts
         yield Fold(
             f"{policy.table(kind).title}: tests and intervals beside each ratio (beyond the text of the law)",
             tuple(_tests(content, table) for table in chosen),
@@ -207,7 +216,8 @@ def _table(content: Content, table: RateTable) -> Table:
     for row in table.rows:
         if isinstance(row.ratio, Undefined) and not row.hidden:
             reasons.setdefault(row.ratio.reason, []).append(row.label)
-    notes += [f"No ratio: {reason}: {'; '.join(labels)}." for reason, labels in reasons.items()]
+    for reason, labels in reasons.items():
+        notes.append(f"No ratio: {reason.removeprefix('hidden: ')}: {'; '.join(labels)}.")
     return Table(
         f"{kind.title}, {policy.family(table.family).title.lower()}{where}",
         (
@@ -235,7 +245,9 @@ def _row(content: Content, table: RateTable, row: TableRow) -> Row:
     )
     tone: Tone = "flag" if row.below else "plain"
     comparator = row.label == table.comparator
-    ratio = UNDEFINED if isinstance(row.ratio, Undefined) else guarded(row.ratio, digits.ratio, threshold)
+    ratio = (
+        _undefined(row) if isinstance(row.ratio, Undefined) else guarded(row.ratio, digits.ratio, threshold)
+    )
     return Row(
         row.label + (" \N{DAGGER}" if row.small and row.n else ""),
         (
@@ -260,6 +272,10 @@ def _row(content: Content, table: RateTable, row: TableRow) -> Row:
         "muted" if row.excluded else "plain",
         row.excluded or "",
     )
+
+
+def _undefined(row: TableRow) -> str:
+    return "hidden" if row.hidden or row.ratio_hidden else UNDEFINED
 
 
 def _ratio_note(content: Content, row: TableRow) -> str:
@@ -353,7 +369,7 @@ def _rates_chart(content: Content, tables: list[RateTable]) -> Chart | None:
         for row in (row for row in table.rows if row.n or row.hidden):
             name = ", ".join(row.levels.values())
             if isinstance(row.rate, Undefined):
-                dots.append(Dot(label=name, value=None, printed="hidden" if row.hidden else UNDEFINED))
+                dots.append(Dot(label=name, value=None, printed=_undefined(row)))
                 continue
             limits = row.rate_estimate["interval"]
             dots.append(
@@ -398,7 +414,7 @@ def _chart(content: Content, tables: list[RateTable]) -> Chart | None:
         for row in (row for row in table.rows if row.n or row.hidden):
             name = ", ".join(row.levels.values())  # the label without its qualifier: charts are narrow
             if isinstance(row.ratio, Undefined):
-                dots.append(Dot(label=name, value=None, printed="hidden" if row.hidden else UNDEFINED))
+                dots.append(Dot(label=name, value=None, printed=_undefined(row)))
                 continue
             limits = row.estimate["interval"]
             high = limits.get("high", None) if "low" in limits else None

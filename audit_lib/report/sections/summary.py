@@ -7,6 +7,8 @@ from fractions import Fraction
 from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph, Section, Text, strong, text
 from audit_lib.report.content import Content, RateTable, TableRow
 from audit_lib.report.numbers import count, guarded, interval, percent
+from audit_lib.report.rate_table import tally
+from audit_lib.report.sections.varied import experiment_words
 
 
 def summary(content: Content) -> Section:
@@ -17,7 +19,8 @@ def summary(content: Content) -> Section:
         notices.append(Notice("This model is no valid judge", text(policy.wording["invalid_judge"])))
     if content.is_experiment:
         wording = "experiment" if spec.perturb is not None else "experiment_recorded"
-        notices.append(Notice("An experiment, not a bias audit", text(policy.wording[wording]), "note"))
+        words = policy.wording[wording].format(varied=experiment_words(content))
+        notices.append(Notice("An experiment, not a bias audit", text(words), "note"))
     elif content.is_refused:
         notices.append(Notice("Demographics that the law does not accept", text(policy.wording["refused"])))
     rows = content.metrics["rows"]
@@ -53,15 +56,19 @@ def widest(content: Content) -> tuple[RateTable, TableRow] | None:
 
 
 def _verdict(content: Content) -> str:
-    flagged = sum(row.below is True for table in content.headline for row in table.rows)
-    defined = sum(row.below is not None for table in content.headline for row in table.rows)
-    if not defined:
-        return "No impact ratio is defined for these data."
+    found = tally(content.headline)
+    hidden = f" {count(found.hidden)} more {_are(found.hidden)} hidden." if found.hidden else ""
+    if not found.compared:
+        return f"No impact ratio is {'printed' if hidden else 'defined'} for these data.{hidden}"
     guidance = content.policy.guidance
     return (
-        f"{flagged} of {defined} impact ratios in the headline tables {'is' if flagged == 1 else 'are'} below "
-        f"{float(guidance.threshold):g}, the {guidance.name}."
+        f"{found.below} of {found.compared} impact ratios in the headline tables {_are(found.below)} below "
+        f"{float(guidance.threshold):g}, the {guidance.name}; comparators, whose ratio is 1, are not counted.{hidden}"
     )
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _figures(content: Content) -> list[Figure]:
@@ -82,7 +89,8 @@ def _figures(content: Content) -> list[Figure]:
         )
         figures.append(
             Figure(
-                f"Smallest impact ratio, {content.policy.table(kind).title.lower()}",
+                f"Smallest {'printed ' if tally(tables).hidden else ''}impact ratio, "
+                f"{content.policy.table(kind).title.lower()}",
                 guarded(ratio, digits.ratio, threshold),
                 f"{row.label}: {row.selected} of {row.n}. {uncertain}"
                 + ("Below the guideline." if row.below else "Not below the guideline."),
@@ -128,7 +136,7 @@ def _limits(content: Content) -> list[Text]:
 
 def _family(content: Content) -> list[Text]:
     family = content.metrics.get("multiplicity")
-    if not family or not family["family_size"]:
+    if not family or not family.get("family_size"):
         return []
     found, alpha = family["findings"], family["alpha"]
     expected = alpha * family["family_size"]
@@ -151,7 +159,8 @@ def _reading(table: RateTable, row: TableRow) -> Text:
     if wide is None:
         return text(
             strong("How sure the smallest ratio is, is not known. "),
-            f"The comparator was picked after looking, and no interval that allows for this is defined ({where}).",
+            f"The comparator was picked after looking, and no interval that allows for this is "
+            f"{'printed: it would tell of hidden rows' if tally((table,)).hidden else 'defined'} ({where}).",
         )
     if wide["high"] is None or wide["high"] >= 1:
         return text(

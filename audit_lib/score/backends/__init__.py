@@ -38,7 +38,7 @@ class Backend(Protocol):
     Two class attributes are optional. ``answers_alone = True``: an answer does not depend on the pack that its
     request is in, so the ledger may ask for a part of a pack. ``kept = False``: nothing is won by
     keeping the answers in the ledger. A backend that has a method ``allot`` is told its part of the run's
-    limits (`audit_lib.score.limits.Limited`). A method ``account(packs, responses)`` returns what goes into
+    limits (`audit_lib.score.limiter.Limited`). A method ``account(packs, responses)`` returns what goes into
     ``plan.json``: how the answers were computed.
     """
 

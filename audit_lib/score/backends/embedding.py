@@ -6,20 +6,21 @@ import importlib.util
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pydantic import Field, model_validator
 
 from audit_lib.errors import SpecError
 from audit_lib.score.backends import Options, backend, parse_options
 from audit_lib.score.packs import Pack
-from audit_lib.score.requests import Kind, Request, Response
+from audit_lib.score.requests import Kind, Message, Request, Response
 from audit_lib.spec import Model
 
 if TYPE_CHECKING:
     from audit_lib.score.local.encoder import Encoder
 
 Role = Literal["system", "user", "assistant"]
+_CANARY_JOB: Final = "The job needs care, patience and two years of work with people."
 
 
 class EmbeddingOptions(Options):
@@ -101,6 +102,13 @@ class EmbeddingBackend:
         for pack in packs:
             for request in pack:
                 yield self._answer(request)
+
+    def canary(self, text: str) -> tuple[Message, ...]:
+        """Return a canary's turns: its text as the candidate's, for one and the same job."""
+        return (
+            Message(role=self.options.job, content=_CANARY_JOB),
+            Message(role=self.options.candidate, content=text),
+        )
 
     def close(self) -> None:
         """Let go of the model."""

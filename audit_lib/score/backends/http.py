@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,23 +12,31 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from audit_lib.errors import BackendError, SpecError
+from audit_lib.errors import SpecError
 from audit_lib.json_path import steps, value_at
+from audit_lib.records import Status
 from audit_lib.registry import did_you_mean
+from audit_lib.score.answer_size import PLAIN, bounded
+from audit_lib.score.asker import FailedError, TryAgainError, TurnedAwayError
 from audit_lib.score.backends import Options, backend, parse_options
-from audit_lib.score.chat import plain_url
 from audit_lib.score.cost import Usage, prompt_tokens
+from audit_lib.score.credentials import (
+    NAMED,
+    check_fields,
+    check_header,
+    plain_url,
+    read_variable,
+)
 from audit_lib.score.labels import read_label
-from audit_lib.score.limits import CLIENT_ONLY, Allotment, Limits, retry_after
+from audit_lib.score.limiter import Allotment, Limiter
+from audit_lib.score.limits import CLIENT_ONLY, Limits, retry_after
 from audit_lib.score.packs import Pack
-from audit_lib.score.remote import Conversation, TryAgainError
+from audit_lib.score.remote import Conversation
 from audit_lib.score.requests import Kind, Request, Response
 from audit_lib.spec import Model
 
 _SLOT: Final = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
 _SLOTS: Final = ("system", "user", "assistant", "messages", "labels", "model", "repeat")
-_SECRET: Final = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
-_SECRET_HEADER: Final = re.compile(r"auth|key|token|secret|cookie|password", re.I)
 
 
 class HttpOptions(Limits):
@@ -40,12 +47,12 @@ class HttpOptions(Limits):
     headers: dict[str, str] = Field(
         default_factory=dict,
         description="Header -> value. ${NAME} stands for the environment variable NAME: secrets are named, never "
-        "written.",
+        "written. A header for credentials holds nothing else but a word such as Bearer before it.",
     )
     body: dict[str, Any] = Field(
         description="JSON body. {{system}}, {{user}} and {{assistant}} stand for the prompt's turns of that role, "
         "{{model}} and {{repeat}} for the model's name and the repeat; a value that is {{messages}} or {{labels}} and "
-        "nothing else becomes a list.",
+        "nothing else becomes a list, and one that is ${NAME} and nothing else the environment variable NAME.",
     )
     score_path: str | None = Field(
         None, description="Where the answer holds the score, such as result.candidates[0].score."
@@ -75,15 +82,13 @@ class HttpOptions(Limits):
     @classmethod
     def _no_secrets(cls, value: dict[str, str]) -> dict[str, str]:
         for name, content in value.items():
-            if _SECRET_HEADER.search(name) and not _SECRET.search(content):
-                raise ValueError(
-                    f"{name} looks like a secret; write ${{NAME}} and put it into the environment variable NAME"
-                )
+            check_header(name, content)
         return value
 
     @field_validator("body")
     @classmethod
     def _known_slots(cls, value: dict[str, Any]) -> dict[str, Any]:
+        check_fields(value, named=True)
         for slot in _SLOT.findall(json.dumps(value)):
             if slot not in _SLOTS:
                 raise ValueError(f"slot {{{{{slot}}}}}{did_you_mean(slot, list(_SLOTS))}")
@@ -117,6 +122,7 @@ class Http:
         self.model = model
         self.options = parse_options(HttpOptions, model)
         self._allotment = Allotment()
+        self._named: dict[str, str] = {}
 
     @classmethod
     def check(cls, model: Model) -> None:
@@ -154,8 +160,17 @@ class Http:
         BackendError
             If a secret is missing or refused, the endpoint is not there, nothing answers, or a limit is reached.
         """
-        headers = {name: _with_secrets(value) for name, value in self.options.headers.items()}
-        with Conversation(self.options.url, self.options, self._allotment) as conversation:
+        options, limiter = self.options, self._allotment.limiter or Limiter(self.options)
+        in_headers = NAMED.findall("".join(options.headers.values()))
+        places = dict.fromkeys(_names(options.body), "body") | dict.fromkeys(in_headers, "headers")
+        named = {
+            name: read_variable(name, f"model.options.{where}", spaces=True) for name, where in places.items()
+        }
+        self._named, secrets = named, list(named.values())
+        headers = {
+            name: NAMED.sub(lambda match: named[match[1]], value) for name, value in options.headers.items()
+        }
+        with Conversation(options.url, limiter, secrets, self._allotment.idle) as conversation:
             client = conversation.run(self._connect(headers))
             try:
                 requests = [request for pack in packs for request in pack]
@@ -170,7 +185,12 @@ class Http:
         import httpx2
 
         most = httpx2.Limits(max_connections=self.options.max_concurrency)
-        return httpx2.AsyncClient(headers=headers, timeout=self.options.timeout, limits=most)
+        return httpx2.AsyncClient(
+            headers={**PLAIN, **headers},
+            timeout=self.options.timeout,
+            limits=most,
+            event_hooks={"response": [bounded(self.options.max_answer_bytes)]},
+        )
 
     def body(self, request: Request) -> Any:
         """Return the body of one request."""
@@ -179,7 +199,8 @@ class Http:
         }
         messages = [{"role": m.role, "content": m.content} for m in request.messages]
         values = turns | {"model": self.model.name, "repeat": str(request.repeat)}
-        return _filled(self.options.body, values, {"messages": messages, "labels": list(request.labels)})
+        lists = {"messages": messages, "labels": list(request.labels)}
+        return _filled(self.options.body, values, lists, self._named)
 
     def read(self, request: Request, answer: Any) -> Response:
         """Return what an answer, as parsed JSON, says about a request."""
@@ -227,29 +248,33 @@ class Http:
 
 
 class _Asker:
-    """One attempt at a request."""
+    """Calls of the endpoint; a request takes one."""
 
     def __init__(self, tool: Http, client: Any) -> None:
         self._tool, self._client = tool, client
 
-    async def attempt(self, request: Request) -> Response:
-        """Ask once."""
+    def orders(self, request: Request) -> list[Any]:
+        """Return the body of the request's call."""
+        return [self._tool.body(request)]
+
+    async def call(self, request: Request, order: Any) -> Any:
+        """Make one attempt at the call."""
         import httpx2
 
         options = self._tool.options
         try:
-            answer = await self._client.request(options.verb, options.url, json=self._tool.body(request))
+            answer = await self._client.request(options.verb, options.url, json=order)
         except httpx2.TimeoutException:
             raise TryAgainError("timeout") from None
         except httpx2.HTTPError:
             raise TryAgainError("no connection") from None
         status = answer.status_code
         if status in (401, 403):
-            raise BackendError(
+            raise TurnedAwayError(
                 f"{options.url}: HTTP {status}, the secret in model.options.headers is refused"
             )
         if status in (404, 405):
-            raise BackendError(
+            raise TurnedAwayError(
                 f"{options.url}: HTTP {status}, no such endpoint; look at model.options.url and verb"
             )
         if status in (408, 409, 429) or status >= 500:
@@ -257,39 +282,46 @@ class _Asker:
                 f"HTTP {status}", retry_after(answer.headers.get("retry-after"), datetime.now(UTC))
             )
         if not 200 <= status < 300:
-            return self.failed(request, f"HTTP {status}")
+            raise FailedError(f"HTTP {status}")
         try:
-            content = answer.json()
+            return answer.json()
         except ValueError as error:
-            return self.failed(request, f"the answer is not JSON ({type(error).__name__})")
-        return self._tool.read(request, content)
+            raise FailedError(f"the answer is not JSON ({type(error).__name__})") from None
 
-    def failed(self, request: Request, detail: str) -> Response:
+    def read(self, request: Request, answers: Sequence[Any]) -> Response:
+        """Return what the answer says."""
+        return self._tool.read(request, answers[0])
+
+    def failed(self, request: Request, detail: str, status: Status = "error") -> Response:
         """Return the row of a request that was not answered."""
-        return self._tool.response(request, status="error", detail=detail)
+        return self._tool.response(request, status=status, detail=detail)
 
     def estimate(self, request: Request) -> tuple[int, Usage]:
         """Return the calls and the tokens that a request takes."""
         return self._tool.estimate(request)
 
 
-def _with_secrets(value: str) -> str:
-    def secret(match: re.Match[str]) -> str:
-        if not (found := os.environ.get(match[1])):
-            raise BackendError(f"the environment variable {match[1]} (model.options.headers) is not set")
-        return found
+def _names(content: Any) -> list[str]:
+    """Return the environment variables that texts of a JSON value stand for, each as a whole."""
+    if isinstance(content, dict):
+        return [name for value in content.values() for name in _names(value)]
+    if isinstance(content, list):
+        return [name for value in content for name in _names(value)]
+    return NAMED.findall(content) if isinstance(content, str) and NAMED.fullmatch(content) else []
 
-    return _SECRET.sub(secret, value)
 
-
-def _filled(template: Any, values: Mapping[str, str], lists: Mapping[str, Any]) -> Any:
+def _filled(
+    template: Any, values: Mapping[str, str], lists: Mapping[str, Any], named: Mapping[str, str]
+) -> Any:
     """Return a JSON template with its slots filled: once, so that a text with braces stays as it is."""
     if isinstance(template, dict):
-        return {key: _filled(value, values, lists) for key, value in template.items()}
+        return {key: _filled(value, values, lists, named) for key, value in template.items()}
     if isinstance(template, list):
-        return [_filled(value, values, lists) for value in template]
+        return [_filled(value, values, lists, named) for value in template]
     if not isinstance(template, str):
         return template
+    if (secret := NAMED.fullmatch(template)) is not None:
+        return named[secret[1]]
     whole = _SLOT.fullmatch(template)
     if whole is not None and whole[1] in lists:
         return lists[whole[1]]

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-import os
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from audit_lib.errors import BackendError, SpecError
+from audit_lib.errors import SpecError
+from audit_lib.records import Status
+from audit_lib.score.answer_size import PLAIN, bounded
+from audit_lib.score.asker import FailedError, TryAgainError, TurnedAwayError
 from audit_lib.score.backends import Options, backend, parse_options
-from audit_lib.score.chat import Chat, ChatOptions, without_secret
+from audit_lib.score.chat import Chat, ChatOptions
 from audit_lib.score.cost import Usage
-from audit_lib.score.limits import Allotment, retry_after
+from audit_lib.score.credentials import read_variable
+from audit_lib.score.limiter import Allotment, Limiter
+from audit_lib.score.limits import retry_after
 from audit_lib.score.packs import Pack
-from audit_lib.score.remote import Conversation, TryAgainError
+from audit_lib.score.remote import Conversation
 from audit_lib.score.requests import Kind, Request, Response
 from audit_lib.spec import Model
+
+KEY_OPTION: Final = "model.options.api_key_env"
 
 
 class OpenAIOptions(ChatOptions):
@@ -36,7 +42,8 @@ class OpenAI:
 
     Every request ends as one row: failures that retries do not heal are rows with status ``error``.
     What would fail for every row stops the shard instead, so that nothing is written and it can be run
-    again: a refused key, an unknown model, a server that no longer answers, a limit that is reached.
+    again: a refused key, an unknown model, a server that no longer answers, a limit that is reached. Whether
+    it would is found out by asking again what was answered before (`give_up_after`).
     """
 
     Options: ClassVar[type[Options]] = OpenAIOptions
@@ -74,13 +81,13 @@ class OpenAI:
         BackendError
             If the key is missing or refused, the model is unknown, nothing answers, or a limit is reached.
         """
-        key, options = read_key(self.options.api_key_env), self.options
+        key, options = read_variable(self.options.api_key_env, KEY_OPTION), self.options
         requests = [request for pack in packs for request in pack]
-        with Conversation(options.base_url, options, self._allotment) as conversation:
+        limiter = self._allotment.limiter or Limiter(options)
+        with Conversation(options.base_url, limiter, [key], self._allotment.idle) as conversation:
             client = conversation.run(connect(key, options))
             try:
-                for response in conversation.ask(requests, _Asker(self._chat, client)):
-                    yield without_secret(response, key)
+                yield from conversation.ask(requests, _Asker(self._chat, client))
             finally:
                 conversation.end(client.close())
 
@@ -92,27 +99,6 @@ def require_client(name: str) -> None:
     """Raise SpecError if the official client is not installed; `name` is the backend's."""
     if importlib.util.find_spec("openai") is None:
         raise SpecError(f"model.backend: {name} needs the package openai; install audit-lib[openai]")
-
-
-def read_key(variable: str) -> str:
-    """Return the key that an environment variable holds.
-
-    Raises
-    ------
-    BackendError
-        If it is not set, or no header can carry it.
-    """
-    if not (key := os.environ.get(variable)):
-        raise BackendError(
-            f"the environment variable {variable} (model.options.api_key_env) is not set; "
-            "put the endpoint's key there, or any word if it asks for none"
-        )
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise BackendError(
-            f"the environment variable {variable} (model.options.api_key_env) holds white space, a line's end or "
-            "a character that is not ASCII, which no header can carry; set it to the key alone"
-        )
-    return key
 
 
 async def connect(key: str, options: ChatOptions) -> Any:
@@ -129,8 +115,13 @@ async def connect(key: str, options: ChatOptions) -> Any:
         base_url=options.base_url,
         timeout=options.timeout,
         max_retries=0,
+        default_headers=PLAIN,
         # A redirect would carry prompts, which are about people, to a host that the spec does not name.
-        http_client=DefaultAsyncHttpxClient(timeout=options.timeout, follow_redirects=False),
+        http_client=DefaultAsyncHttpxClient(
+            timeout=options.timeout,
+            follow_redirects=False,
+            event_hooks={"response": [bounded(options.max_answer_bytes)]},
+        ),
     )
 
 
@@ -140,53 +131,54 @@ def safe_code(code: object) -> str:
 
 
 class _Asker:
-    """One attempt at a request, with the official client."""
+    """Calls of the official client."""
 
     def __init__(self, chat: Chat, client: Any) -> None:
         self._chat, self._client = chat, client
 
-    async def attempt(self, request: Request) -> Response:
-        """Ask once: as many calls as the request takes, one after the other."""
+    def orders(self, request: Request) -> list[dict[str, Any]]:
+        """Return the bodies of a request's calls."""
+        return self._chat.bodies(request)
+
+    async def call(self, request: Request, order: dict[str, Any]) -> Any:
+        """Make one attempt at one call."""
         import openai
 
         options = self._chat.options
         try:
-            completions = [
-                await self._client.post("/chat/completions", body=body, cast_to=object)
-                for body in self._chat.bodies(request)
-            ]
+            return await self._client.post("/chat/completions", body=order, cast_to=object)
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-            raise BackendError(
+            raise TurnedAwayError(
                 f"{options.base_url}: HTTP {error.status_code}, the key in {options.api_key_env} is refused"
             ) from None
         except openai.NotFoundError:
-            raise BackendError(
+            raise TurnedAwayError(
                 f"{options.base_url}: HTTP 404, no model {self._chat.model.name!r} there, or a wrong base_url"
             ) from None
         except openai.APIStatusError as error:
-            failed = self._chat.refused_or_failed(
-                request, error.status_code, safe_code(getattr(error, "code", None))
-            )
-            if 300 <= error.status_code < 400:
-                return self.failed(
-                    request,
-                    f"HTTP {error.status_code}: a redirect is not followed; give its goal in base_url",
-                )
-            if error.status_code in (408, 409, 429) or error.status_code >= 500:
+            code = error.status_code
+            if 300 <= code < 400:
+                raise FailedError(
+                    f"HTTP {code}: a redirect is not followed; give its goal in base_url"
+                ) from None
+            status, detail = self._chat.refused_or_failed(code, safe_code(getattr(error, "code", None)))
+            if code in (408, 409, 429) or code >= 500:
                 wait = retry_after(error.response.headers.get("retry-after"), datetime.now(UTC))
-                raise TryAgainError(str(failed.detail), wait) from None
-            return failed
+                raise TryAgainError(detail, wait) from None
+            raise FailedError(detail, status) from None
         except openai.APIConnectionError as error:
             timed_out = isinstance(error, openai.APITimeoutError)
             raise TryAgainError("timeout" if timed_out else "no connection") from None
         except (openai.OpenAIError, ValueError, TypeError) as error:
-            detail = f"the answer is not a chat completion ({type(error).__name__})"
-            return self.failed(request, detail)
-        return self._chat.read(request, completions)
+            raise FailedError(f"the answer is not a chat completion ({type(error).__name__})") from None
 
-    def failed(self, request: Request, detail: str) -> Response:
+    def read(self, request: Request, answers: Sequence[Any]) -> Response:
+        """Return what the completions say."""
+        return self._chat.read(request, answers)
+
+    def failed(self, request: Request, detail: str, status: Status = "error") -> Response:
         """Return the row of a request that was not answered."""
-        return self._chat.response(request, status="error", detail=detail)
+        return self._chat.response(request, status=status, detail=detail)
 
     def estimate(self, request: Request) -> tuple[int, Usage]:
         """Return the calls and the tokens that a request takes at most."""

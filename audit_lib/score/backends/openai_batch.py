@@ -12,11 +12,12 @@ from pydantic import Field
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import BackendError, StillWaitingError
 from audit_lib.score.backends import Options, backend, parse_options
-from audit_lib.score.backends.openai import read_key, require_client, safe_code
+from audit_lib.score.backends.openai import KEY_OPTION, require_client, safe_code
 from audit_lib.score.batches import Batches, Step, status_of
-from audit_lib.score.chat import Chat, ChatOptions, without_secret
+from audit_lib.score.chat import Chat, ChatOptions
 from audit_lib.score.cost import NOTHING, Usage
-from audit_lib.score.limits import Allotment, Budget
+from audit_lib.score.credentials import masked, read_variable
+from audit_lib.score.limiter import Allotment, Limiter
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Request, Response
 from audit_lib.spec import Model
@@ -31,6 +32,7 @@ class OpenAIBatchOptions(ChatOptions):
 
 
 _CLIENT_ONLY = frozenset({"batch_size", "completion_window", "poll"})
+_LOOK_S = 0.5
 
 
 @backend("openai_batch")
@@ -45,6 +47,7 @@ class OpenAIBatch:
     Options: ClassVar[type[Options]] = OpenAIBatchOptions
     gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
+    answers_later: ClassVar[bool] = True
     pack_size = 64
 
     def __init__(self, model: Model) -> None:
@@ -87,8 +90,11 @@ class OpenAIBatch:
             bodies = self._chat.bodies(request)
             calls.append((request, _custom_ids(request, len(bodies))))
             lines |= dict(zip(calls[-1][1], bodies, strict=True))
-        self._check_budget([request for request, _ in calls])
-        key = read_key(self.options.api_key_env)
+        limiter = self._allotment.limiter or Limiter(self.options)
+        total = sum((self._chat.estimate(request)[1] for request, _ in calls), NOTHING)
+        if not limiter.budget.fits(total):
+            raise limiter.budget.exceeded(0, len(calls))
+        key = read_variable(self.options.api_key_env, KEY_OPTION)
         client = openai.OpenAI(
             api_key=key,
             base_url=self.options.base_url,
@@ -97,8 +103,11 @@ class OpenAIBatch:
             http_client=openai.DefaultHttpxClient(timeout=self.options.timeout, follow_redirects=False),
         )
         try:
-            for response in self._work_off(client, calls, lines):
-                yield without_secret(response, key)
+            for response in self._work_off(client, limiter, calls, lines):
+                limiter.budget.remember(
+                    Usage(prompt=response.prompt_tokens, completion=response.completion_tokens)
+                )
+                yield masked(response, [key])
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             raise BackendError(
                 f"{self.options.base_url}: HTTP {error.status_code}, the key in {self.options.api_key_env} is refused"
@@ -117,9 +126,13 @@ class OpenAIBatch:
         """Nothing is held between calls of `score`."""
 
     def _work_off(
-        self, client: Any, calls: list[tuple[Request, list[str]]], lines: dict[str, dict[str, Any]]
+        self,
+        client: Any,
+        limiter: Limiter,
+        calls: list[tuple[Request, list[str]]],
+        lines: dict[str, dict[str, Any]],
     ) -> Iterator[Response]:
-        options, allotment, started = self.options, self._allotment, time.monotonic()
+        options, allotment = self.options, self._allotment
         if allotment.store is None:
             raise BackendError("openai_batch needs a store to note its batches in; score a run")
         batches = Batches(
@@ -146,15 +159,12 @@ class OpenAIBatch:
                 raise StillWaitingError(
                     f"{len(step.batches)} batches are under way for {len(calls)} requests; run it again later"
                 )
-            if options.shard_deadline is not None and time.monotonic() - started > options.shard_deadline:
-                raise BackendError("model.options.shard_deadline is over; the batches go on: run it again")
-            time.sleep(options.poll)
-
-    def _check_budget(self, requests: Sequence[Request]) -> None:
-        budget = Budget(self.options, self._allotment)
-        total = sum((self._chat.estimate(request)[1] for request in requests), NOTHING)
-        if not budget.fits(total):
-            raise budget.exceeded(0, len(requests))
+            # The batches go on at the provider, whatever ends the waiting for them.
+            until = time.monotonic() + options.poll
+            while (pause := until - time.monotonic()) > 0:
+                end = limiter.seconds_left(options.base_url)
+                time.sleep(min(pause, _LOOK_S) if end is None else min(pause, _LOOK_S, end))
+                allotment.idle()
 
     def _read(self, request: Request, custom_ids: Sequence[str], step: Step) -> Response:
         bodies = []
@@ -165,9 +175,8 @@ class OpenAIBatch:
                 detail = f"its batch gave no answer ({safe_code(code)})"
                 return self._chat.response(request, status="error", detail=detail, attempts=attempts)
             if status != 200:
-                return replace(
-                    self._chat.refused_or_failed(request, status, safe_code(code)), attempts=attempts
-                )
+                kind, detail = self._chat.refused_or_failed(status, safe_code(code))
+                return self._chat.response(request, status=kind, detail=detail, attempts=attempts)
             bodies.append(step.results[i]["response"].get("body"))
         return replace(self._chat.read(request, bodies), attempts=attempts)
 

@@ -12,7 +12,8 @@ path that is still open are kept, so memory follows the length of a pass and of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ from audit_lib.score.local.memory import is_out_of_memory
 from audit_lib.score.local.trie import Integers, Trie
 
 NAME: Final = "audit_tree"
-PASS_NODES: Final = {"cpu": 512, "cuda": 16384}
+PASS_NODES: Final = {"cpu": 1024, "cuda": 16384}
 """Nodes of one pass: fixed, so that a score depends on its pack alone."""
 
 LEAST_NODES: Final = 32
@@ -134,17 +135,52 @@ def _forward(model: Any, trie: Trie, start: int, stop: int, inside: Integers, on
     device = model.device
     # A mask of four dimensions is taken as it is, so none is made; the real one is in the pass.
     unused = torch.zeros((1, 1, 1, 1), dtype=torch.bool, device=device)
-    keep = inside - start if len(inside) else np.array([stop - start - 1])
-    out = model(
-        input_ids=torch.from_numpy(trie.tokens[start:stop]).to(device)[None],
-        position_ids=torch.from_numpy(trie.depth[start:stop]).to(device)[None],
-        attention_mask=unused,
-        use_cache=False,
-        logits_to_keep=torch.from_numpy(keep).to(device),
-        tree=one,
-    )
+    keep = torch.from_numpy(inside - start if len(inside) else np.array([stop - start - 1])).to(device)
+    with _last_layer_on(model, keep):
+        out = model(
+            input_ids=torch.from_numpy(trie.tokens[start:stop]).to(device)[None],
+            position_ids=torch.from_numpy(trie.depth[start:stop]).to(device)[None],
+            attention_mask=unused,
+            use_cache=False,
+            logits_to_keep=keep,
+            tree=one,
+        )
     logits: torch.Tensor = out.logits[0]
     return logits
+
+
+@contextmanager
+def _last_layer_on(model: Any, keep: torch.Tensor) -> Iterator[None]:
+    """Compute the last layer's feed-forward part for the nodes `keep` alone: nobody reads the others.
+
+    Its output is 0 for them. Where that part is not plainly made of linear maps it is computed for all.
+    """
+    layers = getattr(model.get_decoder(), "layers", None)
+    part = getattr(layers[-1], "mlp", None) if layers is not None else None
+    if part is None or not all(_is_plain(child) for child in part.children()):
+        yield
+        return
+    shape = torch.Size()
+
+    def spread(_part: Any, inputs: tuple[torch.Tensor], found: torch.Tensor) -> torch.Tensor:
+        return found.new_zeros(shape).index_copy_(1, keep, found)
+
+    def pick(_part: Any, inputs: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
+        nonlocal shape
+        shape = inputs[0].shape
+        return (inputs[0].index_select(1, keep),)
+
+    hooks = [part.register_forward_pre_hook(pick), part.register_forward_hook(spread)]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _is_plain(part: torch.nn.Module) -> bool:
+    """Whether a part is a linear map, or has no weights: then no node of it sees another."""
+    return isinstance(part, torch.nn.Linear) or next(part.parameters(), None) is None
 
 
 def _attention(

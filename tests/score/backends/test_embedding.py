@@ -83,6 +83,19 @@ def test_a_score_does_not_depend_on_who_else_was_there(tmp_path, installed):
     assert alone.score["welder"] == both.score["welder"]
 
 
+@pytest.mark.parametrize("options", [{}, {"job": "user", "candidate": "system"}])
+def test_a_canary_is_compared_with_one_and_the_same_job(tmp_path, installed, options):
+    rows = [variant("a", messages=messages(TEXTS["nurse"], JOB))]
+    model = {"backend": "embedding", "name": "all-minilm-l6-v2", "options": options}
+    score = {"shards": 1, "canaries": [TEXTS["nurse"], TEXTS["welder"]]}
+    run = run_with(tmp_path, rows, model=model, score=score)
+    entries = json.loads(score_shard(run, 0).artefacts["canaries.json"])
+    assert [entry["status"] for entry in entries] == ["ok", "ok"]
+    first, second = (entry["score"] for entry in entries)
+    assert -1 < second < first < 1, "nursing is closer to care and patience than welding is"
+    assert json.loads(score_shard(run, 0).artefacts["canaries.json"]) == entries
+
+
 def test_a_prompt_without_one_of_the_texts_is_an_error_row(tmp_path, installed):
     rows = [variant("a", messages='[{"role":"user","content":"only me"}]')]
     model = {"backend": "embedding", "name": "all-minilm-l6-v2"}

@@ -163,6 +163,9 @@ def test_a_missing_secret_names_the_variable(tmp_path, serve, monkeypatch):
     ("options", "message"),
     [
         ({"headers": {"X-Api-Key": "sk-123"}}, "looks like a secret"),
+        ({"headers": {"Authorization": "Bearer sk-123 ${X}"}}, "Authorization looks like a secret"),
+        ({"body": {"api_key": "sk-123"}}, "api_key looks like a secret"),
+        ({"body": {"auth": {"password": "sk-123"}}}, "password looks like a secret"),
         ({"body": {"a": "{{usr}}"}}, "did you mean 'user'"),
         ({"url": "https://u:p@host/x"}, "must not hold a user"),
         ({"url": "https://host/x?key=1"}, "must not hold"),
@@ -176,3 +179,79 @@ def test_wrong_options_are_refused(options, message):
     with pytest.raises(SpecError, match=message) as caught:
         check_model(Model(backend="http", name="tool", options=options))
     assert "sk-123" not in str(caught.value)
+
+
+def test_a_secret_in_the_body_is_named_and_masked_where_it_is_repeated(tmp_path, serve, monkeypatch):
+    monkeypatch.setenv("BODY_KEY", other := "body-secret-0123")
+    said = {"s": 0.5, "t": f"you sent {SECRET} and {other}", "v": f"v1 {other}"}
+    server = serve(lambda word, asked: answer(said) if word == "ann" else (400, {}, other.encode()))
+    body = {"text": "{{user}}", "auth": {"api_key": "${BODY_KEY}"}, "note": "costs ${MONEY} a piece"}
+    scores, output = ask(
+        tmp_path, server, ["ann", "bo"], score_path="s", text_path="t", model_path="v", body=body
+    )
+    assert server.bodies[0]["auth"] == {"api_key": other} and server.bodies[0]["note"] == body["note"]
+    assert scores.text["ann"] == "you sent [key] and [key]" and scores.model["ann"] == "v1 [key]"
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file())
+    for secret in (SECRET, other):
+        assert secret.encode() not in kept and secret not in repr(output) + scores.to_csv()
+    assert "${BODY_KEY}" in output.artefacts["model.json"].decode()
+
+
+def test_an_applicant_s_text_never_stands_for_a_variable(tmp_path, serve):
+    server = serve(lambda word, asked: answer({"s": 1}))
+    rows = [variant("a", messages='[{"role":"user","content":"${TOOL_TOKEN}"}]')]
+    options = {"url": server.url, "body": {"text": "{{user}}"}, "score_path": "s"}
+    model = {"backend": "http", "name": "tool-1", "options": options}
+    score_shard(run_with(tmp_path, rows, model=model, score={"shards": 1}), 0)
+    assert server.bodies == [{"text": "${TOOL_TOKEN}"}]
+
+
+@pytest.mark.parametrize("value", ["Bearer two-words-0123", "one-word-0123"])
+def test_a_whole_header_may_be_a_variable(tmp_path, serve, monkeypatch, value):
+    monkeypatch.setenv("TOOL_TOKEN", value)
+    server = serve(lambda word, asked: answer({"s": 1, "t": value.split()[-1]}))
+    headers = {"Authorization": "${TOOL_TOKEN}"}
+    scores, _ = ask(tmp_path, server, ["a"], score_path="s", text_path="t", headers=headers)
+    assert server.headers[0]["authorization"] == value and scores.text["a"] == "[key]"
+
+
+@pytest.mark.parametrize("value", ["with-a-line\n", " led", "\u00e4bc"])
+def test_a_secret_that_no_header_can_carry_is_refused_untold(tmp_path, serve, monkeypatch, value):
+    monkeypatch.setenv("TOOL_TOKEN", value)
+    server = serve(lambda word, asked: answer({"s": 1}))
+    with pytest.raises(BackendError, match="TOOL_TOKEN .* no header can carry") as caught:
+        ask(tmp_path, server, ["a"], score_path="s")
+    assert value not in str(caught.value) and not server.bodies
+
+
+def test_an_answer_that_is_too_large_or_compressed_is_a_row(tmp_path, serve):
+    import gzip
+
+    bomb = gzip.compress(b'{"s": 1, "x": "' + b"a" * 2_000_000 + b'"}')
+
+    def behave(word: str, asked: int) -> Reply:
+        if word == "ann":
+            return answer({"s": 1})
+        return (
+            (200, {"Content-Encoding": "gzip"}, bomb) if word == "bo" else answer({"s": 1, "x": "a" * 2000})
+        )
+
+    scores, _ = ask(tmp_path, serve(behave), ["ann", "bo", "cy"], score_path="s", max_answer_bytes=1000)
+    assert scores.status.to_dict() == {"ann": "ok", "bo": "error", "cy": "error"}
+    assert "compressed" in scores.detail["bo"] and "max_answer_bytes (1,000)" in scores.detail["cy"]
+
+
+def test_one_request_that_the_tool_turns_away_is_a_row(tmp_path, serve):
+    server = serve(lambda word, asked: (403, {}, b"") if word == "bo" else answer({"s": 1}))
+    scores, _ = ask(tmp_path, server, ["ann", "bo", "cy"], score_path="s")
+    assert scores.status.to_dict() == {"ann": "ok", "bo": "error", "cy": "ok"}
+
+
+def test_the_score_of_a_canary_is_kept(tmp_path, serve):
+    server = serve(lambda word, asked: answer({"s": 0.25}))
+    options = {"url": server.url, "body": {"text": "{{user}}"}, "score_path": "s"}
+    model = {"backend": "http", "name": "tool-1", "options": options}
+    rows = [variant("a", messages=messages("ann applicant"))]
+    run = run_with(tmp_path, rows, model=model, score={"shards": 1, "canaries": ["canary text"]})
+    (entry,) = json.loads(score_shard(run, 0).artefacts["canaries.json"])
+    assert (entry["status"], entry["score"]) == ("ok", 0.25)

@@ -228,20 +228,32 @@ def test_a_label_of_several_tokens_is_never_read_from_the_first(tmp_path, serve,
     assert row.label_probabilities is None
 
 
+def test_a_label_beyond_the_tokens_shown_is_no_zero_unless_it_hardly_can_be_more(tmp_path, serve):
+    tops = {"sure": {"No": -0.01, "Maybe": -7.0}, "unsure": {"No": -1.0, "Maybe": -2.0, "x": -4.0}}
+    scores, _ = ask(tmp_path, serve(lambda word, time: completion(tops[word])).url, list(tops))
+    assert (scores.status["sure"], scores.score["sure"]) == ("ok", 0.0)
+    assert (scores.status["unsure"], scores.label_mass["unsure"]) == ("unparsed", pytest.approx(exp(-1)))
+    assert scores.detail["unsure"].startswith("label_below_top: 1 of 2 labels")
+    assert scores.score.isna()["unsure"] and scores.label_probabilities["unsure"] is None
+
+
 @pytest.mark.parametrize("backend", ["openai", "openai_batch"])
 def test_names_are_not_read_by_logprobs(tmp_path, backend):
     from types import SimpleNamespace
 
     from audit_lib.score import check_read
 
-    def spec(answer: str, **options: str) -> SimpleNamespace:
+    def spec(answer: str, tie: str | None = None, **options: str) -> SimpleNamespace:
         model = SimpleNamespace(backend=backend, options=options)
-        return SimpleNamespace(model=model, task="pairwise", prompt=SimpleNamespace(answer=answer))
+        return SimpleNamespace(model=model, task="pairwise", prompt=SimpleNamespace(answer=answer, tie=tie))
 
     with pytest.raises(SpecError, match=r"prompt\.answer: name cannot be read .* use prompt\.answer: letter"):
         check_read(spec("name"))
     assert check_read(spec("letter")) is None
-    assert check_read(spec("name", method="sampled")) is None
+    assert check_read(spec("letter", tie="Equal")) is None
+    with pytest.raises(SpecError, match=r"prompt\.tie: 'Both' begins with a letter of the candidates"):
+        check_read(spec("letter", tie="Both"))
+    assert check_read(spec("name", tie="Both", method="sampled")) is None
 
 
 @pytest.mark.parametrize("top", [{" Yes": 0.5}, {" Yes": -0.01, "Yes": -0.01, " No": -0.5}])

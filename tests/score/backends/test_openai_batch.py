@@ -274,3 +274,49 @@ def test_a_refused_batch_is_submitted_anew_by_the_next_run_but_not_for_ever(tmp_
         with pytest.raises(BackendError, match="refused as a whole"):
             score_shard(run, 0)
     assert len(other.batches) == 3
+
+
+@pytest.mark.parametrize(
+    ("lost", "said"),
+    [("batches", "does not know it any more"), ("files", "does not have its answers any more")],
+)
+def test_what_a_provider_has_deleted_is_submitted_anew_by_the_next_run_and_not_for_ever(
+    tmp_path, serve, lost, said
+):
+    server = serve()
+    server.looks = 10**9
+    run = run_of(tmp_path, server, 3, shard_deadline=0.2)
+    with pytest.raises(BackendError, match="shard_deadline is over"):
+        score_shard(run, 0)
+    server.looks = 0
+    if lost == "batches":
+        server.batches["batch_0"]["gone"] = True
+    else:
+        server.look("batch_0")
+        del server.files[server.batches["batch_0"]["output_file_id"]]
+    with pytest.raises(
+        BackendError, match=f"batch batch_0: the provider {said}; run it again to submit its lines anew"
+    ):
+        score_shard(run, 0)
+    assert table(run).status.eq("ok").all() and len(server.batches) == 2
+
+
+def test_answers_of_a_batch_are_written_down_while_others_are_waited_for(tmp_path, serve, monkeypatch):
+    from audit_lib.score import ledger
+
+    monkeypatch.setattr(ledger, "SEGMENT_S", 0.1)
+    server = serve()
+    server.stuck = {"batch_1"}
+    run = run_of(tmp_path, server, 4, batch_size=2, shard_deadline=2.5, poll=0.6)
+    server.looks = 0
+    kept: list[int] = []
+    whole = ledger.Ledger.flush
+
+    def flush(self) -> None:
+        kept.append(len(self._pending))
+        whole(self)
+
+    monkeypatch.setattr(ledger.Ledger, "flush", flush)
+    with pytest.raises(BackendError, match="shard_deadline is over"):
+        score_shard(run, 0)
+    assert kept == [2, 0], "by time, and not only by the end"

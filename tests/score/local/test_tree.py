@@ -51,6 +51,21 @@ def test_each_sequence_as_if_alone(engine, pass_nodes):
         assert float((torch.softmax(plain.double(), -1) - chances).abs().max()) < 2e-6
 
 
+def test_the_last_feed_forward_part_is_computed_for_wanted_nodes_alone(engine):
+    rows = []
+    part = engine.model.get_decoder().layers[-1].mlp
+    hook = part.down_proj.register_forward_hook(lambda _, inputs, out: rows.append(out.shape[1]))
+    try:
+        read_all(engine.model, sequences(), 64)
+    finally:
+        hook.remove()
+    trie = build(sequences())
+    starts = range(0, len(trie), 64)
+    wanted = [sum(start <= end < start + 64 for end in trie.ends.values()) for start in starts]
+    assert rows == [max(n, 1) for n in wanted] and sum(rows) < len(trie) / 4
+    assert not part._forward_hooks and not part._forward_pre_hooks
+
+
 def test_runs_see_what_the_mask_says():
     trie = build(sequences())
     mask = tree.tree_mask(trie)
@@ -153,3 +168,18 @@ def test_a_model_whose_attention_is_not_plain_is_not_asked_this_way(tiny_model, 
     assert strange.plan(asked).strategy == "prefix"
     for prompt, answer in zip(asked, strange.score(asked), strict=True):
         assert answer.probabilities == pytest.approx(by_hand(strange, prompt), abs=1e-6, rel=1e-4)
+
+
+def test_experts_are_computed_for_all_nodes(engine, monkeypatch):
+    """A part that is not plainly linear may let nodes see each other."""
+    expected, _ = read_all(engine.model, sequences(), 64)
+    part = engine.model.get_decoder().layers[-1].mlp
+    monkeypatch.setattr(part, "experts", torch.nn.LayerNorm(4), raising=False)
+    lengths = []
+    hook = part.down_proj.register_forward_hook(lambda _, inputs, out: lengths.append(out.shape[1]))
+    try:
+        found, _ = read_all(engine.model, sequences(), 64)
+    finally:
+        hook.remove()
+    assert sum(lengths) == len(build(sequences()))
+    assert all(float((found[s] - expected[s]).abs().max()) < 2e-6 for s in expected)

@@ -1,0 +1,48 @@
+"""Several archived runs of one design side by side: other models, prompts or tasks, the same applications.
+
+What is compared must be comparable: `audit_lib.compare.design` refuses runs that differ in anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from audit_lib.canonical import pretty_json
+from audit_lib.compare.design import check_same_design
+from audit_lib.compare.page import comparison_page
+from audit_lib.compare.table import comparison, comparison_csv
+from audit_lib.report.html import render_html
+from audit_lib.run import Run
+
+__all__ = ["compare"]
+
+
+def compare(runs: Sequence[Run]) -> dict[str, bytes]:
+    """Compare archived runs of one design.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Two or more, sealed. Their order is that of the tables.
+
+    Returns
+    -------
+    dict of str to bytes
+        ``comparison.csv``, ``comparison.json`` and ``comparison.html``: effects by model, prompt and task, and impact
+        ratios at thresholds by model, with p-values adjusted over all of them. The same bytes for the same runs.
+
+    Raises
+    ------
+    InputError
+        If the runs differ in more than model, prompt and task, or none has anything to compare.
+    IncompleteRunError
+        If a run is not sealed.
+    EvidenceError
+        If an artefact is not what its stage wrote.
+    """
+    document = comparison(runs, check_same_design(runs))
+    return {
+        "comparison.csv": comparison_csv(document),
+        "comparison.json": pretty_json(document),
+        "comparison.html": render_html(comparison_page(document)),
+    }

@@ -1,0 +1,115 @@
+"""How an estimate is printed and drawn, wherever it stands: in the report of one run, or beside those of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from audit_lib.report.blocks import Block, Chart
+from audit_lib.report.charts import Dot, forest
+from audit_lib.report.numbers import UNDEFINED, count, decimal, interval, signed
+from audit_lib.report.rate_table import in_words, undefined_or
+from audit_lib.results import Undefined
+
+Estimate = Mapping[str, Any]
+
+
+def variation_in_words(name: str) -> str:
+    """Return how a variation is printed.
+
+    Examples
+    --------
+    >>> variation_in_words("none"), variation_in_words("task:resume_only")
+    ('as asked', 'task: resume only')
+    """
+    if name == "none":
+        return "as asked"
+    return name.replace("_", " ").replace(":", ": ")
+
+
+def dot_of(e: Estimate, *, sign: bool = True, label: str | None = None) -> Dot:
+    """Make the row of a forest plot; its inner interval is the estimate's last further one."""
+    value, limits = undefined_or(e["value"]), e["interval"]
+    low = high = inner = None
+    if "low" in limits:
+        low = -float("inf") if limits["low"] is None else float(limits["low"])
+        high = float("inf") if limits["high"] is None else float(limits["high"])
+    for one in e["intervals"]:
+        if one["low"] is not None and one["high"] is not None:
+            inner = (float(one["low"]), float(one["high"]))
+    undefined = isinstance(value, Undefined)
+    return Dot(
+        label=against(e) if label is None else label,
+        value=None if undefined else float(value),
+        printed=value_of(e, sign=sign),
+        low=None if undefined else low,
+        high=None if undefined else high,
+        hollow="within_noise" in e["flags"],
+        inner=None if undefined else inner,
+    )
+
+
+def scale_of(dots: Iterable[Dot], parity: float) -> tuple[float, float]:
+    """Return the ends of a scale that holds what is finite: even about 0, or from 0 to at most 4 for ratios."""
+    ends = [x for d in dots for x in (d.value, d.low, d.high) if x is not None and isfinite(x)]
+    if parity == 1.0:
+        return 0.0, min(max(2.0, *ends, 0.0), 4.0)
+    reach = max(*(abs(x) for x in ends), 1e-6, 1e-6) * 1.08
+    return -reach, reach
+
+
+def forest_chart(
+    title: str,
+    groups: Mapping[str, Sequence[Dot]],
+    parity: float,
+    caption: str,
+    span: tuple[float, float] | None = None,
+) -> Iterable[Block]:
+    """Draw groups of rows over one scale, their own unless `span` gives one; or nothing without a value."""
+    dots = [dot for own in groups.values() for dot in own]
+    if not any(dot.value is not None for dot in dots):
+        return
+    span = span or scale_of(dots, parity)
+    wide, narrow = (forest(groups, title=title, parity=parity, span=span, width=w) for w in (760, 360))
+    hollow = any(dot.hollow for dot in dots)
+    more = " Open marks are inside the noise floor." if hollow else ""
+    yield Chart(wide, narrow, f"{title}, {caption}{more}")
+
+
+def against(e: Estimate) -> str:
+    """Say which group is compared with which."""
+    group, reference = in_words(e["group"]), in_words(e["reference"])
+    return f"{group} against {reference}" if reference else group or "not computed"
+
+
+def value_of(e: Estimate, *, sign: bool = True) -> str:
+    """Print the value."""
+    value = undefined_or(e["value"])
+    if isinstance(value, Undefined):
+        return UNDEFINED
+    return signed(float(value)) if sign else decimal(float(value))
+
+
+def limits_of(e: Estimate, *, sign: bool = True) -> str:
+    """Print the interval."""
+    limits = e["interval"]
+    return interval(limits["low"], limits["high"], 3, sign=sign) if "low" in limits else UNDEFINED
+
+
+def count_of(value: object) -> str:
+    """Print a count; a hidden one, or none, is a dash."""
+    return count(value) if isinstance(value, int) else "\N{EN DASH}"
+
+
+def mark_of(e: Estimate) -> str:
+    """Say what people must see beside an effect."""
+    if "uninterpretable" in e["flags"]:
+        return "uninterpretable"
+    return "inside the noise floor" if "within_noise" in e["flags"] else ""
+
+
+def reason_of(e: Estimate) -> str:
+    """Say why there is no value, if there is none."""
+    value = undefined_or(e["value"])
+    return value.reason if isinstance(value, Undefined) else ""

@@ -1,0 +1,70 @@
+"""What a backend knows about its endpoint, and how a call to it may fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from audit_lib.records import Status
+from audit_lib.score.cost import Usage
+from audit_lib.score.requests import Request, Response
+
+
+class TryAgainError(Exception):
+    """An attempt failed in a way that another one may heal.
+
+    Parameters
+    ----------
+    detail : str
+        Why, without personal data or secrets.
+    wait : float or None
+        Seconds that the server asked to wait.
+    """
+
+    def __init__(self, detail: str, wait: float | None = None) -> None:
+        super().__init__(detail)
+        self.detail, self.wait = detail, wait
+
+
+class FailedError(Exception):
+    """A call failed for good, and its request with it.
+
+    Parameters
+    ----------
+    detail : str
+        Why, without personal data or secrets.
+    status : str
+        The response's.
+    """
+
+    def __init__(self, detail: str, status: Status = "error") -> None:
+        super().__init__(detail)
+        self.detail, self.status = detail, status
+
+
+class TurnedAwayError(Exception):
+    """The endpoint says what would most likely fail for every request; its text says what, for people."""
+
+
+class Asker(Protocol):
+    """What a backend knows about its endpoint."""
+
+    def orders(self, request: Request) -> Sequence[Any]:
+        """Return what is sent for a request: one thing for each call."""
+        ...
+
+    async def call(self, request: Request, order: Any) -> Any:
+        """Make one attempt at one call. Raises TryAgainError, FailedError or TurnedAwayError."""
+        ...
+
+    def read(self, request: Request, answers: Sequence[Any]) -> Response:
+        """Return what the answers to all calls say."""
+        ...
+
+    def failed(self, request: Request, detail: str, status: Status = "error") -> Response:
+        """Return the response of a request that was not answered."""
+        ...
+
+    def estimate(self, request: Request) -> tuple[int, Usage]:
+        """Return the calls and the tokens that a request takes at most."""
+        ...

@@ -1,0 +1,88 @@
+"""Labels from the log-probabilities of an answer's first token: the few most probable tokens are shown, no others.
+
+A label of which neither spelling (as written, after a space) is shown has at most the probability of the
+least token shown for each, and all hidden labels together have at most what is left of 1. With M the probability
+of the labels shown and U the most that the hidden ones can have, shares of M are off by ``U / (M + U)`` at most.
+Up to `TOLERANCE` a hidden label counts as 0. Beyond it the answer is marked: to call a label impossible because
+20 other tokens came before it would move the score of whoever the model is surest of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+TOLERANCE: Final = 0.01
+"""Most that a label's share may be off because labels are not shown."""
+BELOW: Final = "label_below_top"
+"""With this begins the detail of an answer of which too much is not shown."""
+SEVERAL: Final = (
+    "an answer's first token is only the beginning of a label: labels of several tokens cannot be read by "
+    "logprobs; use model.options.method: sampled, or answers of one token (prompt.answer: letter)"
+)
+_SLACK: Final = 1e-6  # of rounding, in a probability or its logarithm
+
+
+def read_top(top: Sequence[Any], labels: Sequence[str]) -> tuple[tuple[float, ...] | None, str | None]:
+    """Return the probability of each label in the spellings shown, and what is to be said of it.
+
+    None with `SEVERAL` if a hidden label may be cut into several tokens whose first one is shown with more than
+    `TOLERANCE` of the probability, beside the labels'. A detail that begins with `BELOW` if the hidden labels
+    may have more than that: the most probable label is the one shown, the shares are not to be trusted.
+
+    Parameters
+    ----------
+    top : sequence of mapping
+        ``token`` and ``logprob`` of each token shown.
+    labels : sequence of str
+
+    Raises
+    ------
+    ValueError
+        If a log-probability is not one, or the labels have more than all the probability.
+
+    Examples
+    --------
+    >>> shown = [{"token": "Yes", "logprob": -0.005}, {"token": "no", "logprob": -7.0}]
+    >>> shares, detail = read_top(shown, ["No", "Yes"])
+    >>> [round(share, 3) for share in shares], detail
+    ([0.0, 0.995], None)
+    >>> shown = [{"token": "Yes", "logprob": -0.7}, {"token": "Perhaps", "logprob": -2.0}]
+    >>> read_top(shown, ["No", "Yes"])[1].split(":")[0]
+    'label_below_top'
+    """
+    found: dict[str, float] = {}
+    for token in top:
+        # The same text may stand for several tokens; a token is shown once.
+        found[token["token"]] = found.get(token["token"], 0.0) + math.exp(float(token["logprob"]))
+    spellings = [(label.strip(), f" {label.strip()}") for label in labels]
+    shares = tuple(math.fsum(found.get(written, 0.0) for written in both) for both in spellings)
+    if not all(math.isfinite(share) for share in shares) or max(found.values()) > 1 + _SLACK:
+        raise ValueError("a log-probability is not one")
+    mass = math.fsum(shares)
+    if mass > 1 + _SLACK:
+        raise ValueError("more than all the probability")
+    hidden = [both for both in spellings if not any(written in found for written in both)]
+    begun = math.fsum(found[token] for token in found if _begins(token, hidden, spellings, found))
+    if begun > TOLERANCE * (mass + begun):
+        return None, SEVERAL
+    shares = tuple(min(share, 1.0) for share in shares)
+    left = max(1 - math.fsum(found.values()), 0.0)
+    unseen = begun + min(2 * len(hidden) * min(found.values()), left)
+    if mass > 0 and unseen > TOLERANCE * (mass + unseen):
+        return shares, (
+            f"{BELOW}: {len(hidden)} of {len(labels)} labels are not among the {len(found)} tokens shown, and may "
+            f"have {unseen:.2g} of the probability beside {mass:.2g}; use model.options.method: sampled"
+        )
+    return shares, None
+
+
+Spellings = Sequence[tuple[str, str]]
+
+
+def _begins(token: str, hidden: Spellings, every: Spellings, found: dict[str, float]) -> bool:
+    """Whether a token may be the first of several of a label: of a hidden one, or a space before any."""
+    if not token.strip():
+        return token == " " and any(spaced not in found for _, spaced in every)
+    return any(written.startswith(token) for both in hidden for written in both)

@@ -1,0 +1,69 @@
+"""What the page says was varied: by the kind of perturbation, and with the prompts that got no variant."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+from audit_lib import pipeline
+from audit_lib.run import Run
+from tests.inputs import write_jsonl
+from tests.perturb.cases import WEEK
+from tests.perturb.test_lexicon_audit import answer
+from tests.score.audits import up_to
+from tests.score.fakes import fake
+from tests.specs import INCLUDE, write
+
+TERMS = INCLUDE / "lexicons" / "terms"
+
+
+def audited(folder: Path, texts: list[str], **perturb: Any) -> Run:
+    fake("by_words", answer)
+    rows = [
+        {"prompt_id": f"p{i}", "application_id": f"a{i}", "position": "any", "resume": f"{text} {i}"}
+        for i, text in enumerate(texts)
+    ]
+    write_jsonl(folder / "prompts.jsonl", rows)
+    (folder / "t.yaml").write_text("messages:\n- {role: user, content: '{{resume}}'}\n")
+    lexicon = {"kind": "lexicon", "terms": {"sex": str(TERMS / "sex.csv")}} | perturb
+    spec = write(
+        folder,
+        perturb=lexicon,
+        framework={"ftu": True, "person_level": True, "equal_prevalence": True},
+        groups={
+            "attributes": {"sex": ["female", "male"]},
+            "categories": {"sex": {"female": "Female", "male": "Male"}},
+            "reference": {"sex": "male"},
+        },
+        prompt={"template": "t.yaml"},
+        model={"backend": "by_words", "name": "by words"},
+        decision={"rule": "above_median", "k": None, "round": None},
+        measure={"metrics": ["score_gap", "impact_ratio"], "strata": [[]]},
+        report={"policy": "generic", "tool": "Scores texts."},
+    )
+    return up_to(pipeline.open_run(spec, WEEK, str(folder / "store")), "report")
+
+
+def page(run: Run) -> str:
+    shown = run.stage("report").read("report.html").decode()
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", shown)))
+
+
+def test_words_exchanged_and_prompts_without_a_variant(tmp_path: Path) -> None:
+    texts = ["She cooks.", "A man drives.", "He/she writes.", "Somebody bakes."] * 3
+    shown = page(audited(tmp_path, texts))
+    assert "exchanged for those of every other group in 6 prompts" in shown
+    assert "6 mention no group in what is exchanged: they got no variant" in shown
+    assert "6 words were left alone" in shown
+    assert "of 12 prompts, sex: 6 (50.0%, 95% interval" in shown
+    assert "different names" not in shown and "names, titles or pronouns" not in shown
+    assert "framework.ftu says that no prompt mentions a protected word; of 12 prompts 6 mention" in shown
+
+
+def test_nothing_was_varied(tmp_path: Path) -> None:
+    shown = page(audited(tmp_path, ["Somebody bakes."] * 6, no_mention="as_is"))
+    assert "nothing: no prompt has a word of a group that could be exchanged" in shown
+    assert "again and again" not in shown and "versions of it is" not in shown
+    assert "The model is told no group (fairness through unawareness)" in shown

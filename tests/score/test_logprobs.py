@@ -1,0 +1,76 @@
+"""What the shown tokens say of labels, and when too much is not shown."""
+
+from __future__ import annotations
+
+from math import log
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit_lib.score.logprobs import BELOW, SEVERAL, TOLERANCE, read_top
+
+YES_NO = ["No", "Yes"]
+
+
+def shown(**tokens: float) -> list[dict[str, object]]:
+    """Return tokens of these probabilities; an underscore is a space."""
+    return [{"token": t.replace("_", " "), "logprob": log(p)} for t, p in tokens.items()]
+
+
+def test_labels_are_read_as_written_and_after_a_space() -> None:
+    read = read_top(shown(_Yes=0.5, Yes=0.2, _No=0.2, No=0.1), YES_NO)
+    assert read == (pytest.approx((0.3, 0.7)), None)
+
+
+def test_a_label_that_may_have_next_to_nothing_counts_as_none() -> None:
+    # "No" and " No" have 0.001 at most, each
+    assert read_top(shown(Yes=0.95, Maybe=0.001), YES_NO) == (pytest.approx((0.0, 0.95)), None)
+    # the least token shown has more, but hardly anything is left for all others
+    assert read_top(shown(Yes=0.9, Maybe=0.095), YES_NO) == (pytest.approx((0.0, 0.9)), None)
+    # so many labels may have together what one may not
+    assert read_top(shown(Yes=0.9, Maybe=0.004), YES_NO)[1] is None
+    assert read_top(shown(Yes=0.9, Maybe=0.004), [*YES_NO, "Both"])[1] is not None
+
+
+def test_labels_that_may_have_more_are_marked() -> None:
+    shares, detail = read_top(shown(Yes=0.5, Maybe=0.1, Perhaps=0.1), YES_NO)
+    assert shares == pytest.approx((0, 0.5)) and detail is not None and detail.startswith(BELOW)
+    assert "1 of 2 labels are not among the 3 tokens shown, and may have 0.2 of the probability" in detail
+
+
+def test_a_beginning_of_a_hidden_label_counts_by_its_probability() -> None:
+    assert read_top(shown(Yes=0.999, N=0.0005), YES_NO) == (pytest.approx((0.0, 0.999)), None)
+    assert read_top(shown(Yes=0.9, N=0.09, x=0.001), YES_NO) == (None, SEVERAL)
+    # where the label itself is shown, its beginning is another word
+    assert read_top(shown(Yes=0.5, No=0.4, N=0.0999, x=1e-6), YES_NO) == (pytest.approx((0.4, 0.5)), None)
+
+
+def test_a_space_may_begin_any_label_that_is_not_shown_after_one() -> None:
+    assert read_top(shown(_=0.9, **{"1": 0.05, "2": 0.04}), ["1", "2"]) == (None, SEVERAL)
+    assert read_top(shown(_=0.1, _Yes=0.5, _No=0.4), YES_NO)[1] is None
+
+
+def test_no_label_at_all_has_no_mass() -> None:
+    assert read_top(shown(Maybe=0.9), YES_NO) == ((0.0, 0.0), None)
+
+
+@given(st.lists(st.floats(0.001, 1), min_size=4, max_size=40), st.integers(1, 39))
+def test_what_is_read_is_near_what_all_tokens_would_say(weights: list[float], kept: int) -> None:
+    tokens = ["Yes", "No", *map(str, range(40))][: len(weights)]
+    everything = {t: w / sum(weights) for t, w in zip(tokens, weights, strict=True)}
+    top = dict(sorted(everything.items(), key=lambda item: -item[1])[:kept])
+    read, detail = read_top([{"token": t, "logprob": log(p)} for t, p in top.items()], YES_NO)
+    assert read is not None
+    if sum(read) == 0:
+        return
+    truth = everything["Yes"] / (everything["Yes"] + everything["No"])
+    off = abs(read[1] / sum(read) - truth)
+    assert off <= (TOLERANCE + 1e-9 if detail is None else 1)
+    assert off == pytest.approx(0, abs=1e-12) or not {"Yes", "No"} <= top.keys()
+
+
+@pytest.mark.parametrize("logprob", [0.5, float("nan"), float("inf"), "x"])
+def test_what_is_no_probability_is_refused(logprob: object) -> None:
+    with pytest.raises((ValueError, OverflowError)):
+        read_top([{"token": "Yes", "logprob": logprob}], YES_NO)
