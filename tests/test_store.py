@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from audit_lib.errors import NotFoundError, StoreError, StoreUnreachableError
 from audit_lib.store import LocalStore, Store, open_store, open_uri, read_uri
-from audit_lib.store_s3 import S3Store
+from audit_lib.store.s3 import S3Store
 
 
 @pytest.fixture(params=["path", "file_uri", "s3", "s3_prefix"])

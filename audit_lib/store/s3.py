@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, TypeVar, cast
 
 from audit_lib.errors import NotFoundError, StoreError, StoreUnreachableError
-from audit_lib.store import check_key
+from audit_lib.store.contract import check_key
 
 _ATTEMPTS = 8  # boto3 waits 50 ms, then twice as long each time: some 5 s in all
 _CONNECT_TIMEOUT_S = 5

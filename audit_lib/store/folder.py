@@ -1,116 +1,18 @@
-"""Object storage: put-if-absent, read, list and stream, on local folders and on S3.
-
-Artefacts are write-once. ``put`` writes only where nothing is, all or nothing: of several writers
-exactly one wins, and a reader (or a crash) never sees a part of an object.
-
-Folders are here; S3 is in ``store_s3``.
-"""
+"""A folder as object storage."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
-import re
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 from urllib.parse import quote, unquote, urlsplit
 
 from audit_lib.errors import NotFoundError, StoreError
-
-_TEMPORARY = ".tmp-"
-
-
-class Store(Protocol):
-    """Objects by key under one root. Keys are relative, with ``/`` between their parts."""
-
-    root: str
-
-    def uri(self, key: str) -> str:
-        """Return the full URI of a key; of the root for an empty key."""
-
-    def put(self, key: str, content: bytes) -> bool:
-        """Write `content` unless something is already there; return whether it was written."""
-
-    def replace(self, key: str, content: bytes) -> None:
-        """Write `content` over whatever is there. For the published site and pointers, never evidence."""
-
-    def get(self, key: str) -> bytes:
-        """Return the content of a key, or raise NotFoundError."""
-
-    def open(self, key: str) -> BinaryIO:
-        """Return the content of a key as a stream, or raise NotFoundError."""
-
-    def exists(self, key: str) -> bool:
-        """Return whether there is an object at `key` (a folder is none)."""
-
-    def list(self, prefix: str) -> list[str]:
-        """Return the keys in the folder `prefix` and below it, sorted; of the root for an empty one."""
-
-    def size(self, key: str) -> int:
-        """Return the length of an object in bytes, or raise NotFoundError."""
-
-
-def open_store(root: str) -> Store:
-    """Open the store at a root: a folder's path, ``file:///folder`` or ``s3://bucket/prefix``.
-
-    Raises
-    ------
-    StoreError
-        If the root names another kind of store.
-
-    Examples
-    --------
-    >>> open_store("/data/runs").uri("a/b.json")
-    '/data/runs/a/b.json'
-    >>> open_store("gs://bucket")
-    Traceback (most recent call last):
-    audit_lib.errors.StoreError: gs://bucket: no store is known for 'gs:'; use a folder, file:// or s3://
-    """
-    scheme = re.match(r"([a-z][a-z0-9+.-]*):(?=//)", root)
-    if scheme is None or scheme[1] == "file":
-        return LocalStore(root)
-    if scheme[1] == "s3":
-        from audit_lib.store_s3 import S3Store
-
-        return S3Store(root)
-    raise StoreError(f"{root}: no store is known for '{scheme[0]}'; use a folder, file:// or s3://")
-
-
-def open_uri(uri: str) -> BinaryIO:
-    """Return the object at a URI or local path as a stream of bytes.
-
-    Raises
-    ------
-    NotFoundError
-        If there is nothing at `uri`.
-    """
-    folder, slash, name = uri.rpartition("/")
-    if uri.startswith("file://"):
-        name = unquote(name)
-    return open_store(folder or ("/" if slash else ".")).open(name)
-
-
-def read_uri(uri: str) -> bytes:
-    """Return the bytes of the object at a URI or local path.
-
-    Raises
-    ------
-    NotFoundError
-        If there is nothing at `uri`.
-    """
-    with open_uri(uri) as stream:
-        return stream.read()
-
-
-def check_key(key: str) -> str:
-    """Return `key` if it is one, or raise StoreError."""
-    parts = key.split("/")
-    if any(part in ("", ".", "..") or part.startswith(_TEMPORARY) for part in parts) or "\0" in key:
-        raise StoreError(f"{key!r} is not a key: a key is relative, without empty, '.' or '..' parts")
-    return key
+from audit_lib.store.contract import TEMPORARY, check_key
 
 
 class LocalStore:
@@ -193,7 +95,7 @@ class LocalStore:
             (Path(folder) / name).relative_to(self._folder).as_posix()
             for folder, _, names in os.walk(start)
             for name in names
-            if not name.startswith(_TEMPORARY)
+            if not name.startswith(TEMPORARY)
         )
 
     def size(self, key: str) -> int:
@@ -208,7 +110,7 @@ class LocalStore:
     @contextlib.contextmanager
     def _written(self, path: Path, content: bytes) -> Iterator[Path]:
         """Yield a synced temporary file beside `path`; sync the folder and drop the temporary afterwards."""
-        temporary = path.parent / f"{_TEMPORARY}{secrets.token_hex(8)}"
+        temporary = path.parent / f"{TEMPORARY}{secrets.token_hex(8)}"
         try:
             _make_folder(path.parent)
             try:

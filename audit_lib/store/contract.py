@@ -1,0 +1,48 @@
+"""What a store of objects does, and what a key is."""
+
+from __future__ import annotations
+
+from typing import BinaryIO, Final, Protocol
+
+from audit_lib.errors import StoreError
+
+TEMPORARY: Final = ".tmp-"
+"""How the names of files begin that are being written; no key does."""
+
+
+class Store(Protocol):
+    """Objects by key under one root. Keys are relative, with ``/`` between their parts."""
+
+    root: str
+
+    def uri(self, key: str) -> str:
+        """Return the full URI of a key; of the root for an empty key."""
+
+    def put(self, key: str, content: bytes) -> bool:
+        """Write `content` unless something is already there; return whether it was written."""
+
+    def replace(self, key: str, content: bytes) -> None:
+        """Write `content` over whatever is there. For the published site and pointers, never evidence."""
+
+    def get(self, key: str) -> bytes:
+        """Return the content of a key, or raise NotFoundError."""
+
+    def open(self, key: str) -> BinaryIO:
+        """Return the content of a key as a stream, or raise NotFoundError."""
+
+    def exists(self, key: str) -> bool:
+        """Return whether there is an object at `key` (a folder is none)."""
+
+    def list(self, prefix: str) -> list[str]:
+        """Return the keys in the folder `prefix` and below it, sorted; of the root for an empty one."""
+
+    def size(self, key: str) -> int:
+        """Return the length of an object in bytes, or raise NotFoundError."""
+
+
+def check_key(key: str) -> str:
+    """Return `key` if it is one, or raise StoreError."""
+    parts = key.split("/")
+    if any(part in ("", ".", "..") or part.startswith(TEMPORARY) for part in parts) or "\0" in key:
+        raise StoreError(f"{key!r} is not a key: a key is relative, without empty, '.' or '..' parts")
+    return key
