@@ -15,6 +15,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.errors import InputError
+from audit_lib.measure.further import CLASSIFICATION
 from audit_lib.report.content import Content, gather
 from audit_lib.report.numbers import guarded
 from audit_lib.report.rate_table import RateTable, TableRow
@@ -52,7 +53,12 @@ def _document(run: Run, oscal_version: str) -> dict[str, Any]:
     sealed = datetime.fromisoformat(run.stage("evidence").success()["finished_at"])
     changed = max([sealed, *(one.signed_at for one in signed)])
     ids = _Ids(run)
-    seen = [_observation(ids, content, table, row) for table in content.headline for row in table.rows]
+    classes = [table for table in content.by_stratum if CLASSIFICATION in table.stratum]
+    seen = [
+        _observation(ids, content, table, row)
+        for table in (*content.headline, *classes)
+        for row in table.rows
+    ]
     result: dict[str, Any] = {
         "uuid": ids.of("result"),
         "title": content.title,
@@ -119,9 +125,10 @@ def _observation(ids: _Ids, content: Content, table: RateTable, row: TableRow) -
         words = f"Not printed: {row.ratio.reason}."
     else:
         words = f"Impact ratio undefined: {row.ratio.reason}. {row.selected} of {row.n}."
+    part = "" if table in content.headline else f"{table.where}, "
     return {
-        "uuid": ids.of(f"{table.kind}/{table.family}/{row.label}"),
-        "title": f"{kind.title}, {family.title}: {row.label}",
+        "uuid": ids.of(f"{table.kind}/{table.family}/{part}{row.label}"),
+        "title": f"{kind.title}, {family.title}: {part}{row.label}",
         "description": words,
         "props": _props(facts),
         "methods": ["TEST"],

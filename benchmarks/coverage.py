@@ -23,6 +23,7 @@ from audit_lib import stats
 from audit_lib.results import Interval, Undefined
 from benchmarks.coverage_clusters import ratios_of_rates, single_rates
 from benchmarks.coverage_distances import distances
+from benchmarks.coverage_effects import effects
 from benchmarks.coverage_simulated import (
     auc_gap,
     bootstrap,
@@ -174,6 +175,7 @@ STUDIES: dict[str, tuple[str, Callable[[float], Study]]] = {
     "clusters": ("Clusters: means, rates and the rank index", clusters),
     "single_rates": ("A rate, where people share rounds or applications", single_rates),
     "ratios_of_rates": ("Ratio of two rates, where one of a round wins", ratios_of_rates),
+    "effects": ("Effects of an experiment, where few applications show a level", effects),
     "bootstrap": ("Cluster bootstrap of an impact ratio", bootstrap),
     "distances": ("Earth mover's distance and Jensen-Shannon divergence", distances),
     "texts": ("Texts and lists", texts),

@@ -1,4 +1,4 @@
-"""Verifies every archived bundle again, weekly: all digests, and all published numbers.
+"""Verifies every archived bundle again, weekly: all digests, all published numbers, and all sign-offs.
 
 The runs are spread over at most 64 mapped tasks by a digest of their name, so that a run archived
 meanwhile moves no other run to another task.
@@ -38,13 +38,13 @@ def parts() -> list[int]:
 @task(map_index_template="part {{ task.op_kwargs['part'] }}")
 def verify(part: int) -> dict[str, int]:
     """Verify the runs of one part; fail, naming each, if one does not verify."""
-    from audit_lib.archive.verify import verify as verify_bundle
+    from audit_lib.signoff import verify_signed
 
     faults = []
     with in_task():
         runs = sorted(uri for uri, number in bundles().items() if number == part)
         for uri in runs:
-            verification = verify_bundle(uri)
+            verification = verify_signed(uri)
             tell(f"{uri}: {'verified' if verification.ok else 'DOES NOT VERIFY'}")
             if not verification.ok:
                 faults.append(uri)

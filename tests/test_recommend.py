@@ -171,3 +171,21 @@ def test_the_command_takes_the_measured_answer_of_a_run(
     main(["recommend", "--run", run.uri, "--format", "json"])
     document = json.loads(capsys.readouterr().out)
     assert document["answers"]["ftu"] is False and "jaccard" in " ".join(document["metrics"])
+
+
+@pytest.mark.parametrize(
+    ("intervention", "family", "why"),
+    [
+        ("punitive", "assistive_errors", "The prediction brings no help, so an error withholds none"),
+        ("assistive", "punitive_errors", "The prediction does no harm, so an error does none"),
+    ],
+)
+def test_why_the_other_kind_of_error_does_not_apply(intervention: str, family: str, why: str) -> None:
+    answers = {
+        "task": "classification",
+        "person_level": True,
+        "equal_prevalence": False,
+        "intervention": intervention,
+    }
+    (one,) = [judged for judged in recommend(answers).families if judged.family == family]
+    assert (one.verdict, one.why) == ("does not apply", why)

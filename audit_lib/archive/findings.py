@@ -7,7 +7,9 @@ from typing import Literal
 
 from audit_lib.store import Store
 
-Kind = Literal["missing", "changed", "extra", "record", "manifest", "design", "recomputation"]
+Kind = Literal[
+    "missing", "changed", "extra", "record", "manifest", "design", "recomputation", "sign-off", "age"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,10 @@ class Verification:
         Empty if, and only if, the evidence verifies.
     notes : tuple of str
         What a reader should know and what is no fault.
+    signed : tuple of str
+        A line a sign-off that was checked: who signed, when, and with which key.
+    keys : tuple of str
+        Id of the key of each.
     """
 
     uri: str
@@ -54,6 +60,8 @@ class Verification:
     recomputed: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
+    signed: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -62,7 +70,8 @@ class Verification:
 
     def summary(self) -> str:
         """Return the result as text for a terminal."""
-        verdict = "VERIFIED" if self.ok else f"NOT VERIFIED: {len(self.findings)} findings"
+        number = len(self.findings)
+        verdict = "VERIFIED" if self.ok else f"NOT VERIFIED: {number} finding{'s' * (number != 1)}"
         lines = [
             f"{verdict}  {self.uri}",
             f"  audit {self.audit or '?'}, window {self.window or '?'}, outcome {self.outcome or '?'}",
@@ -71,6 +80,7 @@ class Verification:
             f"  manifest SHA-256 {self.manifest_sha256 or '?'} (not signed: compare with the published one)",
         ]
         lines += [f"  finding: {finding}" for finding in self.findings]
+        lines += [f"  {line}" for line in self.signed]
         lines += [f"  note: {note}" for note in self.notes]
         lines.append("  note: monitor/ is outside the manifest: that it was removed or remade is not seen")
         return "\n".join(lines)

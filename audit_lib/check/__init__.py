@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import date
@@ -15,12 +16,14 @@ from audit_lib.check.findings import KINDS, SEVERITIES, Finding, Kind, Rebuilt
 from audit_lib.check.rebuild import rebuild
 from audit_lib.check.schema import SCHEMA
 from audit_lib.errors import InputError
-from audit_lib.policies import Policy, load_policy
+from audit_lib.policies import Policy, load_policy, policy_names
 
 __all__ = ["KINDS", "CheckedReport", "Finding", "Kind", "Rebuilt", "check_document", "check_report"]
 
 _POLICY: Final = "nyc_ll144"
 _HEADER_ROWS: Final = 3
+_NAMED: Final = re.compile(r"\bPolicy\s+(\w+)\s+\d+\.\d+\.\d+\b")
+_OF_LL144: Final = ("5-30", "FAQ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +37,7 @@ class CheckedReport:
     format : {"html", "csv", "pdf"}
         What it was read as.
     policy : str
-        Policy pack and version that it was checked against.
+        Policy pack and version that it was checked against: the one that a page of ours names, or else LL144's.
     tables : tuple of str
         The tables of rates that were found.
     findings : tuple of Finding
@@ -118,6 +121,8 @@ def check_document(
         If there is no such policy.
     """
     pack = load_policy(policy)
+    law = _law_of(document.text) or pack
+    other = law.name != pack.name
     tables = tables_of(document.grids, pack)
     if not tables:
         raise InputError(
@@ -138,7 +143,8 @@ def check_document(
             continue
         findings += found
         rebuilt += records
-        findings += taxonomy.categories(table, pack)
+        of_rows = taxonomy.categories(table, pack)
+        findings += [f for f in of_rows if law.families or f.id != "category_outside_taxonomy"]
         findings += taxonomy.small_cells(table, pack)
     if not tables:
         raise InputError(
@@ -151,21 +157,29 @@ def check_document(
         findings += adding.unknown_people(group)
     # What could not be read may be what seems to be missing.
     if all(finding.id != "unreadable_table" for finding in findings):
-        findings += taxonomy.missing(tables, pack)
-        findings += () if document.format == "csv" else taxonomy.missing_families(tables, pack)
+        findings += taxonomy.missing(tables, law)
+        findings += () if document.format == "csv" else taxonomy.missing_families(tables, law)
     if document.format != "csv":
+        claimed = claims.claims(document.text, unknown, tables, pack)
+        findings += [f for f in claimed if not other or not f.rule.startswith(_OF_LL144)]
+    if document.format != "csv" and not other:
         findings += fields.fields(document.text, said, unknown, tables, pack)
-        findings += claims.claims(document.text, unknown, tables, pack)
         findings += fields.validity(said, as_of, pack)
     return CheckedReport(
         file=name,
         format=document.format,
-        policy=f"{pack.name} {pack.version}",
+        policy=f"{law.name} {law.version}",
         tables=tuple(table.name for table in tables),
         findings=tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))),
         rebuilt=tuple(rebuilt),
-        not_checked=tuple(_not_checked(document, tables, said, as_of, pack)),
+        not_checked=tuple(_not_checked(document, tables, said, as_of, law if other else None, pack)),
     )
+
+
+def _law_of(text: str) -> Policy | None:
+    """The policy that a page of ours names in its last line."""
+    named = [name for name in _NAMED.findall(text) if name in policy_names()]
+    return load_policy(named[-1]) if named else None
 
 
 def _unknown(tables: list[Table], said: fields.Said) -> int | None:
@@ -178,11 +192,21 @@ def _unknown(tables: list[Table], said: fields.Said) -> int | None:
 
 
 def _not_checked(
-    document: Document, tables: list[Table], said: fields.Said, as_of: date | None, policy: Policy
+    document: Document,
+    tables: list[Table],
+    said: fields.Said,
+    as_of: date | None,
+    other: Policy | None,
+    policy: Policy,
 ) -> list[str]:
     found = [document.caution] if document.caution else []
     if document.format == "csv":
         found.append("required fields and words: the file holds tables only")
+    elif other is not None:
+        found.append(
+            f"fields, words and age that {policy.short_law} asks for: the page names {other.law} as its law "
+            f"({other.name} {other.version}), so it is not an {policy.short_law} summary: not asked"
+        )
     elif said.no_audit:
         found.append("F01 and the age of the audit: the page says that it is none, so it has no date of one")
     elif as_of is None:
@@ -195,12 +219,14 @@ def _not_checked(
         found.append(f"{tables_} of impact ratios, without a header row of a known kind")
     if not any(len(group) > 1 for group in adding.groups_of(tables)):
         found.append("whether tables add up: no two tables of the same people were found")
-    other = [
+    if other is not None:
+        return found
+    unseen = [
         f.id
         for f in policy.required_fields
         if f.where != "public summary" or f.condition.startswith("if the tool")
     ]
-    found.append(f"{', '.join(other)}: not to be seen in a public summary, or only by knowing the tool")
+    found.append(f"{', '.join(unseen)}: not to be seen in a public summary, or only by knowing the tool")
     return found
 
 

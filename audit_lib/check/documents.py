@@ -86,6 +86,10 @@ def read_document(path: Path) -> Document:
     start = text[:4096].lower()
     if "<table" in text.lower() or "<html" in start or "<!doctype html" in start:
         return html_document(text)
+    if path.suffix.lower() == ".pdf":
+        raise CorruptFileError(
+            f"{path}: not a PDF despite its name; save the summary again as PDF, HTML or CSV"
+        )
     return Document(format="csv", text="", grids=tuple(csv_grids(text, path)))
 
 

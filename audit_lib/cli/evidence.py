@@ -5,12 +5,8 @@ from __future__ import annotations
 import argparse
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from audit_lib.cli.common import Command, date_of
-
-if TYPE_CHECKING:
-    from audit_lib.run import Run
 
 
 def add_commands(command: Command) -> None:
@@ -19,7 +15,8 @@ def add_commands(command: Command) -> None:
         "verify",
         _verify,
         "Verify archived evidence",
-        "Hashes every artefact again and recomputes every published number from the archived scores.",
+        "Hashes every artefact again, recomputes every published number from the archived scores, and checks who "
+        "signed. The first line is the verdict on all of it.",
     )
     verify.add_argument("bundle", help="URI or folder of a run; a copy of the folder will do")
     verify.add_argument("--as-of", type=date_of, help="day of use, for which the audit must be recent enough")
@@ -44,33 +41,40 @@ def add_commands(command: Command) -> None:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from audit_lib.archive.verify import verify
-    from audit_lib.run import Run
-    from audit_lib.signoff import load_public_key, verify_sign_offs
+    from dataclasses import replace
+
+    from audit_lib.archive.findings import Finding
+    from audit_lib.errors import GateError
+    from audit_lib.signoff import load_public_key, verify_signed
 
     trusted = [load_public_key(Path(path)) for path in options.trust]
-    verification = verify(options.bundle)
+    verification = verify_signed(options.bundle, trusted)
+    # Of what does not verify no age can be trusted.
+    if options.as_of is not None and verification.ok:
+        try:
+            note = _age(options.bundle, options.as_of)
+            verification = replace(verification, notes=(*verification.notes, note))
+        except GateError as error:
+            old = Finding(kind="age", path="metrics", detail=str(error))
+            verification = replace(verification, findings=(old,))
     print(verification.summary())
-    if not verification.ok:
-        return 1
-    if options.as_of is not None:
-        _check_age(Run.from_bundle(options.bundle.rstrip("/") or "/"), options.as_of)
-    signed = verify_sign_offs(Run.from_bundle(options.bundle.rstrip("/") or "/"), trusted)
-    print(signed.summary())
-    return 0 if signed.ok else 1
+    return 0 if verification.ok else 1
 
 
-def _check_age(run: Run, on: date) -> None:
+def _age(uri: str, on: date) -> str:
+    """Say until when an audit may be relied on, or raise `GateError` where that is past."""
     from datetime import datetime
 
     from audit_lib.policies import policy_of
     from audit_lib.policies.clocks import valid_until
     from audit_lib.policies.gates import check_validity
+    from audit_lib.run import Run
 
+    run = Run.from_bundle(uri.rstrip("/") or "/")
     policy = policy_of(run.spec)
     audited = datetime.fromisoformat(run.stage("metrics").success()["finished_at"]).date()
     check_validity(policy, audited, on)
-    print(f"audit of {audited}, valid until {valid_until(policy, audited)}: may be relied on on {on}")
+    return f"audit of {audited}, valid until {valid_until(policy, audited)}: may be relied on on {on}"
 
 
 def _check_report(options: argparse.Namespace) -> int:

@@ -104,14 +104,14 @@ def _leakage(options: argparse.Namespace) -> int:
 
     from audit_lib import pipeline
     from audit_lib.errors import SpecError
-    from audit_lib.measure.leakage import leakage
+    from audit_lib.measure.leakage import check_applications, leakage
     from audit_lib.perturb.template import fill
     from audit_lib.registry import did_you_mean
     from audit_lib.report.charts import Dot, forest, standalone
     from audit_lib.results import Undefined
     from audit_lib.run import Window
     from audit_lib.score.classifiers.minilm import MiniLM
-    from audit_lib.score.materials import embedded
+    from audit_lib.score.materials import check_shown, embedded
     from audit_lib.spec import TextClassifier
 
     with tempfile.TemporaryDirectory(prefix="audit-leakage-") as folder:
@@ -122,6 +122,7 @@ def _leakage(options: argparse.Namespace) -> int:
                 raise SpecError(
                     f"--fields: {field!r} is not in source.fields{did_you_mean(field, spec.source.fields)}"
                 )
+        check_shown(spec)
         section = TextClassifier(name="minilm", kind="minilm")
         MiniLM.check(section)
         for name in ("plan", "sample", "variants"):
@@ -132,9 +133,10 @@ def _leakage(options: argparse.Namespace) -> int:
         }
         table = run.stage("variants").read_table("variants.parquet")
     rows = [row for row in table.to_dict("records") if not isinstance(row.get("variation"), str)]
+    check_applications(len({row["application_id"] for row in rows}))
     judge = MiniLM(section, None)
     groups: dict[str, list[Dot]] = {}
-    print(f"{'attribute':<12}{'level':<16}{'material':<22}{'AUC':>7}  95% interval       n   applications")
+    lines = [f"{'attribute':<12}{'level':<16}{'material':<22}{'AUC':>7}  95% interval       n   applications"]
     for field in options.fields:
         texts = []
         for row in rows:
@@ -147,7 +149,7 @@ def _leakage(options: argparse.Namespace) -> int:
                 value, limits = leak.value, leak.interval
                 words = "undefined" if isinstance(value, Undefined) else f"{value:.3f}"
                 between = "" if isinstance(limits, Undefined) else f"[{limits.low:.3f}, {limits.high:.3f}]"
-                print(
+                lines.append(
                     f"{axis:<12}{leak.level:<16}{field:<22}{words:>7}  {between:<16}{leak.n:>5}{leak.clusters:>10}"
                 )
                 drawn = None if isinstance(value, Undefined) else value
@@ -155,6 +157,7 @@ def _leakage(options: argparse.Namespace) -> int:
                 groups.setdefault(field, []).append(
                     Dot(label=f"{axis}: {leak.level}", value=drawn, low=low, high=high, printed=words)
                 )
+    print("\n".join(lines))
     if options.figure:
         figure = forest(groups, title="How well attributes can be told (AUC)", parity=0.5, span=(0.0, 1.0))
         Path(options.figure).write_text(standalone(figure), encoding="utf-8")

@@ -44,8 +44,9 @@ def add_command(command: Command) -> None:
         "--sex", default="", choices=("female", "male"), help="which of she and he is the applicant"
     )
     redact.add_argument(
-        "--slots", nargs="+", metavar="SLOT",
-        help="slots to leave open; the others take neutral words (default: those that a persona fills)",
+        "--slots", nargs="*", metavar="SLOT",
+        help="slots to leave open (default: those that a persona fills); the others take neutral words, and with no "
+        "SLOT all do: a blind text, for an audit without `perturb`",
     )  # fmt: skip
     redact.add_argument(
         "--also", nargs="+", default=[], metavar="KIND", help="kinds whose doubtful places are redacted too"
@@ -87,7 +88,7 @@ def _redact(options: argparse.Namespace) -> int:
         try:
             dossier = read_dossier(file)
             redacted = redact(dossier.text, known[file], also=options.also, checks=options.check)
-            template = redacted.template_with(options.slots or PERSONA_SLOTS)
+            template = redacted.template_with(PERSONA_SLOTS if options.slots is None else options.slots)
         except InputError as error:
             row |= {"status": type(error).__name__, "message": str(error)}
             continue

@@ -136,6 +136,8 @@ def _publish(options: argparse.Namespace) -> int:
     day = options.as_of or datetime.now(UTC).date()
     for one in done.validity:
         print(f"WARNING {one.on(day)}" if one.is_past(day) else one.on(day))
+    for audit in done.without_report:
+        print(f"NO REPORT {audit}: every run failed its validation; the site says so")
     for reason in done.left_out:
         print(f"NOT PUBLISHED {reason}")
     return 1 if done.left_out else 0

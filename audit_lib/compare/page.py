@@ -97,7 +97,9 @@ def _runs(document: Mapping[str, Any]) -> Iterator[Block]:
     if judged:
         yield Notice(
             "Not fit to judge",
-            text(f"{'; '.join(judged)}: named in the spec as no valid judge. What it says shows the method only."),
+            text(
+                f"{'; '.join(judged)}: named in the spec as no valid judge. What it says shows the method only."
+            ),
         )
     columns = (
         Column("Run", numeric=False), Column("Task", numeric=False), Column("Prompt", numeric=False),

@@ -40,6 +40,9 @@ class Answers:
         Who answered.
     repeats : ndarray of int32, shape (variants, statuses), or None
         How many repeats of each variant have each status; None where nothing was asked twice.
+    within : ndarray of float, shape (variants, 2), or None
+        Of each variant the sum of squared deviations of its repeats from their mean, and how many have a score,
+        minus one; None where nothing was asked twice.
     """
 
     score: NDArray[np.float64]
@@ -48,6 +51,7 @@ class Answers:
     recorded: NDArray[np.int8]
     model: Coded
     repeats: NDArray[np.int32] | None
+    within: NDArray[np.float64] | None
 
     @classmethod
     def gather(cls, shards: Sequence[pa.Table], variant_ids: pa.ChunkedArray) -> Answers:
@@ -111,6 +115,9 @@ class Answers:
                 codes=_scatter(model.codes[order][first], at, -1, np.int32, n), dictionary=model.dictionary
             ),
             repeats=repeats,
+            within=None
+            if repeats is None
+            else _within(scores["score"].to_numpy()[order], answered, place, n),
         )
 
 
@@ -157,6 +164,16 @@ def _means(values: NDArray[np.float64], place: NDArray[Any], n: int) -> NDArray[
     for at, repeats in sums.items():
         means[at] = float(sum(repeats, Fraction(0)) / len(repeats))
     return means
+
+
+def _within(
+    values: NDArray[Any], answered: NDArray[np.bool_], place: NDArray[Any], n: int
+) -> NDArray[np.float64]:
+    values = values.astype(np.float64)
+    known = answered & ~np.isnan(values)
+    values, place = values[known] + 0.0, place[known]
+    squares = np.bincount(place, np.square(values - _means(values, place, n)[place]), n)
+    return np.column_stack([squares, np.maximum(np.bincount(place, minlength=n) - 1.0, 0.0)])
 
 
 def flags(column: pa.ChunkedArray) -> NDArray[np.int8]:

@@ -192,7 +192,7 @@ class ClusterSums:
         meat = _products(scores, scores)
         sandwich = _products(_products(bread, meat), bread)  # both symmetric
         covariance = small * sandwich[: len(names), : len(names)] / sd**2
-        errors = np.sqrt(np.diag(covariance))
+        errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))  # rounding may leave less than nothing
         return StandardisedEffects(
             effects=tuple(
                 Effect(

@@ -119,13 +119,7 @@ def leakage(
     kept = np.array([label is not None for label in labels], dtype=bool)
     x, own = x[kept], np.array([label for label in labels if label is not None])
     names, clusters = np.unique(np.array(applications)[kept], return_inverse=True)
-    least = folds if split == "folds" else 4
-    if names.size < least:
-        raise UndefinedMetricError(
-            f"{names.size} applications for {folds} folds"
-            if split == "folds"
-            else f"{names.size} applications for two halves"
-        )
+    check_applications(names.size, folds, split)
     part = _folds(own, clusters, folds if split == "folds" else 2, seed)
     outs = [part == fold for fold in range(folds)] if split == "folds" else [part == 1]
     told = np.logical_or.reduce(outs)
@@ -152,6 +146,26 @@ def leakage(
             )
         )  # fmt: skip
     return found
+
+
+def check_applications(count: int, folds: int = 10, split: Literal["folds", "half"] = "folds") -> None:
+    """Refuse to predict from too few applications, before anything is embedded.
+
+    Raises
+    ------
+    UndefinedMetricError
+        If there are fewer than folds, or than four for two halves.
+
+    Examples
+    --------
+    >>> check_applications(10)
+    """
+    least, parts = (folds, f"{folds} folds") if split == "folds" else (4, "two halves")
+    if count < least:
+        raise UndefinedMetricError(
+            f"{count} applications for {parts}: at least {least} are needed, as each is whole in one part; "
+            "enlarge sample.size or the source"
+        )
 
 
 def fit_logistic(x: ArrayLike, y: ArrayLike, penalty: float = 1.0) -> tuple[Floats, float]:

@@ -22,7 +22,7 @@ from audit_lib.stats._checks import z_quantile
 MOST: Final = 0.5
 """Share of the versions that the model must name at all for its agreement to say anything."""
 
-_REFUSED: Final = STATUSES.index("refused")
+_REFUSED, _ERROR = STATUSES.index("refused"), STATUSES.index("error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,8 @@ class Perceived:
     ----------
     meant, said : ndarray of int, shape (rows,)
         Place of the level in the spec. ``said`` is -1 for the label of doubt, and where repeats of a version tie for
-        the most frequent answer (`audit_lib.measure.answers.modal`); -2 for a refusal, -3 for no answer.
+        the most frequent answer (`audit_lib.measure.answers.modal`); -2 for a refusal, -3 for an answer that could
+        not be read, -4 where asking failed.
     clusters : ndarray of int32, shape (rows,)
         Application of each row.
     """
@@ -53,7 +54,7 @@ def perceived(rows: Rows, axis: str) -> Perceived | None:
     place = np.array([*(levels.index(x) if x in levels else -1 for x in column.labels), -1], dtype=np.int64)
     meant = place[column.codes]
     answered = np.isfinite(asked.score)
-    said = np.where(asked.status == _REFUSED, -2, -3).astype(np.int64)
+    said = np.select([asked.status == _REFUSED, asked.status == _ERROR], [-2, -4], -3).astype(np.int64)
     said[answered] = asked.score[answered].astype(np.int64)
     said[said >= len(levels)] = -1
     known = meant >= 0
@@ -91,6 +92,7 @@ def agreement(rows: Rows, spec: AuditSpec, axis: str, level: str | None = None) 
             "unsure": int((said == -1).sum()),
             "refused": int((said == -2).sum()),
             "unread": int((said == -3).sum()),
+            "error": int((said == -4).sum()),
             **{f"said {x}": int((said == i).sum()) for i, x in enumerate(found.levels)},
         }
         right = (said == found.meant[own])[named]
@@ -133,7 +135,7 @@ def unperceived(one: Estimate, spec: AuditSpec, axis: str) -> str | None:
         # Two answers in a hundred that happen to be right show no perception.
         return (
             f"uninterpretable: the model named the {axis} of {one.n} of {asked} {whom}, and was unsure of the "
-            "others, declined, or could not be read"
+            "others, declined, failed, or could not be read"
         )
     if found >= least:
         return None

@@ -13,12 +13,16 @@ from audit_lib.measure.texts import Words
 from audit_lib.measure.thresholds import applicants_only
 from audit_lib.score.classifiers import check_classifiers, resolved
 from audit_lib.score.classifiers.lexicon import read_words
+from audit_lib.score.requests import kinds_asked
 from audit_lib.spec import UNDECIDED, AuditSpec
 
 _BESIDE: Final = {
-    "controls": "perturb.controls: true, or perturb.formats",
+    "controls": "perturb.controls: true, perturb.formats, or score.repeats",
     "checks": "a section manipulation with a question about each attribute",
 }
+_ALIKE: Final = ("transformers", "embedding")
+"""Backends in this process, whose answers are a function of what is asked; a service's may differ at temperature 0."""
+
 _OF_ONE_PROVENANCE: Final[dict[str, Callable[[AuditSpec], None]]] = {
     "standardised_effect": experiment_only,
     "adverse_impact_ratio": applicants_only,
@@ -80,12 +84,30 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
             "measure.application_effects: with perturb.design two_sample each application is shown in one group, so "
             "its own constant would take up its group's effect; set it to false, or choose another design"
         )
-    said_again = spec.score.repeats > 1 and spec.generation.temperature == 0
-    if said_again and spec.task in UNDECIDED and spec.model.backend != "recorded":
-        raise SpecError(
-            f"score.repeats: {spec.score.repeats} answers to each prompt at generation.temperature 0 are one "
-            "answer said again; set a temperature, or repeats to 1"
-        )
+    _check_repeats(spec)
+
+
+def _check_repeats(spec: AuditSpec) -> None:
+    """Refuse to ask again what is answered alike each time: repeats would show a noise of 0 that nothing has shown."""
+    if spec.score.repeats == 1 or spec.model.backend == "recorded":
+        return
+    asked = f"score.repeats: {spec.score.repeats} answers to each prompt"
+    if spec.task in UNDECIDED:
+        if spec.generation.temperature == 0:
+            raise SpecError(
+                f"{asked} at generation.temperature 0 are one answer said again; set a temperature, or repeats to 1"
+            )
+    elif spec.model.backend in _ALIKE:
+        generated = spec.prompt is not None and "text" in kinds_asked(spec)
+        if not generated:
+            raise SpecError(
+                f"{asked} are one answer said again: {spec.model.backend} gives the same numbers each time; set "
+                "repeats to 1"
+            )
+        if spec.prompt is not None and spec.prompt.temperature == 0:
+            raise SpecError(
+                f"{asked} at prompt.temperature 0 are one answer said again; set a temperature, or repeats to 1"
+            )
 
 
 def _check_provenance(name: str, spec: AuditSpec) -> None:
@@ -110,7 +132,8 @@ def _check_packages(name: str, any_of: tuple[Need, ...]) -> None:
 def _given(spec: AuditSpec) -> set[Need]:
     if spec.task not in UNDECIDED:
         beside: set[Need] = {"pairs"} if spec.task == "pairwise" else set()
-        if spec.perturb is not None and (spec.perturb.controls or spec.perturb.formats):
+        again = spec.perturb is not None and (spec.perturb.controls or spec.perturb.formats)
+        if again or spec.score.repeats > 1:
             beside.add("controls")
         if spec.manipulation is not None:
             beside.add("checks")

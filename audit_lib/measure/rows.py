@@ -71,6 +71,8 @@ class Rows:
         Where each row stands in its whole round, also where a stratum holds a part of it only.
     repeats : ndarray of int32, shape (rows, statuses), or None
         Repeats of each status, where requests were asked several times.
+    within : ndarray of float, shape (rows, 2), or None
+        Squared deviations of the repeats' scores from their mean, and degrees of freedom (`Answers`).
     decisions_only : bool
         Whether decisions were recorded and no score beside them.
     texts : Texts or None
@@ -94,6 +96,7 @@ class Rows:
     decisions: Decisions
     pools: Pools
     repeats: NDArray[np.int32] | None = None
+    within: Floats | None = None
     decisions_only: bool = False
     texts: Texts | None = None
     pairs: PairAnswers | None = None
@@ -181,6 +184,7 @@ class Rows:
             decisions=self.decisions.take(index),
             pools=self.pools.take(index),
             repeats=None if self.repeats is None else self.repeats[index],
+            within=None if self.within is None else self.within[index],
             decisions_only=self.decisions_only,
             texts=None if self.texts is None else self.texts.take(index, len(self)),
             pairs=self.pairs,
@@ -333,6 +337,7 @@ def make_rows(
             decisions=decisions.take(order),
             pools=pools.take(order),
             repeats=None if answers.repeats is None else answers.repeats[order],
+            within=None if answers.within is None else answers.within[order],
             decisions_only=decisions_only,
         ),
         ids,

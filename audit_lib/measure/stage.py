@@ -29,6 +29,9 @@ from audit_lib.spec import AuditSpec
 
 __all__ = ["METRICS", "measure", "scored_shards"]
 
+_SAYS_SO = {"uninterpretable", "manipulation_agreement"}
+"""Flag and metric that tell of perception themselves."""
+
 _DECISIONS = pa.schema(
     [
         pa.field("variant_id", pa.string(), nullable=False),
@@ -155,7 +158,7 @@ def _doubted(found: Measured, part: Rows, spec: AuditSpec) -> Measured:
         found,
         estimates=[
             replace(one, flags=(*one.flags, "unperceived"))
-            if doubted & one.group.items() and not {*one.flags, one.metric} & {"uninterpretable", "manipulation_agreement"}
+            if doubted & one.group.items() and not {*one.flags, one.metric} & _SAYS_SO
             else one
             for one in found.estimates
         ],

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 from typing import Any, Final, Literal
 
@@ -27,6 +27,7 @@ from audit_lib.seeds import generator
 Kind = Literal["full", "balanced_incomplete", "two_sample"]
 
 _MOST_BLOCKS: Final = 20_000
+_MOST_SWAPPED: Final = 64  # blocks between which groups are exchanged; more are nearly even by themselves
 Block = tuple[int, ...]
 
 
@@ -200,7 +201,7 @@ def _met(blocks: Sequence[Block], groups: int) -> NDArray[np.int64]:
 
 
 def _dealt(applications: int, groups: int, block_size: int, seed: int) -> list[Block]:
-    """Return a block for each application: whole replicates, shuffled, then the blocks that keep it most even."""
+    """Return a block for each application: whole replicates, shuffled, then those that keep it most even."""
     whole = _replicate(groups, block_size)
     rng = generator(seed, "design", "blocks")
     blocks: list[Block] = []
@@ -220,7 +221,34 @@ def _dealt(applications: int, groups: int, block_size: int, seed: int) -> list[B
         chosen = int(np.lexsort((together, often))[0])
         blocks.append(tuple(pool[chosen].tolist()))
         met += np.outer(member[chosen], member[chosen])
-    return blocks
+    rest = blocks[-left:]
+    # The whole replicates meet all pairs alike, so only the rest can be uneven.
+    return blocks[:-left] + (_swapped(rest, groups) if left <= _MOST_SWAPPED else rest)
+
+
+def _swapped(blocks: Sequence[Block], groups: int) -> list[Block]:
+    """Exchange groups between two blocks as long as that evens out how often pairs meet; groups stay as often met."""
+    member = np.zeros((len(blocks), groups), dtype=np.int64)
+    np.put_along_axis(member, np.array(blocks), 1, axis=1)
+    met = member.T @ member
+    np.fill_diagonal(met, 0)
+    off = ~np.eye(groups, dtype=bool)
+    better = True
+    while better and np.ptp(met[off]) > 1:
+        better = False
+        for one, other in combinations(range(len(blocks)), 2):
+            for a, b in product(np.flatnonzero(member[one] > member[other]).tolist(),
+                                np.flatnonzero(member[other] > member[one]).tolist()):  # fmt: skip
+                if not (member[one, a] and member[other, b]):
+                    continue  # changed since
+                after = member[[one, other]]
+                after[:, [a, b]] = after[:, [b, a]]
+                change = after.T @ after - member[[one, other]].T @ member[[one, other]]
+                np.fill_diagonal(change, 0)
+                # Twice the sum of products plus the squares: how the sum of squared meetings changes.
+                if int((2 * met * change + change * change).sum()) < 0:
+                    member[[one, other]], met, better = after, met + change, True
+    return [tuple(np.flatnonzero(row).tolist()) for row in member]
 
 
 def _checked(block_size: int | None, groups: int) -> int:

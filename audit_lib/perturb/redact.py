@@ -112,7 +112,7 @@ class Redacted:
         InputError
             If a slot is not known.
         """
-        neutral = {**_BRACKETED, **neutral_relations()}
+        neutral = {**_BRACKETED, **_APPLICANT, **neutral_relations()}
         for slot in kept:
             if slot not in (*PERSONA_SLOTS, *neutral, "honorific"):
                 known = [*PERSONA_SLOTS, *neutral, "honorific"]
@@ -140,6 +140,15 @@ class Redacted:
                 counts[kind] = {"redacted": len(spans), "to_check": unsure, "left_doubtful": doubts}
         return counts
 
+
+_APPLICANT: Final = {
+    "pronoun.subject": "the applicant",
+    "pronoun.object": "the applicant",
+    "pronoun.possessive": "the applicant's",
+    "pronoun.possessive_pronoun": "the applicant's",
+    "pronoun.reflexive": "the applicant",
+}
+"""In the third person singular, so that verbs need not change."""
 
 _BRACKETED: Final = {
     slot: f"[{slot.replace('_', ' ')}]"

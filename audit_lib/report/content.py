@@ -178,18 +178,26 @@ def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature 
         planned_at=_finished(run, "plan"),
         scored_at=max((_finished(run, shard) for shard in shards), default=_finished(run, "validation")),
         measured_at=_finished(run, "metrics"),
-        inputs={
-            f"{stage}/{name}": entry["sha256"]
-            for stage in ("plan", "sample", "variants", "validation", "metrics")
-            for name, entry in sorted(run.stage(stage).success()["artefacts"].items())
-            if stage != "variants" or name == "design.json"  # of the variants the report reads the counts alone
-        },
+        inputs=_inputs(run, hidden=bool(hidden)),
         score_methods=_score_methods(run, shards),
         earlier=tuple(earlier),
         hidden=hidden,
         signature=signature,
         archived_metrics=archived if metrics is as_archived else None,
     )
+
+
+def _inputs(run: Run, *, hidden: bool) -> dict[str, str]:
+    """Digests of the artefacts that the report reads. Where counts are hidden, of the plan alone.
+
+    Whoever guesses a hidden count could make ``metrics.json`` with it, and see by the digest if it is right.
+    """
+    return {
+        f"{stage}/{name}": entry["sha256"]
+        for stage in (("plan",) if hidden else ("plan", "sample", "variants", "validation", "metrics"))
+        for name, entry in sorted(run.stage(stage).success()["artefacts"].items())
+        if stage != "variants" or name == "design.json"  # of the variants the report reads the counts alone
+    }
 
 
 def _without_rare_values(document: Mapping[str, Any], small: int) -> Mapping[str, Any]:

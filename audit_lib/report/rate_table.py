@@ -6,13 +6,17 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from audit_lib.errors import EvidenceError
 from audit_lib.policies import Policy
 from audit_lib.results import Undefined
 
 _CLOSE = 1e-9
+
+
+WHOLE: Final = "all positions together"
+"""What the stratum of the whole audit is called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +82,7 @@ class RateTable:
     @property
     def where(self) -> str:
         """The stratum in words."""
-        return in_words(self.stratum) or "all positions together"
+        return in_words(self.stratum) or WHOLE
 
     def row(self, label: str) -> TableRow:
         """Return the row of a category."""

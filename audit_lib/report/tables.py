@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -41,8 +42,15 @@ _FORMULA: Final = tuple("=+-@\t\r")
 
 
 def tables_csv(content: Content) -> bytes:
-    """Return the statutory tables as CSV."""
-    return csv_bytes(COLUMNS, (_line(content, table, row) for table in content.tables for row in table.rows))
+    """Return the statutory tables as CSV; a stratum of the same people as another has its rows too."""
+    again = (
+        replace(table, stratum=entry["stratum"])
+        for entry in content.metrics.get("strata_identical", [])
+        for table in content.tables
+        if table.stratum == entry["same_as"]
+    )
+    tables = (*content.tables, *again)
+    return csv_bytes(COLUMNS, (_line(content, table, row) for table in tables for row in table.rows))
 
 
 def estimates_csv(content: Content) -> bytes:

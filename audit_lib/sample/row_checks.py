@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from unicodedata import category, normalize
 
 from audit_lib.errors import InputError
 from audit_lib.policies import policy_of
@@ -22,7 +23,9 @@ class RowChecks:
         self._spelled: set[str] = set()
 
     def position(self, name: str, where: str) -> None:
-        """Refuse a name that another one equals but for case and spaces: their people would stand in two tables.
+        """Refuse a name that people read as another one: their people would stand in two tables.
+
+        Names are compared in the compatibility form NFKC, without case and without what cannot be seen.
 
         Raises
         ------
@@ -32,7 +35,7 @@ class RowChecks:
         if name in self._spelled:
             return
         self._spelled.add(name)
-        folded = " ".join(name.split()).casefold()
+        folded = _as_read(name)
         other, first = self._seen.setdefault(folded, (name, where))
         if other != name:
             gate = self._policy.gate("positions")
@@ -55,3 +58,9 @@ class RowChecks:
         check_known(
             self._policy, value, self._levels[axis] | {*mapped} | self._declared, f"{where}: column {axis!r}"
         )
+
+
+def _as_read(name: str) -> str:
+    """Fold what people do not see: case, spaces, and characters of control and format (Cc, Cf)."""
+    seen = (char for char in normalize("NFKC", name) if char.isspace() or category(char) not in ("Cc", "Cf"))
+    return " ".join("".join(seen).split()).casefold()

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,7 @@ from audit_lib.store import open_uri
 
 BATCH_ROWS = 8192
 _CHUNK_BYTES = 1 << 20
+_HALF = re.compile(r"\\ud[89a-f]", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,11 @@ class TableFile:
                 raise CorruptFileError(f"{where}: not JSON ({error})") from None
             if not isinstance(values, dict):
                 raise CorruptFileError(f"{where}: a JSON {type(values).__name__}; each line is one object")
+            if _HALF.search(line) is not None and _holds_half(values):
+                raise CorruptFileError(
+                    f"{where}: half of a surrogate pair (\\ud800 to \\udfff alone), which no text holds; write the "
+                    "file again"
+                )
             yield Record(values, where)
 
     def _csv(self, stream: BinaryIO) -> Iterator[Record]:
@@ -170,6 +177,14 @@ class _Hashing(io.RawIOBase):
         self.digest.update(content)
         buffer[: len(content)] = content
         return len(content)
+
+
+def _holds_half(values: dict[str, Any]) -> bool:
+    try:
+        json.dumps(values, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _not_a_number(name: str) -> NoReturn:

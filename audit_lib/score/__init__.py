@@ -37,7 +37,7 @@ from audit_lib.score.requests import (
     requests_of,
     sampling_of,
 )
-from audit_lib.score.steps import converse, match, place_of_reply
+from audit_lib.score.steps import converse, match, reply_places
 
 __all__ = ["check_model", "check_read", "estimate", "score_shard", "scores_again", "shards"]
 
@@ -83,9 +83,10 @@ def score_shard(run: Run, shard: int) -> StageOutput:
         raise IncompleteRunError(f"shard {shard} holds no requests; the run's shards are {sorted(cuts)}")
     packs = cuts[shard]
     canaries = canary_pack(run, task) if shard == min(cuts) else ()
-    if any(place_of_reply(request) is not None for request in _requests(packs)):
+    places = reply_places(run, _requests(packs))
+    if places:
         check_model(spec.model, spec.task, ["text"])
-    conversed = converse(run, shard, cuts, canaries, sampling_of(spec))
+    conversed = converse(run, shard, cuts, canaries, sampling_of(spec), places)
     asked = conversed.asked
     of_canaries = {request.key for request in canaries}
     responses = [response for response in asked.responses if response.key not in of_canaries]

@@ -11,6 +11,7 @@ from audit_lib.errors import SpecError
 from audit_lib.records import Status
 from audit_lib.score.cost import Usage, prompt_tokens
 from audit_lib.score.credentials import check_fields, plain_url
+from audit_lib.score.json_values import writable
 from audit_lib.score.labels import read_label
 from audit_lib.score.limits import CLIENT_ONLY, Limits
 from audit_lib.score.logprobs import read_top
@@ -23,6 +24,19 @@ if TYPE_CHECKING:
 
 _LONGEST_LABEL = 16  # tokens
 _REFUSED = ("content_filter", "content_policy_violation")
+_OWN_FIELDS = (
+    ("model", "model.name"),
+    ("messages", "prompt.template"),
+    ("temperature", "model.options.temperature, or that of the task"),
+    ("seed", "model.options.seed, or that of the task"),
+    ("n", "model.options.samples and samples_per_call"),
+    ("logprobs", "model.options.method"),
+    ("top_logprobs", "model.options.method"),
+    ("max_tokens", "model.options.max_tokens, or that of the task"),
+    ("max_completion_tokens", "model.options.max_tokens, or that of the task"),
+    ("stream", None),
+)
+"""Fields of a body that the backend writes itself, and what says them in a spec."""
 
 
 class ChatOptions(Limits):
@@ -64,7 +78,8 @@ class ChatOptions(Limits):
     )
     extra_body: dict[str, Any] = Field(
         default_factory=dict,
-        description="Fields of the server's own, such as {cache_prompt: false}; no secrets.",
+        description="Fields of the server's own, such as {cache_prompt: false}; no secrets, and none that the "
+        "backend writes itself, such as messages.",
     )
 
     @field_validator("base_url")
@@ -76,6 +91,10 @@ class ChatOptions(Limits):
     @classmethod
     def _no_secrets(cls, value: dict[str, Any]) -> dict[str, Any]:
         check_fields(value)
+        for field, instead in _OWN_FIELDS:
+            if field in value:
+                said = f"say it by {instead}" if instead else "leave it out; answers are read whole"
+                raise ValueError(f"{field} is written by the backend itself and would be replaced; {said}")
         return value
 
 
@@ -230,7 +249,7 @@ class Chat:
         if not choices:
             return self.response(request, status="error", detail="the answer holds no choice", **shared)
         first, text = choices[0], self._text(request, choices[0])
-        shared |= {"model": str(completions[0].get("model") or self.model.name), "text": text}
+        shared |= {"model": writable(str(completions[0].get("model") or self.model.name)), "text": text}
         if request.labels and self.options.method == "sampled":
             return self._read_sampled(request, completions, choices, shared)
         if _is_refused(first):
@@ -258,7 +277,9 @@ class Chat:
         A refused answer is one without a label; where most are refused, or fewer came than were asked for,
         there is no share.
         """
-        models = sorted({str(completion.get("model") or self.model.name) for completion in completions})
+        models = sorted(
+            {writable(str(completion.get("model") or self.model.name)) for completion in completions}
+        )
         marks = sorted({m for c in completions if (m := _text_or_none(c.get("system_fingerprint")))})
         shared = {**shared, "model": ", ".join(models), "system_fingerprint": ", ".join(marks) or None}
         wanted, refused = self.options.samples, sum(map(_is_refused, choices))
@@ -292,8 +313,7 @@ class Chat:
 def _text_or_none(value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise TypeError("not a text")
-    # Half of a surrogate pair is valid JSON, and no text that can be written down.
-    return None if value is None else value.encode(errors="replace").decode()
+    return None if value is None else writable(value)
 
 
 def _is_refused(choice: Mapping[str, Any]) -> bool:

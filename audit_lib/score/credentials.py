@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -15,18 +15,19 @@ from audit_lib.score.requests import Response
 NAMED: Final = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
 """``${NAME}`` stands for the environment variable NAME."""
 
-_SECRET_NAME: Final = re.compile(
-    r"api[-_ ]?key|authorization|secret|passw(or)?d|credential|(access|auth|bearer|session)[-_ ]?token|^token$",
-    re.I,
-)
-_SECRET_HEADER: Final = re.compile(
-    r"authori[sz]|authenti|auth(?![a-z])|key(?![a-z])|token(?!s)|secret|cookie|passw|credential|signature|session",
-    re.I,
-)
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_SECRET_STEM: Final = re.compile(r"secret|passw|passphrase|credential|authori[sz]|authenti|apikey", re.I)
+_SECRET_WORDS: Final = frozenset({"pwd", "auth", "oauth", "jwt", "bearer"})
+_SECRET_LAST: Final = frozenset({"key", "token", "pass", "accesskey", "accesstoken", "authtoken", "apitoken"})
+_SECRET_OF_HEADERS: Final = frozenset({"cookie", "signature", "session"}) | _SECRET_WORDS | _SECRET_LAST
 _SECRET_VALUE: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk)[-_][A-Za-z0-9]|gh[pousr]_[A-Za-z0-9]{8}|xox[abprs]-|AKIA[0-9A-Z]{12}"
-    r"|eyJ[A-Za-z0-9_-]{8,}\.)|^(?i:bearer|basic)\s+(?=\D*\d)[\w.~+/-]{6,}=*$"
+    r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk)[-_][A-Za-z0-9]|gh[pousr]_[A-Za-z0-9]{8}|github_pat_[A-Za-z0-9]{8}|xox[abprs]-"
+    r"|AKIA[0-9A-Z]{12}|AIza[\w-]{20}|glpat-[\w-]{10}|hf_[A-Za-z0-9]{16}|eyJ[A-Za-z0-9_-]{8,}\.)"
+    r"|^(?i:bearer|basic)\s+(?=\D*\d|\S{16})[\w.~+/-]{6,}=*$"
 )
+_SLOT: Final = re.compile(r"\{\{\s*[a-z_]+\s*\}\}")
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_OF_THE_CLIENT: Final = ("host", "content-length", "transfer-encoding", "accept-encoding")
 _SCHEME: Final = r"(?i:(?:Bearer|Basic|Token|ApiKey|Api-Key|Key|DPoP|Negotiate)\s+)?"
 _WHOLLY_NAMED: Final = re.compile(_SCHEME + NAMED.pattern)
 _COOKIES: Final = re.compile(rf"[\w.-]+={NAMED.pattern}(;\s*[\w.-]+={NAMED.pattern})*")
@@ -35,14 +36,27 @@ _WRITE: Final = "write ${NAME} and put it into the environment variable NAME"
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a field of this name holds a secret.
+    """Whether a field of this name holds a secret, by its words: those of ``apiToken`` are api and token.
+
+    Some words say so wherever they stand (auth, secret), others as the last one: a ``pass_mark`` is none.
 
     Examples
     --------
-    >>> [is_secret_name(name) for name in ("api_key", "Password", "max_tokens", "token", "cache_prompt")]
-    [True, True, False, True, False]
+    >>> [is_secret_name(name) for name in ("api_key", "clientSecret", "X-Pass", "pwd", "apiToken2", "key")]
+    [True, True, True, True, True, True]
+    >>> [is_secret_name(name) for name in ("max_tokens", "keyboard", "key_skills", "author", "cache_prompt")]
+    [False, False, False, False, False]
     """
-    return bool(_SECRET_NAME.search(name))
+    words = _words(name)
+    return (
+        _SECRET_STEM.search(name) is not None
+        or not _SECRET_WORDS.isdisjoint(words)
+        or (bool(words) and words[-1] in _SECRET_LAST)
+    )
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)]
 
 
 def looks_secret(value: str) -> bool:
@@ -57,15 +71,22 @@ def looks_secret(value: str) -> bool:
 
 
 def check_header(name: str, value: str) -> None:
-    """Check that a header's secret is named and nothing of it is written.
+    """Check that a header can be sent, that its secret is named, and nothing of it is written.
 
     Raises
     ------
     ValueError
-        If a header for credentials holds anything but a scheme's word and ``${NAME}`` (a cookie: pairs of a
-        name and ``${NAME}``), or another one what looks like a key.
+        If a name or value holds what no header can carry, or the client writes that header itself. If a header
+        for credentials holds anything but a scheme's word and ``${NAME}`` (a cookie: pairs of a name and
+        ``${NAME}``), or another one what looks like a key.
     """
-    if _SECRET_HEADER.search(name):
+    if _TOKEN.fullmatch(name) is None:
+        raise ValueError("the name of a header is letters, digits and - or _, without spaces")
+    if name.lower() in _OF_THE_CLIENT:
+        raise ValueError(f"{name} is written by the client itself; leave it out")
+    if not (value.isascii() and (value.isprintable() or not value)):
+        raise ValueError(f"the value of {name} holds a line's end or a character that is not ASCII")
+    if is_secret_name(name) or not _SECRET_OF_HEADERS.isdisjoint(_words(name)):
         named = _COOKIES if name.lower() == "cookie" else _WHOLLY_NAMED
         if not (named.fullmatch(value.strip()) or _WHOLLY_NAMED.fullmatch(value.strip())):
             raise ValueError(
@@ -79,31 +100,36 @@ def check_header(name: str, value: str) -> None:
 def check_fields(content: Any, *, named: bool = False) -> None:
     """Check that no field of a JSON value holds a secret; with `named`, ``${NAME}`` may stand for one.
 
+    What is inside of a field with a secret's name is one too, apart from true, false, null and the slots of a
+    template, such as ``{{user}}``.
+
     Raises
     ------
     ValueError
         With the field's name, never its value.
     """
     instead = _WRITE if named else "put the key into the variable that api_key_env names"
-    for name, value in _fields(content):
-        bad = is_secret_name(name) or (isinstance(value, str) and looks_secret(value))
+    for path, value in _leaves(content):
+        if any(looks_secret(name) for name in path):
+            raise ValueError(f"the name of a field looks like a secret; {instead}")
+        secret = [name for name in path if is_secret_name(name)]
+        bad = isinstance(value, str) and looks_secret(value)
+        if secret and isinstance(value, str | int | float) and not isinstance(value, bool):
+            bad = bad or not (isinstance(value, str) and _SLOT.fullmatch(value))
         if bad and not (named and isinstance(value, str) and NAMED.fullmatch(value)):
-            raise ValueError(f"{name} looks like a secret; {instead}")
+            raise ValueError(f"{secret[-1] if secret else '.'.join(path)} looks like a secret; {instead}")
 
 
-def _fields(content: Any, under: str = "") -> list[tuple[str, Any]]:
-    """Return the names and values of all fields; a list's values have the list's name."""
+def _leaves(content: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield each value that holds no others, with the names of the fields that it is in."""
     if isinstance(content, dict):
-        return [
-            one for key, value in content.items() for one in [(str(key), value), *_fields(value, str(key))]
-        ]
-    if isinstance(content, list):
-        return [
-            one
-            for value in content
-            for one in [("" if isinstance(value, dict | list) else under, value), *_fields(value, under)]
-        ]
-    return []
+        for key, value in content.items():
+            yield from _leaves(value, (*path, str(key)))
+    elif isinstance(content, list):
+        for value in content:
+            yield from _leaves(value, path)
+    else:
+        yield path, content
 
 
 def plain_url(value: str) -> str:

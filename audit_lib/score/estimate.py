@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from audit_lib.perturb.template import REPLY
 from audit_lib.run import Run
 from audit_lib.score.backends import Backend
 from audit_lib.score.canaries import canary_pack
@@ -14,6 +13,7 @@ from audit_lib.score.cost import ASSUMED_LATENCY_S, NOTHING, Estimate, Usage, pr
 from audit_lib.score.limits import Limits
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Elicitation, Request, sampling_of
+from audit_lib.score.steps import reply_places
 
 Taken = tuple[int, Usage]
 """Calls and tokens of a request."""
@@ -40,10 +40,11 @@ def estimate_cuts(
     """
     ask: Callable[[Request], Taken] = getattr(answering, "estimate", _one_call)
     longest = sampling_of(run.spec).max_tokens
+    places = reply_places(run, (request for packs in cuts.values() for pack in packs for request in pack))
 
     def with_steps(request: Request) -> Taken:
         calls, usage = ask(request)
-        steps = sum(m.role == "assistant" and m.content == REPLY for m in request.messages)
+        steps = len(places.get(request.request_id, ()))
         # A step is asked with less than the whole prompt, and its reply is read again by what follows.
         step = Usage(prompt=prompt_tokens(request) + longest, completion=longest)
         return calls + steps, usage + Usage(prompt=step.prompt * steps, completion=step.completion * steps)

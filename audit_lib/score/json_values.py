@@ -14,6 +14,17 @@ class RepeatedKeyError(ValueError):
     """A JSON object that gives a key twice; which of the values is meant is not to be known."""
 
 
+def writable(text: str) -> str:
+    r"""Return a text with ``?`` for halves of surrogate pairs, which are valid JSON and cannot be written down.
+
+    Examples
+    --------
+    >>> writable("Yes \ud83d")
+    'Yes ?'
+    """
+    return text.encode(errors="replace").decode()
+
+
 def json_values(text: str, opening: str = "{[") -> Iterator[tuple[int, Any]]:
     """Yield where each JSON value begins that starts with one of `opening`, and the value.
 
@@ -29,7 +40,7 @@ def json_values(text: str, opening: str = "{[") -> Iterator[tuple[int, Any]]:
     >>> list(json_values('Sure: {"a": [1]} and [2] {'))
     [(6, {'a': [1]}), (21, [2])]
     """
-    decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=lambda name: None)
+    decoder = json.JSONDecoder(object_pairs_hook=once, parse_constant=lambda name: None)
     begins = re.compile(f"[{re.escape(opening)}]")
     at = begins.search(text)
     while at is not None:
@@ -47,7 +58,14 @@ def json_values(text: str, opening: str = "{[") -> Iterator[tuple[int, Any]]:
         at = begins.search(text, end)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of its pairs: what ``json`` takes as ``object_pairs_hook``.
+
+    Raises
+    ------
+    RepeatedKeyError
+        If a key is given twice.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         raise RepeatedKeyError(TWICE)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from audit_lib.score.thinking import without_thinking
+
 _AROUND = " \t\r\n.,;:!\"'`*_()[]"
 
 
@@ -26,7 +28,7 @@ def read_label(text: str | None, labels: Sequence[str]) -> int | None:
     >>> [read_label(text, ["A", "B"]) for text in ("A better candidate is B", "A/B", "A.", "b, by far")]
     [None, None, 0, 1]
     """
-    answer = (text or "").lstrip(_AROUND).casefold()
+    answer = without_thinking(text or "").lstrip(_AROUND).casefold()
     fits = [i for i, label in enumerate(labels) if re.match(_pattern(label), answer) is not None]
     return max(fits, key=lambda i: len(labels[i])) if fits else None
 

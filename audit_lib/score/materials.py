@@ -64,14 +64,26 @@ def check_leakage(spec: AuditSpec) -> None:
                 f"leakage.attributes: {axis!r} is not an attribute"
                 f"{did_you_mean(axis, list(spec.groups.attributes))}"
             )
-    if spec.perturb is not None and spec.perturb.kind != "persona":
-        raise SpecError(
-            f"leakage: reads fields as they are or as a persona fills them; perturb.kind is {spec.perturb.kind}"
-        )
+    check_shown(spec)
     kind = classifier.get(asked.embedding)
     if kind.measures != "embedding":
         raise SpecError(f"leakage.embedding: {asked.embedding} gives no vectors; `minilm` and `words` do")
     kind.check(_section(asked.embedding))
+
+
+def check_shown(spec: AuditSpec) -> None:
+    """Refuse versions whose fields cannot be read back: a lexicon changes the prompt, not the fields.
+
+    Raises
+    ------
+    SpecError
+        If the spec's perturbation is no persona's.
+    """
+    if spec.perturb is not None and spec.perturb.kind != "persona":
+        raise SpecError(
+            f"leakage: reads fields as they are or as a persona fills them; perturb.kind is {spec.perturb.kind}, "
+            "whose versions would all be read alike; measure leakage of the material without the section perturb"
+        )
 
 
 def embed_materials(run: Run, variants: Iterable[str]) -> dict[str, bytes]:

@@ -1,7 +1,8 @@
 """Packs: requests that are computed together, fixed over the whole run before it is cut into shards.
 
 A batch's size and neighbours change the last digits of a score. With packs that never depend on
-shards, one shard and 64 give the same bytes.
+shards, one shard and 64 give the same bytes. That holds for one set of requests: another sample makes other packs,
+and so other last digits (up to 6e-7 was seen).
 """
 
 from __future__ import annotations

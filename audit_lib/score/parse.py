@@ -14,6 +14,7 @@ from typing import Any, Final
 from audit_lib.records import Status
 from audit_lib.score.json_values import RepeatedKeyError, json_values
 from audit_lib.score.labels import read_label
+from audit_lib.score.thinking import without_thinking
 
 _MARKDOWN: Final = re.compile(r"[*_`#>|~\"]+")
 _HEADING: Final = re.compile(r"^.*[^\W\d]\s*:")  # not the colon of a time
@@ -21,9 +22,12 @@ _NUMBER: Final = r"-?\d+(?:\.\d+)?"
 _RATED: Final = re.compile(
     rf"(?<![\w.,/-])(?P<value>{_NUMBER})(?:\s*(?:/|out\s+of|of)\s*(?P<top>{_NUMBER}))?(?![\w%/-]|[.,]\d)"
 )
+_ALONE: Final = re.compile(_RATED.pattern + r"(?P<stars>\s+stars?)?(?:\s*\([^()\d]*\)?)?", re.I)
+_BOXED: Final = re.compile(rf"\$*\\boxed\{{\s*({_NUMBER})\s*\}}\$*")
 DECLINES: Final = "the text declines to answer"
 """The detail of a refusal that was read from a text."""
 
+_STARS: Final = 5
 _BEGINS: Final = re.compile(
     r"(?:i\s+am\s+sorry|i['’]m\s+sorry|sorry|i\s+apologi[sz]e|i\s+can\s*not|i\s+can['’]t|i\s+am\s+(?:unable|not\s+able)"
     r"|i['’]m\s+(?:unable|not\s+able)|i\s+must\s+decline|i\s+won['’]t|i\s+will\s+not|as\s+an\s+ai)\b"
@@ -84,11 +88,11 @@ def read_rating(text: str | None, how: str, scale: Scale) -> Reading:
     text : str or None
         What was generated.
     how : str
-        ``number``: a line that holds nothing but a number, after a heading with a colon or not ("Overall: 4/5");
-        without such a line, the one number that comes after a word such as "rate" or "score", or is out of the
-        scale's top. ``phrase``: the label with which the text begins, or that
-        stands alone on a line. ``json:KEY``: the value at KEY, a dotted path, of a JSON object in the text; none
-        if an object gives a key twice.
+        ``number``: a line that holds nothing but a number, after a heading with a colon or not ("Overall: 4/5"),
+        and perhaps stars (on a scale up to 5) or words in brackets after it; without such a line, the one number
+        that comes after a word such as "rate" or "score", or is out of the scale's top.
+        ``phrase``: the label with which the text begins, or that stands alone on a line. ``json:KEY``: the value
+        at KEY, a dotted path, of a JSON object in the text; none if an object gives a key twice.
     scale : Scale
         What an answer may be.
 
@@ -107,7 +111,7 @@ def read_rating(text: str | None, how: str, scale: Scale) -> Reading:
     >>> read_rating("I'm sorry, but I cannot rate people.", "number", five).status
     'refused'
     """
-    text = text or ""
+    text = without_thinking(text or "")
     try:
         if how.startswith("json:"):
             score = _from_json(text, how.removeprefix("json:").split("."), scale)
@@ -147,8 +151,8 @@ def _cued(before: str) -> bool:
 
 
 def _from_number(text: str, scale: Scale) -> float:
-    plain = _MARKDOWN.sub("", text)
-    alone = [found for line in _statements(plain) if (found := _RATED.fullmatch(line)) is not None]
+    plain = _BOXED.sub(r"\1", _MARKDOWN.sub("", text))
+    alone = [found for line in _statements(plain) if (found := _ALONE.fullmatch(line)) is not None]
     if not alone and _DECLINING.search(plain) is not None:
         raise _DeclinedError
     # In prose a number is a rating after a word that says so, or out of the scale's top: not years, lists or money.
@@ -158,6 +162,10 @@ def _from_number(text: str, scale: Scale) -> float:
     top = max(scale.relevance)
     if any(found["top"] is not None and float(found["top"]) != top for found in rated):
         raise _UnreadError(f"the rating is out of another number than {top:g}")
+    if top != _STARS and any(found["stars"] and found["top"] is None for found in alone):
+        raise _UnreadError(
+            f"the rating is in stars, of which there are {_STARS}, and the scale ends at {top:g}"
+        )
     values = {float(found["value"]) for found in rated}
     if len(values) > 1:
         raise _UnreadError("the text holds several numbers, and none of them alone on a line")

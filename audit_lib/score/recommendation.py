@@ -2,8 +2,9 @@ r"""Recommendation: the answer is a list of items, best first.
 
 How a list is read, in full:
 
-1. JSON, alone, in a fenced block or beginning a line after prose: an array of texts is the list; of an object,
-   its one value that is an array of texts. Two lists that differ, or an object that gives a key twice, are
+1. JSON, alone, in a fenced block or beginning a line after prose: an array of texts is the list, and so is one of
+   objects that each have one text called "title", "name" or "item", unless ranks in them are not in order; of an
+   object, its one value that is such an array. Two lists that differ, or an object that gives a key twice, are
    no list. JSON amid a line counts only where there are no lines by rules 2 to 4.
 2. Otherwise the lines that begin with a number (``1.``, ``2)``, ``3:``, ``4 -``) are its items; where there are
    none, the lines that begin with a bullet (``-``, ``*``, ``•``); where there are none, two or more lines
@@ -29,6 +30,7 @@ from audit_lib.canonical import canonical_json
 from audit_lib.score.generation import answer_text, text_requests
 from audit_lib.score.json_values import json_values
 from audit_lib.score.requests import Kind, Request, Response, Row, elicitation, score_row
+from audit_lib.score.thinking import without_thinking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +43,8 @@ _NUMBERED = re.compile(
 _BULLET = re.compile(r"^(?P<indent>\s*)[-*•+]\s+(?P<item>.*\S)\s*$")
 _BOLD = re.compile(r"^(?P<indent>\s*)(?P<item>(?:\*\*[^*]+(?<!:)\*\*|__[^_]+(?<!:)__)(?!:)(?:\s.*)?)$")
 _MENTIONS = re.compile(r"^[ \t#*_>+•\d.)-]*(?:honou?rable[ \t]+mentions?|runners?[- ]up)\b", re.I | re.M)
+_CALLED = ("title", "name", "item")
+_RANKS = ("rank", "ranking", "position", "place")
 _MARKED = re.compile(r"^(?:\*\*|__)(?P<bold>.+?)(?:\*\*|__)|^[\"“'‘](?P<quoted>.+?)[\"”'’](?!\w)")
 _REMARK = re.compile(r"\s+[-–—]\s+.*$")
 _ENDS = " \t\r\n.,;:!\"'“”‘’*_`"
@@ -77,7 +81,7 @@ def read_items(text: str, k: int) -> list[str]:
     >>> read_items('```json\n["Alien", "Heat", "Up"]\n```', 2)
     ['Alien', 'Heat']
     """
-    text = _MENTIONS.split(text)[0]
+    text = _MENTIONS.split(without_thinking(text))[0]
     found: dict[str, str] = {}
     for item in _json_items(text, begins_line=True) or _line_items(text) or _json_items(text):
         if key := item_key(item):
@@ -97,11 +101,32 @@ def _json_items(text: str, *, begins_line: bool = False) -> Sequence[str]:
 
 
 def _one_list(value: Any) -> list[str]:
-    """Return an array of texts, or an object's only one; otherwise nothing."""
+    """Return an array of texts or of objects that name one, or an object's only one; otherwise nothing."""
     if isinstance(value, dict):
         lists = [one for one in value.values() if isinstance(one, list)]
         return _one_list(lists[0]) if len(lists) == 1 else []
-    return value if isinstance(value, list) and all(isinstance(item, str) for item in value) else []
+    items = value if isinstance(value, list) else []
+    texts = [text for item in items if (text := _text_of(item)) is not None]
+    return texts if len(texts) == len(items) and _in_order(items) else []
+
+
+def _text_of(item: Any) -> str | None:
+    if isinstance(item, dict):
+        said = [one for key, one in item.items() if key.casefold() in _CALLED and isinstance(one, str)]
+        return said[0] if len(said) == 1 else None
+    return item if isinstance(item, str) else None
+
+
+def _in_order(items: Sequence[Any]) -> bool:
+    """Whether the ranks that the objects of an array have, if any, go up."""
+    ranks = [
+        int(one)
+        for item in items
+        if isinstance(item, dict)
+        for key, one in item.items()
+        if key.casefold() in _RANKS and isinstance(one, int | str) and re.fullmatch(r"\d{1,3}", str(one))
+    ]
+    return ranks == sorted(ranks)
 
 
 def _line_items(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 A template's assistant turn that holds nothing but ``{{reply}}`` is a step: the turns before it are asked, and
 the text that comes back takes its place. Steps are asked for a whole shard at a time, in the run's packs.
+Which turns are steps is a matter of the template alone: what an applicant or the model writes is none.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from audit_lib.errors import BackendError
-from audit_lib.perturb.template import REPLY
+from audit_lib.perturb.robustness import Further
+from audit_lib.perturb.template import REPLY, is_reply, read_template
+from audit_lib.records import VARIATION
 from audit_lib.run import Run
 from audit_lib.score.asking import Asked, Asking
 from audit_lib.score.ledger import served
@@ -19,6 +22,7 @@ from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Message, Request, Response, Row, Sampling
 
 Key = tuple[str, int]
+Places = Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +44,38 @@ class Conversed:
     served: list[dict[str, Any]]
 
 
-def place_of_reply(request: Request) -> int | None:
-    """Return which turn of a request has to be asked for next, or None."""
-    turns = enumerate(request.messages)
-    return next((i for i, m in turns if m.role == "assistant" and m.content == REPLY), None)
+def reply_places(run: Run, requests: Iterable[Request]) -> Places:
+    """Return request id -> the turns of it that are asked for first, for the requests that have any."""
+    seeming = {
+        request.request_id
+        for request in requests
+        if any(m.role == "assistant" and m.content == REPLY for m in request.messages)
+    }
+    if not seeming or run.spec.prompt is None:
+        return {}
+    ordinary = _steps_of(read_template(run.design_file("prompt.template")))
+    further = {name: _steps_of(template) for name, template in Further.from_run(run).templates.items()}
+    variations: dict[str, str] = {}
+    if further:
+        table = run.stage("variants").read_table("variants.parquet")
+        variations = dict(zip(table["request_id"], table[VARIATION], strict=True))
+    places = {name: further.get(variations.get(name, ""), ordinary) for name in sorted(seeming)}
+    return {name: turns for name, turns in places.items() if turns}
+
+
+def _steps_of(template: Sequence[Mapping[str, str]]) -> tuple[int, ...]:
+    return tuple(i for i, message in enumerate(template) if is_reply(message))
 
 
 def converse(
-    run: Run, shard: int, cuts: Mapping[int, Sequence[Pack]], canaries: Pack, sampling: Sampling
+    run: Run,
+    shard: int,
+    cuts: Mapping[int, Sequence[Pack]],
+    canaries: Pack,
+    sampling: Sampling,
+    places: Places,
 ) -> Conversed:
-    """Ask the requests of `shard`, each step before what follows it.
+    """Ask the requests of `shard`, each step (`places`, of `reply_places`) before what follows it.
 
     Raises
     ------
@@ -59,7 +85,7 @@ def converse(
     packs, failed, replies, models = list(cuts[shard]), [], [], []
     remembered = damaged = step = 0
     with Asking(run, shard, cuts) as asking:
-        while opened := _only((_first_step(request, sampling) for request in pack) for pack in packs):
+        while opened := _only((_next_step(r, places, step, sampling) for r in pack) for pack in packs):
             step += 1
             asked_for = sum(map(len, opened))
             run.notify(f"score: shard {shard}: step {step}, a reply to each of {asked_for} requests")
@@ -72,7 +98,8 @@ def converse(
             texts = {key: a.text or "" for key, a in answers.items() if _is_reply(a)}
             lost = answers.keys() - texts.keys()
             packs = _only(
-                (_continued(r, texts) if r.key not in lost else None for r in pack) for pack in packs
+                (_continued(r, places, step - 1, texts) if r.key not in lost else None for r in pack)
+                for pack in packs
             )
         last = asking.ask(packs, canaries)
     return Conversed(
@@ -115,19 +142,19 @@ def _only(packs: Iterable[Iterable[Request | None]]) -> list[Pack]:
     return [pack for pack in kept if pack]
 
 
-def _first_step(request: Request, sampling: Sampling) -> Request | None:
-    place = place_of_reply(request)
-    if place is None:
+def _next_step(request: Request, places: Places, done: int, sampling: Sampling) -> Request | None:
+    turns = places.get(request.request_id, ())[done:]
+    if not turns:
         return None
-    return replace(request, messages=request.messages[:place], labels=(), sampling=sampling)
+    return replace(request, messages=request.messages[: turns[0]], labels=(), sampling=sampling)
 
 
-def _continued(request: Request, texts: Mapping[Key, str]) -> Request:
-    place = place_of_reply(request)
-    if place is None:
+def _continued(request: Request, places: Places, done: int, texts: Mapping[Key, str]) -> Request:
+    next_ones = places.get(request.request_id, ())[done:]
+    if not next_ones:
         return request
     turns = list(request.messages)
-    turns[place] = Message(role="assistant", content=texts[request.key].strip())
+    turns[next_ones[0]] = Message(role="assistant", content=texts[request.key].strip())
     return replace(request, messages=tuple(turns))
 
 

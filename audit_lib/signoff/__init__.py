@@ -8,7 +8,7 @@ from audit_lib.signoff.keys import generate_key, load_private_key, load_public_k
 from audit_lib.signoff.records import SignOff, read_sign_offs
 from audit_lib.signoff.sign import sign_off
 from audit_lib.signoff.statement import Answers, attestations
-from audit_lib.signoff.verify import verify_sign_offs
+from audit_lib.signoff.verify import verify_sign_offs, verify_signed
 
 __all__ = [
     "Answers",
@@ -20,4 +20,5 @@ __all__ = [
     "read_sign_offs",
     "sign_off",
     "verify_sign_offs",
+    "verify_signed",
 ]

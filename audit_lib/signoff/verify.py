@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
+from audit_lib.archive.findings import Finding, Verification
+from audit_lib.archive.recompute import Recompute
+from audit_lib.archive.verify import verify
 from audit_lib.canonical import sha256
-from audit_lib.errors import AuditError, EvidenceError
+from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.run import SUCCESS, Run
 from audit_lib.signoff.envelope import unseal
 from audit_lib.signoff.keys import key_id, read_public_pem
@@ -15,6 +18,9 @@ from audit_lib.signoff.records import FOLDER, PUBLIC_KEY, STATEMENT, SignOff, re
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+
+_UNSIGNED: Final = "not signed: no auditor has signed this run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,14 +31,14 @@ class SignOffs:
     ----------
     lines : tuple of str
         One for each statement: who signed, when, with which key, and whether that key is trusted here.
-    findings : tuple of str
+    findings : tuple of Finding
         What does not hold.
     keys : tuple of str
         Id of the key of each statement that holds.
     """
 
     lines: tuple[str, ...]
-    findings: tuple[str, ...]
+    findings: tuple[Finding, ...]
     keys: tuple[str, ...] = ()
 
     @property
@@ -42,8 +48,47 @@ class SignOffs:
 
     def summary(self) -> str:
         """Return the findings for people."""
-        head = self.lines or ("not signed: no auditor has signed this run",)
-        return "\n".join((*head, *(f"FINDING {finding}" for finding in self.findings)))
+        head = self.lines or (() if self.findings else (_UNSIGNED,))
+        return "\n".join((*head, *(f"finding: {finding}" for finding in self.findings)))
+
+
+def verify_signed(
+    uri: str, trusted: Sequence[Ed25519PublicKey] = (), *, recompute: Recompute | None = None
+) -> Verification:
+    """Verify a run and its sign-offs: one verdict on both.
+
+    Parameters
+    ----------
+    uri : str
+        The run's URI, or a copy of its folder.
+    trusted : sequence of Ed25519PublicKey
+        As `verify_sign_offs` takes them.
+    recompute : mapping of str to callable, optional
+        As `audit_lib.archive.verify.verify` takes it.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no run at `uri` at all.
+    StoreError
+        If the store cannot be read.
+    """
+    evidence = verify(uri, recompute=recompute)
+    try:
+        run = Run.from_bundle(uri.rstrip("/") or "/")
+    except StoreUnreachableError:
+        raise
+    except AuditError:  # a finding of the evidence already
+        return replace(
+            evidence, notes=(*evidence.notes, "the sign-offs cannot be checked without the design")
+        )
+    signed = verify_sign_offs(run, trusted)
+    return replace(
+        evidence,
+        findings=(*evidence.findings, *signed.findings),
+        signed=signed.lines or (() if signed.findings else (_UNSIGNED,)),
+        keys=signed.keys,
+    )
 
 
 def verify_sign_offs(run: Run, trusted: Sequence[Ed25519PublicKey] = ()) -> SignOffs:
@@ -62,11 +107,13 @@ def verify_sign_offs(run: Run, trusted: Sequence[Ed25519PublicKey] = ()) -> Sign
     """
     ids = {key_id(key) for key in trusted}
     lines: list[str] = []
-    findings: list[str] = []
+    findings: list[Finding] = []
     try:
         found = read_sign_offs(run)
+    except StoreUnreachableError:
+        raise
     except AuditError as error:
-        return SignOffs(lines=(), findings=(str(error),))
+        return SignOffs(lines=(), findings=(_finding(FOLDER, str(error)),))
     before: SignOff | None = None
     keys: list[str] = []
     for place, one in enumerate(found, start=1):
@@ -76,15 +123,18 @@ def verify_sign_offs(run: Run, trusted: Sequence[Ed25519PublicKey] = ()) -> Sign
             unseal(one.folder.read(STATEMENT), key, f"{where}/{STATEMENT}")
             _check_subject(run, one, where)
             _check_chain(run, one, before, where)
+        except StoreUnreachableError:
+            raise
         except AuditError as error:
-            findings.append(str(error))
+            findings.append(_finding(where, str(error)))
             continue
         finally:
             before = one
         mark = key_id(key)
         keys.append(mark)
         if ids and mark not in ids:
-            findings.append(f"{where}: signed with key {mark[:16]}, which is none of the keys given")
+            detail = f"signed with key {mark[:16]}, which is none of the keys given"
+            findings.append(_finding(where, detail))
         trust = "a key given as trusted" if mark in ids else "compare its id with the auditor's"
         lines.append(
             f"signed by {one.predicate['auditor']}, {one.predicate['organisation']}, on "
@@ -92,6 +142,10 @@ def verify_sign_offs(run: Run, trusted: Sequence[Ed25519PublicKey] = ()) -> Sign
             + (f"; superseded by statement {found[place].number}" if place < len(found) else "")
         )
     return SignOffs(lines=tuple(lines), findings=tuple(findings), keys=tuple(keys))
+
+
+def _finding(where: str, message: str) -> Finding:
+    return Finding(kind="sign-off", path=where, detail=message.removeprefix(f"{where}: "))
 
 
 def _check_subject(run: Run, one: SignOff, where: str) -> None:

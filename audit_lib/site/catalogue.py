@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from audit_lib.archive.verify import verify
 from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.clocks import valid_until
 from audit_lib.run import SUCCESS, Run, StageFolder
-from audit_lib.signoff import SignOff, read_sign_offs, verify_sign_offs
+from audit_lib.signoff import SignOff, read_sign_offs, verify_signed
 from audit_lib.signoff.records import FOLDER
 from audit_lib.store import Store
 
@@ -171,14 +170,12 @@ def _age(entry: Entry) -> tuple[datetime, datetime, datetime, str]:
 
 def _entry(store: Store, prefix: str, trusted: Sequence[Ed25519PublicKey]) -> Entry:
     uri = store.uri(prefix)
-    checked = verify(uri, recompute={})
+    checked = verify_signed(uri, trusted, recompute={})
     if not checked.ok:
-        raise AuditError(f"the evidence does not verify: {checked.findings[0]}")
+        what = "sign-off" if checked.findings[0].kind == "sign-off" else "evidence"
+        raise AuditError(f"the {what} does not verify: {checked.findings[0]}")
     run = Run.load(uri)
     signed = read_sign_offs(run)
-    holding = verify_sign_offs(run, trusted)
-    if not holding.ok:
-        raise AuditError(f"the sign-off does not verify: {holding.findings[0]}")
     complete = run.stage("report").is_complete()
     sealed = run.stage("evidence").success()["finished_at"]
     return Entry(
@@ -186,6 +183,6 @@ def _entry(store: Store, prefix: str, trusted: Sequence[Ed25519PublicKey]) -> En
         sealed_at=datetime.fromisoformat(sealed),
         document=json.loads(run.stage("report").read("report.json")) if complete else None,
         sign_offs=tuple(signed),
-        keys=holding.keys,
+        keys=checked.keys,
         trusted=bool(trusted),
     )

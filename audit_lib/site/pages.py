@@ -34,6 +34,7 @@ _FOOT = (
     "Made by audit_lib from sealed evidence. Pages of single runs never change; a signed report is superseded, "
     "not edited."
 )
+NO_REPORT = "no valid report: every run failed its validation, so nothing was published of any"
 
 
 def front_page(catalogue: Catalogue) -> Page:
@@ -78,16 +79,22 @@ def _audit(audit: str, entries: list[Entry]) -> Section:
         facts.append(("Status", text(latest.status)))
         if latest.last_day is not None:
             facts.append(("No use after", text(f"{latest.last_day:%Y-%m-%d}")))
-    facts += [
-        ("Runs", text(link(f"{count(len(entries))} in all", f"{audit}/index.html"))),
-        ("Trend", text(link("ratios over time", f"{audit}/trend.html"))),
-    ]
+    else:
+        facts.append(("Latest report", text(NO_REPORT)))
+    facts.append(("Runs", text(link(f"{count(len(entries))} in all", f"{audit}/index.html"))))
+    if latest is not None:
+        facts.append(("Trend", text(link("ratios over time", f"{audit}/trend.html"))))
     blocks: list[Block] = [Paragraph(text(spec.description))] if spec.description else []
     return Section(audit, spec.title, (*blocks, Facts(tuple(facts))))
 
 
 def audit_page(audit: str, entries: list[Entry]) -> Page:
     """Return the page of one audit: its runs, the latest first."""
+    valid = any(entry.document is not None for entry in entries)
+    trend = ("Trend", text(link("ratios over time", "trend.html")))
+    none = Section(
+        "no-report", "No valid report", (Notice("No valid report", text(f"There is {NO_REPORT}.")),)
+    )
     return Page(
         title=entries[0].run.spec.title,
         subtitle="All runs, latest first",
@@ -97,12 +104,12 @@ def audit_page(audit: str, entries: list[Entry]) -> Page:
         status=Facts(
             (
                 ("Runs", text(count(len(entries)))),
-                ("Trend", text(link("ratios over time", "trend.html"))),
+                *((trend,) if valid else ()),
                 ("All audits", text(link("index", "../index.html"))),
             ),
             strip=True,
         ),
-        sections=tuple(_run(entry) for entry in entries),
+        sections=(*(() if valid else (none,)), *(_run(entry) for entry in entries)),
         footer=text(_FOOT),
     )
 

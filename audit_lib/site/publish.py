@@ -72,6 +72,8 @@ class Published:
         Runs that are not on the site, with the reason.
     validity : tuple of Validity
         Of each audit's latest report, by the audit's name.
+    without_report : tuple of str
+        Audits all of whose runs failed their validation.
     """
 
     uri: str
@@ -79,6 +81,7 @@ class Published:
     written: int
     left_out: tuple[str, ...]
     validity: tuple[Validity, ...]
+    without_report: tuple[str, ...] = ()
 
 
 def _ignore(message: str) -> None:
@@ -135,6 +138,11 @@ def publish(
             for audit, entries in catalogue.audits.items()
             if (entry := _latest(entries)) is not None
         ),
+        without_report=tuple(
+            audit
+            for audit, entries in catalogue.audits.items()
+            if all(entry.document is None for entry in entries)
+        ),
     )
 
 
@@ -148,7 +156,8 @@ def site_files(catalogue: Catalogue, base: str) -> dict[str, bytes]:
     files: dict[str, bytes] = {"index.html": render_html(front_page(catalogue))}
     for audit, entries in catalogue.audits.items():
         files[f"{audit}/index.html"] = render_html(audit_page(audit, entries))
-        files[f"{audit}/trend.html"] = render_html(trend_page(audit, entries, points(entries)))
+        if any(entry.document is not None for entry in entries):
+            files[f"{audit}/trend.html"] = render_html(trend_page(audit, entries, points(entries)))
         for entry in entries:
             files |= _report_files(entry)
         if (latest := _latest(entries)) is not None:
@@ -169,7 +178,10 @@ def _report_files(entry: Entry) -> dict[str, bytes]:
         return files
     for name in entry.run.stage("report").success()["artefacts"]:
         files[f"{entry.path}/{name}"] = entry.shown.read(name)
-    files[f"{entry.path}/manifest.json"] = entry.run.stage("evidence").read("manifest.json")
+    if (
+        "metrics/metrics.json" in entry.document["inputs"]
+    ):  # else counts are hidden that its digests give away
+        files[f"{entry.path}/manifest.json"] = entry.run.stage("evidence").read("manifest.json")
     for one in entry.sign_offs:
         for name in one.folder.success()["artefacts"]:
             files[f"{entry.path}/signoff/{one.number}/{name}"] = one.folder.read(name)

@@ -45,8 +45,13 @@ class PromptTemplate(Section):
 
     @model_validator(mode="after")
     def _check(self) -> PromptTemplate:
-        if len(set(self.labels)) < 2 or len(set(self.labels)) != len(self.labels):
-            raise ValueError(f"labels needs two or more different answers, has {self.labels}")
+        # As answers are compared: in any case, and without white space around them.
+        plain = [label.strip().casefold() for label in self.labels]
+        if len(plain) < 2 or "" in plain or len(set(plain)) != len(plain):
+            raise ValueError(
+                "labels needs two or more different answers, none of them empty; case and white space around them "
+                f"make no difference; has {self.labels}"
+            )
         if len(self.relevance) != len(self.labels):
             raise ValueError(f"relevance has {len(self.relevance)} numbers for {len(self.labels)} labels")
         return self

@@ -13,8 +13,10 @@ exact              could two rates be equal? (Fisher, Boschloo)
 adverse_impact     four fifths without rounding, standard deviations, shortfall, flip-flop
 ranks              how sure is the rank index?
 clusters           ... when rows share an application?
+few_clusters       ... when there are few, or few in which a group occurs?
 distances          how sure is a distance between two groups' scores?
 bootstrap          ... for any function of sums over applications?
+spread             how much do answers to the same question differ?
 auc                how sure are AUCs of overlapping subgroups, and the gap between them?
 simultaneous       ... when the largest of many differences was picked?
 ratios             ... when the comparator is whichever rate is highest?
@@ -58,6 +60,7 @@ from audit_lib.stats.distances import (
     jensen_shannon_errors,
 )
 from audit_lib.stats.exact import boschloo, fisher_exact
+from audit_lib.stats.few_clusters import Coefficient, least_squares_cr2
 from audit_lib.stats.heterogeneity import (
     MantelHaenszel,
     SimpsonCheck,
@@ -85,6 +88,7 @@ from audit_lib.stats.power import (
 from audit_lib.stats.ranks import placements, rank_index_interval
 from audit_lib.stats.ratios import AllRatios, simultaneous_log_ratios, simultaneous_ratios
 from audit_lib.stats.simultaneous import AllPairs, PairInterval, max_t_quantile, simultaneous_differences
+from audit_lib.stats.spread import pooled_sd_interval
 
 __all__ = [
     "AdjustedPValues",
@@ -93,6 +97,7 @@ __all__ = [
     "AucCovariance",
     "Bounds",
     "ClusteredRates",
+    "Coefficient",
     "ErrorDraws",
     "FlipFlop",
     "MantelHaenszel",
@@ -127,12 +132,14 @@ __all__ = [
     "holm",
     "is_below",
     "jensen_shannon_errors",
+    "least_squares_cr2",
     "mantel_haenszel",
     "max_t_quantile",
     "mean_difference",
     "pair_reason",
     "percentile_interval",
     "placements",
+    "pooled_sd_interval",
     "power_of_two_proportions",
     "rank_index_interval",
     "rate_bounds",

@@ -77,9 +77,7 @@ def completeness_by_variation(
     return found
 
 
-def variation_suite(
-    varied: list[dict[str, Any]], checks: Checks
-) -> tuple[pd.DataFrame, list[Expectation]]:
+def variation_suite(varied: list[dict[str, Any]], checks: Checks) -> tuple[pd.DataFrame, list[Expectation]]:
     """Return the gaps of the variations, and what must hold.
 
     Checks are left out: a model that declines to say who somebody is, is a finding, and printed as one.

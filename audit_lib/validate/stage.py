@@ -94,7 +94,11 @@ def require_valid(run: Run) -> None:
         return
     failures = [
         _failure(suite["table"], expectation)
-        + (_detail(document, expectation["column"], run.spec.checks) if suite["table"] == "completeness" else "")
+        + (
+            _detail(document, expectation["column"], run.spec.checks)
+            if suite["table"] == "completeness"
+            else ""
+        )
         for suite in document["suites"]
         for expectation in suite["expectations"]
         if not expectation["success"]

@@ -172,6 +172,12 @@ def test_data(folder: Path) -> Run:
     return _made(folder, _decided(_people(1600)), **DECISIONS | {"use": use, "framework": answers})
 
 
+def under(policy: str, folder: Path) -> Run:
+    """Decisions alone, under the pack of that name."""
+    report = {"policy": policy, "distribution_date": "2025-11-03", "tool": "Ranks applications."}
+    return _made(folder, _decided(_people(1600)), **DECISIONS | {"report": report})
+
+
 AUDITS: Final[dict[str, Callable[[Path], Run]]] = {
     "selection": selection,
     "scoring": scoring,

@@ -87,6 +87,13 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, content: bytes, words: str
         read_document(path)
 
 
+def test_a_broken_pdf_is_named_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "Summary.PDF"
+    path.write_bytes(b"%%PF-1.4 category, applicants\n1,2\n")
+    with pytest.raises(CorruptFileError, match="not a PDF despite its name"):
+        check_report(path)
+
+
 CELL_TEXTS = st.one_of(
     st.text(max_size=12),
     st.sampled_from(

@@ -17,8 +17,9 @@ import pytest
 from audit_lib.check import CheckedReport, check_document, check_report
 from audit_lib.check.columns import NUMBERS, has_header, meaning_of, tables_of
 from audit_lib.check.documents import Document, Grid, read_document
+from audit_lib.policies import policy_names
 from audit_lib.report import pdf
-from tests.check.audits import AUDITS, files
+from tests.check.audits import AUDITS, files, under
 from tests.check.cases import POLICY
 from tests.check.test_mutation import nudged
 from tests.report.browser import CHROMIUM, FLAGS
@@ -74,6 +75,25 @@ def assert_clean(made: Made, report: CheckedReport) -> None:
 def test_our_page(made: Made) -> None:
     assert made.printed > 5
     assert_clean(made, check_report(made.folder / "report.html", as_of=_today(made)))
+
+
+@pytest.mark.parametrize("name", policy_names())
+def test_a_page_is_asked_for_what_its_own_law_asks(name: str, tmp_path: Path) -> None:
+    """A page under another law is no LL144 summary: its numbers are rebuilt, its words are not asked for."""
+    run = under(name, tmp_path)
+    page = tmp_path / "report.html"
+    page.write_bytes(run.stage("report").read("report.html"))
+    found = check_report(page)
+    assert [(f.id, f.message) for f in found.findings if f.severity != "note"] == []
+    assert found.policy.split()[0] == name and set(found.conventions()) == {"counts, half up"}
+    assert any("not an LL144 summary: not asked" in line for line in found.not_checked) == (
+        name != "nyc_ll144"
+    )
+    document = read_document(page)
+    no_race = tuple(g for g in document.grids if "race" not in g.caption.lower())
+    less = check_document(replace(document, grids=no_race), "page").findings
+    rules = {"nyc_ll144": {"5-301(b)(3)(ii)"}, "us_ugesp": {"29 CFR 1607.4(B)"}}
+    assert {f.rule for f in less if f.id == "table_missing"} == rules.get(name, set())
 
 
 def test_our_tables(made: Made) -> None:

@@ -112,6 +112,7 @@ def test_dag_files_import_nothing_heavy(parsed: dict) -> None:
     assert HEAVY & set(parsed["modules"]) == set()
 
 
+@pytest.mark.slow
 def test_a_dag_is_serialised_the_same_whatever_the_hash_seed(tmp_path: Path) -> None:
     texts = {
         in_process(PARSE + SERIALISE, airflow_environment(tmp_path / "home", PYTHONHASHSEED=seed))

@@ -168,6 +168,7 @@ def test_a_wrong_window_fails_the_run_and_says_so(
     assert message in run["output"]
 
 
+@pytest.mark.slow
 def test_nothing_to_score_is_an_error_and_no_skip(dag_runs: Runs, tmp_path: Path) -> None:
     (tmp_path / "specs").mkdir()
     spec = recorded_audit(tmp_path / "specs")
@@ -182,6 +183,7 @@ def test_nothing_to_score_is_an_error_and_no_skip(dag_runs: Runs, tmp_path: Path
     assert run["tasks"]["validate"] == "upstream_failed"
 
 
+@pytest.mark.slow
 def test_the_same_dag_on_s3_with_an_airflow_connection(
     dag_runs: Runs,
     folders: tuple[Path, str],

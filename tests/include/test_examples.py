@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -51,11 +52,19 @@ def test_dossiers_show_the_person_only_through_slots() -> None:
         assert not words & {"he", "she", "him", "her", "his", "mr", "ms", "mrs"}
 
 
-def test_essays_cover_levels_and_both_groups() -> None:
-    for position in ("part_time_job", "smoking_ban"):
-        own = [row for row in rows("essays.jsonl") if row["position"] == position]
-        assert len(own) == 5 and {row["language"] for row in own} == {"native", "other"}
-        assert len({row["level"] for row in own}) >= 3
+def test_each_level_of_mastery_comes_once_in_each_first_language() -> None:
+    essays = rows("essays.jsonl")
+    cells = [(row["position"], row["mastery"], row["first_language"]) for row in essays]
+    assert sorted(cells, key=str) == sorted(  # else a gap of languages would be one of mastery
+        product(("part_time_job", "smoking_ban"), (2, 3, 4, 5), ("English", "Spanish", "Mandarin")), key=str
+    )
+    for row in essays:
+        twins = [other for other in essays if other["application_id"] == row["application_id"]]
+        assert len(twins) == 3 == len({other["essay"] for other in twins})
+        assert len({(other["mastery"], other["qualified"]) for other in twins}) == 1
+        # Versions of one argument are about as long: length would be a cue of its own.
+        lengths = [len(str(other["essay"]).split()) for other in twins]
+        assert max(lengths) - min(lengths) <= 10
 
 
 def test_a_task_variant_differs_from_its_task_where_it_says() -> None:

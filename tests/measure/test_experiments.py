@@ -97,7 +97,7 @@ def test_a_planted_effect_is_found_and_the_rest_is_not(tmp_path: Path) -> None:
     assert women["value"] * scale == pytest.approx(0.5, abs=0.15)
     assert women["interval"]["low"] > 0 and women["tests"][0]["p_value"] < 1e-4
     assert women["clusters"] == 24 and women["n"] == 192
-    assert "t(23)" in women["interval"]["method"]
+    assert "(CR1), t(23)" in women["interval"]["method"]  # all versions of each application: as in the paper
     races = [e for e in found(document, "standardised_effect", variation="none") if "race" in e["group"]]
     assert [e["group"]["race"] for e in races] == ["Black", "Asian", "Hispanic"]
     assert sum(e["interval"]["low"] <= 0 <= e["interval"]["high"] for e in races) >= 2
@@ -167,8 +167,8 @@ def test_answers_are_counted_by_what_they_are(tmp_path: Path) -> None:
     (sexes,) = [e for e in found(document, "manipulation_agreement", attribute="sex") if not e["group"]]
     counts = sexes["parameters"]
     assert sexes["value"] == 1.0 and sexes["n"] == counts["agreed"]
-    assert counts["asked"] == 192 == sexes["n"] + counts["unsure"] + counts["unread"]
-    assert counts["unsure"] > 30 and counts["unread"] > 30
+    assert counts["asked"] == 192 == sexes["n"] + counts["unsure"] + counts["error"]
+    assert counts["unsure"] > 30 and counts["error"] > 30 and counts["unread"] == 0
     levels = [e for e in found(document, "manipulation_agreement", attribute="sex") if e["group"]]
     assert [e["group"]["sex"] for e in levels] == ["female", "male"]
     assert levels[0]["parameters"]["said male"] == 0
@@ -396,7 +396,9 @@ def test_a_reference_that_is_not_perceived_leaves_no_effect_of_the_attribute(tmp
     (overall,) = [e for e in found(document, "manipulation_agreement", attribute="race") if not e["group"]]
     assert overall["value"] == 0.75
     by = {e["group"].get("race"): e for e in found(document, "standardised_effect", variation="none")}
-    assert all("of the White versions" in by[race]["value"]["undefined"] for race in ("Black", "Asian", "Hispanic"))
+    assert all(
+        "of the White versions" in by[race]["value"]["undefined"] for race in ("Black", "Asian", "Hispanic")
+    )
     assert isinstance(by[None]["value"], float)
 
 
@@ -406,7 +408,9 @@ def test_the_floor_is_of_the_question_that_was_asked_again(tmp_path: Path) -> No
         "messages:\n- {role: user, content: 'Rate. {{resume}}'}\n- {role: assistant, content: 'Answer:'}\n"
     )
 
-    def answer(request: Request) -> Any:  # scores spread much less with the second prompt, and so does their noise
+    def answer(
+        request: Request,
+    ) -> Any:  # scores spread much less with the second prompt, and so does their noise
         terse_one = request.messages[0].content.startswith("Rate.")
         return (rater(0.02, noise=0.05) if terse_one else rater(0.0))(request)
 
@@ -430,10 +434,7 @@ def test_texts_that_mention_one_attribute_keep_their_rows() -> None:
     one["application_id"] = [f"a{i // 4}" for i in range(160)]
     one.loc[first, "race"] = None
     one.loc[~first, "sex"] = None
-    by = {
-        next(iter(e.group.values())): e
-        for e in effects(replace(as_rows(one), varied=None), SPEC)
-    }
+    by = {next(iter(e.group.values())): e for e in effects(replace(as_rows(one), varied=None), SPEC)}
     for effect, points in ((by["female"], 0.5), (by["Black"], -0.25)):
         assert isinstance(effect.value, float)
         assert effect.value * float(effect.parameters["outcome_sd"]) == pytest.approx(points, abs=0.03)
@@ -504,3 +505,109 @@ def test_slots_that_nothing_fills_are_not_shown_to_the_model(tmp_path: Path) -> 
     path.write_text(yaml.safe_dump(spec))
     with pytest.raises(UnknownSlotError, match="field resume has the slot .*would be shown it"):
         up_to(pipeline.open_run(path, WINDOW, str(tmp_path / "store")), "variants")
+
+
+def test_repeats_show_the_noise_of_the_answers_apart_from_what_differs_between_versions(
+    tmp_path: Path,
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    steps = (-0.3, 0.0, 0.3)  # squares 0.18 over 2 degrees of freedom: an SD of 0.3 within every version
+
+    def answer(request: Request) -> tuple[float, ...]:
+        rating = 2.5 + 1.2 * uniform(request.request_id) + 0.5 * (who(request)["sex"] == "female")
+        rating += steps[request.repeat]
+        low = int(np.clip(np.floor(rating), 1, 4))
+        shares = [0.0] * 5
+        shares[low - 1], shares[low] = low + 1 - rating, rating - low
+        return tuple(shares)
+
+    fake("rater", answer)
+    run = up_to(
+        open_audit(
+            tmp_path,
+            "pointwise",
+            prompt=RATING,
+            model={"backend": "rater", "name": "rater", "valid_judge": False},
+            measure={"metrics": ["noise_floor", "standardised_effect"]},
+            decision={"rule": "threshold", "threshold": 3, "k": None, "round": None},
+            score={"shards": 2, "repeats": 3},
+            sample={"size": 12},
+        ),
+        "report",
+    )
+    document = run.stage("metrics").read_json("metrics.json")
+    said: dict[str, list[float]] = {}
+    for shard in (0, 1):
+        content = pa.BufferReader(run.stage(f"scores/{shard}").read("scores.parquet"))
+        for row in pq.read_table(content).to_pylist():
+            said.setdefault(row["variant_id"], []).append(row["score"])
+    assert {len(own) for own in said.values()} == {3} and len(said) == 96
+    sd = float(np.std([np.mean(own) for own in said.values()], ddof=1))
+    (floor,) = found(document, "noise_floor", variation="repeats")
+    assert floor["value"] * sd == pytest.approx(0.3)
+    assert floor["parameters"]["outcome_sd"] == pytest.approx(sd)
+    assert floor["n"] == 96 and floor["clusters"] == 12 and floor["parameters"]["degrees_of_freedom"] == 192
+    # Ends of chi-squared with 192 degrees of freedom, from tables: 155.5 and 232.2.
+    assert floor["interval"]["low"] * sd == pytest.approx(0.3 * (192 / 232.2) ** 0.5, rel=1e-3)
+    assert floor["interval"]["high"] * sd == pytest.approx(0.3 * (192 / 155.5) ** 0.5, rel=1e-3)
+    assert not [e for e in found(document, "noise_floor") if e is not floor]
+    page = run.stage("report").read("report.html").decode()
+    assert "Noise floor: repeats" in page and "each version 3 times" in page
+
+
+def test_repeats_that_can_only_say_the_same_are_refused(tmp_path: Path) -> None:
+    base = {"model": {"backend": "transformers", "name": "m"}, "score": {"repeats": 2}}
+    rated = pipeline.AuditSpec.load(write_audit(tmp_path, "pointwise", prompt=RATING, **base))
+    from audit_lib.measure.requirements import check_metrics
+
+    with pytest.raises(SpecError, match="gives the same numbers each time"):
+        check_metrics(rated, rated.read_design_files())
+    read = pipeline.AuditSpec.load(write_audit(tmp_path, "pointwise", **base))
+    with pytest.raises(SpecError, match=r"at prompt.temperature 0 are one answer said again"):
+        check_metrics(read, read.read_design_files())
+    warm = pipeline.AuditSpec.load(write_audit(tmp_path, "pointwise", prompt={"temperature": 0.7}, **base))
+    check_metrics(warm, warm.read_design_files())
+
+
+@pytest.mark.parametrize(("size", "design", "named"), [
+    (8, {"design": "balanced_incomplete", "block_size": 2}, "CR2"), (8, {"design": "two_sample"}, "CR2"),
+])  # fmt: skip
+def test_effects_of_few_applications_say_whose_errors_they_have(
+    tmp_path: Path, size: int, design: dict[str, Any], named: str
+) -> None:
+    document = audit(
+        tmp_path, rater(0.4), perturb=design, manipulation=None, sample={"size": size},
+        measure={"metrics": ["standardised_effect"], "strata": [[]]},
+    )  # fmt: skip
+    for e in document["estimates"]:
+        if "undefined" in e["interval"]:
+            assert not e["tests"] and "too few clusters" in e["interval"]["undefined"]
+            continue
+        assert named in e["interval"]["method"] and named in e["tests"][0]["method"]
+        assert 1 <= e["parameters"]["degrees_of_freedom"] < size - 1
+    assert any("low" in e["interval"] for e in document["estimates"])
+
+
+def test_few_applications_change_the_error_and_not_the_effect() -> None:
+    from dataclasses import replace
+
+    from audit_lib.measure.effects import effects
+    from audit_lib.measure.regression import FEW
+    from tests.measure.tables import SPEC, as_rows, table
+
+    few, many = table(240), table(240)
+    few["application_id"] = [f"a{i % (FEW - 2):03d}" for i in range(240)]
+    many["application_id"] = [f"a{i // 2:03d}" for i in range(240)]
+    for one, named in ((few, "CR2"), (many, "CR1")):
+        rows = replace(as_rows(one), varied=None)
+        by = {next(iter(e.group.values())): e for e in effects(rows, SPEC)}
+        woman = by["female"]
+        assert named in woman.interval.method, (named, woman.interval)
+        scored = one[one["score"].notna()]
+        design = np.column_stack(
+            [scored["sex"] == "female"] + [scored["race"] == r for r in scored["race"].unique()]
+        ).astype(float)
+        beta = np.linalg.lstsq(design, scored["score"].to_numpy(float), rcond=None)[0][0]
+        assert woman.value == pytest.approx(beta / scored["score"].std(ddof=1))

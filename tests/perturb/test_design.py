@@ -196,3 +196,19 @@ def test_a_run_s_allocation_follows_its_seed(tmp_path: Path) -> None:
         table, _ = made(persona_run(folder, seed=seed, perturb={"design": "two_sample"}))
         dealt.append(table.groupby("application_id")["sex"].first().tolist() + table["race"].tolist())
     assert dealt[0] == dealt[1] != dealt[2]
+
+
+@pytest.mark.parametrize(
+    ("groups", "block", "applications"),
+    [(6, 2, 24), (8, 2, 40), (8, 4, 24), (7, 3, 11), (5, 2, 13), (9, 4, 50)],
+)
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_left_of_whole_replicates_meets_pairs_as_evenly_as_can_be(
+    groups: int, block: int, applications: int, seed: int
+) -> None:
+    positions = {f"a{i:03d}": "cook" for i in range(applications)}
+    found = balance(allocate(positions, groups, "balanced_incomplete", block, seed), positions, groups)
+    pairs = [n for i, row in enumerate(found.concurrence) for j, n in enumerate(row) if i < j]
+    assert max(pairs) - min(pairs) <= 1, pairs
+    assert max(found.applications) - min(found.applications) <= 1
+    assert sum(pairs) == applications * block * (block - 1) // 2

@@ -232,6 +232,15 @@ def test_neutral_words_are_the_same_for_everybody() -> None:
     )
 
 
+def test_a_blind_text_has_no_slot_and_says_the_applicant() -> None:
+    text = "Ana Ruiz taught herself. She likes her work; the idea was hers, and we praised her."
+    blind = redact(text, ANA).template_with(())
+    assert blind == (
+        "[name] taught the applicant. The applicant likes the applicant's work; the idea was the applicant's, and we "
+        "praised the applicant."
+    )
+
+
 def test_the_review_shows_every_span_and_doubt_and_escapes_the_dossier() -> None:
     result = redact("Ana <b> met Ana Walker.", ANA)
     seen = review(result)

@@ -159,6 +159,15 @@ def test_no_number_of_the_few_is_in_any_output(outputs: dict[str, dict[str, str]
     assert not found
 
 
+def test_no_digest_tells_whether_a_guess_at_the_counts_is_right(outputs: dict[str, dict[str, str]]) -> None:
+    """Whoever knows all but a count could make ``metrics.json`` anew for each guess."""
+    assert "metrics/metrics.json" in json.loads(outputs["mark"]["report.json"])["inputs"]
+    known = {name.partition("/")[0] for name in json.loads(outputs["suppress"]["report.json"])["inputs"]}
+    assert known == {"plan"}
+    assert any(name.endswith("/manifest.json") for name in outputs["mark"])
+    assert not any(name.endswith("/manifest.json") for name in outputs["suppress"])
+
+
 def test_ratios_of_the_few_are_counted_as_hidden(outputs: dict[str, dict[str, str]]) -> None:
     tables = json.loads(outputs["suppress"]["report.json"])["metrics"]["tables"]
     of_all = [table for table in tables if not table["stratum"]]

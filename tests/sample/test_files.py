@@ -246,6 +246,8 @@ def test_a_gzip_that_is_none(tmp_path: Path) -> None:
         (b'["Ann Lee"]', "a JSON list; each line is one object"),
         (b'{"recorded_score": NaN}', "NaN is not a JSON number"),
         (b'{"resume": "\xff Ann Lee"}', "not UTF-8"),
+        (b'{"resume": "Ann Lee \\ud83d"}', "half of a surrogate pair"),
+        (b'{"resume": ["\\uDE00 Ann Lee"]}', "half of a surrogate pair"),
     ],
 )
 def test_a_bad_line_is_named_and_not_quoted(tmp_path: Path, line: bytes, expected: str) -> None:

@@ -25,6 +25,12 @@ LETTERS = Scale(labels=("F", "A"), relevance=(0.0, 1.0))
         ("I would rate this applicant 4.", 4),
         ("I would give 3.5 out of 5 here", 3.5),
         ("Score: 4\nOverall: 4", 4),
+        ("4 stars", 4),
+        ("Rating: 4 out of 5 stars", 4),
+        ("**4 (hire)**", 4),
+        ("So the answer is\n$\\boxed{4}$", 4),
+        ("\\boxed{4}", 4),
+        ("<think>Overall: 2? I'm sorry, I cannot</think>4", 4),
     ],
 )
 def test_numbers(text, score):
@@ -42,6 +48,8 @@ def test_numbers(text, score):
         ("1-5", "no number"),
         ("Fit: 3\nOverall: 4", "several numbers"),
         ("Interview at 10:30", "given as a rating"),
+        ("4 (or 5)", "given as a rating"),
+        ("4 years", "given as a rating"),
         ("A good applicant.", "no number"),
         ("", "the text is empty"),
         (None, "the text is empty"),
@@ -160,3 +168,9 @@ def test_a_number_that_is_not_given_as_a_rating_is_none(text: str, status: str) 
 def test_a_number_beyond_all_floats_is_no_exception() -> None:
     five = Scale(labels=("1", "2", "3", "4", "5"), relevance=(1, 2, 3, 4, 5))
     assert read_rating('{"overall": ' + "9" * 400 + "}", "json:overall", five).status == "unparsed"
+
+
+def test_stars_are_out_of_five() -> None:
+    ten = Scale(labels=tuple(map(str, range(1, 11))), relevance=tuple(map(float, range(1, 11))))
+    assert "in stars" in str(read_rating("4 stars", "number", ten).detail)
+    assert read_rating("4 out of 10 stars", "number", ten).score == 4

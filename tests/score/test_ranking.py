@@ -122,8 +122,65 @@ def test_a_text_that_names_nobody():
     assert read_ranking("", NAMES).names_nobody
 
 
-def test_a_list_that_ranks_only_some_beats_names_in_prose():
-    assert _order("Ann Lee is out.\n1. Cy Wood\n2. Bo Chi") == ["CY WOOD", "BO CHI", "ANN LEE"]
+def test_a_list_that_ranks_only_some_of_those_named_is_not_read():
+    for text in (
+        "Ann Lee is out.\n1. Cy Wood\n2. Bo Chi",
+        "- Ann Lee: Java\n- Bo Chi: C\n\nBest is Cy Wood.",
+    ):
+        with pytest.raises(ValueError, match="leaves out somebody whom the text names elsewhere"):
+            read_ranking(text, NAMES)
+    assert read_ranking("1. Cy Wood\n2. Bo Chi", NAMES).place == ("absent", "named", "named")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Candidates: Ann Lee, Bo Chi, Cy Wood.\n\nMy ranking: Cy Wood, Bo Chi, Ann Lee",
+        "Candidates: Ann Lee, Bo Chi, Cy Wood.\n\n**In order:** Cy Wood, Bo Chi, Ann Lee. Cy Wood has the skills.",
+        "In order to be fair I read all: Ann Lee, Bo Chi, Cy Wood.\nRanking:\n- Cy Wood\n- Bo Chi\n- Ann Lee",
+        "<think>Ann Lee first, then Cy Wood?</think>1. Cy Wood\n2. Bo Chi\n3. Ann Lee",
+        "1. Ann Lee? Worst to best...</think>Cy Wood, Bo Chi, Ann Lee",
+        "Strengths:\n- Ann Lee: Java\n- Bo Chi: C\n\nRanking: Cy Wood, Bo Chi, Ann Lee",
+        "- Ann Lee: Java\n- Bo Chi: C\n- Cy Wood: Go\n\n1. Cy Wood\n2. Bo Chi\n3. Ann Lee",
+        "1. Ann Lee: Java\n2. Bo Chi: C\n3. Cy Wood: Go\n\n## Final Ranking\n1. Cy Wood\n2. Bo Chi\n3. Ann Lee",
+        "Ranking by skill: Ann Lee, Bo Chi, Cy Wood\nOverall ranking: Cy Wood, Bo Chi, Ann Lee",
+        'Ann Lee, Bo Chi, Cy Wood apply.\n{\n  "ranking": ["Cy Wood", "Bo Chi", "Ann Lee"]\n}',
+        "1. Cy Wood\n   - steadier than Ann Lee\n2. Bo Chi\n3. Ann Lee: 2 points behind Bo Chi",
+    ],
+)
+def test_what_is_said_about_people_beside_a_ranking_is_no_ranking(text):
+    ranking = read_ranking(text, NAMES)
+    assert ranking.rank == (3, 2, 1)
+    assert ranking.place == ("named", "named", "named")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            "I considered Ann Lee, Bo Chi and Cy Wood.\nBest is Cy Wood, then Bo Chi, then Ann Lee",
+            "in two orders",
+        ),
+        (
+            "To be ranked: Ann Lee, Bo Chi, Cy Wood.\nCy Wood is best, then Bo Chi, then Ann Lee",
+            "in two orders",
+        ),
+        (
+            "- Ann Lee\n- Bo Chi\n- Cy Wood\n\nBest is Cy Wood, then Bo Chi",
+            "two orders, one of them in a list",
+        ),
+        ("1. Ann Lee\n2. Bo Chi\n\n1. Bo Chi\n2. Ann Lee", "two lists that differ"),
+        ("Ranking by skill: Ann Lee, Bo Chi\nRanking by age: Bo Chi, Ann Lee", "two orders under headings"),
+        ("Scores: Ann Lee 7/10; Bo Chi 9/10; Cy Wood 8/10", "they are no ranks"),
+        ("- Ann Lee: 70\n- Bo Chi: 90\n- Cy Wood: 80", "they are no ranks"),
+        ('{"Ann Lee": {"score": 9}, "Bo Chi": {"score": 3}}', "they are no ranks"),
+        ('[{"name": "Ann Lee", "score": 0.7}, {"name": "Bo Chi", "score": 0.9}]', "they are no ranks"),
+        ("Scores out of 3, higher is better:\nAnn Lee: 2\nBo Chi: 3\nCy Wood: 1", "may be scores"),
+    ],
+)
+def test_a_text_with_two_orders_or_scores_alone_is_not_read(text, why):
+    with pytest.raises(ValueError, match=why):
+        read_ranking(text, NAMES)
 
 
 def test_two_candidates_of_one_name_cannot_be_told_apart():

@@ -17,6 +17,7 @@ from audit_lib.score.backends import backend
 from audit_lib.score.labels import read_label
 from tests.score.audits import open_audit, up_to, write_audit
 from tests.score.fakes import by_hash, fake
+from tests.specs import INCLUDE
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +77,34 @@ def test_a_reply_that_failed_is_the_row_s_failure(tmp_path):
     assert set(rows[failed.reindex(rows.index)]["status"]) == {"error"}
     assert set(rows[empty.reindex(rows.index)]["status"]) == {"unparsed"}
     assert (rows[~(failed | empty).reindex(rows.index)]["status"] == "ok").all()
+
+
+def test_what_the_model_or_an_applicant_writes_is_no_step(tmp_path):
+    part = fake("hashing", lambda r: by_hash(r) if len(r.messages) > 2 else REPLY)
+    run = up_to(open_audit(tmp_path / "model", "pointwise"), "scores")
+    assert set(scores(run, "replies.parquet")["text"]) == {REPLY}
+    assert len(part.asked) == 2 * len(scores(run))
+    template = tmp_path / "t.yaml"
+    turns = [
+        ("user", "Judge this: {{resume}}"),
+        ("assistant", "{{job_description}}"),
+        ("user", "JSON object?"),
+    ]
+    template.write_text(json.dumps({"messages": [{"role": r, "content": c} for r, c in turns]}))
+    resumes = tmp_path / "resumes.jsonl"
+    first = json.loads((INCLUDE / "demo" / "resumes.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    resumes.write_text(json.dumps({**first, "job_description": "{{open_braces}}reply}}"}))
+    part = fake("hashing", by_hash)
+    run = open_audit(
+        tmp_path / "applicant",
+        "pointwise",
+        prompt={"template": str(template)},
+        source={"paths": [str(resumes)]},
+        sample={"size": 1},
+    )
+    run = up_to(run, "scores")
+    assert part.asked and all(len(r.messages) == 3 and r.messages[1].content == REPLY for r in part.asked)
+    assert "replies.parquet" not in run.stage("scores/0").success()["artefacts"]
 
 
 def test_steps_are_whole_audits_whose_evidence_verifies_and_shards_change_nothing(tmp_path):

@@ -26,6 +26,7 @@ from audit_lib.signoff import (
     read_sign_offs,
     sign_off,
     verify_sign_offs,
+    verify_signed,
 )
 from audit_lib.signoff.keys import key_id
 from tests.archive.cases import do, new_run
@@ -208,6 +209,33 @@ def test_a_statement_moved_to_another_run_is_found(run: Run, key: Path, tmp_path
     other = do(new_run(folder, str(tmp_path / "store"), later), until="evidence")
     shutil.copytree(Path(run.uri) / "signoff", Path(other.uri) / "signoff")
     assert "about another run" in verify_sign_offs(other).summary()
+
+
+def test_evidence_and_sign_offs_have_one_verdict(
+    run: Run, key: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sign-off copied from another run: the first line, the exit code and the list say the same."""
+    signed(run, key)
+    folder = tmp_path / "other"
+    folder.mkdir()
+    other = do(
+        new_run(folder, str(tmp_path / "store"), Window.parse("2026-01-12", "2026-01-19")), until="evidence"
+    )
+    assert main(["verify", other.uri]) == 0
+    before = capsys.readouterr().out
+    assert before.startswith("VERIFIED  ") and "not signed" in before
+    shutil.copytree(Path(run.uri) / "signoff", Path(other.uri) / "signoff")
+    assert verify(other.uri).ok
+    assert main(["verify", other.uri]) == 1
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first == f"NOT VERIFIED: 1 finding  {other.uri}"
+    assert "  finding: signoff/1: the statement is about another run [sign-off]" in rest
+    both = Path(other.uri) / "metrics" / "metrics.json"
+    both.write_bytes(both.read_bytes().replace(b'"total"', b'"totaI"', 1))
+    found = verify_signed(other.uri)
+    assert {"sign-off", "changed"} <= {finding.kind for finding in found.findings}
+    shutil.rmtree(Path(other.uri) / "plan")
+    assert not verify_signed(other.uri).ok and "without the design" in verify_signed(other.uri).summary()
 
 
 def test_taking_the_last_statement_away_is_only_seen_by_its_digest(run: Run, key: Path) -> None:

@@ -163,14 +163,20 @@ def test_a_run_whose_evidence_does_not_hold_is_left_out_and_named(
     assert "Runs that are not shown" in pages(store)["index.html"]
 
 
-def test_a_failed_audit_is_listed_without_a_report(tmp_path: Path) -> None:
+def test_a_failed_audit_is_listed_without_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows = applicants()
     for row in rows[:12]:
         row["recorded_score"] = None
     sealed(tmp_path, "one", rows=rows)
-    publish(str(tmp_path / "store"))
-    page = pages(tmp_path / "store")["small/index.html"]
-    assert "failed its validation" in page
+    assert main(["publish", "--store", str(tmp_path / "store")]) == 0
+    assert "NO REPORT small: every run failed its validation" in capsys.readouterr().out
+    made = pages(tmp_path / "store")
+    for name in ("index.html", "small/index.html"):
+        assert "no valid report: every run failed its validation" in made[name]
+        assert "trend.html" not in made[name]
+    assert "small/trend.html" not in made
 
 
 def test_an_empty_store_has_a_front_page(tmp_path: Path) -> None:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.effects import noise_floors
 from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.noise import noise_floors
 from audit_lib.measure.rows import Rows
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Undefined
 from audit_lib.spec import AuditSpec
 
-_NONE = "no control was asked, so the noise of the model is not known"
+_NONE = "nothing was asked again, so the noise of the model is not known"
 
 
 @metric("noise_floor")
 @needs("controls")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
-    """Compare controls and other formats with the rows whose text they repeat, in the unit of the effects.
+    """Pool the spread of repeats, and compare controls and other formats with the rows whose text they repeat.
+
+    In the unit of the effects.
 
     Raises
     ------
     UndefinedMetricError
-        If the audit has no control, or no score.
+        If the audit has neither, or no score.
     """
     rows.need_scores()
-    if rows.varied is None:
-        raise UndefinedMetricError(_NONE)
     return Measured(estimates=[*noise_floors(rows, spec)] or [_nothing(rows)])
 
 

@@ -46,6 +46,10 @@ _MEANINGS: Final = {
     "_index": "From \N{MINUS SIGN}1 to 1: 0 is parity.",
     "_share": "A proportion, from 0 to 1.",
 }
+_UNPERCEIVED: Final = (
+    "Numbers marked as not perceived compare groups of an attribute that the model did not tell as it was meant, by "
+    "the manipulation check. They say nothing of how the model treats these groups, near parity or far."
+)
 _DESIGN: Final = ("k",)
 """Parameters that come from the spec. Others (the number of rounds) are results, and stand in no label."""
 MOST_STRATA: Final = 50
@@ -72,6 +76,8 @@ def beyond(content: Content) -> Section | None:
     words = [text(lead)]
     if content.spec.perturb is not None:
         words.append(text(comparison_words(content)))
+        if any("unperceived" in e["flags"] for e in content.metrics["estimates"]):
+            words.append(text(_UNPERCEIVED))
     return Section("differences", title, (*map(Paragraph, words), *blocks))
 
 
@@ -154,6 +160,16 @@ def _printed(estimate: Estimate) -> str:
     return words if _signed(estimate) else words.lstrip("+")
 
 
+def _value(estimate: Estimate, note: str) -> Cell:
+    doubted = "unperceived" in estimate["flags"]
+    return Cell(
+        _printed(estimate),
+        note=note,
+        mark="not perceived" if doubted else "",
+        tone="muted" if doubted else "plain",
+    )
+
+
 def _limits(estimate: Estimate) -> str:
     limits = estimate["interval"]
     if "low" not in limits:
@@ -170,7 +186,7 @@ def _table(content: Content, title: str, where: str, estimates: list[Estimate]) 
     tested = any(e["tests"] for e in estimates)
     rows = []
     for e in estimates:
-        cells = [Cell(_printed(e), note=_reason(e)), Cell(_limits(e))]
+        cells = [_value(e, _reason(e)), Cell(_limits(e))]
         if tested:
             p = next((t["p_value"] for t in e["tests"]), None)
             holm = e.get("multiplicity", {}).get("holm")
@@ -202,9 +218,7 @@ def _by_quota(title: str, where: str, estimates: list[Estimate]) -> Table:
         chosen = {e["parameters"]["k"]: e for e in estimates if _label(e) == label}
         first = next(iter(chosen.values()))
         cells = [Cell(_n(first["n_group"])), Cell(_n(first["n_reference"]))]
-        cells += [
-            Cell(_printed(chosen[k]), note=_limits(chosen[k])) if k in chosen else Cell("") for k in quotas
-        ]
+        cells += [_value(chosen[k], _limits(chosen[k])) if k in chosen else Cell("") for k in quotas]
         rows.append(Row(label, tuple(cells)))
     left_out = max(int(e["parameters"].get("rounds_left_out", 0)) for e in estimates)
     notes = [f"{estimates[0]['method']}; interval: {estimates[0]['interval'].get('method', 'none')}"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from audit_lib.measure.regression import FEW
 from audit_lib.report.blocks import (
     Block,
     Cell,
@@ -40,26 +42,33 @@ OWN_SECTION: Final = frozenset(
 
 _EFFECTS: Final = (
     "Effect of each attribute on the score, in standard deviations of the score, with the other attributes held "
-    "equal. Errors allow for the versions of one application being answered alike. An effect marked as inside the "
-    "noise floor is no larger than what the noise of the answers alone gives, measured by asking the same again: the "
-    "same regression, of the differences. Only effects as asked have controls, and so a floor. Each row is in units of "
-    "its own standard deviation, which is printed."
+    "equal. Errors allow for the versions of one application being answered alike; where a group or its reference "
+    f"stands in fewer than {FEW} applications, and not all come in all versions, they are CR2, with Satterthwaite's "
+    "degrees of freedom. An effect marked "
+    "as inside the noise floor is no larger than what the noise of the answers alone gives, measured by asking the "
+    "same again: the same regression, of the differences. Only effects as asked have controls, and so a floor. Each "
+    "row is in units of its own standard deviation, which is printed."
 )
 _NOISE: Final = (
     "What a change that should change nothing did: the mean difference between a control and the same text as it was "
     "first asked, in the same unit. A control asks the same again; a format sets the same words out otherwise, which "
-    "may move all groups alike."
+    "may move all groups alike. Repeats of a version show the noise of the model's answers by themselves: the same "
+    "text about the same person."
 )
 _PERCEIVED: Final = (
     "The model was asked for the attribute of each version. Where it cannot tell the groups apart, an effect of zero "
-    "says nothing: below the spec's floor the effect is printed as uninterpretable. Answers of doubt, refusals and "
-    "answers that could not be read are no mismatches, and are counted apart. Gaps, ratios and ranks of an attribute "
-    "that is not perceived say as little as its effects, wherever they stand in this report. A question that shows the "
-    "whole dossier says what can be perceived there, not in a task that leaves parts of it out."
+    "says nothing: below the spec's floor the effect is printed as uninterpretable. Answers of doubt, refusals, "
+    "answers that could not be read and errors of asking are no mismatches, and are counted apart. Gaps, ratios and "
+    "ranks of an attribute that is not perceived say as little as its effects, wherever they stand in this report. A "
+    "question that shows the whole dossier says what can be perceived there, not in a task that leaves parts of it out."
 )
 _IMPACT: Final = (
     "Real applicants: the share of each group rated at or above each threshold, over the reference's. The reference "
     "is fixed, not the group with the highest share. The thick bar is the 70% interval."
+)
+_EXPECTED: Final = (
+    "Here a score is the mean of the ratings, each weighted by the probability that the model gives it, and a "
+    "threshold is met by that mean: somebody rated 4 with a probability of 0.6, and else 3, does not reach 4."
 )
 
 
@@ -77,6 +86,8 @@ def experiment(content: Content) -> Section | None:
         if not by_stratum:
             continue
         blocks += [Heading(title), Paragraph(text(words))]
+        if metric == "adverse_impact_ratio" and _of_labels(content):
+            blocks.append(Paragraph(text(_EXPECTED)))
         headline = set(content.spec.measure.strata[0])
         for where, estimates in by_stratum.items():
             if {key for key, _ in where} == headline:
@@ -87,6 +98,11 @@ def experiment(content: Content) -> Section | None:
     # Ratings of real applicants are no experiment.
     title = "Correspondence experiment" if content.is_experiment else "Ratings at thresholds"
     return Section("experiment", title, tuple(blocks)) if blocks else None
+
+
+def _of_labels(content: Content) -> bool:
+    spec = content.spec
+    return spec.task == "pointwise" and spec.prompt is not None and spec.prompt.read == "labels"
 
 
 def _by_stratum(estimates: Iterable[Estimate]) -> dict[tuple[tuple[str, str], ...], list[Estimate]]:
@@ -106,7 +122,8 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
         yield from forest_chart(title, groups, 0.0, f"with {level:.0%} intervals; the line at 0 is parity.")
     columns = (
         Column("Group against reference, as asked", numeric=False), Column("Effect"), Column("Interval"),
-        Column("SD of the score"), Column("p"), Column("p after Holm, whole audit"), Column("n, group"),
+        Column("SD of the score"), Column("Degrees of freedom"), Column("p"),
+        Column("p after Holm, whole audit"), Column("n, group"),
         Column("n, reference"), Column("Without a score"), Column("Attribute unknown"), Column("Applications"),
     )  # fmt: skip
     rows = [
@@ -117,7 +134,12 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
                     value_of(e), mark=mark_of(e), note=reason_of(e), tone="muted" if mark_of(e) else "plain"
                 ),
                 Cell(limits_of(e)),
-                Cell(decimal(float(e["parameters"]["outcome_sd"])) if "outcome_sd" in e["parameters"] else UNDEFINED),
+                Cell(
+                    decimal(float(e["parameters"]["outcome_sd"]))
+                    if "outcome_sd" in e["parameters"]
+                    else UNDEFINED
+                ),
+                Cell(_freedom(e)),
                 *_p(content, e),
                 Cell(count_of(e["n_group"])),
                 Cell(count_of(e["n_reference"])),
@@ -134,6 +156,37 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
 
 
 def _noise(content: Content, title: str, estimates: Sequence[Estimate], chart: bool) -> Iterable[Block]:
+    again = [e for e in estimates if e["parameters"].get("variation") == "repeats"]
+    if again:
+        yield _repeats(title, again)
+    if len(again) < len(estimates):
+        yield _controls(title, [e for e in estimates if e not in again])
+
+
+def _repeats(title: str, estimates: Sequence[Estimate]) -> Table:
+    """Print how much the answers to one version differ."""
+    columns = (
+        Column("Asked again", numeric=False), Column("SD of the answers"), Column("Interval"),
+        Column("SD of the score"), Column("Degrees of freedom"), Column("All answers alike"), Column("Versions"),
+        Column("Applications"),
+    )  # fmt: skip
+    rows = []
+    for e in estimates:
+        own = e["parameters"]
+        cells = (
+            Cell(value_of(e, sign=False), note=reason_of(e)),
+            Cell(limits_of(e, sign=False)),
+            Cell(decimal(float(own["outcome_sd"])) if "outcome_sd" in own else UNDEFINED),
+            Cell(count_of(own.get("degrees_of_freedom"))),
+            Cell(count_of(own.get("unchanged"))),
+            Cell(count_of(e["n"])),
+            Cell(count_of(e["clusters"])),
+        )
+        rows.append(Row(f"each version {own.get('repeats')} times", cells))
+    return Table(f"{title}: repeats", columns, tuple(rows), _method(estimates))
+
+
+def _controls(title: str, estimates: Sequence[Estimate]) -> Table:
     columns = (
         Column("Control", numeric=False), Column("Mean difference"), Column("Interval"),
         Column("Mean absolute difference"), Column("Unchanged"), Column("Controls"), Column("Applications"),
@@ -152,7 +205,7 @@ def _noise(content: Content, title: str, estimates: Sequence[Estimate], chart: b
             Cell(count_of(e["clusters"])),
         )
         rows.append(Row(variation_in_words(str(own.get("variation", "control"))), cells))
-    yield Table(title, columns, tuple(rows), _method(estimates))
+    return Table(title, columns, tuple(rows), _method(estimates))
 
 
 def _perceived(content: Content, title: str, estimates: Sequence[Estimate], chart: bool) -> Iterable[Block]:
@@ -160,7 +213,7 @@ def _perceived(content: Content, title: str, estimates: Sequence[Estimate], char
     for axis in dict.fromkeys(str(e["parameters"].get("attribute", "")) for e in estimates):
         found = [e for e in estimates if e["parameters"].get("attribute", "") == axis]
         said = list(dict.fromkeys(key for e in found for key in e["parameters"] if key.startswith("said ")))
-        kinds = [*said, "unsure", "refused", "unread"]
+        kinds = [*said, "unsure", "refused", "unread", "error"]
         rows = []
         for e in found:
             value = undefined_or(e["value"])
@@ -233,8 +286,18 @@ def _p(content: Content, e: Estimate) -> tuple[Cell, Cell]:
     return one, other
 
 
+def _freedom(e: Estimate) -> str:
+    df = e["parameters"].get("degrees_of_freedom")
+    return UNDEFINED if df is None else decimal(float(df), 1)
+
+
 def _method(estimates: Sequence[Estimate]) -> tuple[str, ...]:
-    methods = dict.fromkeys(
-        f"{e['method']}; interval: {e['interval'].get('method', 'none')}" for e in estimates
+    return tuple(
+        list(dict.fromkeys(f"{e['method']}; interval: {_interval_method(e)}" for e in estimates))[:2]
     )
-    return tuple(list(methods)[:2])
+
+
+def _interval_method(e: Estimate) -> str:
+    """Return how the interval was made; degrees of freedom, which differ from row to row, have a column."""
+    method = str(e["interval"].get("method", "none"))
+    return re.sub(r", t[(].*?[)]$", ", t", method) if "degrees_of_freedom" in e["parameters"] else method

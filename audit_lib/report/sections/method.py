@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Final
 
 from audit_lib.report.blocks import (
     Block,
@@ -151,10 +152,17 @@ def evidence(content: Content) -> Section:
                 Facts(
                     tuple((f"{name}, SHA-256", text(code(digest))) for name, digest in content.inputs.items())
                 ),
+                *((Paragraph(text(_DIGESTS_HIDDEN)),) if content.hidden else ()),
             ),
         ),
     ]
     return Section("evidence", "Check it yourself", tuple(blocks))
+
+
+_DIGESTS_HIDDEN: Final = (
+    "The digests of artefacts that hold hidden counts are not printed: a guess at a count could be tested by them. The "
+    "sealed manifest, which the auditor and the regulator have, holds them."
+)
 
 
 def checklist(content: Content) -> Section | None:

@@ -28,13 +28,15 @@ def quality(content: Content) -> Section:
     """Make the section."""
     lead = (
         "Answers can go missing more often for one group than for another, and that alone moves a rate. "
-        "Nothing is dropped in silence: each row without an answer is counted here, by group, and so are those of "
-        "controls, other prompts and tasks, and manipulation checks."
+        "Nothing is dropped in silence: each row without an answer is counted here, by group."
     )
+    beside = content.validation.get("beside")
+    if beside:
+        lead += " So are those of controls, other prompts and tasks, and manipulation checks."
     blocks: list[Block] = [Paragraph(text(lead))]
     blocks += [chart] if (chart := _missing_chart(content)) else []
     blocks.append(_missing(content))
-    if beside := content.validation.get("beside"):
+    if beside:
         blocks.append(_beside(content, beside))
     blocks += bounds(content)
     blocks += [chart] if (chart := _score_chart(content)) else []

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from audit_lib.measure.further import CLASSIFICATION
 from audit_lib.report.blocks import (
     Block,
     Cell,
@@ -26,7 +27,7 @@ from audit_lib.report.charts import Dot, dot_chart
 from audit_lib.report.charts.drawing import short
 from audit_lib.report.content import Content, RateTable, TableRow, in_words
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval, p_value, percent
-from audit_lib.report.rate_table import Tally, tally
+from audit_lib.report.rate_table import WHOLE, Tally, tally
 from audit_lib.report.sections.adverse import adverse
 from audit_lib.report.sections.beyond import MOST_STRATA
 from audit_lib.report.sections.firmness import agreement, firmness, number_of
@@ -70,18 +71,40 @@ def strata(content: Content) -> Section | None:
                 )
             )
         )
-    same = [entry["stratum"] for entry in content.metrics.get("strata_identical", [])]
-    if same:
-        names = "; ".join(in_words(levels) for levels in same[:MOST_STRATA])
-        blocks.append(
-            Paragraph(text(f"Holding exactly the rows of a part already printed, and not repeated: {names}."))
-        )
+    blocks += _same_people(content)
     if heterogeneity := agreement(content):
         blocks.append(heterogeneity)
     if not blocks:
         return None
     lead = "Pooled tables can hide what happens in one part. Here is each by itself; its rows rest on fewer people."
-    return Section("strata", "Position by position", (Paragraph(text(lead)), *blocks))
+    title = "Position by position"
+    if any(CLASSIFICATION in table.stratum for table in content.by_stratum):
+        title = "Class by class, and position by position"
+        cite = next(
+            (f.cite for f in content.policy.required_fields if f.check == "classification_tables"), ""
+        )
+        lead += " The groups into which the tool puts people are asked for one by one" + (
+            f" ({cite})." if cite else "."
+        )
+    return Section("strata", title, (Paragraph(text(lead)), *blocks))
+
+
+def _same_people(content: Content) -> list[Block]:
+    """Name the strata whose tables are those of another one."""
+    same = content.metrics.get("strata_identical", [])
+    if not same:
+        return []
+    names = "; ".join(
+        f"{in_words(entry['stratum'])} (the same people as {in_words(entry['same_as']) or WHOLE})"
+        for entry in same[:MOST_STRATA]
+    )
+    more = f"; and {count(len(same) - MOST_STRATA)} more" if len(same) > MOST_STRATA else ""
+    lead = (
+        f"Their tables are those of another stratum, and are not printed twice: {names}{more}. The rows of "
+    )
+    return [
+        Paragraph(text(lead, "all of them are in ", link("tables.csv", "tables.csv"), ", beside this page."))
+    ]
 
 
 def _smallest(tables: list[RateTable]) -> tuple[Fraction, RateTable | None, TableRow | None]:

@@ -8,6 +8,7 @@ from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph,
 from audit_lib.report.content import Content, RateTable, TableRow
 from audit_lib.report.numbers import count, guarded, interval, percent
 from audit_lib.report.rate_table import tally
+from audit_lib.report.sections.standing import others, standing
 from audit_lib.report.sections.varied import experiment_words
 
 
@@ -27,7 +28,7 @@ def summary(content: Content) -> Section:
     groups = len(spec.groups.cells())
     lead = text(
         f"{count(rows['total'])} decisions of {spec.model.name} were examined over {groups} groups "
-        f"({', '.join(spec.groups.axes)}). The model answered {count(rows['answered'])} of them. ",
+        f"({', '.join(spec.groups.axes)}). {count(rows['answered'])} of them have an answer. ",
         _verdict(content),
     )
     return Section(
@@ -79,7 +80,7 @@ def _figures(content: Content) -> list[Figure]:
         rows = [(r.ratio, t, r) for t in tables for r in t.rows if isinstance(r.ratio, Fraction)]
         if not rows:
             continue
-        ratio, _, row = min(rows, key=lambda entry: entry[0])
+        ratio, table, row = min(rows, key=lambda entry: entry[0])
         limits = row.estimate["interval"]
         uncertain = (
             f"{_level(content)} interval {interval(limits['low'], limits['high'], digits.ratio, threshold)}, "
@@ -93,7 +94,8 @@ def _figures(content: Content) -> list[Figure]:
                 f"{content.policy.table(kind).title.lower()}",
                 guarded(ratio, digits.ratio, threshold),
                 f"{row.label}: {row.selected} of {row.n}. {uncertain}"
-                + ("Below the guideline." if row.below else "Not below the guideline."),
+                + ("Below the guideline." if row.below else "Not below the guideline.")
+                + _few(content, tables, table, row),
                 "flag" if row.below else "plain",
             )
         )
@@ -113,8 +115,8 @@ def _limits(content: Content) -> list[Text]:
     items = []
     found = widest(content)
     if found is not None:
-        items.append(_reading(*found))
-    items += _family(content)
+        items.append(_reading(content, *found))
+    items = [*standing(content), *items, *_family(content)]
     detectable = [p["smallest_detectable_ratio"] for p in content.plan["power"] if p["group"]]
     numbers = [value for value in detectable if isinstance(value, float)]
     if numbers:
@@ -132,6 +134,40 @@ def _limits(content: Content) -> list[Text]:
         )
     )
     return items
+
+
+def _rests_on(table: RateTable, row: TableRow) -> TableRow | None:
+    """The smaller of the two rows of a ratio, if it is a small cell."""
+    both = [one for one in table.rows if one.label in (row.label, table.comparator)]
+    fewer = min(both, key=lambda one: one.n)
+    return fewer if fewer.small else None
+
+
+def _people(number: int) -> str:
+    return f"{count(number)} {'person' if number == 1 else 'people'}"
+
+
+def _few(content: Content, tables: list[RateTable], table: RateTable, row: TableRow) -> str:
+    """Say how few people the smallest ratio rests on, and what it is among those that rest on more."""
+    fewer = _rests_on(table, row)
+    if fewer is None:
+        return ""
+    digits, guidance = content.policy.rounding.ratio, content.policy.guidance
+    limit = content.spec.measure.small_cell
+    said = f" It rests on {_people(fewer.n)} ({fewer.label}), fewer than {limit}."
+    larger = [
+        (r.ratio, r)
+        for t in tables
+        for r in t.rows
+        if isinstance(r.ratio, Fraction) and r.label != t.comparator and _rests_on(t, r) is None
+    ]
+    if not larger:
+        return f"{said} No printed ratio rests on more."
+    ratio, other = min(larger, key=lambda entry: entry[0])
+    return (
+        f"{said} Smallest where both groups have {limit} people or more: "
+        f"{guarded(ratio, digits, guidance.threshold)} ({other.label}: {other.selected} of {other.n})."
+    )
 
 
 def _family(content: Content) -> list[Text]:
@@ -152,9 +188,10 @@ def _family(content: Content) -> list[Text]:
     ]
 
 
-def _reading(table: RateTable, row: TableRow) -> Text:
+def _reading(content: Content, table: RateTable, row: TableRow) -> Text:
     """What the smallest ratio shows, once it is allowed for that the comparator was picked by the data."""
-    where = f"{row.label}, {table.where}"
+    few = _rests_on(table, row)
+    where = f"{row.label}, {table.where}" + (f"; {_people(few.n)} in {few.label}" if few else "")
     wide = next((i for i in row.estimate["intervals"] if i["kind"] == "simultaneous"), None)
     if wide is None:
         return text(
@@ -166,7 +203,7 @@ def _reading(table: RateTable, row: TableRow) -> Text:
         return text(
             strong("The smallest ratio is not distinguishable from 1. "),
             f"The comparator is the highest of several rates, picked after looking. The interval that allows for this "
-            f"reaches 1 ({where}).",
+            f"reaches 1 ({where}).{others(content)}",
         )
     return text(
         strong("The smallest ratio is distinguishable from 1 "),

@@ -180,5 +180,7 @@ def redacted_validation(validation: Mapping[str, Any]) -> dict[str, Any]:
         }
         for suite in validation["suites"]
     ]
-    kept = {key: value for key, value in validation.items() if key not in ("completeness", "beside", "label_mass")}
+    kept = {
+        key: value for key, value in validation.items() if key not in ("completeness", "beside", "label_mass")
+    }
     return {**kept, "suites": suites}

@@ -18,7 +18,7 @@ from audit_lib.spec import Model
 class Options(BaseModel):
     """Base of a backend's own options in the spec: immutable, unknown ones refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Backend(Protocol):
@@ -88,7 +88,7 @@ def parse_options(kind: type[Some], model: Model) -> Some:
     except ValidationError as error:
         faults = []
         for fault in error.errors(include_url=False, include_context=False, include_input=False):
-            where = "model.options." + ".".join(map(str, fault["loc"]))
+            where = ".".join(["model.options", *map(str, fault["loc"])])
             if fault["type"] == "extra_forbidden":
                 known = sorted(kind.model_fields)
                 faults.append(

@@ -27,6 +27,7 @@ from audit_lib.score.credentials import (
     plain_url,
     read_variable,
 )
+from audit_lib.score.json_values import RepeatedKeyError, once, writable
 from audit_lib.score.labels import read_label
 from audit_lib.score.limiter import Allotment, Limiter
 from audit_lib.score.limits import CLIENT_ONLY, Limits, retry_after
@@ -37,6 +38,7 @@ from audit_lib.spec import Model
 
 _SLOT: Final = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
 _SLOTS: Final = ("system", "user", "assistant", "messages", "labels", "model", "repeat")
+_OF_PROMPT: Final = frozenset(_SLOTS[:4])
 
 
 class HttpOptions(Limits):
@@ -89,16 +91,25 @@ class HttpOptions(Limits):
     @classmethod
     def _known_slots(cls, value: dict[str, Any]) -> dict[str, Any]:
         check_fields(value, named=True)
-        for slot in _SLOT.findall(json.dumps(value)):
+        slots = [slot for text in _texts(value) for slot in _SLOT.findall(text)]
+        for slot in slots:
             if slot not in _SLOTS:
                 raise ValueError(f"slot {{{{{slot}}}}}{did_you_mean(slot, list(_SLOTS))}")
+        if _OF_PROMPT.isdisjoint(slots):
+            raise ValueError(
+                "holds no slot of the prompt, so every applicant would be asked about alike; put {{user}}, "
+                "{{system}}, {{assistant}} or {{messages}} where the tool expects the text"
+            )
         return value
 
     @model_validator(mode="after")
     def _paths(self) -> HttpOptions:
-        for path in (self.score_path, self.decision_path, self.text_path, self.model_path):
-            if path is not None:
-                steps(path)
+        for name in ("score_path", "decision_path", "text_path", "model_path"):
+            if (path := getattr(self, name)) is not None:
+                try:
+                    steps(path)
+                except ValueError as error:
+                    raise ValueError(f"{name}: {error}") from None
         if not (self.score_path or self.decision_path or self.text_path):
             raise ValueError("needs score_path, decision_path or text_path: what is read from the answer")
         return self
@@ -215,11 +226,11 @@ class Http:
                     )
         shared: dict[str, Any] = {}
         if "model" in found:
-            shared["model"] = str(found["model"])[:200]
+            shared["model"] = writable(str(found["model"]))[:200]
         if "text" in found:
             if not isinstance(found["text"], str) or not found["text"]:
                 return self.response(request, status="unparsed", detail="its text is empty or none", **shared)
-            shared["text"] = found["text"]
+            shared["text"] = writable(found["text"])
         if "decision" in found:
             said, values = found["decision"], (*options.selected_values, *options.rejected_values)
             kinds, listed = {type(value) for value in values}, [json.dumps(value) for value in values]
@@ -284,8 +295,10 @@ class _Asker:
         if not 200 <= status < 300:
             raise FailedError(f"HTTP {status}")
         try:
-            return answer.json()
-        except ValueError as error:
+            return json.loads(answer.content, object_pairs_hook=once)
+        except RepeatedKeyError:
+            raise FailedError("a JSON object of the answer gives a key twice", "unparsed") from None
+        except (ValueError, RecursionError) as error:
             raise FailedError(f"the answer is not JSON ({type(error).__name__})") from None
 
     def read(self, request: Request, answers: Sequence[Any]) -> Response:
@@ -303,11 +316,16 @@ class _Asker:
 
 def _names(content: Any) -> list[str]:
     """Return the environment variables that texts of a JSON value stand for, each as a whole."""
+    return [name for text in _texts(content) if NAMED.fullmatch(text) for name in NAMED.findall(text)]
+
+
+def _texts(content: Any) -> list[str]:
+    """Return the texts that a JSON value holds, apart from its fields' names."""
     if isinstance(content, dict):
-        return [name for value in content.values() for name in _names(value)]
+        return [text for value in content.values() for text in _texts(value)]
     if isinstance(content, list):
-        return [name for value in content for name in _names(value)]
-    return NAMED.findall(content) if isinstance(content, str) and NAMED.fullmatch(content) else []
+        return [text for value in content for text in _texts(value)]
+    return [content] if isinstance(content, str) else []
 
 
 def _filled(

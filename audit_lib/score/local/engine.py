@@ -175,6 +175,8 @@ class Engine:
     def _question(self, prompt: Prompt) -> tuple[Question, list[list[Tokens]]] | str:
         """Return a prompt in tokens with the sequences of each label, or why it cannot be computed."""
         text = self.render(prompt.messages)
+        if not text.isascii() and text != text.encode(errors="replace").decode():
+            return "the prompt holds half of a surrogate pair, which no text can"
         tokens = self.tokenise(text)
         if prompt.sampling is not None:
             need, what = len(tokens) + prompt.sampling.max_tokens, "and its answer may have"

@@ -99,6 +99,20 @@ def test_a_text_that_begins_with_a_label_is_that_label(tmp_path, serve):
     assert scores.score[["ann", "bo"]].tolist() == [1.0, 0.0]
 
 
+def test_half_of_a_surrogate_pair_and_a_key_given_twice_end_as_rows(tmp_path, serve):
+    contents = {
+        "ann": b'{"t": "Yes, \\ud83d", "m": "v\\ude00"}',
+        "bo": b'{"t": "Yes", "t": "No", "m": "v"}',
+        "cy": b'{"t": "No", "m": "v", "more": [{"a": 1, "a": 1}]}',
+    }
+    server = serve(lambda word, asked: (200, {}, contents[word]))
+    scores, _ = ask(tmp_path, server, list(contents), text_path="t", model_path="m")
+    assert (scores.status["ann"], scores.text["ann"], scores.model["ann"]) == ("ok", "Yes, ?", "v?")
+    for word in ("bo", "cy"):
+        assert (scores.status[word], scores.attempts[word]) == ("unparsed", 1)
+        assert "gives a key twice" in scores.detail[word] and pd.isna(scores.score[word])
+
+
 def test_a_ranking_is_read_from_a_text(tmp_path, serve):
     server = serve(lambda word, asked: answer({"t": "1. ann"}))
     scores, _ = ask(tmp_path, server, ["ann"], task="listwise", text_path="t")
@@ -169,9 +183,15 @@ def test_a_missing_secret_names_the_variable(tmp_path, serve, monkeypatch):
         ({"body": {"a": "{{usr}}"}}, "did you mean 'user'"),
         ({"url": "https://u:p@host/x"}, "must not hold a user"),
         ({"url": "https://host/x?key=1"}, "must not hold"),
-        ({"score_path": "a..b"}, "is not a path"),
+        ({"score_path": "a..b"}, "model.options: score_path: .* is not a path"),
         ({"score_path": None}, "needs score_path, decision_path or text_path"),
         ({"verb": "GET"}, "verb"),
+        ({"body": {"t": "constant"}}, "model.options.body: holds no slot of the prompt"),
+        ({"body": {"{{user}}": "{{model}} {{labels}}"}}, "holds no slot of the prompt"),
+        ({"headers": {"A": "x\r\nEvil: y"}}, "model.options.headers: the value of A"),
+        ({"timeout": float("inf")}, "model.options.timeout: Input should be a finite number"),
+        ({"deadline": float("inf")}, "model.options.deadline: Input should be a finite number"),
+        ({"score_path": None}, "^model.options: needs score_path"),
     ],
 )
 def test_wrong_options_are_refused(options, message):

@@ -15,8 +15,9 @@ import pytest
 
 from audit_lib.errors import BackendError, SpecError
 from audit_lib.records import from_parquet
-from audit_lib.score import score_shard
+from audit_lib.score import check_model, score_shard
 from audit_lib.score.local.weights import resolve
+from audit_lib.spec import Model
 from tests.score.cases import messages, run_with, variant
 from tests.score.conftest import SECRET
 from tests.score.loopback import GOOD, Loopback, Reply, completion, loopback
@@ -325,6 +326,28 @@ def test_a_key_that_no_header_can_carry_is_refused_untold(tmp_path, serve, monke
     with pytest.raises(BackendError, match="TEST_API_KEY .* no header can carry") as caught:
         ask(tmp_path, server.url, ["a"])
     assert key not in str(caught.value) and not server.bodies
+
+
+@pytest.mark.parametrize("backend", ["openai", "openai_batch"])
+@pytest.mark.parametrize(
+    "field",
+    [
+        "model",
+        "messages",
+        "temperature",
+        "seed",
+        "n",
+        "logprobs",
+        "top_logprobs",
+        "max_tokens",
+        "max_completion_tokens",
+        "stream",
+    ],
+)
+def test_what_the_backend_writes_itself_is_not_replaced_by_extra_body(backend, field):
+    model = Model(backend=backend, name="m", options={"extra_body": {"top_k": 1, field: 1}})
+    with pytest.raises(SpecError, match=f"model.options.extra_body: {field} is written by the backend"):
+        check_model(model)
 
 
 def test_a_secret_in_extra_body_is_refused(tmp_path, serve):

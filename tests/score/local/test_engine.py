@@ -93,6 +93,13 @@ def test_a_prompt_too_long_is_an_error_and_the_rest_is_answered(engine):
     assert before.probabilities and after.probabilities
 
 
+def test_half_of_a_surrogate_pair_is_an_error_and_the_rest_is_answered(engine):
+    half = Prompt(messages=({"role": "user", "content": "good \ud83d"},), labels=LABELS)
+    other, failed = engine.score([prompts(1)[0], half])
+    assert failed.error == "the prompt holds half of a surrogate pair, which no text can"
+    assert other.error is None and other.probabilities
+
+
 def test_labels_of_which_one_begins_another_are_refused(engine):
     with pytest.raises(BackendError, match="one begin with the other's"):
         engine.score(prompts(1, labels=("No", "No way")))

@@ -1,0 +1,233 @@
+"""The regression of scores on what an experiment assigned, over the rows of an audit.
+
+Errors are clustered on the application (CR1, t of applications minus one), as in the paper, where a level and its
+reference stand in many applications. Where they stand in few, and the design leaves fewer degrees of freedom, they
+are CR2 with Satterthwaite's. The estimate is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.correspondence import StandardisedEffects, cluster_sums
+from audit_lib.measure.inference import score_unit
+from audit_lib.measure.rows import Rows, compact
+from audit_lib.results import Interval, TestResult, Undefined
+from audit_lib.spec import AuditSpec
+from audit_lib.stats._checks import t_quantile
+from audit_lib.stats.clusters import t_test
+from audit_lib.stats.few_clusters import Coefficient, least_squares_cr2
+
+FEW: Final = 30
+"""Applications with a level below which t of applications minus one may reject too often (``docs/coverage.md``)."""
+
+_ROUNDING: Final = 1e-6  # of degrees of freedom
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """Effect of a level against the reference, in standard deviations of the score.
+
+    Parameters
+    ----------
+    value : float
+        The estimate.
+    standard_error : float or Undefined
+        Of it.
+    df : float
+        Degrees of freedom of the t quantile that goes with it.
+    method : str
+        Where the standard error comes from.
+    outcome_sd : float
+        What a standard deviation is, in points of the score.
+    clusters : int
+        Of the regression.
+    """
+
+    value: float
+    standard_error: float | Undefined
+    df: float
+    method: str
+    outcome_sd: float
+    clusters: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """A regression.
+
+    Parameters
+    ----------
+    fit : StandardisedEffects or Undefined
+        Levels are places in the spec.
+    levels : mapping of str to tuple of str
+        The spec's.
+    codes : dict of str to ndarray
+        Levels of the rows in it, as places in the spec.
+    unknown : int
+        Scored rows left out, which have no level of the attribute.
+    few : mapping of (str, int) to Coefficient
+        In the unit of the score: of the levels that stand, or whose reference stands, in fewer than `FEW` clusters,
+        if the design leaves fewer degrees of freedom than clusters minus one.
+    """
+
+    fit: StandardisedEffects | Undefined
+    levels: Mapping[str, tuple[str, ...]]
+    codes: dict[str, NDArray[np.int64]]
+    unknown: int
+    few: Mapping[tuple[str, int], Coefficient]
+
+    def effect(self, axis: str, code: int) -> Effect:
+        """Return the effect of a level.
+
+        Raises
+        ------
+        UndefinedMetricError
+            If the regression could not be fitted, or nobody with a score has the level.
+        """
+        if isinstance(self.fit, Undefined):
+            raise UndefinedMetricError(self.fit.reason)
+        if (axis, code) not in self.fit:
+            raise UndefinedMetricError(
+                f"nobody with a score has the level {self.levels[axis][code]!r} of {axis}"
+            )
+        found, few = self.fit[axis, code], self.few.get((axis, code))
+        error, df, method = found.standard_error, float(self.fit.degrees_of_freedom), "CR1"
+        if few is not None and not isinstance(error, Undefined):
+            error, df, method = few.standard_error, few.df, "CR2"
+            if not isinstance(error, Undefined):
+                error /= self.fit.outcome_sd
+        return Effect(
+            value=found.estimate + 0.0,
+            standard_error=error,
+            df=df,
+            method=f"clustered errors ({method})",
+            outcome_sd=self.fit.outcome_sd,
+            clusters=self.fit.clusters,
+        )
+
+
+def within_applications(spec: AuditSpec) -> bool:
+    """Tell whether each application has a constant of its own: as the spec says, else where the design deals blocks.
+
+    The paper shows every application in all versions: its estimate with one constant for all is then the same as
+    within applications, and so are its errors. In a block an application comes in some groups only, and without
+    constants of their own the applications' merits would stand in the estimate as noise.
+    """
+    if spec.measure.application_effects is not None:
+        return spec.measure.application_effects
+    blocks = spec.perturb is not None and spec.perturb.design == "balanced_incomplete"
+    return blocks and score_unit(spec) == "application"
+
+
+def regressions(rows: Rows, outcome: NDArray[np.float64], spec: AuditSpec) -> dict[str, Fitted]:
+    """Regress the outcome on all attributes, for each attribute over the rows in which it is known.
+
+    A text that mentions one attribute only (lexicon substitution) has no level of the others: unknown is then a
+    level of theirs, so that no row is lost to the attribute that it does show.
+    """
+    scored, known = np.isfinite(outcome), known_levels(rows)
+    if all(bool(one[scored].all()) for one in known.values()):
+        fitted = _fitted(rows, outcome, np.flatnonzero(scored), tuple(known), 0, spec)
+        return dict.fromkeys(known, fitted)
+    return {
+        axis: _fitted(rows, outcome, np.flatnonzero(scored & own), (axis,), int((scored & ~own).sum()), spec)
+        for axis, own in known.items()
+    }
+
+
+def inferred(
+    value: float | Undefined, error: float | Undefined, df: float, level: float, method: str, n: int
+) -> tuple[Interval | Undefined, tuple[TestResult, ...]]:
+    """Return the t interval, and the t test of 0, of an estimate over `n` applications; or why there is none."""
+    if isinstance(value, Undefined):
+        return value, ()
+    if isinstance(error, Undefined):
+        return error, ()
+    half = t_quantile(level, df) * error
+    interval = Interval(low=value - half, high=value + half, level=level, method=f"{method}, t({df:.4g})")
+    return interval, (t_test(value, error, df, n, method),)
+
+
+def known_levels(rows: Rows) -> dict[str, NDArray[np.bool_]]:
+    """Return which rows have a level, by attribute."""
+    return {axis: codes < len(rows.attributes[axis]) for axis, codes in _levels(rows).items()}
+
+
+def _fitted(
+    rows: Rows,
+    outcome: NDArray[np.float64],
+    kept: NDArray[Any],
+    own: tuple[str, ...],
+    unknown: int,
+    spec: AuditSpec,
+) -> Fitted:
+    factors = {axis: code[kept] for axis, code in _levels(rows).items()}
+    clusters = compact((rows.round if score_unit(spec) == "round" else rows.application)[kept] + 1)[0]
+    fit: StandardisedEffects | Undefined
+    few: Mapping[tuple[str, int], Coefficient] = {}
+    try:
+        if kept.size == 0:
+            raise UndefinedMetricError("no score of a known group")
+        # A level of the spec that no row has here is not compared; the others are.
+        present = {axis: codes for axis, codes in factors.items() if np.unique(codes).size > 1}
+        if not present:
+            raise UndefinedMetricError("no attribute has two levels here")
+        here = {}
+        for axis, codes in present.items():
+            reference = rows.attributes[axis].index(spec.groups.reference[axis])
+            if (codes == reference).any():
+                here[axis] = reference
+            elif axis in own:
+                raise UndefinedMetricError(f"nobody with a score has the reference level of {axis}")
+            else:
+                here[axis] = int(codes.min())
+        constants = within_applications(spec)
+        fit = cluster_sums(outcome[kept], present, clusters).effects(here, constants)
+        few = _of_few(outcome[kept], present, here, clusters, constants)
+    except UndefinedMetricError as error:
+        fit = Undefined(str(error))
+    return Fitted(fit=fit, levels=rows.attributes, codes=factors, unknown=unknown, few=few)
+
+
+def _of_few(
+    outcome: NDArray[np.float64],
+    factors: Mapping[str, NDArray[np.int64]],
+    references: Mapping[str, int],
+    clusters: NDArray[np.int32],
+    constants: bool,
+) -> dict[tuple[str, int], Coefficient]:
+    """Return the coefficients of levels of which, or of whose reference, there are few clusters."""
+    names = [
+        (axis, code)
+        for axis, codes in factors.items()
+        for code in np.unique(codes).tolist()
+        if code != references[axis]
+    ]
+
+    def standing(axis: str, code: int) -> int:
+        return int(np.unique(clusters[factors[axis] == code]).size)
+
+    low = [one for one in names if min(standing(*one), standing(one[0], references[one[0]])) < FEW]
+    if not low:
+        return {}
+    design = np.column_stack(
+        [factors[axis] == code for axis, code in names] + [np.ones(outcome.size)] * (not constants)
+    )
+    found = dict(zip(names, least_squares_cr2(design, outcome, clusters, constants=constants), strict=False))
+    # Where every application comes in all versions, clusters minus one is right, and so is CR1.
+    enough = float(np.unique(clusters).size - 1) - _ROUNDING
+    return {name: found[name] for name in low if found[name].df < enough}
+
+
+def _levels(rows: Rows) -> dict[str, NDArray[np.int64]]:
+    """Return the place of each row's level in the spec, by attribute; one beyond the last for none."""
+    sizes = [len(levels) + 1 for levels in rows.attributes.values()]
+    codes = np.unravel_index(rows.profile, sizes)
+    return {axis: code.astype(np.int64) for axis, code in zip(rows.attributes, codes, strict=True)}

@@ -1,0 +1,103 @@
+"""Which differences stand: those that remain after the adjustment, and those of a table by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any, Final
+
+from audit_lib.report.blocks import Text, strong, text
+from audit_lib.report.content import Content, in_words
+from audit_lib.report.numbers import count, guarded, p_value
+from audit_lib.report.sections.estimates import against, mark_of
+
+_MOST_NAMED: Final = 3
+
+
+def standing(content: Content) -> list[Text]:
+    """Name the first of the differences that remain after Holm's adjustment, those of the whole audit before others."""
+    family = content.metrics.get("multiplicity")
+    if not family or not family.get("family_size") or not family["findings"]["holm"]:
+        return []
+    remain, alpha = family["findings"]["holm"], family["alpha"]
+    found = sorted(
+        (bool(stratum), holm, number, words)
+        for number, (holm, stratum, words) in enumerate(_adjusted(content))
+        if holm < alpha
+    )
+    named = [words for *_, words in found[: min(_MOST_NAMED, remain)]]
+    if not named:
+        return []
+    more = f"; and {count(remain - len(named))} more" if remain > len(named) else ""
+    return [
+        text(
+            strong("Distinguishable from no difference, after the adjustment. "),
+            f"{count(remain)} of {count(family['family_size'])} tests: {'; '.join(named)}{more}.",
+        )
+    ]
+
+
+def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, Any], str]]:
+    """Yield the adjusted p-value of each test, its stratum, and what it compares."""
+    digits, guidance = content.policy.rounding.ratio, content.policy.guidance
+    alpha = content.spec.measure.alpha
+
+    def after(holm: float) -> str:
+        return f"p after Holm {p_value(holm, alpha)}"
+
+    seen = set()
+    for table in content.tables:
+        counts = tuple((row.n, row.selected) for row in table.rows)
+        for row in table.rows:
+            holm = row.estimate.get("multiplicity", {}).get("holm")
+            # The same counts in tables of two kinds are one hypothesis of the family.
+            hypothesis = (table.family, table.where, row.label, counts)
+            if isinstance(holm, float) and isinstance(row.ratio, Fraction) and hypothesis not in seen:
+                seen.add(hypothesis)
+                best = table.row(str(table.comparator))
+                yield (
+                    holm,
+                    table.stratum,
+                    f"{row.label} ({row.selected} of {row.n}) against {best.label} ({best.selected} of {best.n}), "
+                    f"{content.policy.table(table.kind).title.lower()}, {table.where}, ratio "
+                    f"{guarded(row.ratio, digits, guidance.threshold)}, {after(holm)}",
+                )
+    for e in content.metrics["estimates"]:
+        holm = e.get("multiplicity", {}).get("holm")
+        if isinstance(holm, float):
+            parts = [
+                e["metric"].replace("_", " "),
+                against(e),
+                in_words(e["stratum"]),
+                mark_of(e),
+                after(holm),
+            ]
+            yield holm, e["stratum"], ", ".join(part for part in parts if part)
+    for e in content.metrics.get("heterogeneity", []):
+        holm = e.get("multiplicity", {}).get("holm")
+        if isinstance(holm, float):
+            name = (
+                f"{e['label']} against {e['comparator']}" if "table" in e else e["metric"].replace("_", " ")
+            )
+            yield holm, {"compared": "strata"}, f"agreement of strata on {name}, {after(holm)}"
+
+
+def others(content: Content) -> str:
+    """Name the headline ratios that differ from 1 by their test and by the interval that allows for picking."""
+    digits, guidance = content.policy.rounding.ratio, content.policy.guidance
+    alpha = content.spec.measure.alpha
+    found = [
+        f"{guarded(row.ratio, digits, guidance.threshold)} of {row.label} ({row.selected} of {row.n}; "
+        f"{content.policy.table(table.kind).title.lower()}, {table.where})"
+        for table in content.headline
+        for row in table.rows
+        if isinstance(row.ratio, Fraction)
+        and any(isinstance(p := t.get("p_value"), float) and p < alpha for t in row.estimate["tests"][:1])
+        for wide in row.estimate["intervals"]
+        if wide["kind"] == "simultaneous" and wide["high"] is not None and wide["high"] < 1
+    ]
+    if not found:
+        return ""
+    more = f"; and {count(len(found) - _MOST_NAMED)} more" if len(found) > _MOST_NAMED else ""
+    lead = " In its own table, by that interval and by its test, each of these is distinguishable: "
+    return f"{lead}{'; '.join(found[:_MOST_NAMED])}{more}."

@@ -1,0 +1,180 @@
+"""What a page says first: what stands, and how few people the smallest ratio rests on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit_lib.check import check_report
+from audit_lib.report.blocks import Bullets, Figures, Section
+from audit_lib.report.content import Content, gather
+from audit_lib.report.sections import statutory
+from audit_lib.report.sections.summary import summary
+from audit_lib.report.tables import tables_csv
+from tests.inputs import recorded_rows, write_jsonl
+from tests.report.runs import reported
+from tests.specs import write
+
+RACES = ["White", "Black", "Rare"]
+
+
+def audit(folder: Path, rows: list[dict[str, Any]], **sections: Any) -> Content:
+    """Decisions of people who told their groups."""
+    attributes = {"sex": ["female", "male"], "race": RACES}
+    groups = {
+        "provenance": "self_reported", "attributes": attributes, "reference": {"sex": "male", "race": "White"},
+    }  # fmt: skip
+    given: dict[str, Any] = {
+        "source": {"reason": "Every application of the window."},
+        "groups": groups,
+        "decision": {"rule": "recorded", "k": None, "round": None},
+        "measure": {"metrics": ["impact_ratio"]},
+        "report": {"policy": "generic"},
+        "checks": {"minimum_answered_share": 0.5, "maximum_answered_gap": 0.5},
+    }  # fmt: skip
+    path = write(folder, **given | sections)
+    write_jsonl(folder / "prompts.jsonl", rows)
+    return gather(reported(path))
+
+
+def people(count: int = 600) -> list[dict[str, Any]]:
+    """Women are selected at 6 of 10, men at 9 of 10; one of a rare race is not."""
+    rows = recorded_rows(count)
+    for number, row in enumerate(rows):
+        row["sex"], row["race"] = ("female", "male")[number % 2], RACES[number // 2 % 2]
+        row["position"] = "cook"
+        row["recorded_score"] = None
+        row["recorded_selected"] = number // 4 % 10 < (6 if number % 2 == 0 else 9)
+    for row in rows[:1]:
+        row["race"], row["recorded_selected"] = "Rare", False
+    return rows
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> Content:
+    rows = people()
+    for row in rows:
+        row["employer"] = "Acme"
+    sections = {
+        "source": {"reason": "All.", "fields": ["resume", "employer"]},
+        "measure": {"metrics": ["impact_ratio"], "strata": [[], ["position"], ["employer"]]},
+    }
+    return audit(tmp_path_factory.mktemp("summary"), rows, **sections)
+
+
+def words(section: Section | None, kind: type[Any]) -> list[str]:
+    """The text of each item of the first block of a kind."""
+    assert section is not None
+    block = next(block for block in section.blocks if isinstance(block, kind))
+    if isinstance(block, Figures):
+        return [f"{item.value} {item.detail}" for item in block.items]
+    if isinstance(block, Bullets):
+        return ["".join(run.text for run in item) for item in block.items]
+    return ["".join(run.text for run in block.text)]
+
+
+def test_what_stands_after_the_adjustment_is_named_first(content: Content) -> None:
+    first = words(summary(content), Bullets)[0]
+    family = content.metrics["multiplicity"]
+    remain = family["findings"]["holm"]
+    assert remain >= 1
+    assert first.startswith("Distinguishable from no difference, after the adjustment.")
+    assert f"{remain} of {family['family_size']} tests: " in first
+    table = next(t for t in content.headline if t.family == "sex")
+    women, men = table.row("Female"), table.row("Male")
+    expected = (
+        f"{women.label} ({women.selected} of {women.n}) against {men.label} ({men.selected} of {men.n}), "
+        f"selection rates, all positions together, ratio {float(women.ratio):.3f}, p after Holm "  # type: ignore[arg-type]
+    )
+    assert expected in first
+    assert first.count("p after Holm") == min(3, remain)
+    assert ("more." in first) == (remain > 3)
+
+
+def test_nothing_is_named_where_nothing_stands(content: Content) -> None:
+    family = dict(content.metrics["multiplicity"]) | {"findings": {"unadjusted": 1, "holm": 0}}
+    none = replace(content, metrics={**content.metrics, "multiplicity": family})
+    assert not any("after the adjustment" in item for item in words(summary(none), Bullets))
+
+
+def test_a_smallest_ratio_of_few_people_says_so_and_shows_the_next(content: Content) -> None:
+    card = words(summary(content), Figures)[0]
+    limit = content.spec.measure.small_cell
+    assert card.startswith("0.000 ") and f"fewer than {limit}." in card
+    larger = [
+        (row.ratio, row)
+        for table in content.headline
+        for row in table.rows
+        if isinstance(row.ratio, Fraction) and row.n >= limit and row.label != table.comparator
+    ]
+    ratio, row = min(larger, key=lambda entry: entry[0])
+    assert f"{float(ratio):.3f} ({row.label}: {row.selected} of {row.n})." in card
+
+
+def test_a_smallest_ratio_of_many_people_says_nothing_of_it(tmp_path: Path) -> None:
+    rows = [row | {"race": "White" if row["race"] == "Rare" else row["race"]} for row in people()]
+    cards = words(summary(audit(tmp_path, rows)), Figures)
+    assert "It rests on" not in cards[0]
+
+
+def test_others_are_named_where_the_smallest_ratio_is_not_distinguishable(content: Content) -> None:
+    items = words(summary(content), Bullets)
+    (reading,) = [item for item in items if item.startswith("The smallest ratio is not distinguishable")]
+    assert "; 1 person in Rare)." in reading and "by its test, each of these is distinguishable: " in reading
+    assert " of Female (" in reading
+
+
+def test_an_interval_without_a_test_that_agrees_names_nobody(content: Content) -> None:
+    tables = tuple(
+        replace(table, rows=tuple(replace(row, estimate=_untested(row.estimate)) for row in table.rows))
+        for table in content.tables
+    )
+    items = words(summary(replace(content, tables=tables)), Bullets)
+    assert not any("each of these is distinguishable" in item for item in items)
+
+
+def _untested(estimate: Any) -> dict[str, Any]:
+    return dict(estimate) | {"tests": [test | {"p_value": 0.2} for test in estimate["tests"]]}
+
+
+def test_strata_of_the_same_people_say_which_and_are_in_the_csv(content: Content, tmp_path: Path) -> None:
+    same = content.metrics["strata_identical"]
+    assert [entry["same_as"] for entry in same] == [{}, {}]
+    section = statutory.strata(content)
+    assert section is not None
+    texts = ["".join(r.text for r in b.text) for b in section.blocks if isinstance(b, statutory.Paragraph)]
+    said = "cook (the same people as all positions together); Acme (the same people as all positions together). The"
+    assert any(said in t for t in texts)
+    lines = tables_csv(content).decode().splitlines()
+    whole = [line for line in lines if ",position=cook," not in line and ",employer=Acme," not in line][1:]
+    for stratum in ("position=cook", "employer=Acme"):
+        again = [line.replace(f",{stratum},", ",,", 1) for line in lines if f",{stratum}," in line]
+        assert again == whole
+    path = tmp_path / "tables.csv"
+    path.write_bytes(tables_csv(content))
+    report = check_report(path)
+    assert [
+        f
+        for f in report.findings
+        if f.id not in ("small_cell", "category_outside_taxonomy", "category_missing")
+    ] == []
+    assert set(report.conventions()) == {"counts, half up"}
+
+
+def test_a_list_of_the_same_people_that_is_cut_says_so(
+    content: Content, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statutory, "MOST_STRATA", 1)
+    section = statutory.strata(content)
+    assert section is not None
+    texts = ["".join(r.text for r in b.text) for b in section.blocks if isinstance(b, statutory.Paragraph)]
+    (cut,) = [t for t in texts if "the same people" in t]
+    assert (
+        "cook" in cut
+        and "Acme" not in cut
+        and "; and 1 more. The rows of all of them are in tables.csv" in cut
+    )
