@@ -62,7 +62,10 @@ def test_wordings_hold_only_the_places_that_are_filled() -> None:
     places = {
         name: [p for _, p, _, _ in Formatter().parse(words) if p] for name, words in policy.wording.items()
     }
-    assert {name: found for name, found in places.items() if found} == {"unknown_note": ["n"], "experiment": ["varied"]}
+    assert {name: found for name, found in places.items() if found} == {
+        "unknown_note": ["n"],
+        "experiment": ["varied"],
+    }
     assert [p for _, p, _, _ in Formatter().parse(policy.cells.wording) if p] == ["n"]
 
 
