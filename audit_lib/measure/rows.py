@@ -7,37 +7,24 @@ one machine and 64 shards give the same arrays, and so the same floats.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from audit_lib.errors import EvidenceError, SpecError, UndefinedMetricError
-from audit_lib.measure.answers import SCORE_COLUMNS, Answers, flags, modal
+from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.measure.coded import Coded
-from audit_lib.measure.decision import Decisions, decide
-from audit_lib.measure.further import with_further
+from audit_lib.measure.decision import Decisions
 from audit_lib.measure.pair_answers import PairAnswers
 from audit_lib.measure.pools import Pools
-from audit_lib.measure.texts import Texts, load_texts
-from audit_lib.measure.variations import Varied, ordinary, twins
-from audit_lib.records import CHECK
-from audit_lib.records import VARIATION as COLUMN
+from audit_lib.measure.texts import Texts
+from audit_lib.records import VARIATION
 from audit_lib.registry import did_you_mean
-from audit_lib.run import Run
-from audit_lib.spec import UNDECIDED, AuditSpec, Decision
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
-
-_VARIANT_COLUMNS: Final = (
-    "variant_id", "application_id", "position", "round_id", "qualified", "outcome", "recorded_selected",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +179,49 @@ class Rows:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Varied:
+    """The rows beside the ordinary ones.
+
+    Parameters
+    ----------
+    rows : Rows
+        Their column ``variation`` says what each is. Nobody is selected among them.
+    twin : ndarray of float, shape (rows,)
+        Mean score of the ordinary rows about the same prompt with the same edits; NaN without one.
+    """
+
+    rows: Rows
+    twin: NDArray[np.float64]
+
+    def names(self) -> list[str]:
+        """Return the variations that occur, sorted."""
+        column = self.rows.columns[VARIATION]
+        labels = column.labels
+        return sorted(labels[code] for code in np.unique(column.codes).tolist() if code >= 0)
+
+    def only(self, name: str) -> Varied:
+        """Return the rows of one variation."""
+        column = self.rows.columns[VARIATION]
+        places = [code for code, label in enumerate(column.labels) if label == name]
+        return self._take(np.isin(column.codes, places), self.rows.levels)
+
+    def of(self, levels: Mapping[str, str]) -> Varied:
+        """Return the rows of a stratum, such as ``{"position": "retail"}``."""
+        kept = np.ones(len(self.rows), dtype=bool)
+        for name, label in levels.items():
+            column = self.rows.columns[name]
+            if label == "unknown" and label not in column.labels:
+                kept &= column.codes < 0
+            else:
+                kept &= np.isin(column.codes, [i for i, own in enumerate(column.labels) if own == label])
+        return self._take(kept, levels)
+
+    def _take(self, kept: NDArray[np.bool_], levels: Mapping[str, str]) -> Varied:
+        index = np.flatnonzero(kept)
+        return Varied(rows=self.rows.take(index, levels), twin=self.twin[index])
+
+
 def compact(codes: NDArray[Any]) -> tuple[Codes, int]:
     """Number the codes that occur from 0 in their order, and count them; -1 stays.
 
@@ -209,139 +239,6 @@ def compact(codes: NDArray[Any]) -> tuple[Codes, int]:
     count = int(number[-2]) + 1 if occurs.size > 1 else 0
     number[-1] = -1
     return number[codes], count
-
-
-def load_rows(run: Run, shards: Sequence[int]) -> tuple[Rows, pa.ChunkedArray]:
-    """Read variants and all shards' scores, and decide who is selected.
-
-    Returns
-    -------
-    Rows, ChunkedArray of str
-        The rows, and the variant ids, sorted.
-    """
-    if not shards:
-        raise EvidenceError(f"{run.uri}: no shard of scores")
-    rows, ids = split_rows(_variants(run, shards), _scores(run, shards), run.spec)
-    if rows.varied is not None:
-        kept = ("variant_id", COLUMN, "prompt_id", "edits")
-        content = run.stage("variants").read("variants.parquet")
-        rows = replace(rows, varied=twins(rows, rows.varied, _read(content, kept, (COLUMN,))))
-    if run.spec.task in UNDECIDED:
-        rows = replace(rows, texts=load_texts(run, shards, rows, ids))
-    if run.spec.task == "pairwise":
-        rows = replace(rows, pairs=PairAnswers.load(run, shards, ids))
-    return rows, ids
-
-
-def split_rows(
-    variants: pa.Table, shards: Iterable[pa.Table], spec: AuditSpec
-) -> tuple[Rows, pa.ChunkedArray]:
-    """Make the ordinary rows as `make_rows` does, and beside them, as `Rows.varied`, all others."""
-    usual = ordinary(variants)
-    if pc.all(usual).as_py() is not False:
-        kept = [name for name in variants.column_names if name != COLUMN]
-        return make_rows(variants.select(kept), shards, spec)
-    tables = list(shards)
-    found = []
-    for mask in (usual, pc.invert(usual)):
-        own = variants.filter(mask)
-        scores = [table.filter(pc.is_in(table["variant_id"], own["variant_id"])) for table in tables]
-        found.append((own, scores))
-    (own, scores), (others, their) = found
-    # What a model perceives is a label, which has no mean over repeats.
-    asked = others.filter(pc.starts_with(others[COLUMN].cast(pa.string()), CHECK))
-    their = [modal(pa.concat_tables(their), asked["variant_id"])]
-    rows, ids = make_rows(own.drop_columns([COLUMN]), scores, spec)
-    # Nobody is selected among them, whatever the rule.
-    undecided = spec.model_copy(update={"decision": Decision(rule="none")})
-    varied = make_rows(others, their, undecided)[0]
-    return replace(rows, varied=Varied(rows=varied, twin=np.full(len(varied), np.nan))), ids
-
-
-def _variants(run: Run, shards: Sequence[int]) -> pa.Table:
-    axes = run.spec.groups.axes
-    content = run.stage("variants").read("variants.parquet")
-    extra = (COLUMN,) if COLUMN in pq.read_schema(pa.BufferReader(content)).names else ()
-    table = _read(content, (*_VARIANT_COLUMNS, *extra, *axes), ("position", *extra, *axes))
-    return with_further(run, table, shards)
-
-
-def _scores(run: Run, shards: Sequence[int]) -> Iterator[pa.Table]:
-    for shard in shards:
-        yield _read(run.stage(f"scores/{shard}").read("scores.parquet"), SCORE_COLUMNS, ("model", "status"))
-
-
-def make_rows(
-    variants: pa.Table, shards: Iterable[pa.Table], spec: AuditSpec
-) -> tuple[Rows, pa.ChunkedArray]:
-    """Join variants and the score rows of shards, and apply the spec's decision rule.
-
-    Parameters
-    ----------
-    variants : Table
-        Sorted or not.
-    shards : iterable of Table
-        Score rows, in any order; read one after the other.
-    spec : AuditSpec
-        Groups and decision rule.
-
-    Returns
-    -------
-    Rows, ChunkedArray of str
-        The rows, and the variant ids, sorted.
-
-    Raises
-    ------
-    EvidenceError
-        If the scores are not those of the variants.
-    InputError
-        If the decision rule lacks what it needs.
-    """
-    ids = variants["variant_id"]
-    if not pc.all(pc.less(ids.slice(0, max(len(ids) - 1, 0)), ids.slice(1))).as_py():
-        variants = variants.sort_by("variant_id")
-        ids = variants["variant_id"]
-    names = ["application_id", "position", "round_id", *spec.groups.axes]
-    names += [name for name in variants.column_names if name not in (*_VARIANT_COLUMNS, *names)]
-    columns = {name: Coded.encode(variants[name]) for name in names}
-    recorded, qualified = flags(variants["recorded_selected"]), _qualified(variants)
-    del variants
-    answers = Answers.gather(list(shards), ids)
-    columns["model"] = answers.model
-    recorded = np.where(answers.recorded >= 0, answers.recorded, recorded)
-    rounds = columns["round_id"].codes
-    pools = Pools.of(answers.score, rounds)
-    # The lot breaks ties in the order of the variants' ids, so decisions come before the rows are arranged.
-    decisions = decide(answers.score, rounds, pools, recorded, spec.decision, spec.seed)
-    score, decisions_only = answers.score, _decisions_only(answers.score, recorded, spec)
-    if decisions_only:
-        score, pools = np.full_like(score, np.nan), Pools.of(np.full_like(score, np.nan), rounds)
-    attributes = {axis: tuple(levels) for axis, levels in spec.groups.attributes.items()}
-    profile = _profile(columns, attributes)
-    order, rank = _ranked(score)
-    order = order[
-        np.argsort(profile[order].astype(np.min_scalar_type(profile.max(initial=0))), kind="stable")
-    ]
-    return (
-        Rows(
-            levels={},
-            attributes=attributes,
-            columns={name: column.take(order) for name, column in columns.items()},
-            profile=profile[order],
-            place=order,
-            score=score[order],
-            rank=rank[order],
-            label_mass=answers.label_mass[order],
-            status=answers.status[order],
-            qualified=qualified[order],
-            decisions=decisions.take(order),
-            pools=pools.take(order),
-            repeats=None if answers.repeats is None else answers.repeats[order],
-            within=None if answers.within is None else answers.within[order],
-            decisions_only=decisions_only,
-        ),
-        ids,
-    )
 
 
 def strata(rows: Rows, names: Sequence[str]) -> Iterator[Rows]:
@@ -375,49 +272,3 @@ def strata(rows: Rows, names: Sequence[str]) -> Iterator[Rows]:
             for column, code in zip(columns, own, strict=True)
         ]
         yield rows.take(index, dict(zip(names, labels, strict=True)))
-
-
-def _decisions_only(score: Floats, recorded: NDArray[Any], spec: AuditSpec) -> bool:
-    """Tell whether every score is a recorded decision written as 1 or 0, which says nothing beside it."""
-    known = ~np.isnan(score)
-    if spec.decision.rule != "recorded" or spec.model.backend not in ("recorded", "http") or not known.any():
-        return False
-    return bool((score[known] == recorded[known]).all())
-
-
-def _qualified(variants: pa.Table) -> NDArray[np.int8]:
-    qualified = flags(variants["qualified"])
-    if variants["outcome"].null_count < len(variants):
-        outcome = variants["outcome"].to_numpy()
-        with np.errstate(invalid="ignore"):
-            qualified = np.where((qualified < 0) & np.isin(outcome, (0, 1)), outcome, qualified).astype(
-                np.int8
-            )
-    return qualified
-
-
-def _profile(columns: Mapping[str, Coded], attributes: Mapping[str, tuple[str, ...]]) -> Codes:
-    profile = np.zeros(columns["application_id"].codes.size, dtype=np.int32)
-    for axis, levels in attributes.items():
-        places = {level: number for number, level in enumerate(levels)}
-        recode = [places.get(label, len(levels)) for label in columns[axis].labels]
-        profile *= len(levels) + 1
-        profile += np.array([*recode, len(levels)], dtype=np.int32)[columns[axis].codes]
-    return profile
-
-
-def _ranked(score: Floats) -> tuple[NDArray[np.int64], Codes]:
-    """Return the order of the scores, ties in the order of the rows, and the dense rank of each."""
-    order = np.argsort(score, kind="stable")
-    ordered = score[order]
-    ordered = ordered[: ordered.size - int(np.isnan(ordered).sum())]
-    new = np.ones(ordered.size, dtype=bool)
-    new[1:] = ordered[1:] != ordered[:-1]
-    rank = np.full(score.size, -1, dtype=np.int32)
-    rank[order[: ordered.size]] = np.cumsum(new, dtype=np.int32) - np.int32(1)
-    return order, rank
-
-
-def _read(content: bytes, columns: Sequence[str], labels: Sequence[str]) -> pa.Table:
-    """Read columns of a Parquet table, those of few labels as codes."""
-    return pq.read_table(pa.BufferReader(content), columns=list(columns), read_dictionary=list(labels))

@@ -18,7 +18,8 @@ from audit_lib.measure.bounded import BoundedMean, Bounds, bounded_gap, bounded_
 from audit_lib.measure.inference import Compared, Side, Unit, Variable, compare
 from audit_lib.measure.pair_scores import PairScores
 from audit_lib.measure.rows import Rows, compact
-from audit_lib.measure.texts import Judged, Pairs, Texts
+from audit_lib.measure.text_pairs import Pairs, text_pairs
+from audit_lib.measure.texts import Judged, Texts
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.spec import Measured as Measures
@@ -306,7 +307,7 @@ def over_pairs(
 def paired(texts: Texts, rows: Rows, spec: AuditSpec) -> Iterator[tuple[Cell, Cell, Pairs]]:
     """Yield every group, its reference, and their counterfactual pairs."""
     for group, reference in spec.groups.comparisons():
-        yield group, reference, texts.pairs(rows, group, reference)
+        yield group, reference, text_pairs(rows, texts, group, reference)
 
 
 def masking(texts: Texts) -> tuple[list[str] | None, Parameters, tuple[str, ...]]:

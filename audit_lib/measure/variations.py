@@ -7,64 +7,16 @@ ordinary rows alone: a control is nobody who was assessed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from audit_lib.measure.rows import Rows, Varied
 from audit_lib.records import VARIATION as COLUMN
 
-if TYPE_CHECKING:
-    from audit_lib.measure.rows import Rows
-
 NONE: Final = "none"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Varied:
-    """The rows beside the ordinary ones.
-
-    Parameters
-    ----------
-    rows : Rows
-        Their column ``variation`` says what each is. Nobody is selected among them.
-    twin : ndarray of float, shape (rows,)
-        Mean score of the ordinary rows about the same prompt with the same edits; NaN without one.
-    """
-
-    rows: Rows
-    twin: NDArray[np.float64]
-
-    def names(self) -> list[str]:
-        """Return the variations that occur, sorted."""
-        column = self.rows.columns[COLUMN]
-        labels = column.labels
-        return sorted(labels[code] for code in np.unique(column.codes).tolist() if code >= 0)
-
-    def only(self, name: str) -> Varied:
-        """Return the rows of one variation."""
-        column = self.rows.columns[COLUMN]
-        places = [code for code, label in enumerate(column.labels) if label == name]
-        return self._take(np.isin(column.codes, places), self.rows.levels)
-
-    def of(self, levels: Mapping[str, str]) -> Varied:
-        """Return the rows of a stratum, such as ``{"position": "retail"}``."""
-        kept = np.ones(len(self.rows), dtype=bool)
-        for name, label in levels.items():
-            column = self.rows.columns[name]
-            if label == "unknown" and label not in column.labels:
-                kept &= column.codes < 0
-            else:
-                kept &= np.isin(column.codes, [i for i, own in enumerate(column.labels) if own == label])
-        return self._take(kept, levels)
-
-    def _take(self, kept: NDArray[np.bool_], levels: Mapping[str, str]) -> Varied:
-        index = np.flatnonzero(kept)
-        return Varied(rows=self.rows.take(index, levels), twin=self.twin[index])
 
 
 def ordinary(variants: pa.Table) -> pa.ChunkedArray:

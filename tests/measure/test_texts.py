@@ -12,14 +12,17 @@ import pyarrow as pa
 import pytest
 
 from audit_lib.errors import EvidenceError, LexiconError
-from audit_lib.measure.rows import _VARIANT_COLUMNS, Rows, make_rows, strata
+from audit_lib.measure.load import _VARIANT_COLUMNS, make_rows
+from audit_lib.measure.load_texts import make_texts
+from audit_lib.measure.rows import Rows, strata
 from audit_lib.measure.text_cooccurrence import (
     cooccurrence_bias_table,
     cooccurrence_sums,
     score_of_sums,
 )
 from audit_lib.measure.text_exchange import exchange_test
-from audit_lib.measure.texts import Words, make_texts, read_protected
+from audit_lib.measure.text_pairs import text_pairs
+from audit_lib.measure.word_lists import Words, read_protected
 from audit_lib.pipeline import run_stage
 from audit_lib.records import variant_schema
 from audit_lib.spec import AuditSpec
@@ -51,7 +54,7 @@ def rows_of(variants: pd.DataFrame, spec: AuditSpec, repeats: int = 1, lost: set
 
 def said(rows: Rows, group: dict[str, str], reference: dict[str, str]) -> list[tuple[str, str]]:
     assert rows.texts is not None
-    pairs = rows.texts.pairs(rows, group, reference)
+    pairs = text_pairs(rows, rows.texts, group, reference)
     text = rows.texts.text
     return sorted(zip(text[pairs.group].tolist(), text[pairs.reference].tolist(), strict=True))
 
@@ -89,7 +92,7 @@ def test_an_answer_without_its_counterpart_is_counted(personas: Any) -> None:
     rows = rows_of(variants, personas.spec, repeats=2, lost={lost})
     assert rows.texts is not None
     group, reference = {"sex": "female"}, {"sex": "male"}
-    pairs = rows.texts.pairs(rows, group, reference)
+    pairs = text_pairs(rows, rows.texts, group, reference)
     assert (pairs.group.size, pairs.unpaired) == (24 - 2, 2)
     assert not any(lost in text for pair in said(rows, group, reference) for text in pair)
 
@@ -113,7 +116,7 @@ def test_a_stratum_has_the_answers_of_its_rows(personas: Any) -> None:
         assert part.texts is not None
         total += len(part.texts)
         assert {position[text.rpartition(" ")[0]] for text in part.texts.text} == {part.levels["position"]}
-        pairs = part.texts.pairs(part, {"sex": "female"}, {"sex": "male"})
+        pairs = text_pairs(part, part.texts, {"sex": "female"}, {"sex": "male"})
         assert pairs.group.size == len(part.texts) / 2
     assert total == len(variants) * 2
 
@@ -148,14 +151,14 @@ def test_what_belongs_together_is_not_guessed() -> None:
     rows = rows_of(unperturbed(round_id=pd.array([None] * 5, dtype="string")), GENERATION)
     assert said(rows, {"sex": "female"}, {"sex": "male"}) == []
     assert rows.texts is not None
-    assert rows.texts.pairs(rows, {"sex": "female"}, {"sex": "male"}).unpaired == 5
+    assert text_pairs(rows, rows.texts, {"sex": "female"}, {"sex": "male"}).unpaired == 5
 
 
 def test_logged_answers_are_paired_within_their_application_and_round() -> None:
     rows = rows_of(unperturbed(), GENERATION)
     assert said(rows, {"sex": "female"}, {"sex": "male"}) == [("v0 0", "v1 0"), ("v2 0", "v3 0")]
     assert rows.texts is not None
-    assert rows.texts.pairs(rows, {"sex": "female"}, {"sex": "male"}).unpaired == 1
+    assert text_pairs(rows, rows.texts, {"sex": "female"}, {"sex": "male"}).unpaired == 1
 
 
 @pytest.mark.parametrize(

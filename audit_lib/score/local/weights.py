@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import os
 import shutil
@@ -125,6 +126,12 @@ def folder_digest(folder: Path) -> str:
     """Return the SHA-256 of the names and contents of a model's files."""
     files = sorted({f for pattern in _FILES for f in folder.glob(pattern) if f.is_file()})
     return sha256(canonical_json({f.name: _file_sha256(f) for f in files}))
+
+
+def quiet() -> None:
+    """Keep transformers from printing bars while it loads."""
+    logging: Any = importlib.import_module("transformers.utils.logging")
+    logging.disable_progress_bar()
 
 
 def _file_sha256(path: Path) -> str:
