@@ -132,7 +132,7 @@ def by_generate(engine: Any, pack: Sequence[Any]) -> Found:
     for prompt in pack:
         question, _ = engine._question(prompt)
         tokens = torch.tensor([question.prompt])
-        out = engine.model.generate(
+        out = engine.plain.generate(
             tokens, attention_mask=torch.ones_like(tokens), max_new_tokens=1, do_sample=False,
             output_logits=True, return_dict_in_generate=True, pad_token_id=0,
         )  # fmt: skip
@@ -151,7 +151,7 @@ def by_left_padding(engine: Any, pack: Sequence[Any]) -> Found:
         width = max(len(q.prompt) for q in asked)
         tokens = torch.tensor([(0,) * (width - len(q.prompt)) + q.prompt for q in asked])
         mask = torch.tensor([[0] * (width - len(q.prompt)) + [1] * len(q.prompt) for q in asked])
-        out = engine.model.generate(
+        out = engine.plain.generate(
             tokens, attention_mask=mask, max_new_tokens=10, min_new_tokens=10, do_sample=False,
             output_logits=True, return_dict_in_generate=True, pad_token_id=0,
         )  # fmt: skip
@@ -179,7 +179,7 @@ def by_log_likelihood(engine: Any, pack: Sequence[Any], batch: int = 8) -> Found
         width = max(map(len, inputs))
         tokens = torch.tensor([s + (0,) * (width - len(s)) for s in inputs])
         with torch.inference_mode():
-            every = torch.log_softmax(engine.model(tokens, use_cache=False).logits, dim=-1)
+            every = torch.log_softmax(engine.plain(tokens, use_cache=False).logits, dim=-1)
         for row, (n, context, label) in zip(every, some, strict=True):
             steps = row[len(context) - 1 : len(context) + len(label) - 1]
             found[n][label] = float(steps[range(len(label)), list(label)].double().sum().exp())
@@ -188,8 +188,18 @@ def by_log_likelihood(engine: Any, pack: Sequence[Any], batch: int = 8) -> Found
 
 def by_plain_passes(engine: Any, pack: Sequence[Any]) -> Found:
     """Score one prompt after the other, one pass a label sequence: what agreement is measured against."""
-    asked = [engine._question(prompt)[0] for prompt in pack]
-    return [engine.alone(q.prompt, q.labels) for q in asked]
+    import torch
+
+    found: Found = []
+    for prompt in pack:
+        question, _ = engine._question(prompt)
+        found.append({})
+        for label in question.labels:
+            with torch.inference_mode():
+                logits = engine.plain(torch.tensor([question.prompt + label[:-1]]), use_cache=False).logits[0]
+            steps = torch.log_softmax(logits[-len(label) :].double(), -1)[range(len(label)), list(label)]
+            found[-1][label] = float(steps.sum().exp())
+    return found
 
 
 def ours(engine: Any, pack: Sequence[Any]) -> Found:
@@ -302,6 +312,16 @@ def _engine(model: str) -> Any:
     return Engine(resolve(model, None).folder, device="cpu", threads=1)
 
 
+def _plain(model: str) -> Any:
+    """Return the model as transformers loads it: what the peers run."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    from audit_lib.score.local.weights import resolve
+
+    return AutoModelForCausalLM.from_pretrained(resolve(model, None).folder, dtype=torch.float32).eval()
+
+
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(
@@ -315,6 +335,7 @@ def main() -> int:
         peak_memory(arguments.model)
         return 0
     engine = _engine(arguments.model)
+    engine.plain = _plain(arguments.model)
     import torch
     import transformers
 

@@ -24,6 +24,7 @@ from audit_lib.errors import BackendError
 from audit_lib.score.local import tree
 from audit_lib.score.local.generate import Draft, generate
 from audit_lib.score.local.memory import in_halves
+from audit_lib.score.local.packed import pack
 from audit_lib.score.local.plan import PackPlan, Question, Shape, Strategy, plan_pack, shared_beginning
 from audit_lib.score.local.prefix import Begun, beginning, follow, read_rests, step_back
 from audit_lib.score.local.trie import Tokens, Trie, build
@@ -78,6 +79,8 @@ class Engine:
     ----------
     halved : int
         How often a pass was halved for want of memory since the model was loaded.
+    packed : int
+        Parts whose weights were laid out for this processor (`audit_lib.score.local.packed`).
 
     Raises
     ------
@@ -97,6 +100,7 @@ class Engine:
         config = self.model.config.get_text_config()
         self.longest = int(getattr(config, "max_position_embeddings", None) or 2**31)
         self.shape = _shape(self.model, config)
+        self.packed = pack(self.model.get_decoder()) if self.device.type == "cpu" else 0
         self._share_up_to = _shareable_length(self.model, config)
         self._label_tokens = lru_cache(maxsize=1024)(self._tokenise_labels)
         self.tree_works = self._share_up_to > 0 and self._try_tree()

@@ -23,6 +23,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from audit_lib.errors import BackendError
 from audit_lib.score.local.memory import is_out_of_memory
+from audit_lib.score.local.packed import PackedLinear
 from audit_lib.score.local.trie import Integers, Trie
 
 NAME: Final = "audit_tree"
@@ -180,7 +181,7 @@ def _last_layer_on(model: Any, keep: torch.Tensor) -> Iterator[None]:
 
 def _is_plain(part: torch.nn.Module) -> bool:
     """Whether a part is a linear map, or has no weights: then no node of it sees another."""
-    return isinstance(part, torch.nn.Linear) or next(part.parameters(), None) is None
+    return isinstance(part, torch.nn.Linear | PackedLinear) or next(part.parameters(), None) is None
 
 
 def _attention(

@@ -55,6 +55,7 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
         if order["device"].startswith("cuda")
         else torch.backends.cpu.get_cpu_capability(),
         "threads": order["threads"],
+        "linear": "onednn" if engine.packed else "torch",
         "versions": {
             "tokenizers": tokenizers.__version__,
             "torch": torch.__version__,

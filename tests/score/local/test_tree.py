@@ -48,7 +48,7 @@ def test_each_sequence_as_if_alone(engine, pass_nodes):
     for sequence, chances in found.items():
         with torch.inference_mode():
             plain = engine.model(torch.tensor([sequence]), use_cache=False).logits[0, -1]
-        assert float((torch.softmax(plain.double(), -1) - chances).abs().max()) < 2e-6
+        assert float((torch.softmax(plain.double(), -1) - chances).abs().max()) < 5e-6
 
 
 def test_the_last_feed_forward_part_is_computed_for_wanted_nodes_alone(engine):
