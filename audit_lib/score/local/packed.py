@@ -78,8 +78,7 @@ def pack(model: Any) -> int:
     >>> pack(Decoder()) in (0, 1)  # 0: this build of torch has no oneDNN
     True
     """
-    ops = torch.ops.mkldnn
-    if not (torch.backends.mkldnn.is_available() and hasattr(ops, "_reorder_linear_weight")):
+    if not hasattr(torch.ops.mkldnn, "_reorder_linear_weight"):
         return 0
     return sum(_pack_children(layer) for layer in getattr(model, "layers", ()))
 
@@ -98,7 +97,8 @@ def _pack_children(parent: nn.Module) -> int:
 
 def _packed(part: nn.Module) -> nn.Module | None:
     """Return the packed form of a part, or None if it has none that computes the same."""
-    kind: type[PackedGate] | type[PackedLinear]
+    kind: Any
+    linear: Any
     if type(part) is nn.Linear:
         kind, linear = PackedLinear, part
     elif {name for name, _ in part.named_children()} == {"gate_proj", "up_proj", "down_proj", "act_fn"}:
@@ -114,7 +114,7 @@ def _packed(part: nn.Module) -> nn.Module | None:
     draw = torch.Generator().manual_seed(0)
     x = torch.randn((1, _ROWS, linear.in_features), generator=draw)
     try:
-        packed = kind(part)  # type: ignore[arg-type]
+        packed: nn.Module = kind(part)
         expected, found = part(x), packed(x)
     except (RuntimeError, NotImplementedError, AttributeError, TypeError):
         return None  # not on this processor, or another kind of part
