@@ -1,0 +1,98 @@
+"""Charts of a statutory table: the impact ratios, and the rates themselves, with intervals."""
+
+from __future__ import annotations
+
+import math
+
+from audit_lib.report.blocks import Chart
+from audit_lib.report.charts import Dot, dot_chart
+from audit_lib.report.content import Content, RateTable
+from audit_lib.report.numbers import guarded, percent
+from audit_lib.report.sections.rates import undefined
+from audit_lib.results import Undefined
+
+
+def rates_chart(content: Content, tables: list[RateTable]) -> Chart | None:
+    """The rates themselves, with their intervals: a ratio does not say how high they are."""
+    policy = content.policy
+    dots = []
+    for table in tables:
+        dots.append(Dot(label=policy.family(table.family).title, value=None, printed="", heading=True))
+        for row in (row for row in table.rows if row.n or row.hidden):
+            name = ", ".join(row.levels.values())
+            if isinstance(row.rate, Undefined):
+                dots.append(Dot(label=name, value=None, printed=undefined(row)))
+                continue
+            limits = row.rate_estimate["interval"]
+            dots.append(
+                Dot(
+                    label=name,
+                    value=100 * float(row.rate),
+                    printed=percent(row.rate, policy.rounding.rate_percent),
+                    low=100 * limits["low"] if "low" in limits else None,
+                    high=100 * limits["high"] if "high" in limits else None,
+                )
+            )
+    drawn = [dot for dot in dots if not dot.heading]
+    if all(dot.value is None for dot in drawn):
+        return None
+    kind = policy.table(tables[0].kind)
+    description = "; ".join(f"{dot.label}: {dot.printed}" for dot in drawn)
+    wide, narrow = (
+        dot_chart(
+            f"{kind.title}, {tables[0].where}, in percent",
+            description,
+            dots,
+            span=(0.0, 100.0),
+            width=width,
+            names=names,
+        )
+        for width, names in ((760, 270), (360, 0))
+    )
+    return Chart(wide, narrow, f"{kind.title} in percent, with {content.spec.measure.level:.0%} intervals.")
+
+
+def ratios_chart(content: Content, tables: list[RateTable]) -> Chart | None:
+    """Draw the impact ratios, with the guide line of the policy."""
+    policy = content.policy
+    dots = []
+    for table in tables:
+        dots.append(Dot(label=policy.family(table.family).title, value=None, printed="", heading=True))
+        for row in (row for row in table.rows if row.n or row.hidden):
+            name = ", ".join(row.levels.values())  # the label without its qualifier: charts are narrow
+            if isinstance(row.ratio, Undefined):
+                dots.append(Dot(label=name, value=None, printed=undefined(row)))
+                continue
+            limits = row.estimate["interval"]
+            high = limits.get("high", None) if "low" in limits else None
+            dots.append(
+                Dot(
+                    label=name,
+                    value=float(row.ratio),
+                    printed=guarded(row.ratio, policy.rounding.ratio, policy.guidance.threshold),
+                    low=limits.get("low"),
+                    high=math.inf if "low" in limits and high is None else high,
+                    flagged=bool(row.below),
+                    hollow=row.label == table.comparator,
+                )
+            )
+    drawn = [dot for dot in dots if not dot.heading]
+    if all(dot.value is None for dot in drawn):
+        return None
+    kind = policy.table(tables[0].kind)
+    title = f"Impact ratios of {kind.title.lower()}, {tables[0].where}"
+    description = "; ".join(f"{dot.label}: {dot.printed}" for dot in drawn)
+    finite = [dot.high for dot in drawn if dot.high is not None and math.isfinite(dot.high)]
+    span = (0.0, min(2.0, max([1.2, *finite])))
+    guide = (float(policy.guidance.threshold), f"{float(policy.guidance.threshold):g}")
+    caption = (
+        f"Impact ratios with {content.spec.measure.level:.0%} intervals (comparator held fixed). Open dot: the "
+        f"category with the highest rate. "
+        f"Dashed: the {policy.guidance.name} of {policy.guidance.cite}"
+        + ("." if policy.guidance.own else f", which {policy.short_law} does not set.")
+    )
+    wide, narrow = (
+        dot_chart(title, description, dots, span=span, guide=guide, origin=1.0, width=width, names=names)
+        for width, names in ((760, 270), (360, 0))
+    )
+    return Chart(wide, narrow, caption)
