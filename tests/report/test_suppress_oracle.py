@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from audit_lib.policies import Policy, load_policy
 from audit_lib.report.suppress import hidden_cells, redacted
 from audit_lib.report.suppress.cells import items
-from audit_lib.report.suppress.feasible import Need, Reader, Target
+from audit_lib.report.suppress.feasible import Need, Reader
 from audit_lib.report.suppress.sheets import sheets_of
+from audit_lib.report.suppress.system import Target
 from audit_lib.spec import AuditSpec
 from tests.specs import load
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from audit_lib.policies import Policy
 from audit_lib.report.suppress.cells import Cell, neighbourhoods, smallest_sizes
-from audit_lib.report.suppress.feasible import Need, Reader, Target, same_strata
+from audit_lib.report.suppress.feasible import Need, Reader, same_strata
 from audit_lib.report.suppress.sheets import Series, Sheet, sheets_of
+from audit_lib.report.suppress.system import Target
 from audit_lib.spec import AuditSpec
 
 
