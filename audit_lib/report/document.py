@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from audit_lib.canonical import pretty_json
 from audit_lib.policies.fields import FieldCheck, required_fields
+from audit_lib.report.adverse import as_dicts
 from audit_lib.report.content import Content
 from audit_lib.report.earlier import smallest_as_dict
 
@@ -105,6 +106,7 @@ def _facts(content: Content) -> dict[str, Any]:
             for kind in ("selection", "scoring")
             if (found := content.smallest(kind)) is not None
         },
+        "adverse_impact": as_dicts(content),
         "metrics": dict(content.metrics),
         "switches": [
             {"name": s.name, "value": s.value, "question": s.question, "reason": s.reason, "cite": s.cite}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, get_args
 
+from audit_lib.policies.adverse import Verdict
 from audit_lib.report.document import SCHEMA
 
 Schema = dict[str, Any]
@@ -143,6 +144,17 @@ _DEFINITIONS: Final[Schema] = {
             "leakage": _ref("leakage"),
         },
     ),
+    "adverse_impact": _object(
+        {
+            "kind": {"enum": ["selection", "scoring"]},
+            "family": _TEXT,
+            "stratum": _LEVELS,
+            "category": _LEVELS,
+            "verdict": {"enum": list(get_args(Verdict))},
+            "reasons": _array(_TEXT),
+        },
+        closed=True,
+    ),
     "leakage": {
         "description": "How well attributes can be told from the material alone; 0.5 is chance.",
         **_object(
@@ -233,6 +245,10 @@ def report_schema() -> Schema:
         "sample": _ANY_OBJECT,
         "validation": _object({"success": {"type": "boolean"}, "severity_failed": _MAYBE_TEXT}),
         "headline": {"type": "object", "additionalProperties": _ref("smallest")},
+        "adverse_impact": {
+            "description": "Headline rows by all tests of the policy, read together; none where it has no such tests.",
+            **_array(_ref("adverse_impact")),
+        },
         "metrics": _ref("metrics"),
         "switches": _array(
             _object({"name": _TEXT, "value": _TEXT, "question": _TEXT, "reason": _TEXT, "cite": _TEXT})

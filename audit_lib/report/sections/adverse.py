@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from audit_lib.policies.adverse import Verdict, adverse_finding
+from audit_lib.policies.adverse import Verdict
+from audit_lib.report.adverse import findings
 from audit_lib.report.blocks import Cell, Column, Row, Table, Tone
-from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.content import Content, RateTable
 
 _MEANING: dict[Verdict, str] = {
     "indicated": "below the threshold and significant, and one other selection would change neither",
@@ -20,29 +21,19 @@ def adverse(content: Content, table: RateTable) -> Table | None:
     policy = content.policy
     if not policy.practical_tests:
         return None
-    rows, seen = [], []
+    found = {row.label: finding for row, finding in findings(content, table)}
+    rows = []
     for row in table.rows:
         if row.hidden:
             rows.append(Row(row.label, (Cell("hidden"),) * 2, "muted"))
-            continue
-        found = adverse_finding(policy, _as_measured(row), content.spec.measure.alpha)
-        if found is None:
-            continue
-        seen.append(found.verdict)
-        tone: Tone = "flag" if found.verdict == "indicated" else "plain"
-        rows.append(Row(row.label, (Cell(found.verdict, tone=tone), Cell("; ".join(found.reasons)))))
+        elif row.label in found:
+            verdict, reasons = found[row.label].verdict, found[row.label].reasons
+            tone: Tone = "flag" if verdict == "indicated" else "plain"
+            rows.append(Row(row.label, (Cell(verdict, tone=tone), Cell("; ".join(reasons)))))
+    seen = {finding.verdict for finding in found.values()}
     return Table(
         f"{policy.table(table.kind).title}, {policy.family(table.family).title.lower()}: adverse impact, all tests",
         tuple(Column(label, numeric=False) for label in ("Category", "Adverse impact", "Test by test")),
         tuple(rows),
         tuple(f"{verdict}: {meaning}." for verdict, meaning in _MEANING.items() if verdict in seen),
     )
-
-
-def _as_measured(row: TableRow) -> dict[str, object]:
-    return {
-        "n": row.n,
-        "four_fifths_flag": row.below,
-        "adverse_impact": row.beyond["adverse_impact"],
-        "impact_ratio": row.estimate,
-    }
