@@ -18,6 +18,7 @@ from audit_lib.run import Run
 from audit_lib.stats.multiplicity import holm
 from tests.compare.cases import PLANTED, applicants, sealed, versions
 from tests.measure.test_experiments import RATING, rater
+from tests.report.axe import assert_accessible, needs_axe
 from tests.report.runs import made
 from tests.score.audits import open_audit, up_to
 from tests.score.fakes import fake
@@ -74,6 +75,13 @@ def test_the_page_draws_each_contrast_with_every_model(runs: list[Run]) -> None:
     assert "Not a bias audit" in page and "<script" not in page
     for run in runs:
         assert run.key.prefix in page
+
+
+@pytest.mark.slow
+@needs_axe
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_on_the_page(runs: list[Run], tmp_path: Path, dark: bool) -> None:
+    assert_accessible(compare(runs)["comparison.html"].decode(), tmp_path, dark)
 
 
 def test_the_csv_has_a_line_an_estimate(runs: list[Run]) -> None:
