@@ -15,13 +15,17 @@ from audit_tasks import archived_asset, in_task, load_specs, signed_asset, small
 
 @task(retries=2, retry_delay=timedelta(seconds=30))
 def publish() -> dict[str, int]:
-    """Write what changed; fail, after writing, if a run's evidence does not hold."""
+    """Write what changed; fail, after writing, if a run's evidence does not hold or a page has no run any more."""
     from audit_lib.site import publish as publish_site
 
     with in_task():
         done = publish_site(store_root(), base=os.environ.get("AUDIT_SITE_URL", ""), notify=tell)
         if done.left_out:
             raise AirflowFailException("published without: " + "; ".join(done.left_out))
+        if done.stale:
+            raise AirflowFailException(
+                "published of runs that are not there any more: " + "; ".join(done.stale)
+            )
         return small({"files": done.files, "written": done.written})
 
 

@@ -21,7 +21,9 @@ class Finding:
     detail: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.detail} [{self.kind}]"
+        said = f"{self.path}: {self.detail} [{self.kind}]"
+        # Paths come from whoever wrote the store: nothing of theirs may steer a terminal.
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

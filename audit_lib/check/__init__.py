@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from audit_lib.check import adding, claims, doubt, fields, taxonomy
-from audit_lib.check.columns import Table, has_header, tables_of
-from audit_lib.check.documents import Document, Format, read_document
+from audit_lib.check.columns import Table, tables_of, why_none
+from audit_lib.check.documents import read_document
 from audit_lib.check.findings import KINDS, SEVERITIES, Finding, Kind, Rebuilt
+from audit_lib.check.grids import Document, Format
+from audit_lib.check.headers import has_header
 from audit_lib.check.rebuild import rebuild
 from audit_lib.check.schema import SCHEMA
 from audit_lib.errors import InputError
@@ -22,6 +24,7 @@ __all__ = ["KINDS", "CheckedReport", "Finding", "Kind", "Rebuilt", "check_docume
 
 _POLICY: Final = "nyc_ll144"
 _HEADER_ROWS: Final = 3
+_NAMED_TABLES: Final = 5
 _NAMED: Final = re.compile(r"\bPolicy\s+(\w+)\s+\d+\.\d+\.\d+\b")
 _OF_LL144: Final = ("5-30", "FAQ")
 
@@ -125,12 +128,18 @@ def check_document(
     other = law.name != pack.name
     tables = tables_of(document.grids, pack)
     if not tables:
-        raise InputError(
-            f"{name}: no table of rates among {len(document.grids)} tables read as {document.format}. Looked for a "
-            "header row that names an impact ratio, or a selection or scoring rate, beside a number of applicants "
-            "or selected people"
+        lacking = "".join(
+            f" Table {i}{f' on page {grid.page}' if grid.page else ''}: {why_none(grid, pack)}."
+            for i, grid in enumerate(document.grids[:_NAMED_TABLES], 1)
         )
+        raise InputError(
+            f"{name}: no table of rates among {len(document.grids)} table(s) read as {document.format}.{lacking} "
+            "Looked for a header row that names an impact ratio, or a selection or scoring rate, beside a number of "
+            "applicants or selected people"
+        )
+    left_out = doubt.columns_not_read(tables)
     tables, findings = doubt.part(tables, pack)
+    findings += left_out
     rebuilt: list[Rebuilt] = []
     said = fields.read_words(document.text)
     unknown = _unknown(tables, said)
@@ -217,6 +226,11 @@ def _not_checked(
     if unread:
         tables_ = "a table that speaks" if len(unread) == 1 else f"{len(unread)} tables that speak"
         found.append(f"{tables_} of impact ratios, without a header row of a known kind")
+    names = dict.fromkeys(
+        repr(name) for table in tables for name in table.unread if name not in table.repeated
+    )
+    if names:
+        found.append(f"columns that were not read as counts, rates, ratios or shares: {', '.join(names)}")
     if not any(len(group) > 1 for group in adding.groups_of(tables)):
         found.append("whether tables add up: no two tables of the same people were found")
     if other is not None:

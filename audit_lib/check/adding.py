@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
-from audit_lib.check.columns import Meaning, Row, Table
+from audit_lib.check.columns import Row, Table
 from audit_lib.check.findings import Finding
+from audit_lib.check.headers import Meaning
 from audit_lib.check.rates import Unit, scale_of, show, unit_of
 from audit_lib.measure.printed import printed_agreement
 from audit_lib.policies import Policy
@@ -70,13 +71,13 @@ def _totals(rows: Sequence[Row], unit: Unit, known: int) -> Iterator[int]:
 
 def totals(table: Table) -> Iterator[Finding]:
     """Yield printed totals that are not the sum of their rows, with or without the unknown ones."""
-    for meaning in COUNTS:
-        parts = [row.cell(meaning).count for row in table.of("category")]
-        if any(part is None for part in parts):
-            continue
-        known = sum(part or 0 for part in parts)
-        unknown = sum(row.cell(meaning).count or 0 for row in table.of("unknown"))
-        for row in table.of("total"):
+    for row in table.of("total"):
+        for meaning in COUNTS:
+            parts = [part.cell(meaning).count for part in _parts_of(row, table.of("category"))]
+            if None in parts:
+                continue
+            known = sum(part or 0 for part in parts)
+            unknown = sum(part.cell(meaning).count or 0 for part in _parts_of(row, table.of("unknown")))
             total = row.cell(meaning).count
             if total is not None and total not in (known, known + unknown):
                 yield Finding(
@@ -88,6 +89,11 @@ def totals(table: Table) -> Iterator[Finding]:
                     recomputed=str(known),
                     message="not the sum of the rows",
                 )
+
+
+def _parts_of(total: Row, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that a total sums: all, or those of the category that it is of."""
+    return [row for row in rows if total.label.levels.items() <= row.label.levels.items()]
 
 
 def stated_total(table: Table) -> Iterator[Finding]:

@@ -1,46 +1,29 @@
-"""Grids understood: which column is which, which rows are headers, and where one table ends."""
+"""Grids understood: where one table ends, and what its rows and cells are."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from audit_lib.check.documents import Grid
+from audit_lib.check.grids import Grid
+from audit_lib.check.headers import (
+    NUMBERS,
+    RATES,
+    Header,
+    Meaning,
+    has_header,
+    header_at,
+    nearest_header,
+    only_text,
+)
 from audit_lib.check.labels import Label, read_label
-from audit_lib.check.numbers import Cell, read_cell, says_none
+from audit_lib.check.matrix import Columns, tables_under
+from audit_lib.check.numbers import WHOLE, Cell, read_cell, whole
 from audit_lib.policies import Policy
 
-Meaning = Literal["applicants", "selected", "rate", "ratio", "share", "unknown", "place", "label", "other"]
-NUMBERS: Final[tuple[Meaning, ...]] = ("applicants", "selected", "rate", "ratio", "share")
-
-# The first that matches counts, so what only looks like a rate (its interval, its p-value) comes first.
-_HEADERS: Final[tuple[tuple[Meaning, str], ...]] = (
-    ("other", r"\b(?:interval|if|than|expected|ci|confidence|p|p-?value|low|high|lower|upper|limits?|bounds?|"
-              r"standard|deviations?|sd|"
-              r"fisher|comparator|below|flag|excluded|undefined|small|simultaneous|tests?|significan\w*|power|ties|"
-              r"tied|total of|table total|mean|average|shortfall|detectable|threshold|guideline|"
-              r"pass(?:es)? 4/5\w*|status)\b"),
-    ("unknown", r"\bunknown\b"),
-    ("share", r"\bshare\b|(?:%|percent(?:age)?|proportion) of (?:the )?(?:data|total|sample|applicants|candidates|"
-              r"population|all|pool)\b"),
-    ("ratio", r"\bratio\b|\bair\b|\bir\b"),
-    ("rate", r"\b(?:selection|scoring|pass|passing|hire|hiring|success|advancement|promotion|recommendation) ?"
-             r"(?:rate|%|percent\w*)|\brates?\b|(?:%|percent(?:age)?) (?:selected|above|hired|passed|advanced)"),
-    ("selected", r"\b(?:selected|selections|hired|hires|advanced|moved forward|passed|passing|promoted|offers?|"
-                 r"above(?: the)? median|scored above|scoring above|above|favou?rable|recommended)\b"),
-    ("applicants", r"(?:#|\bno\.?|\bnumber|\bcount|\btotal) (?:of )?(?:applicants|candidates|individuals|"
-                   r"people|employees)\b"),
-    ("place", r"^(?:table|family|kind|section|stratum|position|positions|job|job title|title|role|employer|company|"
-              r"audit|window|classification|classification group|style|tool|model|department|business unit)$"),
-    ("label", r"\b(?:category|categories|group|groups|sex|gender|race|ethnicity|ethnic|demographics?|class|"
-              r"subgroup|protected)\b"),
-    ("applicants", r"\b(?:applicants?|applied|assessed|considered|candidates?|individuals|people|persons|participants|"
-                   r"employees|total|count|n|number|sample|sample size|population|assessments|evaluated|headcount)\b"),
-)  # fmt: skip
 # Words of captions and headings that do not tell one position from another.
 _PHRASES: Final = re.compile(
     r"\b(?:(?:table|figure|exhibit) [0-9]+(?:\.[0-9]+)*|local law 144|ll ?-?144|new york city|nyc)\b"
@@ -50,8 +33,8 @@ _COMMON: Final = re.compile(
     r"selection|scoring|sex|gender|races?|ethnicity|ethnic|intersectional|category|categories|summary|candidates?|"
     r"applicants?|data|analysis|demographics?|groups?|aedt|based|combined|statistics|statutory|calculations"
 )
-_HEADER_ROWS: Final = 3
 _LONGEST_LABEL: Final = 80
+_FEW: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +74,13 @@ class Table:
         all that its rows give. Empty if it states none.
     page : int
         The page on which it was read from where words stand; 0 where its cells are the file's own.
+    unread : tuple of str
+        Headers of the columns with digits in them that were not read.
+    repeated : tuple of str
+        Those of them that say rate or ratio like a column that was read, so that one may be taken for the other.
     """
 
-    number: int
+    number: int = 0
     caption: str
     place: str
     kind: Literal["selection", "scoring"]
@@ -103,6 +90,8 @@ class Table:
     unknown: tuple[int, ...] = ()
     total: tuple[int, ...] = ()
     page: int = 0
+    unread: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -114,42 +103,21 @@ class Table:
         return [row for row in self.rows if row.label.role == role]
 
 
-@cache
-def meaning_of(header: str) -> Meaning | None:
-    """Say what a column holds, from its header; None if nothing gives it away.
-
-    Examples
-    --------
-    >>> meaning_of("# of Applicants"), meaning_of("Impact Ratio"), meaning_of("95% interval"), meaning_of("")
-    ('applicants', 'ratio', 'other', None)
-    """
-    words = re.sub(r"[_\s]+", " ", header.lower()).strip(" :*.")
-    if words in ("#", "no.", "no"):
-        return "applicants"
-    words = words.removesuffix(" printed")
-    return next((meaning for meaning, pattern in _HEADERS if re.search(pattern, words)), None)
-
-
-def has_header(grid: Grid) -> bool:
-    """Whether some row of the grid heads a table of rates."""
-    return any(_header_at(grid.rows, start) is not None for start in range(len(grid.rows)))
-
-
 def tables_of(grids: Sequence[Grid], policy: Policy) -> list[Table]:
     """Return every table of rates: one that has a rate or a ratio beside a number of people, or both of them."""
     parts: list[_Part] = []
     title = ""
     for grid in grids:
-        if parts and grid.continues and len(grid.rows[0]) == len(parts[-1].headers):
+        if parts and grid.continues and len(grid.rows[0]) == len(parts[-1].header.texts):
             # The rest of a table on another page, under no header or under the same one again.
-            again = _header_at(grid.rows, 0)
-            if again is not None and again[1] == parts[-1].headers:
-                parts[-1].rows.extend(grid.rows[again[0] :])
+            again = header_at(grid.rows, 0)
+            if again == parts[-1].header:
+                parts[-1].rows.extend(grid.rows[len(again.rows) :])
                 continue
             if not has_header(grid):
                 parts[-1].rows.extend(grid.rows)
                 continue
-        heading = [_only_text(row) for row in grid.rows]
+        heading = [only_text(row) for row in grid.rows]
         if all(heading):  # a block of titles: the name of what comes next
             title = heading[-1]
             continue
@@ -157,19 +125,34 @@ def tables_of(grids: Sequence[Grid], policy: Policy) -> list[Table]:
         title = ""
     found: list[Table] = []
     for part in parts:
-        for table in _tables(part, policy, len(found) + 1):
+        for table in _tables(part, policy):
             # Other tables have rates too (of power, of answers); people's categories or the law's word make it one.
             if table.family is not None or "impact" in table.headers.get("ratio", "").lower():
-                found += [table]
+                found.append(replace(table, number=len(found) + 1))
     return found
+
+
+def why_none(grid: Grid, policy: Policy) -> str:
+    """Say what a grid of which no table was made has, and what it lacks."""
+    if not has_header(grid):
+        named = nearest_header(grid)
+        found = ", ".join(f"{text!r} ({meaning})" for text, meaning in named.items())
+        lacks = "a rate or a ratio" if not set(RATES) & set(named.values()) else "a second column of numbers"
+        return (
+            f"no header row of rates: {found} found, {lacks} missing" if found else "no header row of rates"
+        )
+    tables = [table for part in _parts(grid, "") for table in _tables(part, policy)]
+    if not tables:
+        return "a header row of rates, and below it no row with a label and a number"
+    labels = ", ".join(repr(row.label.text) for row in tables[0].rows[:_FEW])
+    return f"rates of {labels}: no category of {policy.short_law}, and no column called impact ratio"
 
 
 @dataclass(slots=True)
 class _Part:
     """Rows under one header."""
 
-    headers: tuple[str, ...]
-    meanings: tuple[Meaning | None, ...]
+    header: Header
     caption: str
     trail: tuple[str, ...]
     notes: str
@@ -181,123 +164,129 @@ def _parts(grid: Grid, title: str) -> Iterator[_Part]:
     """Cut a grid at its header rows; a line of one text above a header is the caption of what follows."""
     caption, part, start = grid.caption or title, None, 0
     while start < len(grid.rows):
-        header = _header_at(grid.rows, start)
+        header = header_at(grid.rows, start)
         if header is None:
             if part is not None:
                 part.rows.append(grid.rows[start])
             else:
-                caption = _only_text(grid.rows[start]) or caption
+                caption = only_text(grid.rows[start]) or caption
             start += 1
             continue
         if part is not None:
-            if part.rows and (own := _only_text(part.rows[-1])):
+            if part.rows and (own := only_text(part.rows[-1])):
                 caption = own
                 part.rows.pop()
             yield part
-        deep, headers, meanings = header
-        part = _Part(headers, meanings, caption, grid.trail, grid.notes, grid.page, [])
-        start += deep
+        part = _Part(header, caption, grid.trail, grid.notes, grid.page, [])
+        start += len(header.rows)
     if part is not None:
         yield part
 
 
-def _header_at(
-    rows: Sequence[Sequence[str]], start: int
-) -> tuple[int, tuple[str, ...], tuple[Meaning | None, ...]] | None:
-    """Return depth, texts and meanings of a header that begins at a row, or None."""
-    if _only_text(rows[start]):
-        return None
-    for deep in range(1, _HEADER_ROWS + 1):
-        block = rows[start : start + deep]
-        if len(block) < deep or any(read_cell(text).number for text in block[-1]):
-            return None
-        headers = tuple(
-            " ".join(dict.fromkeys(t for t in column if t)) for column in zip(*block, strict=True)
-        )
-        meanings = _meanings(headers)
-        if {"ratio", "rate"} & set(meanings) and len(set(NUMBERS) & set(meanings)) >= 2:
-            return deep, headers, meanings
-    return None
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The columns that say what a row is about, and those that state a number for the whole table."""
+
+    labels: list[int]
+    places: list[int]
+    stated: dict[str, int]
 
 
-def _meanings(headers: tuple[str, ...]) -> tuple[Meaning | None, ...]:
-    found: list[Meaning | None] = []
-    for header in headers:
-        meaning = meaning_of(header)
-        # The plainest header wins the meaning: a second "rate" column is something else.
-        found.append("other" if meaning in NUMBERS and meaning in found else meaning)
-    return tuple(found)
-
-
-def _only_text(row: Sequence[str]) -> str:
-    texts = {text for text in row if text}
-    return texts.pop() if len(texts) == 1 else ""
-
-
-def _tables(part: _Part, policy: Policy, number: int) -> Iterator[Table]:
-    first = next(i for i, meaning in enumerate(part.meanings) if meaning in NUMBERS)
+def _words(header: Header, *, over: bool) -> _Words:
+    """Tell them by their headers; `over` says that the header itself names the rows' category."""
+    first = next(i for i, meaning in enumerate(header.meanings) if meaning in NUMBERS)
     labels = [
         i
-        for i, meaning in enumerate(part.meanings)
+        for i, meaning in enumerate(header.meanings)
         if meaning == "label" or (i < first and meaning in (None, "other"))
     ]
-    places = [i for i, meaning in enumerate(part.meanings) if meaning == "place"]
-    if not labels and places:  # the only column of words is headed by an ordinary word such as "Table"
+    places = [i for i, meaning in enumerate(header.meanings) if meaning == "place"]
+    if not labels and places and not over:
+        # The only column of words is headed by an ordinary word such as "Table".
         labels, places = places[-1:], places[:-1]
-    groups: dict[tuple[str, ...], list[Row]] = {}
-    stated = {
-        name: i
-        for i, text in enumerate(part.headers)
-        if (name := " ".join(text.lower().replace("_", " ").split())) in ("table total", "table unknown")
-    }
+    names = [" ".join(text.lower().replace("_", " ").split()) for text in header.texts]
+    return _Words(
+        labels, places, {name: i for i, name in enumerate(names) if name in ("table total", "table unknown")}
+    )
+
+
+def _tables(part: _Part, policy: Policy) -> Iterator[Table]:
+    """Yield the tables of a part: those that its header tells apart, and of each those that its places do."""
+    tables = tables_under(part.header, policy)
+    words = _words(part.header, over=any(columns.over for table in tables for columns in table))
+    unread = _unread(part, tables, words)
+    said = _stated(part, words)
+    caption = part.caption or (part.trail[-1] if part.trail else "")
+    for table in tables:
+        groups: dict[tuple[str, ...], list[Row]] = {}
+        for columns in table:
+            for where, row in _rows(part, columns, words, policy):
+                groups.setdefault(where, []).append(row)
+        headers = dict(table[0].headers)
+        for where, rows in groups.items():
+            place = ", ".join(dict.fromkeys(word for word in (table[0].place, *where) if word))
+            yield Table(
+                caption=place or caption,
+                place=_place([place] if place else [part.caption, *reversed(part.trail)]),
+                kind=_kind(headers.get("rate", ""), place, caption, headers.get("selected", "")),
+                family=_family(rows, policy),
+                headers=headers,
+                rows=tuple(rows),
+                unknown=tuple(said.get((where, "table unknown"), _unknown_below(part.notes))),
+                total=tuple(said.get((where, "table total"), ())),
+                page=part.page,
+                unread=tuple(part.header.texts[i] for i in unread),
+                repeated=tuple(part.header.texts[i] for i in unread if part.header.meanings[i] in RATES),
+            )
+
+
+def _unread(part: _Part, tables: Sequence[Sequence[Columns]], words: _Words) -> list[int]:
+    """Return the columns that hold digits and were not read as anything."""
+    read = {i for table in tables for columns in table for i in columns.at.values()}
+    read |= {*words.labels, *words.places, *words.stated.values()}
+    return [
+        i
+        for i in range(len(part.header.texts))
+        if i not in read and any(re.search(r"\d", row[i]) for row in part.rows)
+    ]
+
+
+def _stated(part: _Part, words: _Words) -> dict[tuple[tuple[str, ...], str], dict[int, None]]:
+    """Return the numbers that columns state for a whole table, by place and column."""
     said: dict[tuple[tuple[str, ...], str], dict[int, None]] = {}
-    prefix, above = "", [""] * len(labels)
     for texts in part.rows:
-        if title := _only_text(texts):
-            known = read_label([title], policy) if len(title) <= _LONGEST_LABEL else None
-            prefix = title if known and known.levels and known.role == "category" else ""
-            continue
-        cells: dict[Meaning, Cell] = {
-            meaning: read_cell(texts[i])
-            for i, meaning in enumerate(part.meanings)
-            if meaning in NUMBERS or meaning == "unknown"
-        }
-        parts = _filled([texts[i] for i in labels], above)
-        # Notes under a table and repeated headers hold no number at all.
-        if not any(parts) or all(c.number is None and not says_none(c.text) for c in cells.values()):
-            continue
-        if all(c.is_none for c in cells.values()) and not read_label(parts, policy).levels:
-            continue
-        above = parts
-        where = tuple(texts[i] for i in places)
-        for name, i in stated.items():
+        for name, i in words.stated.items():
             if (people := read_cell(texts[i]).count) is not None:
-                said.setdefault((where, name), {})[people] = None
-        groups.setdefault(where, []).append(
-            Row(label=read_label([prefix, *parts] if prefix else parts, policy), cells=cells)
-        )
-    headers = {m: part.headers[i] for i, m in enumerate(part.meanings) if m in NUMBERS or m == "unknown"}
-    for offset, (where, rows) in enumerate(groups.items()):
-        words = ", ".join(dict.fromkeys(word for word in where if word))
-        caption = part.caption or (part.trail[-1] if part.trail else "")
-        yield Table(
-            number=number + offset,
-            caption=words or caption,
-            place=_place([words] if words else [part.caption, *reversed(part.trail)]),
-            kind=_kind(headers.get("rate", ""), words, caption, headers.get("selected", "")),
-            family=_family(rows, policy),
-            headers=headers,
-            rows=tuple(rows),
-            unknown=tuple(said.get((where, "table unknown"), _unknown_below(part.notes))),
-            total=tuple(said.get((where, "table total"), ())),
-            page=part.page,
-        )
+                said.setdefault((tuple(texts[j] for j in words.places), name), {})[people] = None
+    return said
+
+
+def _rows(
+    part: _Part, columns: Columns, words: _Words, policy: Policy
+) -> Iterator[tuple[tuple[str, ...], Row]]:
+    """Yield the rows with the places that they are of; a line of one text that names a category is part of labels."""
+    title, above = "", [""] * len(words.labels)
+    for texts in part.rows:
+        if line := only_text(texts):
+            known = read_label([line], policy) if len(line) <= _LONGEST_LABEL else None
+            title = line if known and known.levels and known.role == "category" else ""
+            continue
+        cells = {meaning: read_cell(texts[i]) for meaning, i in columns.at.items()}
+        own = _filled([texts[i] for i in words.labels], above)
+        label = read_label([columns.over, title, *own], policy)
+        # Notes under a table and repeated headers hold no number at all.
+        if not any((columns.over, *own)) or all(c.number is None and not c.is_none for c in cells.values()):
+            continue
+        if all(c.is_none for c in cells.values()) and not read_label(own, policy).levels:
+            continue
+        above = own
+        yield tuple(texts[i] for i in words.places), Row(label=label, cells=cells)
 
 
 def _unknown_below(notes: str) -> list[int]:
     """Return the number of people of unknown category that a line below a table gives for that table."""
-    found = re.search(r"^\W*([0-9][0-9,]*)\b[^.%]*\bin this table\b[^.]*\bunknown\b", notes, re.MULTILINE)
-    return [int(found[1].replace(",", ""))] if found else []
+    found = re.search(rf"^\W*({WHOLE})\b[^.%]*\bin this table\b[^.]*\bunknown\b", notes, re.MULTILINE)
+    return [whole(found[1])] if found else []
 
 
 def _filled(parts: list[str], above: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from audit_lib.check.documents import Grid, even
+from audit_lib.check.grids import Grid, even
 from audit_lib.errors import CorruptFileError
 
 _DELIMITERS: Final = ",;\t|"

@@ -1,4 +1,4 @@
-"""Whether a table that was read from where words stand on a page can have been read right.
+"""What was not read, and whether a table read from where words stand on a page can have been read right.
 
 A row that took a number from its neighbour, or a label that lost its second line, gives findings about the reader
 and not about the page. Such a table is called unreadable, with its page, and nothing else is said of it.
@@ -7,11 +7,12 @@ and not about the page. Such a table is called unreadable, with its page, and no
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from audit_lib.check.columns import NUMBERS, Table
+from audit_lib.check.columns import Table
 from audit_lib.check.findings import Finding
+from audit_lib.check.headers import NUMBERS
 from audit_lib.policies import Policy
 
 _LONGEST: Final = 60
@@ -36,6 +37,20 @@ def part(tables: Sequence[Table], policy: Policy) -> tuple[list[Table], list[Fin
         else:
             findings.append(_unreadable(table, why))
     return kept, findings
+
+
+def columns_not_read(tables: Sequence[Table]) -> Iterator[Finding]:
+    """Yield the rates and ratios that were left out, once where one header heads several tables."""
+    said: set[tuple[str, ...]] = set()
+    for table in tables:
+        if table.repeated and table.repeated not in said:
+            said.add(table.repeated)
+            message = (
+                "give each group of columns a header of its own, or a table; only the first were checked"
+            )
+            yield Finding(
+                id="columns_not_read", table=table.name, column="; ".join(table.repeated), message=message
+            )
 
 
 def lost_rows(table: Table, policy: Policy, findings: Sequence[Finding]) -> Finding | None:

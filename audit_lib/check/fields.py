@@ -14,6 +14,7 @@ from typing import Final
 from audit_lib.check.columns import Table
 from audit_lib.check.dates import DATE, read_date
 from audit_lib.check.findings import Finding
+from audit_lib.check.numbers import SEPARATORS, WHOLE, whole
 from audit_lib.policies import Policy
 from audit_lib.policies.clocks import valid_until
 
@@ -68,7 +69,18 @@ _NO_AUDIT: Final = re.compile(
 )
 NEGATED: Final = re.compile(r"\b(?:not?|never|nor|neither|without|cannot|none)\b|n't\b", re.IGNORECASE)
 _COUNT: Final = re.compile(
-    r"(?<![\d.,/(\u00a7-])([0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,9})(?![\d%/-]|[.,]\d| ?%| percent)"
+    rf"(?<![\d.,/(\u00a7-])(?<!\d[{SEPARATORS}])({WHOLE})(?![\d%/-]|[.{SEPARATORS}]\d| ?%| percent)"
+)
+# "in 2025", but not "in 2025 cases".
+_YEAR: Final = re.compile(
+    r"\b(?:in|of|for|from|to|during|since|until|through|between|and|year) (?:19|20)\d\d\b(?!(?: other| unknown)? "
+    r"(?:individuals|people|persons|applica|candidates|employees|participants|respondents|cases|records))",
+    re.IGNORECASE,
+)
+# A sentence may begin with a number, unless what ends before it is a short form.
+_SENTENCE: Final = re.compile(
+    r"\n|(?<=[.!?]) +(?=[A-Z\u201c\"(])|"
+    r"(?<=[.!?])(?<!\b[Nn]o\.)(?<!\b[Nn]os\.)(?<!\bapprox\.)(?<!\bca\.)(?<!\b[Ss]ec\.)(?<!\b[Aa]rt\.) +(?=[0-9])"
 )
 
 
@@ -192,7 +204,7 @@ def _unknown(text: str) -> int | None:
         if not re.search(_UNKNOWN, sentence, re.IGNORECASE):
             continue
         bare = re.sub(r"local law 144|ll ?-?144", " ", DATE.sub(" ", sentence), flags=re.IGNORECASE)
-        counts += [int(number.replace(",", "")) for number in _COUNT.findall(bare)]
+        counts += [whole(number) for number in _COUNT.findall(_YEAR.sub(" ", bare))]
         if re.search(r"\b(?:no|none|zero) (?:\w+ ){0,6}", bare, re.IGNORECASE) and not counts:
             counts.append(0)
     return max(counts, default=None)
@@ -200,4 +212,4 @@ def _unknown(text: str) -> int | None:
 
 def sentences(text: str) -> list[str]:
     """Cut a text into sentences; a line ends one."""
-    return [part.strip() for part in re.split(r"\n|(?<=[.!?]) +(?=[A-Z\u201c\"(])", text) if part.strip()]
+    return [part.strip() for part in _SENTENCE.split(text) if part.strip()]

@@ -67,6 +67,11 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
             "a table that was read from where words stand was not read with certainty",
             "5-303(a)(1)",
         ),
+        "columns_not_read": Kind(
+            "error",
+            "columns of rates or ratios were not read: nothing tells them from others of the same header",
+            "5-303(a)(1)",
+        ),
         "duplicate_category": Kind("error", "two rows of a table have one category", "5-301(b)(3)"),
         "duplicate_table": Kind(
             "warning", "two tables of one kind cannot be told apart", "5-301(b)(3) and (4)"

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Final
 
-from audit_lib.check.documents import Document, Format, Grid, even
+from audit_lib.check.grids import Document, Format, Grid, even
+from audit_lib.check.numbers import one_line
 
 _SKIPPED: Final = frozenset({"script", "style", "svg", "template", "noscript", "select"})
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -32,7 +33,7 @@ class _Cell:
 
     @property
     def words(self) -> str:
-        return " ".join("".join(self.text).split()) or " ".join("".join(self.asides).split())
+        return one_line("".join(self.text)) or one_line("".join(self.asides))
 
 
 @dataclass(slots=True)
@@ -167,7 +168,7 @@ class HtmlReader(HTMLParser):
 
 
 def _lines(parts: Sequence[str]) -> str:
-    lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
+    lines = (one_line(line) for line in "".join(parts).split("\n"))
     return "\n".join(line for line in lines if line)
 
 

@@ -49,7 +49,8 @@ class Label:
     role : {"category", "unknown", "total"}
         A category of people, people of unknown category, or a sum of rows.
     levels : mapping of str to str
-        Attribute -> the policy's category; without an attribute that was not recognised.
+        Attribute -> the policy's category; without an attribute that was not recognised. Of unknown people and sums
+        it is what they are restricted to: none in ``Total``, a sex in ``Male, Total``.
     """
 
     text: str
@@ -77,10 +78,6 @@ def read_label(parts: Sequence[str], policy: Policy) -> Label:
     kept = [part for i, part in enumerate(parts) if part and part not in parts[:i]]
     text = ", ".join(kept)
     words = _plain(text)
-    if _UNKNOWN.search(words):
-        return Label(text=text, role="unknown", levels={})
-    if _TOTAL.fullmatch(words):
-        return Label(text=text, role="total", levels={})
     levels: dict[str, str] = {}
     rest = _NOT_HISPANIC.sub(" ", words)
     for attribute in policy.attributes:
@@ -90,7 +87,12 @@ def read_label(parts: Sequence[str], policy: Policy) -> Label:
         # Two races in one label ("Asian or Pacific Islander") are a category of another taxonomy.
         if len(found) == 1:
             levels[attribute.name] = found[0]
-    return Label(text=text, role="category", levels=levels)
+    role: Role = "category"
+    if _UNKNOWN.search(words):
+        role = "unknown"
+    elif any(_TOTAL.fullmatch(_plain(part)) for part in (text, *kept)):
+        role = "total"
+    return Label(text=text, role=role, levels=levels)
 
 
 @cache

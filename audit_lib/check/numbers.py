@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+SEPARATORS: Final = ",'\u2019\u00a0\u2007\u2009\u202f"
+"""What parts thousands: a comma, an apostrophe, or a space that does not break (thin, narrow, full width)."""
+_SPACE: Final = re.compile(rf"(?!(?<=[0-9])[{SEPARATORS}](?=[0-9]{{3}}(?![0-9])))\s+")
+WHOLE: Final = rf"(?:[0-9]{{1,3}}(?:(?:[{SEPARATORS}][0-9]{{3}}){{1,5}}|[0-9]{{0,15}}))"
+"""Pattern of a number of people in running text, for `whole`."""
 _NUMBER: Final = re.compile(
-    r"(?P<sign>[-\u2212\u2013])?\s*(?P<whole>[0-9]{1,3}(?:,[0-9]{3}){1,5}|[0-9]{1,18})?(?:\.(?P<decimals>[0-9]{1,18}))?"
+    rf"(?P<sign>[-\u2212\u2013])?\s*(?P<whole>{WHOLE})?(?:\.(?P<decimals>[0-9]{{1,18}}))?"
     r"(?:[eE](?P<power>[+-]?[0-9]{1,2}))?\s*(?P<percent>%)?"
 )
 # What may stand after a number: footnote marks, or a remark in brackets.
@@ -90,6 +95,28 @@ def says_none(text: str) -> bool:
     return words in _NONE or bare in _NONE or _SUPPRESSED.fullmatch(bare) is not None
 
 
+def one_line(text: str) -> str:
+    """Make white space single spaces, but for a space that parts the thousands of a number.
+
+    Examples
+    --------
+    >>> one_line("  Men and   women "), one_line("6\N{NO-BREAK SPACE}000") == "6\N{NO-BREAK SPACE}000"
+    ('Men and women', True)
+    """
+    return _SPACE.sub(" ", text).strip()
+
+
+def whole(text: str) -> int:
+    """Return the number that a match of `WHOLE` stands for.
+
+    Examples
+    --------
+    >>> whole("1,390"), whole("1'390")
+    (1390, 1390)
+    """
+    return int(re.sub(rf"[{SEPARATORS}]", "", text))
+
+
 def read_number(text: str) -> Number | None:
     """Read a printed number, or return None if the text is something else.
 
@@ -100,14 +127,14 @@ def read_number(text: str) -> Number | None:
     >>> read_number("64.2 %\N{DAGGER}").percent, read_number("0.97 [1]").digits, read_number("about 3")
     (True, '0.97', None)
     """
-    words = " ".join(text.replace("\u00a0", " ").split())
+    words = one_line(text)
     found = _NUMBER.match(words)
     if found is None or (found["whole"] is None and found["decimals"] is None):
         return None
     if not _MARKS.fullmatch(words[found.end() :]):
         return None
-    whole, decimals = (found["whole"] or "").replace(",", ""), found["decimals"]
-    digits = whole if decimals is None else f"{whole}.{decimals}"
+    people, decimals = re.sub(rf"[{SEPARATORS}]", "", found["whole"] or ""), found["decimals"]
+    digits = people if decimals is None else f"{people}.{decimals}"
     if found["power"]:
         digits = _plain(digits, int(found["power"]))
     return Number(digits=digits, negative=found["sign"] is not None, percent=found["percent"] is not None)
@@ -127,7 +154,7 @@ def is_noted(lines: Sequence[str]) -> bool:
 
 def read_cell(text: str) -> Cell:
     """Make a cell of its text."""
-    return Cell(" ".join(text.replace("\u00a0", " ").split()), read_number(text))
+    return Cell(one_line(text), read_number(text))
 
 
 def _plain(digits: str, power: int) -> str:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, Final
 
-from audit_lib.check.documents import Grid, even
+from audit_lib.check.grids import Grid, even
 from audit_lib.check.numbers import read_number, says_none
 
 _SAME_LINE: Final = 0.5  # of a line's height
@@ -77,14 +77,20 @@ def layout_grids(pages: Sequence[Sequence[Mapping[str, Any]]]) -> Iterator[Grid]
     lines = [line for number, words in enumerate(pages) for line in _lines(words, number)]
     start = 0
     while start < len(lines):
-        if "ratio" not in lines[start].text.lower() or lines[start].numbers:
+        if not _names_ratio(lines[start]):
             start += 1
             continue
         end = _end(lines, start)
         rows = [i for i in range(start, end) if len(lines[i].numbers) >= 2]
         if rows:
-            yield _grid(lines, start, rows, end)
+            # Words above the table may speak of a ratio, too: its header is the last that does.
+            named = max(i for i in range(start, rows[0]) if _names_ratio(lines[i]))
+            yield _grid(lines, named, rows, end)
         start = max(end, start + 1)
+
+
+def _names_ratio(line: _Line) -> bool:
+    return "ratio" in line.text.lower() and not line.numbers
 
 
 def _lines(words: Sequence[Mapping[str, Any]], page: int) -> list[_Line]:

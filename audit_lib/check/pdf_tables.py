@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from audit_lib.check.columns import has_header
-from audit_lib.check.documents import Document, Grid, even
+from audit_lib.check.grids import Document, Grid, even
+from audit_lib.check.headers import has_header
 from audit_lib.check.numbers import is_noted
 from audit_lib.check.pdf_layout import layout_grids
+from audit_lib.check.pdf_marks import plain_page
 from audit_lib.check.pdf_tags import tagged_document
 from audit_lib.errors import CorruptFileError, InputError
 
@@ -41,12 +42,13 @@ def pdf_document(content: bytes, path: Path) -> Document:
             tagged = tagged_document(pdf)
             if tagged is not None and any(has_header(grid) for grid in tagged.grids):
                 return tagged
-            texts = [page.extract_text() or "" for page in pdf.pages]
-            grids = _ruled(pdf.pages)
+            pages = [plain_page(page) for page in pdf.pages]
+            texts = [page.extract_text() or "" for page in pages]
+            grids = _ruled(pages)
             caution = ""
             if not any(has_header(grid) for grid in grids):
                 # Some printers make bold letters by printing them twice.
-                single = (page.dedupe_chars() for page in pdf.pages)
+                single = (page.dedupe_chars() for page in pages)
                 grids = list(layout_grids([page.extract_words(extra_attrs=["size"]) for page in single]))
                 caution = _UNRULED
     except PdfminerException as error:

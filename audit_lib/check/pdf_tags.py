@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from audit_lib.check.documents import Document
+from audit_lib.check.grids import Document
 from audit_lib.check.html_tables import HtmlReader
 from audit_lib.check.numbers import is_noted, read_number
+from audit_lib.check.pdf_marks import SMALL, Char, raised
 
 # Structure types of ISO 32000 as the HTML elements that mean the same; all others only hold what is in them.
 _ELEMENTS: Final[Mapping[str, str]] = {
@@ -19,14 +20,12 @@ _ELEMENTS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 _SKIPPED: Final = frozenset({"Figure", "Artifact"})
 _CELLS: Final = frozenset({"TH", "TD", "Caption"})
-_SMALL: Final = 0.92  # characters under this share of the cell's largest are remarks or footnote marks
 _LIGATURES: Final[Mapping[str, str]] = {
     chr(0xFB00 + i): letters for i, letters in enumerate(("ff", "fi", "fl", "ffi", "ffl", "st", "st"))
 }
 _DEEPEST: Final = 100
 _MOST_ROLES: Final = 5
 
-Char = Mapping[str, Any]
 _Mark = tuple[int, int]
 """A page, from 0, and the number of a piece of marked content on it."""
 
@@ -197,14 +196,15 @@ def _parted(chars: Sequence[Char]) -> tuple[Sequence[Char], Sequence[Char]]:
     starts = [i for i in range(1, len(chars)) if _is_below(chars[i - 1], chars[i])]
     for i in starts:
         # Lines of another size, or words below a number, are about what stands above them.
-        alike = _SMALL < chars[i]["size"] / chars[0]["size"] < 1 / _SMALL
+        alike = SMALL < chars[i]["size"] / chars[0]["size"] < 1 / SMALL
         if not alike or (i == starts[0] and is_noted([_text(chars[:i]), _text(chars[i:])])):
             return chars[:i], chars[i:]
-    limit = _SMALL * max((char["size"] for char in chars if char["text"].strip()), default=0.0)
+    limit = SMALL * max((char["size"] for char in chars if char["text"].strip()), default=0.0)
     large = [char for char in chars if char["size"] >= limit]
     if read_number(_text(large)) is not None:
         return large, [char for char in chars if char["size"] < limit]
-    return chars, ()
+    marks = list(raised(chars))
+    return [char for char in chars if char not in marks], marks
 
 
 def _is_below(before: Char, char: Char) -> bool:

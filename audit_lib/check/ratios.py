@@ -82,16 +82,10 @@ def rebuild_ratios(
 def _fault(conventions: tuple[str, ...], recomputed: str) -> tuple[str, str]:
     if TRUNCATED in conventions:
         return "truncated", "digits cut off, not rounded"
+    counted = f"the counts give {recomputed}" if recomputed else "the row's counts give none"
     if conventions:
-        return (
-            "ratio_from_printed_rates",
-            f"follows only from the printed rates; the counts give {recomputed}",
-        )
-    return "ratio_not_rebuilt", (
-        f"no convention gives it; the counts give {recomputed}"
-        if recomputed
-        else "the row's rate cannot be rebuilt"
-    )
+        return "ratio_from_printed_rates", f"follows only from the printed rates; {counted}"
+    return "ratio_not_rebuilt", f"no convention gives it; {counted}"
 
 
 def _ratio_finding(kind: str, table: Table, row: Row, message: str) -> Finding:

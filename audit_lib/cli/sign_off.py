@@ -140,7 +140,13 @@ def _publish(options: argparse.Namespace) -> int:
         print(f"NO REPORT {audit}: every run failed its validation; the site says so")
     for reason in done.left_out:
         print(f"NOT PUBLISHED {reason}")
-    return 1 if done.left_out else 0
+    for path in done.withdrawn:
+        print(f"WITHDRAWN site/{path}: it says so now")
+    for path in done.stale:
+        print(
+            f"NOTHING BEHIND site/{path}: published earlier; no run or statement that holds is in the store"
+        )
+    return 1 if done.left_out or done.stale else 0
 
 
 def _oscal(options: argparse.Namespace) -> int:

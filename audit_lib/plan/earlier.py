@@ -19,8 +19,8 @@ _KEPT: Final = ("window", "measured_at", "status", "tool_version", "spec_digest"
 def earlier_reports(run: Run) -> bytes:
     """Return the earlier reports' headlines as JSON, the oldest first; nothing at all for a first run.
 
-    One for each window that ended before this one begins (the one sealed last), the latest 60. Where an auditor
-    signed, it is the signed report.
+    One for each window that ended before this one begins (the one sealed last), the latest 60. Numbers are the
+    sealed report's; that an auditor signed it is taken from the store as it stands.
     """
     found: dict[tuple[Any, Any], tuple[str, dict[str, Any]]] = {}
     for key in run.store.list(run.key.audit):
@@ -43,8 +43,8 @@ def _report(run: Run, prefix: str) -> dict[str, Any] | None:
     folder = StageFolder(run.store, f"{prefix}/report")
     if not folder.is_complete():
         return None  # it failed its validation
-    names = [key.split("/")[4] for key in run.store.list(f"{prefix}/signoff") if key.endswith(f"/{SUCCESS}")]
-    if numbers := [int(name) for name in names if name.isdecimal()]:
-        folder = StageFolder(run.store, f"{prefix}/signoff/{max(numbers)}")
     document: dict[str, Any] = json.loads(folder.read("report.json"))
-    return document if all(name in document for name in _KEPT) else None  # made by an earlier version
+    if any(name not in document for name in _KEPT):
+        return None  # made by an earlier version
+    signed = any(key.endswith(f"/{SUCCESS}") for key in run.store.list(f"{prefix}/signoff"))
+    return document | {"status": "signed" if signed else document["status"]}

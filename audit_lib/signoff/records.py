@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import json
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from audit_lib.canonical import sha256
-from audit_lib.errors import EvidenceError
 from audit_lib.run import SUCCESS, Run, StageFolder
+from audit_lib.signoff.shape import read_statement
 
 FOLDER: Final = "signoff"
 STATEMENT: Final = "statement.dsse.json"
 PUBLIC_KEY: Final = "signer.pub"
+_COMPLETE: Final = re.compile(rf"{FOLDER}/([1-9][0-9]*)/{SUCCESS}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,8 @@ class SignOff:
     digest : str
         SHA-256 of the envelope's bytes, by which a later statement names it.
     statement : dict
-        As signed; whether the signature holds is for `verify_sign_offs`.
+        As signed, of the shape that `shape.read_statement` checks; whether the signature holds is for
+        `verify_sign_offs`.
     folder : StageFolder
         Where it lies, with the signed report.
     """
@@ -52,8 +53,17 @@ class SignOff:
 
 def numbers(run: Run) -> list[int]:
     """Return the numbers of the run's complete sign-offs, in order."""
-    found = [path.split("/")[1] for path in run.list(FOLDER) if path.endswith(f"/{SUCCESS}")]
-    return sorted(int(number) for number in found if number.isdecimal())
+    return sorted(int(found[1]) for path in run.list(FOLDER) if (found := _COMPLETE.fullmatch(path)))
+
+
+def strays(run: Run) -> list[str]:
+    """Return the paths of statements and records that lie in no complete sign-off, where nobody would read them."""
+    complete = [f"{FOLDER}/{number}" for number in numbers(run)]
+    return [
+        path
+        for path in run.list(FOLDER)
+        if path.endswith((f"/{STATEMENT}", f"/{SUCCESS}")) and path.rsplit("/", 1)[0] not in complete
+    ]
 
 
 def next_number(run: Run) -> int:
@@ -77,10 +87,6 @@ def _read(run: Run, number: int) -> SignOff:
     folder = run.stage(f"{FOLDER}/{number}")
     content = folder.read(STATEMENT)
     where = folder.store.uri(f"{folder.prefix}/{STATEMENT}")
-    try:
-        statement = json.loads(base64.b64decode(json.loads(content)["payload"], validate=True))
-        found = SignOff(number=number, digest=sha256(content), statement=statement, folder=folder)
-        _ = found.signed_at, found.predicate["auditor"], found.predicate["supersedes"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise EvidenceError(f"{where}: not a signed statement ({type(error).__name__})") from None
-    return found
+    return SignOff(
+        number=number, digest=sha256(content), statement=read_statement(content, where), folder=folder
+    )

@@ -1,16 +1,100 @@
-"""What the signed report prints of its signature."""
+"""The signed report: what it prints of its signature, and whether it is the report of its run."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from audit_lib.archive.compare import compare
+from audit_lib.errors import EvidenceError
+from audit_lib.report import report
+from audit_lib.report.pdf import why_no_pdf
 from audit_lib.report.signature import Signature
+from audit_lib.run import Run
 from audit_lib.signoff.keys import key_id
+from audit_lib.signoff.records import PUBLIC_KEY, STATEMENT, SignOff
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+_PDF: Final = "report.pdf"
+_OF_THE_SIGNATURE: Final = ("status", "signature", "required_fields")
+"""Keys of ``report.json`` that a signature changes."""
+
+
+def report_names(one: SignOff) -> list[str]:
+    """Return the names of a sign-off's report files, sorted."""
+    return sorted(one.folder.success()["artefacts"].keys() - {STATEMENT, PUBLIC_KEY})
+
+
+def check_rendition(run: Run, one: SignOff, key: Ed25519PublicKey) -> list[str]:
+    """Render the signed report again from the evidence, and compare it with what was signed.
+
+    Returns
+    -------
+    list of str
+        What a reader should know and what is no fault.
+
+    Raises
+    ------
+    EvidenceError
+        If a file is not what comes out here.
+    """
+    made = report(run, signature=signature_of(one.predicate, key)).artefacts
+    notes: list[str] = []
+    names = report_names(one)
+    without_pdf = why_no_pdf() if _PDF in names else None
+    if without_pdf is not None:
+        notes.append(f"{_where(one)}/{_PDF}: was not made again: {without_pdf}")
+    needed = {name for name in made if name != _PDF}  # an auditor's machine may make none
+    if missing := sorted(needed - set(names)):
+        raise EvidenceError(f"{', '.join(missing)} belongs to the signed report, and is not there")
+    for name in names:
+        if name == _PDF and without_pdf is not None:
+            continue
+        if name not in made:
+            raise EvidenceError(f"{name} does not follow from the evidence")
+        difference = compare(name, one.folder.read(name), made[name])
+        if difference is None:
+            continue
+        if difference.exceeds:
+            why = " (another machine's fonts or WeasyPrint do that too)" if name == _PDF else ""
+            raise EvidenceError(
+                f"{name} is not the report that follows from the evidence and this statement: "
+                f"{'; '.join(difference.exceeds)}{why}"
+            )
+        notes.append(f"{_where(one)}/{name}: {difference.numbers} numbers differ in their last digits here")
+    return notes
+
+
+def check_facts(run: Run, one: SignOff) -> None:
+    """Hold the numbers of the signed report against the sealed one's, without rendering anything.
+
+    Raises
+    ------
+    EvidenceError
+        If a table or ``report.json`` says another thing than the sealed one, the signature apart.
+    """
+    sealed = run.stage("report")
+    for name in sorted({*report_names(one), *sealed.success()["artefacts"]} - {_PDF}):
+        if name == "report.html":
+            continue
+        contents = [folder.read(name) for folder in (sealed, one.folder)]
+        if name == "report.json":
+            contents = [_without_signature(content) for content in contents]
+        if contents[0] != contents[1]:
+            raise EvidenceError(f"{name} says another thing than the sealed report")
+
+
+def _without_signature(content: bytes) -> bytes:
+    document = json.loads(content)
+    return json.dumps({name: document[name] for name in document if name not in _OF_THE_SIGNATURE}).encode()
+
+
+def _where(one: SignOff) -> str:
+    return f"signoff/{one.number}"
 
 
 def signature_of(predicate: Mapping[str, Any], key: Ed25519PublicKey) -> Signature:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from audit_lib.archive.verify import verify
 from audit_lib.canonical import sha256
 from audit_lib.errors import ConflictError, EvidenceError, IncompleteRunError, InputError
 from audit_lib.report import report
@@ -14,7 +13,15 @@ from audit_lib.signoff.envelope import seal, unseal
 from audit_lib.signoff.keys import public_pem
 from audit_lib.signoff.records import FOLDER, PUBLIC_KEY, STATEMENT, SignOff, next_number, read_sign_offs
 from audit_lib.signoff.rendition import signature_of
-from audit_lib.signoff.statement import Answers, check_answers, make_predicate, make_statement
+from audit_lib.signoff.statement import (
+    Answers,
+    check_answers,
+    check_text,
+    make_predicate,
+    make_statement,
+)
+from audit_lib.signoff.verify import verify_signed
+from audit_lib.store import open_store
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -33,7 +40,7 @@ def sign_off(
 ) -> SignOff:
     """Sign a sealed run and render its report again with the signature.
 
-    The evidence is verified first: nobody signs what does not verify.
+    The evidence is verified first, with the sign-offs that are there: nobody signs what does not verify.
 
     Parameters
     ----------
@@ -58,26 +65,35 @@ def sign_off(
     Raises
     ------
     InputError
-        If an answer is missing, or `supersede` is missing or there is nothing to supersede.
+        If an answer is missing, or `supersede` is missing or there is nothing to supersede, or another run of the
+        window took the place of this one, or of the one that it corrects, already; or `at` is before the seal.
     IncompleteRunError
         If the run is not sealed, or was sealed without a report.
     EvidenceError
-        If the evidence does not verify.
+        If the evidence or an earlier sign-off does not verify.
     ConflictError
         If another sign-off of the run was made at the same time.
     """
     check_answers(run, answers)
+    check_text("the reason to supersede", (supersede or "").strip(), lines=True)
     earlier = _earlier(run, supersede, corrects)
+    _check_unclaimed(run, earlier)
     for stage in _SUBJECT_STAGES:
         if not run.stage(stage).is_complete():
             raise IncompleteRunError(
                 f"{run.uri}: only a sealed run with a report is signed; {stage} is not complete"
             )
+    moment, number = (at or datetime.now(UTC)).astimezone(UTC), next_number(run)
+    after = _no_earlier_than(run, earlier)
+    if moment.replace(microsecond=0) < after:
+        raise InputError(
+            f"{run.uri}: to be signed at {moment.isoformat()}, which is before it was sealed, or before the statement "
+            f"that it supersedes was signed ({after.isoformat()}); look at this machine's clock"
+        )
     run.notify(f"sign-off: verifying {run.uri}")
-    verified = verify(run.uri)
+    verified = verify_signed(run.uri)
     if not verified.ok:
         raise EvidenceError(f"{run.uri}: nobody signs evidence that does not verify:\n{verified.summary()}")
-    moment, number = at or datetime.now(UTC), next_number(run)
     predicate = make_predicate(run, answers, moment, number, _superseded(earlier, supersede))
     shown = report(run, signature=signature_of(predicate, key.public_key())).artefacts
     subject = {
@@ -99,6 +115,36 @@ def sign_off(
             "yours is still to be added, sign again"
         ) from None
     return SignOff(number=number, digest=sha256(content), statement=statement, folder=folder)
+
+
+def _no_earlier_than(run: Run, earlier: tuple[Run, SignOff] | None) -> datetime:
+    sealed = datetime.fromisoformat(run.stage("evidence").success()["finished_at"]).replace(microsecond=0)
+    return sealed if earlier is None else max(sealed, earlier[1].signed_at)
+
+
+def _check_unclaimed(run: Run, earlier: tuple[Run, SignOff] | None) -> None:
+    """Refuse where another run of the window superseded this run's statement, or the one to be superseded."""
+    if earlier is None:
+        return
+    place, named = earlier[0].key.prefix, earlier[1]
+    for sibling in _siblings(run):
+        for one in read_sign_offs(sibling):
+            claim = one.predicate["supersedes"]
+            if claim is not None and claim["statement_sha256"] == named.digest:
+                raise InputError(
+                    f"{place}/{FOLDER}/{named.number}: is superseded already, by {sibling.key.prefix}/{FOLDER}/"
+                    f"{one.number}; supersede that one if it is wrong"
+                )
+
+
+def _siblings(run: Run) -> list[Run]:
+    """Return the signed runs of the same audit and window that lie in the same store; none beside a copy."""
+    if not run.uri.endswith(f"/{run.key.prefix}"):
+        return []
+    store = open_store(run.uri.removesuffix(f"/{run.key.prefix}"))
+    keys = store.list(run.key.prefix.rsplit("/", 1)[0])
+    signed = {key.split(f"/{FOLDER}/")[0] for key in keys if key.endswith(f"/{STATEMENT}")}
+    return [Run.load(store.uri(prefix)) for prefix in sorted(signed)]
 
 
 def _superseded(earlier: tuple[Run, SignOff] | None, why: str | None) -> dict[str, str] | None:

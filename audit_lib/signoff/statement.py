@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from audit_lib.errors import InputError
-from audit_lib.policies import policy_of
+from audit_lib.policies import Policy, policy_of
 from audit_lib.run import Run
 
 TYPE: Final = "https://in-toto.io/Statement/v1"
 PREDICATE: Final = "urn:audit-lib:sign-off:1"
 Signer = Literal["auditor", "service"]
+_NO_TEXT: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_JOINERS: Final = "\u200c\u200d"  # Persian and Sinhala names, among others, are spelled with them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,17 +51,54 @@ def attestations(run: Run) -> Mapping[str, str]:
     return {one.id: one.text for one in policy.attestations}
 
 
+def is_text(words: str, *, lines: bool = False) -> bool:
+    r"""Whether `words` show as they are read: no control, nothing that turns or hides what stands beside it.
+
+    Such characters can make a name on a screen or page another one, or write a verdict over a terminal.
+
+    Parameters
+    ----------
+    words : str
+        Any text.
+    lines : bool
+        Whether it may have several lines.
+
+    Examples
+    --------
+    >>> is_text("K\u00f6chin \u53a8\u5e08"), is_text("Ann\x1b[2J"), is_text("a\nb"), is_text("a\nb", lines=True)
+    (True, False, False, True)
+    """
+    allowed = _JOINERS + ("\n" if lines else "")
+    return all(char in allowed or unicodedata.category(char) not in _NO_TEXT for char in words)
+
+
+def check_text(what: str, words: str, *, lines: bool = False) -> None:
+    """Refuse words that would not show as they are.
+
+    Raises
+    ------
+    InputError
+        If a control or formatting character is in `words`.
+    """
+    if not is_text(words, lines=lines):
+        raise InputError(f"{what}: holds a control or formatting character; write plain text")
+
+
 def check_answers(run: Run, answers: Answers) -> None:
     """Refuse answers that make no sign-off.
 
     Raises
     ------
     InputError
-        If a name is missing, or an attestation of the policy is not affirmed; the message cites the law.
+        If a name is missing, a text holds control characters, or an attestation of the policy is not affirmed;
+        the message cites the law.
     """
     for what in ("auditor", "organisation"):
         if not getattr(answers, what).strip():
             raise InputError(f"{what}: a sign-off names who signs; it is empty")
+        check_text(what, getattr(answers, what).strip())
+    check_text("account", answers.account or "")
+    check_text("remarks", answers.remarks.strip(), lines=True)
     asked = {one.id: one for one in policy_of(run.spec).attestations}
     for given in answers.attested:
         if given not in asked:
@@ -70,6 +110,11 @@ def check_answers(run: Run, answers: Answers) -> None:
             raise InputError(
                 f"not attested: {name}: {one.text} ({one.cite}). Without it nobody signs this run"
             )
+
+
+def attestations_of(policy: Policy) -> list[dict[str, str]]:
+    """Return a policy's attestations as a statement holds them; `check_answers` lets none be left out."""
+    return [{"id": one.id, "text": one.text, "cite": one.cite} for one in policy.attestations]
 
 
 def make_statement(subject: Mapping[str, str], predicate: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,11 +140,7 @@ def make_predicate(
         "policy": {"name": policy.name, "version": policy.version},
         "auditor": answers.auditor.strip(),
         "organisation": answers.organisation.strip(),
-        "attestations": [
-            {"id": one.id, "text": one.text, "cite": one.cite}
-            for one in policy.attestations
-            if one.id in answers.attested
-        ],
+        "attestations": attestations_of(policy),
         "remarks": answers.remarks.strip(),
         "signer": answers.signer,
         "account": answers.account,

@@ -9,18 +9,24 @@ from typing import TYPE_CHECKING, Final
 from audit_lib.archive.findings import Finding, Verification
 from audit_lib.archive.recompute import Recompute
 from audit_lib.archive.verify import verify
-from audit_lib.canonical import sha256
-from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
-from audit_lib.run import SUCCESS, Run
+from audit_lib.errors import AuditError, StoreUnreachableError
+from audit_lib.report.html import readable
+from audit_lib.run import Run
+from audit_lib.signoff.checks import check_answered, check_chain, check_subject
 from audit_lib.signoff.envelope import unseal
 from audit_lib.signoff.keys import key_id, read_public_pem
-from audit_lib.signoff.records import FOLDER, PUBLIC_KEY, STATEMENT, SignOff, read_sign_offs
+from audit_lib.signoff.records import FOLDER, PUBLIC_KEY, STATEMENT, SignOff, numbers, read_sign_offs, strays
+from audit_lib.signoff.rendition import check_facts, check_rendition
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 
 _UNSIGNED: Final = "not signed: no auditor has signed this run"
+_STRAY: Final = (
+    "lies in no complete sign-off: its record or its statement was removed, or the folder is none that `audit sign` "
+    "makes; if a signing was killed here, move the folder out of the run and sign again"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +41,14 @@ class SignOffs:
         What does not hold.
     keys : tuple of str
         Id of the key of each statement that holds.
+    notes : tuple of str
+        What a reader should know and what is no fault.
     """
 
     lines: tuple[str, ...]
     findings: tuple[Finding, ...]
     keys: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -64,7 +73,7 @@ def verify_signed(
     trusted : sequence of Ed25519PublicKey
         As `verify_sign_offs` takes them.
     recompute : mapping of str to callable, optional
-        As `audit_lib.archive.verify.verify` takes it.
+        As `audit_lib.archive.verify.verify` takes it; with any given, the signed reports are not rendered again.
 
     Raises
     ------
@@ -78,25 +87,30 @@ def verify_signed(
         run = Run.from_bundle(uri.rstrip("/") or "/")
     except StoreUnreachableError:
         raise
-    except AuditError:  # a finding of the evidence already
+    except Exception:  # noqa: BLE001 - a stranger's bytes may cause anything; a finding of the evidence already
         return replace(
             evidence, notes=(*evidence.notes, "the sign-offs cannot be checked without the design")
         )
-    signed = verify_sign_offs(run, trusted)
+    signed = verify_sign_offs(run, trusted, render=recompute is None)
+    # Every file of these is checked here; that they are outside the manifest is nothing to note.
+    checked = tuple(f"{FOLDER}/{number}/" for number in numbers(run))
     return replace(
         evidence,
+        notes=(*(note for note in evidence.notes if not note.startswith(checked)), *signed.notes),
         findings=(*evidence.findings, *signed.findings),
         signed=signed.lines or (() if signed.findings else (_UNSIGNED,)),
         keys=signed.keys,
     )
 
 
-def verify_sign_offs(run: Run, trusted: Sequence[Ed25519PublicKey] = ()) -> SignOffs:
+def verify_sign_offs(run: Run, trusted: Sequence[Ed25519PublicKey] = (), *, render: bool = True) -> SignOffs:
     """Check every sign-off of a run.
 
-    A statement must be signed by the key that lies beside it, be about the files that lie in this run, the signed
-    report among them, and name the one before it. That the key is an auditor's nothing in the run can show:
-    pass the keys that you trust.
+    A statement must be signed by the key that lies beside it; be about the files that lie in this run, with every
+    attestation that the policy asks for; name the one before it and be later than that and than the seal; and the
+    report that it signs must be the one that follows from the evidence. The time is the signer's own: that a
+    statement was not dated forward nothing in the run can show. Nor that the key is an auditor's: pass the keys that
+    you trust.
 
     Parameters
     ----------
@@ -104,29 +118,38 @@ def verify_sign_offs(run: Run, trusted: Sequence[Ed25519PublicKey] = ()) -> Sign
         A sealed run, also a copy of one.
     trusted : sequence of Ed25519PublicKey
         Keys got from the auditors themselves. With any given, a statement of another key is a finding.
+    render : bool
+        Whether each signed report is rendered again and compared whole. Otherwise its numbers, as tables and as
+        JSON, are held against those of the sealed report, which no later version of the library changes.
     """
     ids = {key_id(key) for key in trusted}
     lines: list[str] = []
-    findings: list[Finding] = []
+    notes: list[str] = []
+    findings = [_finding(path, _STRAY) for path in strays(run)]
     try:
         found = read_sign_offs(run)
     except StoreUnreachableError:
         raise
-    except AuditError as error:
-        return SignOffs(lines=(), findings=(_finding(FOLDER, str(error)),))
+    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
+        return SignOffs(lines=(), findings=(*findings, _finding(FOLDER, _words(error))))
     before: SignOff | None = None
     keys: list[str] = []
     for place, one in enumerate(found, start=1):
         where = f"{FOLDER}/{one.number}"
         try:
-            key = read_public_pem(one.folder.read(PUBLIC_KEY), f"{where}/{PUBLIC_KEY}")
-            unseal(one.folder.read(STATEMENT), key, f"{where}/{STATEMENT}")
-            _check_subject(run, one, where)
-            _check_chain(run, one, before, where)
+            key = read_public_pem(one.folder.read(PUBLIC_KEY), PUBLIC_KEY)
+            unseal(one.folder.read(STATEMENT), key, STATEMENT)
+            check_subject(run, one)
+            check_chain(run, one, before)
+            notes += check_answered(run, one)
+            if render:
+                notes += check_rendition(run, one, key)
+            else:
+                check_facts(run, one)
         except StoreUnreachableError:
             raise
-        except AuditError as error:
-            findings.append(_finding(where, str(error)))
+        except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
+            findings.append(_finding(where, _words(error)))
             continue
         finally:
             before = one
@@ -141,43 +164,12 @@ def verify_sign_offs(run: Run, trusted: Sequence[Ed25519PublicKey] = ()) -> Sign
             f"{one.signed_at:%Y-%m-%d %H:%M} UTC, key {mark[:16]} ({trust})"
             + (f"; superseded by statement {found[place].number}" if place < len(found) else "")
         )
-    return SignOffs(lines=tuple(lines), findings=tuple(findings), keys=tuple(keys))
+    return SignOffs(lines=tuple(lines), findings=tuple(findings), keys=tuple(keys), notes=tuple(notes))
 
 
 def _finding(where: str, message: str) -> Finding:
-    return Finding(kind="sign-off", path=where, detail=message.removeprefix(f"{where}: "))
+    return Finding(kind="sign-off", path=readable(where), detail=readable(message))
 
 
-def _check_subject(run: Run, one: SignOff, where: str) -> None:
-    """The statement is about this run, and every file that it signed is there as it was signed, with no other."""
-    said = one.predicate
-    identity = (run.key.audit, run.key.window.label, run.key.spec_digest)
-    if (said["audit"], said["window"], said["spec_digest"]) != identity:
-        raise EvidenceError(f"{where}: the statement is about another run")
-    if said["number"] != one.number:
-        raise EvidenceError(f"{where}: the statement is number {said['number']} of its run")
-    signed = {entry["name"]: entry["digest"]["sha256"] for entry in one.statement["subject"]}
-    there = {
-        *(
-            f"{stage}/{name}"
-            for stage in ("evidence", "report")
-            for name in run.stage(stage).success()["artefacts"]
-        ),
-        *run.list(where),
-    } - {f"{where}/{name}" for name in (SUCCESS, STATEMENT, PUBLIC_KEY)}
-    if extra := sorted(there - signed.keys()):
-        raise EvidenceError(f"{where}: {', '.join(extra)} is there and was not signed")
-    if missing := sorted(signed.keys() - there):
-        raise EvidenceError(f"{where}: signed, and not there: {', '.join(missing)}")
-    for path, digest in sorted(signed.items()):
-        if sha256(run.store.get(f"{run.prefix}/{path}".lstrip("/"))) != digest:
-            raise EvidenceError(f"{where}: {path} is not the file that was signed")
-
-
-def _check_chain(run: Run, one: SignOff, before: SignOff | None, where: str) -> None:
-    """Each statement names the one before it; the first of a run may name one of another run."""
-    named = one.predicate["supersedes"]
-    if before is not None and (named is None or named["statement_sha256"] != before.digest):
-        raise EvidenceError(f"{where}: does not name statement {before.number}, which it supersedes")
-    if before is None and named is not None and named["run"].startswith(f"{run.key.prefix}/"):
-        raise EvidenceError(f"{where}: the statement that it supersedes ({named['run']}) is not there")
+def _words(error: Exception) -> str:
+    return str(error) if isinstance(error, AuditError) else f"cannot be checked ({type(error).__name__})"

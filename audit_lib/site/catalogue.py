@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, Final
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
 
 from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.clocks import valid_until
+from audit_lib.report.html import readable
 from audit_lib.run import SUCCESS, Run, StageFolder
 from audit_lib.signoff import SignOff, read_sign_offs, verify_signed
 from audit_lib.signoff.records import FOLDER
+from audit_lib.signoff.rendition import report_names
 from audit_lib.store import Store
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-_NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,8 @@ class Entry:
         Whether the publisher gave keys, and these are among them.
     superseded_by : str or None
         Path on the site of the signed run that took its place.
+    disputed : bool
+        Whether more than one claims to have taken its place, so that none of them is published.
     """
 
     run: Run
@@ -49,6 +51,7 @@ class Entry:
     keys: tuple[str, ...] = ()
     trusted: bool = False
     superseded_by: str | None = None
+    disputed: bool = False
 
     @property
     def path(self) -> str:
@@ -75,9 +78,21 @@ class Entry:
         return valid_until(self.policy, self.audited)
 
     @property
+    def stands(self) -> bool:
+        """Whether it has a report whose place no other took."""
+        return self.document is not None and self.superseded_by is None and not self.disputed
+
+    @property
     def shown(self) -> StageFolder:
         """The folder of the report that is current: the last signed one, or the unsigned."""
         return self.sign_offs[-1].folder if self.sign_offs else self.run.stage("report")
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the files of `shown` that are the report; a machine that signs may make no PDF."""
+        return (
+            report_names(self.sign_offs[-1]) if self.sign_offs else sorted(self.shown.success()["artefacts"])
+        )
 
     @property
     def status(self) -> str:
@@ -86,6 +101,8 @@ class Entry:
             return "failed its validation: no numbers were published"
         if self.superseded_by is not None:
             return "superseded by a later signed audit"
+        if self.disputed:
+            return "superseded, but by more than one later signed audit, so none of them is shown"
         if not self.sign_offs:
             return "not signed"
         last = self.sign_offs[-1]
@@ -104,7 +121,8 @@ class Catalogue:
     audits : dict of str to list of Entry
         By the audit's name; the latest window first.
     left_out : tuple of str
-        Runs whose evidence or sign-off does not hold, each with the first reason.
+        Runs whose evidence or sign-off does not hold, or whose claim to supersede another does not, each with the
+        first reason.
     """
 
     audits: dict[str, list[Entry]]
@@ -128,25 +146,71 @@ def read_catalogue(
         except StoreUnreachableError:
             raise
         except AuditError as error:
-            left_out.append(f"{prefix}: {str(error).splitlines()[0]}")
-    for place, entry in list(entries.items()):
-        if (claim := _claim(entry)) is not None and not _holds(claim, entry, entries):
-            left_out.append(f"{place}: claims to supersede {claim['run']}, and no such statement is there")
-            del entries[place]
+            left_out.append(readable(f"{prefix}: {str(error).splitlines()[0]}"))
+        except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything, and stop no other run
+            left_out.append(f"{prefix}: cannot be read ({type(error).__name__})")
+    _leave_out_false_claims(entries, left_out)
+    disputed = _leave_out_rivals(entries, left_out)
+    _leave_out_false_claims(entries, left_out)
     for reason in left_out:
         notify(f"WARNING: not published: {reason}")
-    by_time = sorted(
-        entries.values(),
-        key=lambda entry: (max((o.signed_at for o in entry.sign_offs), default=_NEVER), entry.path),
-    )
     taken = {
-        claim["run"].split(f"/{FOLDER}/")[0]: entry.path for entry in by_time if (claim := _claim(entry))
+        claim["run"].split(f"/{FOLDER}/")[0]: entry.path
+        for entry in entries.values()
+        if (claim := _claim(entry)) is not None
     }
     audits: dict[str, list[Entry]] = {}
     for entry in sorted(entries.values(), key=_age, reverse=True):
-        known = replace(entry, superseded_by=taken.get(entry.path))
+        known = replace(entry, superseded_by=taken.get(entry.path), disputed=entry.path in disputed)
         audits.setdefault(entry.run.key.audit, []).append(known)
     return Catalogue(audits=dict(sorted(audits.items())), left_out=tuple(left_out))
+
+
+def latest(entries: Sequence[Entry]) -> Entry | None:
+    """Return the latest run whose report stands, of an audit's runs with the latest first."""
+    return next((entry for entry in entries if entry.stands), None)
+
+
+def _leave_out_rivals(entries: dict[str, Entry], left_out: list[str]) -> set[str]:
+    """Leave out all runs that claim to supersede the same statement: which of them stands nobody can tell.
+
+    Returns
+    -------
+    set of str
+        Paths of the runs whose statements they claim.
+    """
+    claimed: dict[str, set[str]] = {}
+    places: dict[str, set[str]] = {}
+    for path, entry in entries.items():
+        for one in entry.sign_offs:
+            if (named := one.predicate["supersedes"]) is not None:
+                claimed.setdefault(named["statement_sha256"], set()).add(path)
+                places.setdefault(named["statement_sha256"], set()).add(named["run"].split(f"/{FOLDER}/")[0])
+    disputed: set[str] = set()
+    for digest, rivals in sorted(claimed.items()):
+        if len(rivals) > 1:
+            names = ", ".join(sorted(rivals))
+            left_out += [
+                f"{path}: statement {digest[:16]} is superseded more than once, by {names}; which of them stands "
+                "its auditors must say"
+                for path in sorted(rivals & entries.keys())
+            ]
+            for path in rivals:
+                entries.pop(path, None)
+            disputed |= places[digest]
+    return disputed
+
+
+def _leave_out_false_claims(entries: dict[str, Entry], left_out: list[str]) -> None:
+    """Leave out runs that name what is not there, and then those that name them."""
+    while false := [
+        (path, claim)
+        for path, entry in entries.items()
+        if (claim := _claim(entry)) is not None and not _holds(claim, entry, entries)
+    ]:
+        for path, claim in false:
+            left_out.append(f"{path}: claims to supersede {claim['run']}, and no such statement is published")
+            del entries[path]
 
 
 def _claim(entry: Entry) -> dict[str, str] | None:
@@ -160,7 +224,10 @@ def _holds(claim: dict[str, str], entry: Entry, entries: Mapping[str, Entry]) ->
     if earlier is None:
         return False
     same = (earlier.run.key.audit, earlier.run.key.window) == (entry.run.key.audit, entry.run.key.window)
-    return same and claim["statement_sha256"] in [one.digest for one in earlier.sign_offs]
+    return same and any(
+        claim["statement_sha256"] == one.digest and one.signed_at <= entry.sign_offs[0].signed_at
+        for one in earlier.sign_offs
+    )
 
 
 def _age(entry: Entry) -> tuple[datetime, datetime, datetime, str]:

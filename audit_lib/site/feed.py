@@ -86,7 +86,7 @@ def atom_feed(catalogue: Catalogue, base: str) -> bytes:
     """Return the same as Atom (RFC 4287)."""
     every = entries(catalogue)
     feed = ET.Element("feed", {"xmlns": _ATOM, "xml:lang": "en"})
-    _add(feed, "id", "urn:audit-lib:site")
+    _add(feed, "id", base or "urn:audit-lib:site")
     _add(feed, "title", "Bias audits")
     _add(feed, "updated", _instant(max(map(changed, every), default=_EPOCH)))
     author = ET.SubElement(feed, "author")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from audit_lib.report.blocks import (
@@ -27,18 +27,19 @@ from audit_lib.report.blocks import (
 from audit_lib.report.blocks import Run as Words
 from audit_lib.report.charts import Dot, dot_chart
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval
-from audit_lib.site.catalogue import Catalogue, Entry
+from audit_lib.site.catalogue import Catalogue, Entry, latest
 from audit_lib.site.trend import Point
 
 _FOOT = (
     "Made by audit_lib from sealed evidence. Pages of single runs never change; a signed report is superseded, "
     "not edited."
 )
+NONE_STANDS = "none that stands: each was superseded, and what superseded it is not shown"
 NO_REPORT = "no valid report: every run failed its validation, so nothing was published of any"
 
 
-def front_page(catalogue: Catalogue) -> Page:
-    """Return the index of all audits."""
+def front_page(catalogue: Catalogue, stale: Sequence[str] = ()) -> Page:
+    """Return the index of all audits; `stale` are paths on the site that nothing in the store stands behind."""
     sections = [_audit(audit, entries) for audit, entries in catalogue.audits.items()]
     if not sections:
         sections = [
@@ -47,9 +48,20 @@ def front_page(catalogue: Catalogue) -> Page:
     if catalogue.left_out:
         left = tuple(text(reason) for reason in catalogue.left_out)
         notice = Notice(
-            "Not shown", text("The evidence of these runs does not hold, so they are not published.")
+            "Not shown",
+            text("The evidence or the sign-offs of these runs do not hold, so they are not published."),
         )
         sections.append(Section("not-shown", "Runs that are not shown", (notice, Bullets(left))))
+    if stale:
+        notice = Notice(
+            "Nothing stands behind them",
+            text(
+                "These were published earlier. Their runs or statements are gone from the store, or do not verify any "
+                "more. Do not rely on them."
+            ),
+        )
+        paths = tuple(text(code(path)) for path in stale)
+        sections.append(Section("left-over", "Pages left from earlier", (notice, Bullets(paths))))
     runs = sum(map(len, catalogue.audits.values()))
     return Page(
         title="Bias audits",
@@ -72,17 +84,17 @@ def front_page(catalogue: Catalogue) -> Page:
 
 def _audit(audit: str, entries: list[Entry]) -> Section:
     spec = entries[0].run.spec
-    latest = next((entry for entry in entries if entry.document is not None), None)
+    last, reported = latest(entries), any(entry.document is not None for entry in entries)
     facts: list[tuple[str, Text]] = []
-    if latest is not None:
-        facts.append(("Latest report", text(link(window(latest), f"{latest.path}/report.html"))))
-        facts.append(("Status", text(latest.status)))
-        if latest.last_day is not None:
-            facts.append(("No use after", text(f"{latest.last_day:%Y-%m-%d}")))
+    if last is not None:
+        facts.append(("Latest report", text(link(window(last), f"{last.path}/report.html"))))
+        facts.append(("Status", text(last.status)))
+        if last.last_day is not None:
+            facts.append(("No use after", text(f"{last.last_day:%Y-%m-%d}")))
     else:
-        facts.append(("Latest report", text(NO_REPORT)))
+        facts.append(("Latest report", text(NONE_STANDS if reported else NO_REPORT)))
     facts.append(("Runs", text(link(f"{count(len(entries))} in all", f"{audit}/index.html"))))
-    if latest is not None:
+    if reported:
         facts.append(("Trend", text(link("ratios over time", f"{audit}/trend.html"))))
     blocks: list[Block] = [Paragraph(text(spec.description))] if spec.description else []
     return Section(audit, spec.title, (*blocks, Facts(tuple(facts))))
@@ -124,7 +136,7 @@ def _run(entry: Entry) -> Section:
         later = entry.superseded_by.removeprefix(f"{key.audit}/")
         facts.append(("Superseded by", text(link("the later audit", f"{later}/report.html"))))
     if entry.document is not None:
-        names = sorted(entry.run.stage("report").success()["artefacts"], key=_page_first)
+        names = sorted(entry.names, key=_page_first)
         links: list[str | Words] = []
         for name in names:
             links += [", "] if links else []

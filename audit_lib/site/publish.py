@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from audit_lib.errors import InputError
 from audit_lib.report.html import render_html
-from audit_lib.site.catalogue import Catalogue, Entry, read_catalogue
+from audit_lib.site.catalogue import Catalogue, Entry, latest, read_catalogue
 from audit_lib.site.feed import atom_feed, json_feed, robots, sitemap
 from audit_lib.site.pages import audit_page, front_page, trend_page
 from audit_lib.site.trend import points
+from audit_lib.site.withdrawn import stale_paths, withdrawn_files
 from audit_lib.store import Store, open_store
 
 if TYPE_CHECKING:
@@ -74,6 +75,11 @@ class Published:
         Of each audit's latest report, by the audit's name.
     without_report : tuple of str
         Audits all of whose runs failed their validation.
+    stale : tuple of str
+        Folders and files of the site that were published of runs and statements which are not published any more.
+        They are left as they are: a law may want them kept.
+    withdrawn : tuple of str
+        Index, trend and latest pages that nothing stands behind any more, and that say so now.
     """
 
     uri: str
@@ -82,6 +88,8 @@ class Published:
     left_out: tuple[str, ...]
     validity: tuple[Validity, ...]
     without_report: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
 
 
 def _ignore(message: str) -> None:
@@ -120,7 +128,12 @@ def publish(
     base = base if not base or base.endswith("/") else f"{base}/"
     store = open_store(root)
     catalogue = read_catalogue(store, notify, trusted)
-    files = site_files(catalogue, base)
+    there = [key.removeprefix(f"{FOLDER}/") for key in store.list(FOLDER)]
+    files = site_files(catalogue, base, there)
+    stale, outdated = stale_paths(there, files)
+    files |= withdrawn_files(outdated, catalogue)
+    for path in stale:
+        notify(f"WARNING: nothing in the store stands behind {FOLDER}/{path}, which was published")
     written = sum(_write(store, f"{FOLDER}/{path}", content) for path, content in sorted(files.items()))
     notify(f"site: {len(files)} files, {written} of them new or changed")
     return Published(
@@ -136,33 +149,31 @@ def publish(
                 cite=entry.policy.clock("validity").cite,
             )
             for audit, entries in catalogue.audits.items()
-            if (entry := _latest(entries)) is not None
+            if (entry := latest(entries)) is not None
         ),
         without_report=tuple(
             audit
             for audit, entries in catalogue.audits.items()
             if all(entry.document is None for entry in entries)
         ),
+        stale=tuple(stale),
+        withdrawn=tuple(outdated),
     )
 
 
-def _latest(entries: Sequence[Entry]) -> Entry | None:
-    """The latest run whose report stands: it was made, and no signed one took its place."""
-    return next((e for e in entries if e.document is not None and e.superseded_by is None), None)
-
-
-def site_files(catalogue: Catalogue, base: str) -> dict[str, bytes]:
-    """Return every file of the site by its path."""
-    files: dict[str, bytes] = {"index.html": render_html(front_page(catalogue))}
+def site_files(catalogue: Catalogue, base: str, there: Sequence[str] = ()) -> dict[str, bytes]:
+    """Return every file of the site by its path; the index names what of the files `there` nothing stands behind."""
+    files: dict[str, bytes] = {}
     for audit, entries in catalogue.audits.items():
         files[f"{audit}/index.html"] = render_html(audit_page(audit, entries))
         if any(entry.document is not None for entry in entries):
             files[f"{audit}/trend.html"] = render_html(trend_page(audit, entries, points(entries)))
         for entry in entries:
             files |= _report_files(entry)
-        if (latest := _latest(entries)) is not None:
-            for name in latest.run.stage("report").success()["artefacts"]:
-                files[f"{audit}/latest/{name}"] = latest.shown.read(name)
+        if (last := latest(entries)) is not None:
+            for name in last.names:
+                files[f"{audit}/latest/{name}"] = last.shown.read(name)
+    files["index.html"] = render_html(front_page(catalogue, stale_paths(there, files)[0]))
     files["feed.json"] = json_feed(catalogue, base)
     files["feed.atom"] = atom_feed(catalogue, base)
     files["robots.txt"] = robots(base)
@@ -176,7 +187,7 @@ def _report_files(entry: Entry) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     if entry.document is None:
         return files
-    for name in entry.run.stage("report").success()["artefacts"]:
+    for name in entry.names:
         files[f"{entry.path}/{name}"] = entry.shown.read(name)
     if (
         "metrics/metrics.json" in entry.document["inputs"]

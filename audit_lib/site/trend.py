@@ -42,7 +42,7 @@ def points(entries: list[Entry]) -> list[Point]:
     found: list[Point] = []
     before: Content | None = None
     for entry in reversed(entries):
-        if entry.document is None or entry.superseded_by is not None:
+        if not entry.stands:
             continue
         content = gather(entry.run)
         changes = tuple(_changes(before, content)) if before is not None else ()

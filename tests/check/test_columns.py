@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from audit_lib.check import check_report
-from audit_lib.check.columns import meaning_of, tables_of
-from audit_lib.check.documents import Grid
+from audit_lib.check.columns import tables_of
+from audit_lib.check.grids import Grid
+from audit_lib.check.headers import meaning_of
 from audit_lib.check.html_tables import html_document
 from audit_lib.check.labels import read_label
 from audit_lib.check.rebuild import rebuild

@@ -135,9 +135,41 @@ def test_no_such_file(tmp_path: Path) -> None:
         read_document(tmp_path / "none.html")
 
 
+SEPARATORS = (",", "'", "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{THIN SPACE}")
+
+
+@pytest.mark.parametrize("separator", SEPARATORS)
+def test_thousands_are_read_however_they_are_parted(tmp_path: Path, separator: str) -> None:
+    rows = [["Male", "6,000", "3,300", "55%", "1.00"], ["Female", "4,000", "1,760", "44%", "0.80"]]
+    rows = [[cell.replace(",", separator) for cell in row] for row in rows]
+    words = f"<p>1{separator}250 individuals were of an unknown category.</p>"
+    report = check_report(save(tmp_path, html({"Sex": rows}, words)))
+    assert report.conventions() == {"counts, half up": 4}
+    (found,) = [f for f in report.findings if f.id == "unknown_without_bounds"]
+    assert found.printed == "1250"
+    assert [r.recomputed for r in report.rebuilt] == ["55%", "44%", "1.00", "0.80"]
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("<tr><th>Sex<th>Applicants<th>Hired<tr><td>Male<td>8<td>4", "'Hired' (selected) found, a rate or"),
+        ("<tr><th>Sex<th>Impact ratio<tr><td>Male<td>1.0", "'Impact ratio' (ratio) found, a second column"),
+        ("<tr><th>Sex<th>N<th>Rate<tr><td>Male<td>eight<td>half", "below it no row with a label and a number"),
+        ("<tr><th>Shift<th>N<th>Rate<tr><td>Night<td>8<td>50%", "rates of 'Night': no category of"),
+    ],
+)  # fmt: skip
+def test_a_table_that_is_none_says_what_it_has_and_what_it_lacks(
+    tmp_path: Path, page: str, words: str
+) -> None:
+    with pytest.raises(InputError) as error:
+        check_report(save(tmp_path, f"<html><table>{page}</table>"))
+    assert "Table 1: " in str(error.value) and words in str(error.value)
+
+
 def test_a_page_without_a_table_of_rates_says_what_was_looked_for(tmp_path: Path) -> None:
     path = save(tmp_path, "<html><table><tr><th>Name<th>Price<tr><td>Tea<td>3</table>")
-    with pytest.raises(InputError, match=r"among 1 tables.*impact ratio.*number of applicants"):
+    with pytest.raises(InputError, match=r"among 1 table.*impact ratio.*number of applicants"):
         check_report(path)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit_lib.check import CheckedReport, check_document
-from audit_lib.check.documents import Document, Grid
+from audit_lib.check.grids import Document, Grid
 from audit_lib.errors import InputError
 from tests.check.cases import HEADER, WORDS, Table, kinds, summary
 

@@ -264,3 +264,11 @@ def test_a_missing_family_and_a_missing_column(tmp_path: Path) -> None:
 def test_every_kind_has_a_weight_and_a_rule() -> None:
     assert all(kind.severity in SEVERITIES and kind.meaning and kind.rule for kind in KINDS.values())
     assert POLICY.small_cell == 5
+
+
+def test_a_ratio_of_printed_rates_beside_an_impossible_rate(tmp_path: Path) -> None:
+    """44% of 4 people is no number of people: the counts give no ratio, and the message says so."""
+    text = "Sex,Applicants,Selection rate,Impact ratio\nMale,80,50%,1.00\nFemale,4,44%,0.88\n"
+    report = check_report(save(tmp_path, text, "table.csv"))
+    (found,) = [f for f in report.findings if f.id == "ratio_from_printed_rates"]
+    assert found.message == "follows only from the printed rates; the row's counts give none"

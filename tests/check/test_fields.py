@@ -172,3 +172,21 @@ def test_dates() -> None:
         date(2024, 2, 29),
         None,
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "unknown"),
+    [
+        ("Explanation: applicants of 2025. 12 individuals were of unknown category.", 12),
+        ("In the data of 2025, 12 individuals were of unknown category.", 12),
+        ("Of unknown sex in 2025: 12.", 12),
+        ("The number of individuals of unknown category was approx. 12.", 12),
+        ("Unknown sex: no. 12", 12),
+        ("In total, 2025 individuals were of unknown category.", 2025),
+        ("Data of 2025 individuals of unknown category were left out.", 2025),
+        ("1\N{NO-BREAK SPACE}250 individuals were of unknown category.", 1250),
+        ("3.5% are of unknown ethnicity, that is 7 people.", 7),
+    ],
+)
+def test_people_of_unknown_category_are_no_year(words: str, unknown: int) -> None:
+    assert read_words(words).unknown == unknown

@@ -15,6 +15,12 @@ from audit_lib.check.numbers import read_cell, read_number, says_none
         ("1,390", Fraction(1390), 0, False),
         ("1390", Fraction(1390), 0, False),
         ("12,345,678", Fraction(12345678), 0, False),
+        ("1\N{NO-BREAK SPACE}390", Fraction(1390), 0, False),
+        ("1\N{NARROW NO-BREAK SPACE}390", Fraction(1390), 0, False),
+        ("12\N{THIN SPACE}345\N{THIN SPACE}678", Fraction(12345678), 0, False),
+        ("1'390", Fraction(1390), 0, False),
+        ("1\N{RIGHT SINGLE QUOTATION MARK}390.5", Fraction(2781, 2), 1, False),
+        ("\N{NO-BREAK SPACE}64.2\N{NO-BREAK SPACE}%", Fraction(642, 10), 1, True),
         (".67", Fraction(67, 100), 2, False),
         ("64.2%", Fraction(642, 10), 1, True),
         ("64.2 %", Fraction(642, 10), 1, True),
@@ -34,7 +40,9 @@ def test_reads(text: str, value: Fraction, decimals: int, percent: bool) -> None
     assert (number.value, number.decimals, number.percent) == (value, decimals, percent)
 
 
-@pytest.mark.parametrize("text", ["", "about 3", "1.2.3", "12 of 30", "1,39", "0.649 to 1.179", "N/A", "-"])
+@pytest.mark.parametrize(
+    "text", ["", "about 3", "1.2.3", "12 of 30", "1,39", "1'39", "1 390", "0.649 to 1.179", "N/A", "-"]
+)
 def test_what_is_no_number_is_none(text: str) -> None:
     assert read_number(text) is None
 

@@ -39,6 +39,37 @@ def test_a_fault_is_found(tmp_path: Path, style: str) -> None:
     assert [(f.id, f.row, f.printed) for f in report.findings] == [("ratio_not_rebuilt", "Asian", "0.111")]
 
 
+NOTED = """<h1>Bias audit</h1><p>1{0}250 individuals were of an unknown category.</p><table>
+<tr><th>Sex<th>Number of applicants<sup>b</sup><th>Number selected<th>Selection rate<th>Impact ratio<sup>1</sup></tr>
+<tr><td>Male<td>6{0}000<sup>1</sup><td>3{0}300<td>55%*<td>1.00</tr>
+<tr><td>Female<sup>a</sup><td>4{0}000<td>1{0}760<td>44%<td>0.80<sup>2</sup></tr></table>"""
+
+
+@pytest.mark.parametrize("tagged", [True, False])
+@pytest.mark.parametrize("style", [RULED, "td, th { padding: 3px 12px }"])
+@pytest.mark.parametrize("separator", [",", "\N{NO-BREAK SPACE}", "\N{THIN SPACE}"])
+def test_footnote_marks_and_thousands(tmp_path: Path, style: str, separator: str, tagged: bool) -> None:
+    """ "Female" with a raised a is not "Femalea", and 0.80 with a raised 2 is not 0.802."""
+    weasyprint = pytest.importorskip("weasyprint", reason="makes the PDF")
+    pytest.importorskip("pdfplumber", reason="reads the PDF")
+    path = tmp_path / "page.pdf"
+    page = f"<style>table {{ border-collapse: collapse }} {style}</style>{NOTED.format(separator)}"
+    weasyprint.HTML(string=page).write_pdf(path, pdf_tags=tagged)
+    report = check_report(path)
+    assert report.conventions() == {"counts, half up": 4}
+    assert [record.row for record in report.rebuilt] == ["Male", "Female"] * 2
+    assert [f.printed for f in report.findings if f.id == "unknown_without_bounds"] == ["1250"]
+
+
+def test_words_on_a_ratio_above_an_unruled_table_are_not_its_header(tmp_path: Path) -> None:
+    words = (
+        "<p>0 individuals were of an unknown category.</p><p>impact ratio compared with all applicants</p>"
+    )
+    page = html({"": summary()["Sex categories"]}, words).replace("<caption></caption>", "")
+    report = check_report(pdf(tmp_path / "page.pdf", "td, th { padding: 3px 12px }", page))
+    assert report.conventions() == {"counts, half up": 4}
+
+
 def test_a_broken_pdf(tmp_path: Path) -> None:
     pytest.importorskip("pdfplumber")
     path = tmp_path / "page.pdf"

@@ -1,0 +1,91 @@
+"""What of a statement must be so beside its signature: its subject, its place among the others, its answers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from audit_lib.canonical import sha256
+from audit_lib.errors import EvidenceError
+from audit_lib.policies import policy_of
+from audit_lib.run import SUCCESS, Run
+from audit_lib.signoff.records import FOLDER, PUBLIC_KEY, STATEMENT, SignOff
+from audit_lib.signoff.statement import attestations_of
+
+
+def check_subject(run: Run, one: SignOff) -> None:
+    """The statement is about this run, and every file that it signed is there as it was signed, with no other.
+
+    Raises
+    ------
+    EvidenceError
+        If not.
+    """
+    said, where = one.predicate, f"{FOLDER}/{one.number}"
+    identity = (run.key.audit, run.key.window.label, run.key.spec_digest)
+    if (said["audit"], said["window"], said["spec_digest"]) != identity:
+        raise EvidenceError("the statement is about another run")
+    if said["number"] != one.number:
+        raise EvidenceError(f"the statement is number {said['number']} of its run")
+    signed = {entry["name"]: entry["digest"]["sha256"] for entry in one.statement["subject"]}
+    recorded = {
+        f"{stage}/{name}"
+        for stage in ("evidence", "report", where)
+        for name in run.stage(stage).success()["artefacts"]
+    } - {f"{where}/{name}" for name in (STATEMENT, PUBLIC_KEY)}
+    there = {*run.list(where)} - {f"{where}/{name}" for name in (SUCCESS, STATEMENT, PUBLIC_KEY)}
+    if extra := sorted((recorded | there) - signed.keys()):
+        raise EvidenceError(f"{', '.join(extra)} is there and was not signed")
+    lost = {name for name in signed if name.startswith(f"{where}/")} - there
+    if missing := sorted((signed.keys() - recorded) | lost):
+        raise EvidenceError(f"signed, and not there or not in the record: {', '.join(missing)}")
+    for path, digest in sorted(signed.items()):
+        if sha256(run.store.get(f"{run.prefix}/{path}".lstrip("/"))) != digest:
+            raise EvidenceError(f"{path} is not the file that was signed")
+
+
+def check_chain(run: Run, one: SignOff, before: SignOff | None) -> None:
+    """Each statement is later than the seal and names the one before it; a run's first may name another run's.
+
+    Raises
+    ------
+    EvidenceError
+        If not.
+    """
+    named = one.predicate["supersedes"]
+    sealed = datetime.fromisoformat(run.stage("evidence").success()["finished_at"]).replace(microsecond=0)
+    if one.signed_at < sealed:
+        raise EvidenceError(f"says that it was signed {one.signed_at}, before the run was sealed ({sealed})")
+    if before is None:
+        if named is not None and named["run"].startswith(f"{run.key.prefix}/"):
+            raise EvidenceError(f"the statement that it supersedes ({named['run']}) is not there")
+        return
+    expected = (before.digest, f"{run.key.prefix}/{FOLDER}/{before.number}")
+    if named is None or (named["statement_sha256"], named["run"]) != expected:
+        raise EvidenceError(f"does not name statement {before.number}, which it supersedes")
+    if one.signed_at < before.signed_at:
+        raise EvidenceError(f"says that it was signed before statement {before.number}, which it supersedes")
+
+
+def check_answered(run: Run, one: SignOff) -> list[str]:
+    """The statement was made under the run's policy, with every attestation that it asks for, in its words.
+
+    Returns
+    -------
+    list of str
+        That the attestations cannot be checked here, where the pack is of another version by now.
+
+    Raises
+    ------
+    EvidenceError
+        If not.
+    """
+    said, archived = one.predicate, run.stage("plan").read_json("plan.json")["policy"]
+    if said["policy"] != archived:
+        raise EvidenceError("was made under another policy than the run's")
+    policy = policy_of(run.spec)
+    if archived != {"name": policy.name, "version": policy.version}:
+        here = f"{policy.name} {policy.version}"
+        return [f"{FOLDER}/{one.number}: its attestations cannot be checked: the policy pack here is {here}"]
+    if said["attestations"] != attestations_of(policy):
+        raise EvidenceError("does not hold the attestations that the policy asks for, each in its words")
+    return []

@@ -1,0 +1,110 @@
+"""What was published and is no more: runs that are gone from the store, or that do not verify any more.
+
+Addresses of an audit that are always about its latest state say that it is withdrawn, and why. What was published
+of single runs stays, since a law may want it kept, and is named.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from audit_lib.canonical import pretty_json
+from audit_lib.report.blocks import Bullets, Facts, Notice, Page, Paragraph, Section, link, text
+from audit_lib.report.html import render_html
+from audit_lib.report.pdf import render_pdf, why_no_pdf
+from audit_lib.site.catalogue import Catalogue
+
+_LATEST: Final = "latest"
+_GONE: Final = "no report of this audit that stands is in the store any more"
+_OTHER: Final = "the latest report of this audit has no such file"
+_SAID: Final = "What was published here is withdrawn. Do not rely on copies of it."
+
+
+def stale_paths(there: Iterable[str], files: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
+    """Return what of the paths on the site nothing stands behind.
+
+    Parameters
+    ----------
+    there : iterable of str
+        Paths that lie in the site.
+    files : mapping of str to bytes
+        What the site consists of now.
+
+    Returns
+    -------
+    tuple of two lists of str
+        Of single runs: files, or the whole folder (``AUDIT/WINDOW/DIGEST/``) where nothing of the run is published.
+        And the addresses that are about an audit's latest state.
+
+    Examples
+    --------
+    >>> stale_paths(["a/w/d/report.html", "a/index.html", "b/index.html"], {"b/index.html": b""})
+    (['a/w/d/'], ['a/index.html'])
+    """
+    runs = {_folder(path) for path in files if path.count("/") > 2}
+    old = [path for path in sorted(there) if path not in files and "/" in path]
+    outdated = [path for path in old if path.count("/") == 1 or path.split("/")[1] == _LATEST]
+    single = [path for path in old if path not in outdated]
+    return sorted({path if _folder(path) in runs else _folder(path) for path in single}), outdated
+
+
+def withdrawn_files(paths: Iterable[str], catalogue: Catalogue) -> dict[str, bytes]:
+    """Return what is written over each of the addresses of `stale_paths`."""
+    made: dict[str, bytes] = {}
+    for path in paths:
+        audit = path.split("/")[0]
+        stands = any(entry.stands for entry in catalogue.audits.get(audit, []))
+        reasons = [reason for reason in catalogue.left_out if reason.startswith(f"{audit}/")]
+        made[path] = _content(path, [_OTHER] if stands else [_GONE, *reasons])
+    return made
+
+
+def _folder(path: str) -> str:
+    return "/".join(path.split("/")[:3]) + "/"
+
+
+def _content(path: str, reasons: list[str]) -> bytes:
+    if path.endswith(".html"):
+        return render_html(_page(path, reasons))
+    if path.endswith(".json"):
+        return pretty_json({"status": "withdrawn", "reasons": reasons})
+    if path.endswith(".pdf") and why_no_pdf() is None:
+        return render_pdf(_page(path, reasons))
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([("withdrawn", "reason"), *(("", why) for why in reasons)])
+    return out.getvalue().encode()
+
+
+def _page(path: str, reasons: list[str]) -> Page:
+    up = "../" * path.count("/")
+    return Page(
+        title="Withdrawn",
+        subtitle="What was published at this address does not stand any more",
+        kicker=path.split("/")[0],
+        language="en",
+        badges=(),
+        status=Facts((("All audits", text(link("index", f"{up}index.html"))),), strip=True),
+        sections=(
+            Section(
+                "withdrawn",
+                "Withdrawn",
+                (Notice("Withdrawn", text(_SAID)), Bullets(tuple(text(reason) for reason in reasons))),
+            ),
+            Section(
+                "kept",
+                "What is kept",
+                (
+                    Paragraph(
+                        text(
+                            "Reports of single runs that were published before may still lie at their own addresses. "
+                            "The index names those that nothing in the store stands behind."
+                        )
+                    ),
+                ),
+            ),
+        ),
+        footer=text("Made by audit_lib when the site was published again."),
+    )
