@@ -27,6 +27,7 @@ from audit_lib.signoff import (
 )
 from audit_lib.site import publish
 from tests.archive.cases import applicants, do, new_run
+from tests.report.axe import assert_accessible, needs_axe
 
 NEXT = Window.parse("2026-01-12", "2026-01-19")
 AT = datetime(2126, 2, 2, 9, 30, tzinfo=UTC)  # later than any seal of a test
@@ -219,3 +220,15 @@ def test_publishing_says_until_when_each_audit_is_valid(
     past, again = said(small.last_day + timedelta(days=1))
     assert past.startswith(f"WARNING {valid}, which is past on ") and past.endswith("audit again")
     assert again == none
+
+
+@pytest.mark.slow
+@needs_axe
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_on_the_site_s_own_pages(store: Path, tmp_path: Path, dark: bool) -> None:
+    publish(str(store))
+    own = {path: page for path, page in pages(store).items() if not path.endswith("/report.html")}
+    assert set(own) == {"index.html", "small/index.html", "small/trend.html"}
+    for number, page in enumerate(own.values()):
+        (folder := tmp_path / str(number)).mkdir()
+        assert_accessible(page, folder, dark)
