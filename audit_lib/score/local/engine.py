@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from audit_lib.errors import BackendError
 from audit_lib.score.local import tree
 from audit_lib.score.local.generate import Draft, generate
+from audit_lib.score.local.label_tokens import label_sequences, last_line
 from audit_lib.score.local.memory import in_halves
 from audit_lib.score.local.packed import pack
 from audit_lib.score.local.plan import PackPlan, Question, Shape, Strategy, plan_pack, shared_beginning
@@ -102,7 +103,7 @@ class Engine:
         self.shape = _shape(self.model, config)
         self.packed = pack(self.model.get_decoder()) if self.device.type == "cpu" else 0
         self._share_up_to = _shareable_length(self.model, config)
-        self._label_tokens = lru_cache(maxsize=1024)(self._tokenise_labels)
+        self._label_tokens = lru_cache(maxsize=1024)(partial(label_sequences, self.tokenise))
         self.tree_works = self._share_up_to > 0 and self._try_tree()
 
     @torch.inference_mode()
@@ -186,7 +187,7 @@ class Engine:
             need, what = len(tokens) + prompt.sampling.max_tokens, "and its answer may have"
             labels: list[list[Tokens]] = []
         else:
-            labels = self._label_tokens(_last_line(text), prompt.labels)
+            labels = self._label_tokens(last_line(text), prompt.labels)
             need, what = (
                 len(tokens) + max(len(s) for label in labels for s in label) - 1,
                 "and its label have",
@@ -195,34 +196,6 @@ class Engine:
             return f"the prompt {what} {need} tokens, the model takes {self.longest}"
         every = tuple(sorted({s for label in labels for s in label}))
         return Question(prompt=tokens, labels=every), labels
-
-    def _tokenise_labels(self, context: str, labels: tuple[str, ...]) -> list[list[Tokens]]:
-        """Return the token sequences of each label, written at once and after a space, following `context`.
-
-        Raises
-        ------
-        BackendError
-            If one label begins another: the probability of the shorter would hold the longer's.
-        """
-        before = self.tokenise(context)
-        found: list[list[Tokens]] = []
-        for label in labels:
-            sequences = []
-            for written in (label.strip(), " " + label.strip()):
-                tokens = self.tokenise(context + written)
-                if tokens[: len(before)] == before and len(tokens) > len(before):
-                    sequences.append(tokens[len(before) :])
-                else:  # the label melts into the context's last token: take it alone
-                    sequences.append(self.tokenise(written))
-            found.append(sorted(set(sequences)))
-        for i, label in enumerate(labels):
-            for j, other in enumerate(labels):
-                if i != j and any(t[: len(s)] == s for s in found[i] for t in found[j]):
-                    raise BackendError(
-                        f"labels {label!r} and {other!r}: the tokens of one begin with the other's; "
-                        "choose labels of which none begins another"
-                    )
-        return found
 
     def _allowed(self, questions: Sequence[Question]) -> tuple[Strategy, ...]:
         longest = max(len(s) for q in questions for s in q.sequences()) + 1
@@ -396,11 +369,6 @@ def _steps(trie: Trie, prompt: Tokens, label: Tokens) -> list[tuple[int, int]]:
 
 def _log_softmax(logits: torch.Tensor) -> torch.Tensor:
     return torch.log_softmax(logits.double().cpu(), dim=-1)
-
-
-def _last_line(text: str) -> str:
-    """Return the end of a prompt that decides how a label after it is cut into tokens."""
-    return text[text.rstrip("\n").rfind("\n") + 1 :]
 
 
 def _answer(found: dict[Tokens, float], labels: list[list[Tokens]]) -> Answer:
