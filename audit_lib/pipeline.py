@@ -189,10 +189,12 @@ def check(spec: AuditSpec) -> None:
     ------
     SpecError
         If a part is not registered, an option is wrong, a column is not known, or a file cannot be read.
+    LexiconError
+        If a lexicon of the perturbation cannot be used.
     """
     from audit_lib.measure.categories import category_of
     from audit_lib.measure.requirements import check_metrics
-    from audit_lib.perturb import PERTURBATIONS
+    from audit_lib.perturb.check import check_perturb
     from audit_lib.perturb.pools import slots_asked_for
     from audit_lib.perturb.robustness import check_further
     from audit_lib.perturb.template import is_reply, read_template
@@ -208,8 +210,6 @@ def check(spec: AuditSpec) -> None:
     SOURCES.get(spec.source.kind)(spec)
     check_strata(spec)
     _check_measure_strata(spec)
-    if spec.perturb is not None:
-        PERTURBATIONS.get(spec.perturb.kind)
     elicitation.get(spec.task)
     check_model(spec.model, spec.task, kinds_asked(spec))
     check_read(spec)
@@ -217,6 +217,7 @@ def check(spec: AuditSpec) -> None:
     category_of(spec.groups, policy)
     check_spec(policy, spec)
     files = spec.read_design_files()
+    check_perturb(spec, files)
     check_further(spec, files)
     check_leakage(spec)
     check_metrics(spec, files)

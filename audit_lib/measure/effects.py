@@ -158,7 +158,10 @@ def _told(one: Compared, rows: Rows, spec: AuditSpec, limits: dict[tuple[str, st
             flags=(*one.flags, "uninterpretable"),
         )  # fmt: skip
     limit, sd = limits.get((axis, level)), one.parameters.get("outcome_sd")
-    if limit is None or sd is None or isinstance(one.value, Undefined) or one.parameters["variation"] != NONE:
+    # Without a standard error nothing says what else the effect could be: it is no evidence of noise either.
+    if isinstance(one.value, Undefined) or isinstance(one.standard_error, Undefined):
+        return one
+    if limit is None or sd is None or one.parameters["variation"] != NONE:
         return one
     limit /= float(sd)
     flags = (*one.flags, WITHIN_NOISE) if abs(one.value) <= limit else one.flags

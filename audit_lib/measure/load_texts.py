@@ -20,6 +20,7 @@ from audit_lib.measure.texts import Judged, Texts
 from audit_lib.measure.word_lists import Words
 from audit_lib.run import Run
 from audit_lib.score.classifiers import resolved
+from audit_lib.score.thinking import without_thinking
 from audit_lib.spec import AuditSpec
 
 _VARIANTS: Final = (
@@ -95,7 +96,8 @@ def make_texts(
         for row in table.to_pylist():
             if row["status"] == "ok" and row["text"] is not None:
                 place = id_of[row["variant_id"]]
-                found.append((int(row_of[place]), int(row["repeat"]), place, row["text"], row["items"]))
+                said = without_thinking(row["text"])
+                found.append((int(row_of[place]), int(row["repeat"]), place, said, row["items"]))
     found.sort(key=lambda answer: answer[:2])
     text, items = (np.empty(len(found), dtype=object) for _ in range(2))
     text[:] = [answer[3] for answer in found]

@@ -140,8 +140,8 @@ def unperceived(one: Estimate, spec: AuditSpec, axis: str) -> str | None:
     if found >= least:
         return None
     return (
-        f"uninterpretable: the model named the {axis} that was meant in {found:.1%} of the {whom}, and "
-        f"checks.minimum_agreement is {least:.1%}"
+        f"uninterpretable: the model named the {axis} that was meant in {found:.1%} of the {whom} in which it named "
+        f"one ({one.n} of {asked}), and checks.minimum_agreement is {least:.1%}"
     )
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from audit_lib.perturb.change import Change
-from audit_lib.perturb.design import Block, allocate, balance, design_report
-from audit_lib.records import to_parquet
+from audit_lib.perturb.design import Block, Kind, allocate, balance, design_report
+from audit_lib.records import stream_parquet
 from audit_lib.run import Run
 from audit_lib.seeds import generator
 
@@ -37,13 +37,10 @@ class Allocation:
         self._spec, self._positions, self._each = run.spec, positions, each
         self._applications = applications
         self._cells = run.spec.groups.cells()
-        self._everything: Block = tuple(range(len(self._cells)))
         settings = run.spec.perturb
-        self._dealt: dict[str, Block] | None = None
-        if settings is not None and settings.design != "full":
-            self._dealt = allocate(
-                applications, len(self._cells), settings.design, settings.block_size, run.spec.seed
-            )
+        self._kind: Kind = "full" if settings is None else settings.design
+        self._block_size = None if settings is None else settings.block_size
+        self._dealt = allocate(applications, len(self._cells), self._kind, self._block_size, run.spec.seed)
         self._pools: dict[tuple[str, tuple[str, ...]], list[int]] = {}
         self._places: list[int] = []
         if run.spec.decision.round == "one_per_group":
@@ -59,7 +56,7 @@ class Allocation:
 
     def groups(self, record: Mapping[str, Any]) -> Block:
         """Return the groups that a prompt is shown in."""
-        return self._everything if self._dealt is None else self._dealt[record["application_id"]]
+        return self._dealt[record["application_id"]]
 
     def pool(self, index: int, change: Change) -> str | None:
         """Return the pool of a variant, where each has one candidate of every group."""
@@ -70,25 +67,20 @@ class Allocation:
         return f"{position}/{self._pools[position, tuple(change.cell.values())][place]:05d}"
 
     def report(self) -> dict[str, Any]:
-        """Return what ``design.json`` says of a design that is not full."""
-        settings = self._spec.perturb
-        if self._dealt is None or settings is None:
-            return {}
+        """Return what ``design.json`` says of the design."""
         found = balance(self._dealt, self._applications, len(self._cells))
-        return {"design": design_report(settings.design, settings.block_size, found, self._cells)}
+        return {"design": design_report(self._kind, self._block_size, found, self._cells)}
 
     def artefacts(self) -> dict[str, bytes]:
-        """Return the design matrix, where not every application is shown in every group."""
-        if self._dealt is None:
-            return {}
+        """Return the design matrix: which application is shown in which group."""
         axes = self._spec.groups.axes
         schema = pa.schema([(name, pa.string()) for name in ("application_id", "position", *axes)])
         rows: Iterator[dict[str, object]] = (
             {"application_id": application, "position": self._applications[application], **self._cells[group]}
             for application, block in sorted(self._dealt.items())
-            for group in block
+            for group in sorted(block, key=lambda group: tuple(self._cells[group].values()))
         )
-        return {"design.parquet": to_parquet(rows, schema, ["application_id", *axes])}
+        return {"design.parquet": stream_parquet(rows, schema)}
 
     def _deal_pools(self) -> None:
         """Deal the variants of a position into pools with one of each group, in seeded order."""

@@ -6,7 +6,7 @@ for a slot itself, a form of it takes the value of what it is a form of:
 ==================== ==============================================================================
 slot                 value
 ==================== ==============================================================================
-``x.2``, ``x.form2`` that of ``x``
+``x.2``, ``x.form2`` that of ``x``; of a name, title or pronoun there is no second
 ``x.lower``          that of ``x`` in lower case, as in file names
 ``x.initial``        the first letter of ``x``
 ``x.possessive``     that of ``x`` with 's
@@ -36,6 +36,7 @@ _FORMS: Final[dict[str, Callable[[str], str]]] = {
     "initial": lambda value: value[:1].upper(),
     "possessive": lambda value: f"{value}'s",
 }
+_PERSON: Final = frozenset({"name", "first_name", "last_name", "middle_name", "nickname", "title", "pronoun"})
 _SAME_AS: Final = {"nickname": "first_name", "middle_name": "first_name"}
 
 
@@ -90,6 +91,11 @@ def _lookup(key: str, values: Mapping[str, str]) -> str | None:
     if key in values:
         return values[key]
     base, _, form = key.rpartition(".")
+    if form.isdigit() and base.split(".")[0] in _PERSON:
+        raise UnknownSlotError(
+            f"slot {{{{{key}}}}} asks for a second person, and a persona is one; write another person out, or "
+            f"{{{{{base}.form{form}}}}} for another way of writing the same"
+        )
     if base and (_NUMBERED.fullmatch(form) or form in _FORMS):
         value = _lookup(base, values)
         return _FORMS[form](value) if value is not None and form in _FORMS else value

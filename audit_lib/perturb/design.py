@@ -88,7 +88,7 @@ def allocate(
     [(0, 1), (0, 1), (0, 2), (0, 2), (1, 2), (1, 2)]
     """
     if kind == "full":
-        return {application: tuple(range(groups)) for application in sorted(applications)}
+        return dict.fromkeys(sorted(applications), tuple(range(groups)))
     order = []
     for position in sorted(set(applications.values())):
         members = sorted(a for a, where in applications.items() if where == position)
@@ -98,7 +98,7 @@ def allocate(
     if kind == "two_sample":
         # Dealt round: of any stretch, and so of any position, groups differ by one application at most.
         return {application: (relabelled[place % groups],) for place, application in enumerate(order)}
-    blocks = _dealt(len(order), groups, _checked(block_size, groups), seed)
+    blocks = _dealt(len(order), groups, check_block(block_size, groups), seed)
     return {
         application: tuple(sorted(relabelled[group] for group in block))
         for application, block in zip(order, blocks, strict=True)
@@ -251,11 +251,25 @@ def _swapped(blocks: Sequence[Block], groups: int) -> list[Block]:
     return [tuple(np.flatnonzero(row).tolist()) for row in member]
 
 
-def _checked(block_size: int | None, groups: int) -> int:
+def check_block(block_size: int | None, groups: int) -> int:
+    """Return the block size, and refuse one that does not fit the number of groups.
+
+    Raises
+    ------
+    SpecError
+        If it is none, less than 2, not below the number of groups, or has too many blocks.
+
+    Examples
+    --------
+    >>> check_block(4, 8)
+    4
+    """
     if block_size is None or not 2 <= block_size < groups:
         raise SpecError(
             f"perturb.block_size: a balanced incomplete design of {groups} groups needs a block of 2 to {groups - 1} "
-            f"groups, has {block_size}"
+            f"groups, has {block_size}; choose such a block, or `design: full`"
+            if groups > 2
+            else f"perturb.design: {groups} groups have no incomplete blocks; use `design: full` or `two_sample`"
         )
     if comb(groups, block_size) > _MOST_BLOCKS:
         raise SpecError(

@@ -21,8 +21,10 @@ from audit_lib.perturb.terms import Levels, Term, in_case, in_order, read_terms
 from audit_lib.whole_words import WholeWords, folded
 
 _BETWEEN: Final = re.compile(r"\s*/\s*|\s+or\s+(?:an?\s+)?", re.IGNORECASE)
+_JOINED: Final = re.compile(r"(\s*/\s*)|\s+(?:and|or)\s+(?:an?\s+)?", re.IGNORECASE)
 _NEAR: Final = 8  # characters between alternatives
-Table = tuple[tuple[str, ...], ...]
+Row = tuple[str, ...]
+Table = tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +36,9 @@ class _Mention:
     other: str | None
     other_level: int
     table: Table
-    row: tuple[str, ...]
+    row: Row
     articles: bool
+    pronoun: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,18 +198,22 @@ class SwapLexicon:
                 passed = end
                 continue
             attribute, row = mention.attribute, mention.row
-            if (
-                start - behind <= _NEAR
-                and last is not None
-                and _alternatives(text, last, behind, mention, start)
-            ):
+            twin = last if start - behind <= _NEAR else None
+            if twin is not None and _alternatives(text, twin, behind, mention, start):
                 alternatives |= {len(pieces) - 1, len(pieces) + 1}
+            if twin is not None and not _as_one(text, twin, behind, mention, start):
+                twin = None
             last, table = mention, mention.table
             if mention.articles and (begin := article_before(text, behind, start)) < start:
                 table = _with_articles(table, text[begin:start], own)
                 start, row = begin, table[0]
-            pieces.append(text[behind:start])
-            pieces.append(text[start:end])
+            if twin is not None:
+                place, led = mentions[attribute].pop()
+                row = _joined(led, twin, text[behind:start], mention, row)
+                pieces[place] += text[behind:end]
+            else:
+                pieces.append(text[behind:start])
+                pieces.append(text[start:end])
             behind = end
             if mention.other is None:
                 mentions.setdefault(attribute, []).append((len(pieces) - 1, row))
@@ -246,6 +253,28 @@ def _alternatives(text: str, one: _Mention, end: int, two: _Mention, start: int)
     )
 
 
+def _as_one(text: str, one: _Mention, end: int, two: _Mention, start: int) -> bool:
+    """Tell whether two mentions name one group twice, such as *Hispanic/Latino*, and others have one word for both.
+
+    Pronouns around *and* or *or* have a place each in the sentence: *saw him and his team*.
+    """
+    between = _JOINED.fullmatch(text, end, start)
+    if between is None or one.attribute != two.attribute or one.level != two.level or one.other or two.other:
+        return False
+    if between.group(1) is None and (one.pronoun or two.pronoun):
+        return False
+    alike = [a.casefold() == b.casefold() for a, b in zip(one.row, two.row, strict=True)]
+    return any(alike) and not alike[one.level]
+
+
+def _joined(led: Row, one: _Mention, between: str, two: _Mention, shown: Row) -> Row:
+    """Return what stands for each level in place of two mentions: one word, or both as far as they differ."""
+    return tuple(
+        first if a.casefold() == b.casefold() else first + between + second
+        for first, a, b, second in zip(led, one.row, two.row, shown, strict=True)
+    )
+
+
 def _chosen(terms: tuple[Term, ...], own: str, text: str, start: int, end: int) -> tuple[Term | None, bool]:
     """Return the term that stands here, and whether that is sure; None where no row fits."""
     fitting = [
@@ -278,6 +307,7 @@ def _mention(term: Term, own: str) -> _Mention:
         table=table,
         row=table[0],
         articles=len({takes_an(word) for row in table for word in row}) > 1,
+        pronoun=term.part is not None,
     )
 
 

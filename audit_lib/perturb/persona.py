@@ -1,14 +1,19 @@
 """Personas: a name, a title, pronouns and further signals of each group, put into the slots of a prompt.
 
-Every prompt gets every group (or those that the design deals it), and `names_per_cell` names of it. Names
-are rotated through the lexicon in a seeded order, so that no group's result hangs on one name.
+Every prompt gets every group (or those that the design deals it), and `names_per_cell` names of it. The rows of a
+lexicon take turns, position after position, so that each comes equally often, in every position too. Names come in a
+seeded order, so that no group's result hangs on one name. Each signal takes its turns in an order of the prompts of
+its own: turns in step would give each name one row of a signal only, and their effects could not be told apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from audit_lib.errors import LexiconError, UnknownSlotError
 from audit_lib.perturb.attributes import Signal
@@ -23,10 +28,11 @@ from audit_lib.seeds import generator
 
 if TYPE_CHECKING:
     from audit_lib.run import Run
-    from audit_lib.spec import Perturb
+    from audit_lib.spec import AuditSpec, Perturb
 
 Cell = Mapping[str, str]
 _SIGNALS: Final = {"pronouns": "pronoun.{}", "titles": "{}"}
+_NAMES: Final = "perturb.names"
 _NAME_SLOTS: Final = ("name", "first_name", "last_name")
 _HELD: Final = 10_000  # personas whose derived values are kept
 
@@ -60,6 +66,8 @@ class Persona:
         Fields that the model reads; None for all.
     unused : dict
         Lexicon -> rows of levels that the audit does not have, counted by level.
+    turns : mapping of str to sequence of int
+        Lexicon -> the turn of each variant of each prompt in a group.
     """
 
     cells: list[dict[str, str]]
@@ -69,11 +77,42 @@ class Persona:
     account: dict[str, Any] = field(default_factory=dict)
     shown: frozenset[str] | None = None
     unused: dict[str, dict[str, int]] = field(default_factory=dict)
+    turns: Mapping[str, Sequence[int]] = field(default_factory=dict)
     _known: dict[tuple[str, ...], Values] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def from_run(cls, run: Run) -> Persona:
-        """Read the lexicons that the plan archived.
+        """Read the lexicons that the plan archived, and deal their rows to the sample.
+
+        Raises
+        ------
+        LexiconError
+            As `read`.
+        """
+        content = pa.BufferReader(run.stage("sample").read("prompts.parquet"))
+        prompts = pq.read_table(content, columns=["prompt_id", "position"]).sort_by("prompt_id")
+        return cls.read(run.spec, run.design_file, prompts["position"].to_pylist(), shown_fields(run))
+
+    @classmethod
+    def read(
+        cls,
+        spec: AuditSpec,
+        file: Callable[[str], bytes],
+        positions: Sequence[str] = (),
+        shown: frozenset[str] | None = None,
+    ) -> Persona:
+        """Read the lexicons of a spec.
+
+        Parameters
+        ----------
+        spec : AuditSpec
+            The audit.
+        file : callable
+            Key of a design file -> its bytes.
+        positions : sequence of str
+            Position of each prompt, in the order of their ids; without them lexicons are read and checked only.
+        shown : frozenset of str or None
+            Fields that the model reads; None for all.
 
         Raises
         ------
@@ -81,7 +120,7 @@ class Persona:
             If a lexicon is empty, lacks a column, or lacks a group; if no lexicon signals an attribute, or two
             fill one slot.
         """
-        groups, settings = run.spec.groups, run.spec.perturb
+        groups, settings = spec.groups, spec.perturb
         if settings is None:
             raise LexiconError("the spec has no perturb section, so there is no lexicon to read")
         cells = groups.cells()
@@ -91,7 +130,7 @@ class Persona:
                 continue
             lexicon = f"perturb.{key}"
             signal = Signal.read(
-                run.design_file(lexicon), lexicon, reference, groups.axes, run.spec.seed, pattern, whole=True
+                file(lexicon), lexicon, reference, groups.axes, spec.seed, pattern, whole=True
             )
             if not signal.axes:
                 raise LexiconError(
@@ -100,14 +139,14 @@ class Persona:
             signals.append(signal)
         for number, reference in enumerate(settings.signals):
             key = f"perturb.signals.{number}"
-            signals.append(Signal.read(run.design_file(key), key, reference, groups.axes, run.spec.seed))
+            signals.append(Signal.read(file(key), key, reference, groups.axes, spec.seed))
         _check_slots(signals)
         names: list[list[dict[str, str]]] = [[] for _ in cells]
         account: dict[str, Any] = {}
         unused = {signal.key: signal.unused(groups.attributes) for signal in signals}
         signalled = {axis for signal in signals for axis in signal.axes}
         if settings.names is not None:
-            names, account, unused["perturb.names"] = _names(run, settings, cells, signalled)
+            names, account, unused[_NAMES] = _names(spec, settings, file(_NAMES), cells, signalled)
         elif missing := [axis for axis in groups.axes if axis not in signalled]:
             raise LexiconError(
                 f"perturb: no lexicon signals {missing[0]!r}; give a table of names or a signal with that column"
@@ -120,7 +159,12 @@ class Persona:
             signals=signals,
             each=settings.names_per_cell,
             account=account,
-            shown=shown_fields(run),
+            shown=shown,
+            turns=deal_turns(
+                [position for position in positions for _ in range(settings.names_per_cell)],
+                [signal.key for signal in signals],
+                spec.seed,
+            ),
             unused={key: rows for key, rows in sorted(unused.items()) if rows},
         )
 
@@ -129,14 +173,14 @@ class Persona:
         for number in range(len(self.cells)) if groups is None else groups:
             cell, names = self.cells[number], self.names[number]
             for replicate in range(self.each):
-                turn = index * self.each + replicate
+                place = index * self.each + replicate
                 values = {
                     slot: value
                     for signal in self.signals
-                    for slot, value in signal.values(cell, turn).items()
+                    for slot, value in signal.values(cell, self.turns[signal.key][place]).items()
                 }
                 if names:
-                    values |= names[turn % len(names)]
+                    values |= names[self.turns[_NAMES][place] % len(names)]
                     values["name"] = f"{values['first_name']} {values['last_name']}"
                 yield Edit(cell=cell, replicate=replicate, values=values)
 
@@ -197,17 +241,54 @@ class Persona:
         return known
 
 
+def deal_turns(positions: Sequence[str], signals: Sequence[str], seed: int) -> dict[str, list[int]]:
+    """Return the turn of each variant of each prompt in the names and in each signal, position after position.
+
+    Parameters
+    ----------
+    positions : sequence of str
+        Position of each variant, in the order of prompts and their variants in a group. Names come in this order.
+    signals : sequence of str
+        Keys of the signals; each comes in an order of its own, drawn by the seed.
+    seed : int
+        The audit's.
+
+    Examples
+    --------
+    >>> deal_turns(["cook", "driver", "cook", "driver"], [], 7)
+    {'perturb.names': [0, 2, 1, 3]}
+    """
+    members: dict[str, list[int]] = {}
+    for index, position in enumerate(positions):
+        members.setdefault(position, []).append(index)
+    turns = {}
+    for key in (_NAMES, *signals):
+        order: list[int] = []
+        for position, own in sorted(members.items()):
+            places = range(len(own))
+            drawn = places if key == _NAMES else generator(seed, "turns", key, position).permutation(len(own))
+            order += [own[place] for place in drawn]
+        turns[key] = [0] * len(order)
+        for turn, index in enumerate(order):
+            turns[key][index] = turn
+    return turns
+
+
 def _names(
-    run: Run, settings: Perturb, cells: Sequence[dict[str, str]], signalled: set[str]
+    spec: AuditSpec,
+    settings: Perturb,
+    content: bytes,
+    cells: Sequence[dict[str, str]],
+    signalled: set[str],
 ) -> tuple[list[list[dict[str, str]]], dict[str, Any], dict[str, int]]:
     """Return each group's names in seeded order, the account of them, and rows of other levels.
 
     Groups that names cannot tell apart share them.
     """
-    axes, file = run.spec.groups.axes, settings.names or ""
-    rows = read_lexicon(run.design_file("perturb.names"), "perturb.names", ("first_name", "last_name"), file)
+    axes = spec.groups.axes
+    rows = read_lexicon(content, _NAMES, ("first_name", "last_name"), settings.names or "")
     own = [axis for axis in axes if axis in rows[0]]
-    check_filled(rows, ("first_name", "last_name", *own), "perturb.names")
+    check_filled(rows, ("first_name", "last_name", *own), _NAMES)
     for axis in axes:
         if axis not in own and axis not in signalled:
             raise LexiconError(
@@ -215,8 +296,8 @@ def _names(
                 "signal it"
             )
     keys = [tuple(cell[axis] for axis in own) for cell in cells]
-    chosen, account = choose_names(rows, own, list(dict.fromkeys(keys)), settings, run.spec.seed)
-    rng = generator(run.spec.seed, "persona", "names")
+    chosen, account = choose_names(rows, own, list(dict.fromkeys(keys)), settings, spec.seed)
+    rng = generator(spec.seed, "persona", "names")
     shuffled = {
         key: [
             {name: members[place][name] for name in ("first_name", "last_name")}
@@ -226,7 +307,7 @@ def _names(
     }
     rules = ("minimum_first_share", "minimum_last_share", "names_per_group")
     ruled = settings.unique_first_names != "no" or any(getattr(settings, rule) is not None for rule in rules)
-    others = unused(rows, {axis: run.spec.groups.attributes[axis] for axis in own})
+    others = unused(rows, {axis: spec.groups.attributes[axis] for axis in own})
     return [shuffled[key] for key in keys], account if ruled else {}, others
 
 

@@ -55,8 +55,8 @@ def perturb(run: Run) -> StageOutput:
     -------
     StageOutput
         ``variants.parquet`` and ``design.json`` (rows and requests for each group; pools; how groups, names and
-        words were dealt); ``design.parquet``, the groups of each application, where not all get all; for pairwise
-        audits ``pairs.parquet``, what is asked about each pair.
+        words were dealt); ``design.parquet``, the groups of each application; for pairwise audits ``pairs.parquet``,
+        what is asked about each pair.
 
     Raises
     ------

@@ -9,6 +9,7 @@ from audit_lib.canonical import pretty_json
 from audit_lib.policies.fields import FieldCheck, required_fields
 from audit_lib.report.adverse import as_dicts
 from audit_lib.report.content import Content
+from audit_lib.report.design import design_facts
 from audit_lib.report.earlier import smallest_as_dict
 
 SCHEMA: Final = "audit-report/2"
@@ -97,6 +98,7 @@ def _facts(content: Content) -> dict[str, Any]:
         "prompt_template_sha256": content.prompt_digest,
         "score_methods": dict(content.score_methods),
         "sample": dict(content.sample),
+        "design": design_facts(content),
         "validation": {
             "success": content.validation["success"],
             "severity_failed": content.validation["severity_failed"],

@@ -185,6 +185,20 @@ _DEFINITIONS: Final[Schema] = {
             closed=True,
         ),
     },
+    "design": {
+        "description": "Groups that each application was shown in. Null: hidden, or of exchanged words, which differ.",
+        **_object(
+            {
+                "kind": {"enum": ["full", "balanced_incomplete", "two_sample"]},
+                "groups": {"type": "integer", "minimum": 1},
+                "block_size": {"type": ["integer", "null"]},
+                "exactly_balanced": {"type": ["boolean", "null"]},
+                "fewest_applications": {"type": ["integer", "null"], "minimum": 0},
+                "most_applications": {"type": ["integer", "null"], "minimum": 0},
+            },
+            closed=True,
+        ),
+    },
     "earlier": _object(
         {
             "start": _TEXT,
@@ -243,6 +257,7 @@ def report_schema() -> Schema:
             "additionalProperties": _COUNT,
         },
         "sample": _ANY_OBJECT,
+        "design": {"anyOf": [{"type": "null"}, _ref("design")]},
         "validation": _object({"success": {"type": "boolean"}, "severity_failed": _MAYBE_TEXT}),
         "headline": {"type": "object", "additionalProperties": _ref("smallest")},
         "adverse_impact": {

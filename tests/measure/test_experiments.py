@@ -507,6 +507,21 @@ def test_slots_that_nothing_fills_are_not_shown_to_the_model(tmp_path: Path) -> 
         up_to(pipeline.open_run(path, WINDOW, str(tmp_path / "store")), "variants")
 
 
+def test_an_effect_without_an_interval_is_not_said_to_be_noise(tmp_path: Path) -> None:
+    plain, noisy = rater(0.5, noise=0.0), rater(0.5)
+
+    def answer(request: Request) -> tuple[float, ...]:
+        return tuple((noisy if request.request_id.endswith("/control") else plain)(request))
+
+    document = audit(tmp_path, answer, sample={"size": 4})
+    (floor,) = found(document, "noise_floor", variation="control")
+    assert floor["interval"]["low"] < -0.1
+    effects = found(document, "standardised_effect", variation="none")
+    assert len(effects) == 4 and all("no residual" in e["interval"]["undefined"] for e in effects)
+    assert [abs(e["value"]) < 1e-9 for e in effects] == [False, True, True, True]
+    assert not any("within_noise" in e["flags"] or "noise_limit" in e["parameters"] for e in effects)
+
+
 def test_repeats_show_the_noise_of_the_answers_apart_from_what_differs_between_versions(
     tmp_path: Path,
 ) -> None:

@@ -31,7 +31,9 @@ from tests.perturb.cases import persona_run, prompts
 from tests.specs import load
 
 
-def rows_of(variants: pd.DataFrame, spec: AuditSpec, repeats: int = 1, lost: set[str] | None = None) -> Rows:
+def rows_of(
+    variants: pd.DataFrame, spec: AuditSpec, repeats: int = 1, lost: set[str] | None = None, thought: str = ""
+) -> Rows:
     """Rows and texts of variants; each text says whose it is."""
     schema = variant_schema(spec.groups.axes)
     schema = pa.schema([schema.field(name) for name in variants.columns if name in schema.names])
@@ -40,7 +42,7 @@ def rows_of(variants: pd.DataFrame, spec: AuditSpec, repeats: int = 1, lost: set
     found = [
         {
             "variant_id": v, "repeat": r, "model": "m", "label_mass": None, "score": None, "selected": None,
-            "status": "unparsed" if v in (lost or ()) else "ok", "text": f"{v} {r}", "items": None,
+            "status": "unparsed" if v in (lost or ()) else "ok", "text": f"{thought}{v} {r}", "items": None,
         }
         for v in variants["variant_id"] for r in range(repeats)
     ]  # fmt: skip
@@ -172,6 +174,12 @@ def test_logged_answers_are_paired_within_their_application_and_round() -> None:
 )
 def test_what_differs_in_more_than_the_group_is_no_pair(columns: dict[str, list[Any]], pairs: int) -> None:
     assert len(said(rows_of(unperturbed(**columns), GENERATION), {"sex": "female"}, {"sex": "male"})) == pairs
+
+
+def test_what_a_model_thinks_is_no_text_that_is_compared() -> None:
+    groups = {"sex": "female"}, {"sex": "male"}
+    plain, thought = (rows_of(unperturbed(), GENERATION, thought=t) for t in ("", "<think>He?</think>"))
+    assert said(thought, *groups) == said(plain, *groups) != []
 
 
 def test_rows_of_other_variants_are_no_evidence() -> None:

@@ -85,7 +85,9 @@ def test_the_seed_deals() -> None:
 
 @pytest.mark.parametrize(("size", "groups"), [(1, 4), (4, 4), (None, 4), (2, 2)])
 def test_a_block_that_does_not_fit(size: int | None, groups: int) -> None:
-    with pytest.raises(SpecError, match=r"perturb\.block_size: a balanced incomplete design of"):
+    with pytest.raises(
+        SpecError, match=r"perturb\.(block_size: a balanced incomplete design of|design: 2 groups)"
+    ):
         allocate(people(8), groups, "balanced_incomplete", size, 1)
 
 
@@ -186,7 +188,19 @@ def test_controls_and_formats_are_marked_and_compete_with_nobody(tmp_path: Path)
 
 def test_without_them_the_table_has_no_such_column(tmp_path: Path) -> None:
     table, design = made(persona_run(tmp_path))
-    assert "variation" not in table and not {"design", "variations", "names", "ftu"} & set(design)
+    assert "variation" not in table and not {"variations", "names", "ftu"} & set(design)
+
+
+def test_a_full_design_is_told_too(tmp_path: Path) -> None:
+    run = persona_run(tmp_path)
+    table, design = made(run)
+    assert design["design"]["kind"] == "full" and design["design"]["exactly_balanced"]
+    assert design["design"]["applications_by_group"] == [12] * 4
+    matrix = run.stage("variants").read_table("design.parquet")
+    columns = ["application_id", "position", "sex", "race"]
+    assert matrix[columns].values.tolist() == sorted(
+        table[columns].values.tolist(), key=lambda row: (row[0], row[2:])
+    )
 
 
 def test_a_run_s_allocation_follows_its_seed(tmp_path: Path) -> None:

@@ -280,6 +280,37 @@ def test_words_with_another_meaning_stay(attribute: str, text: str) -> None:
     assert {parsed.render({attribute: level}) for level in ALL[attribute]} == {text}
 
 
+@pytest.mark.parametrize(
+    ("text", "count", "own", "white", "asian"),
+    [
+        ("Hispanic/Latino.", 1, "Hispanic", "White.", "Asian."),
+        ("A Hispanic / Latino or Latinx person", 1, "Hispanic", "A White person", "An Asian person"),
+        ("HISPANIC OR LATINO", 1, "Hispanic", "WHITE", "ASIAN"),
+        ("Black or African American", 1, "Black", "White or European American", "Asian American"),
+        ("Hispanic, Latino", 2, "Hispanic", "White, White", "Asian, Asian"),
+        ("Hispanic/Latino/White", 0, "White", "Hispanic/Latino/White", "Hispanic/Latino/White"),
+    ],
+)
+def test_a_group_that_is_named_twice_is_one_mention(
+    text: str, count: int, own: str, white: str, asian: str
+) -> None:
+    parsed = shipped_for("race").parse(text)
+    assert (parsed.count, parsed.render({"race": own})) == (count, text)
+    assert [parsed.render({"race": level}) for level in ("White", "Asian")] == [white, asian]
+
+
+@pytest.mark.parametrize(
+    ("text", "swapped"),
+    [
+        ("I saw him and his brother, him or his son.", "I saw her and her sister, her or her daughter."),
+        ("Give her and her mother this.", "Give him and his father this."),
+    ],
+)
+def test_pronouns_of_one_person_are_mentions_of_their_own(text: str, swapped: str) -> None:
+    level = "female" if "him" in text else "male"
+    assert shipped_for("sex").parse(text).render({"sex": level}) == swapped
+
+
 def test_words_left_alone_are_counted() -> None:
     swap = shipped_for("sex", "race")
     assert swap.parse("he/she and his or her work, Black/White/Asian").left == 7

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
 from audit_lib.canonical import sha256
@@ -26,11 +29,46 @@ def sequences(persona: Persona, prompts: int) -> dict[tuple[str, ...], list[tupl
 @pytest.mark.parametrize("each", [1, 2, 3])
 def test_names_rotate_and_none_returns_before_all_were_used(tmp_path: Path, each: int) -> None:
     persona = Persona.from_run(persona_run(tmp_path, perturb={"names_per_cell": each}))
-    for group, names in sequences(persona, 10).items():
-        assert len(names) == 10 * each
-        for start in range(0, len(names), 5):
+    positions = ["cook" if i % 3 else "driver" for i in range(12)]
+    for group, dealt in sequences(persona, 12).items():
+        assert len(dealt) == 12 * each
+        by_prompt = [dealt[i * each : (i + 1) * each] for i in range(12)]
+        names = [name for _, own in sorted(zip(positions, by_prompt, strict=True), key=first) for name in own]
+        for start in range(0, len(names) - 4, 5):
             assert sorted(names[start : start + 5]) == sorted(NAMES[group])
             assert names[start : start + 5] == names[:5]
+
+
+def first(pair: tuple[str, Any]) -> str:
+    return pair[0]
+
+
+@pytest.mark.parametrize("each", [1, 2])
+def test_names_signals_and_positions_do_not_come_in_step(tmp_path: Path, each: int) -> None:
+    names = [[f"F{n}", f"L{n}{sex}{race}", sex, race] for sex, race in GROUPS for n in range(4)]
+    years = table(["sex", "year"], [["female", "1"], ["female", "2"], ["male", "1"], ["male", "2"]])
+    (tmp_path / "years.csv").write_text(years)
+    (tmp_path / "colleges.csv").write_text(table(["college"], [["North"], ["South"]]))
+    rows = [row | {"position": ("cook", "driver")[int(row["prompt_id"][1:]) % 2]} for row in prompts(40)]
+    run = persona_run(
+        tmp_path,
+        rows=rows,
+        lexicons={"names": table(HEADER, names)},
+        perturb={"signals": ["years.csv", "colleges.csv"], "names_per_cell": each},
+    )
+    run_stage(run, "variants")
+    made = run.stage("variants").read_table("variants.parquet")
+    slots = ["first_name", "year", "college"]
+    made[slots] = [[json.loads(edits)[slot] for slot in slots] for edits in made["edits"]]
+    for _, group in made.groupby(["sex", "race"]):
+        for one in slots:
+            counts = pd.crosstab(group[one], group["position"])
+            assert (
+                counts.to_numpy().max() - counts.to_numpy().min() == 0
+            )  # 20 prompts a position, 4 and 2 rows
+            assert one != "first_name" or group.groupby("prompt_id")[one].nunique().eq(each).all()
+        for one, other in combinations(slots, 2):
+            assert pd.crosstab(group[one], group[other]).to_numpy().min() > 0
 
 
 def test_the_seed_and_nothing_else_sets_the_order(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_every_prompt_gets_every_group_so_often(tmp_path: Path, each: int) -> No
 
 
 def test_over_the_prompts_no_name_is_left_out(tmp_path: Path) -> None:
-    table = variants(persona_run(tmp_path)).sort_values("prompt_id")
+    table = variants(persona_run(tmp_path)).sort_values(["position", "prompt_id"])
     for group, rows in table.groupby(["sex", "race"]):
         names = rows["candidate"].tolist()
         wanted = {" ".join(name) for name in NAMES[group]}

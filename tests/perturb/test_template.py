@@ -51,3 +51,11 @@ def test_everything_outside_the_slots_stays(parts: list[str]) -> None:
 def test_a_template_that_is_none(content: bytes, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         read_template(content)
+
+
+@pytest.mark.parametrize("slot", ["name.2", "Pronoun.subject.2", "first_name.2.initial", "TITLE.3"])
+def test_a_slot_for_a_second_person_is_refused(slot: str) -> None:
+    values = VALUES | {"first_name": "Ada", "title": "Ms.", "college": "Reed"}
+    with pytest.raises(UnknownSlotError, match="asks for a second person, and a persona is one"):
+        fill(f"{{{{{slot}}}}}", values)
+    assert fill("{{first_name.form2}}, {{college.2}}", values) == "Ada, Reed"

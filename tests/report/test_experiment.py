@@ -9,6 +9,7 @@ import pytest
 
 from audit_lib.score.requests import Request
 from tests.measure.test_experiments import CHECKED, METRICS, RATING, rater, uniform
+from tests.report.browser import CHROMIUM, dump
 from tests.report.runs import made
 from tests.score.audits import open_audit, up_to
 from tests.score.fakes import fake
@@ -56,6 +57,7 @@ def test_effects_noise_and_perception_are_printed_with_their_figure(tmp_path: Pa
 def test_an_effect_that_cannot_be_read_says_so_and_why(tmp_path: Path) -> None:
     page = page_of(tmp_path, False)
     assert "uninterpretable: the model named the sex that was meant in 50.0% of the versions" in page
+    assert "of the versions in which it named one (96 of 96), and checks.minimum_agreement" in page
     assert "below the floor" in page
 
 
@@ -148,3 +150,18 @@ def test_thresholds_of_ratings_read_from_labels_say_what_they_are_met_by(tmp_pat
     path.write_text(yaml.safe_dump(spec), encoding="utf-8")
     page = up_to(pipeline.open_run(path, WINDOW, str(tmp_path / "store")), "report").stage("report")
     assert "weighted by the probability" in page.read("report.html").decode()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+def test_on_a_desk_no_column_of_the_effects_is_cut_off(tmp_path: Path) -> None:
+    probe = (
+        "<script>document.body.insertAdjacentHTML('beforeend', '<p id=out>' + [...document.querySelectorAll("
+        "'#experiment > .table[aria-label^=Standardised]')].map(t => t.scrollWidth + '/' + t.clientWidth).join(' ') "
+        "+ '</p>')</script></body>"
+    )
+    page = tmp_path / "page.html"
+    page.write_text(page_of(tmp_path, True).replace("</body>", probe), encoding="utf-8")
+    sizes = dump(page, width=1100).split('<p id="out">')[1].split("</p>")[0].split()
+    assert len(sizes) == 2
+    assert all(int(inside) <= int(shown) for inside, shown in (size.split("/") for size in sizes))

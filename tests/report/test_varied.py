@@ -10,9 +10,10 @@ from typing import Any
 from audit_lib import pipeline
 from audit_lib.run import Run
 from tests.inputs import write_jsonl
+from tests.measure.test_experiments import RATING, rater
 from tests.perturb.cases import WEEK
 from tests.perturb.test_lexicon_audit import answer
-from tests.score.audits import up_to
+from tests.score.audits import open_audit, up_to
 from tests.score.fakes import fake
 from tests.specs import INCLUDE, write
 
@@ -67,3 +68,56 @@ def test_nothing_was_varied(tmp_path: Path) -> None:
     assert "nothing: no prompt has a word of a group that could be exchanged" in shown
     assert "again and again" not in shown and "versions of it is" not in shown
     assert "The model is told no group (fairness through unawareness)" in shown
+
+
+def experiment(folder: Path, size: int, **perturb: Any) -> Run:
+    fake("rater", rater(0.5, seen=True))
+    return up_to(
+        open_audit(
+            folder,
+            "pointwise",
+            prompt=RATING,
+            model={"backend": "rater", "name": "rater", "valid_judge": False},
+            perturb=perturb,
+            measure={"metrics": ["score_gap"]},
+            decision={"rule": "threshold", "threshold": 3, "k": None, "round": None},
+            sample={"size": size},
+        ),
+        "report",
+    )
+
+
+def test_a_full_design_is_named(tmp_path: Path) -> None:
+    run = experiment(tmp_path, 6)
+    shown = page(run)
+    assert "Design full: every application in all 8 groups; 6 applications a group " in shown
+    assert "put before the model again and again with different names" in shown
+    assert run.stage("report").read_json("report.json")["design"] == {
+        "kind": "full", "groups": 8, "block_size": None, "exactly_balanced": True, "fewest_applications": 6,
+        "most_applications": 6,
+    }  # fmt: skip
+
+
+def test_applications_shown_once_are_not_said_to_be_compared_with_themselves(tmp_path: Path) -> None:
+    run = experiment(tmp_path, 5, design="two_sample")
+    shown = page(run)
+    assert "again and again" not in shown and "The same application was answered" not in shown
+    assert "Each application was put before the model for one group only, with names, " in shown
+    assert "two groups are compared by different applications" in shown
+    assert "Design two-sample: every application in one of 8 groups only" in shown
+    assert (
+        "from 0 to 1 application a group; not exactly balanced. Groups that no application was shown in"
+        in shown
+    )
+    found = run.stage("report").read_json("report.json")["design"]
+    assert (found["fewest_applications"], found["most_applications"]) == (0, 1)
+
+
+def test_blocks_are_named_with_their_size(tmp_path: Path) -> None:
+    shown = page(experiment(tmp_path, 14, design="balanced_incomplete", block_size=4))
+    assert (
+        "Design balanced incomplete: every application in 4 of 8 groups; 7 applications a group; exactly balanced"
+        in shown
+    )
+    assert "again and again, each in 4 of 8 groups, with different names" in shown
+    assert "titles or pronouns of 4 groups: what differs" in shown

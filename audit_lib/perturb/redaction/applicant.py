@@ -13,7 +13,7 @@ from audit_lib.perturb.redaction.states import STATES
 
 PARTICLES: Final = word_set(
     "de da di do du del dela della la le los las lo van von vander der den ten ter bin ibn al el ap y e dos das st san "
-    "santa saint mac mc nic ní o bint bin binti binte abu abd umm"
+    "santa saint mac mc nic ni bint bin binti binte abu abd umm"
 )
 _SUFFIX: Final = re.compile(
     r",?\s+(?:jr|sr|ii|iii|iv|v|ph\.?d|ed\.?[dm]|m\.?d|m\.?b\.?a|"
@@ -39,7 +39,7 @@ _WORD: Final = rf"{_LETTERS}{_LETTERS}*(?:['’‘\-‐‑]{_LETTERS}+)*\.?"
 _HEAD: Final = re.compile(
     rf"[#*_ \t]*(?P<name>{_WORD}(?:[ \t]+{_WORD}){{1,4}})(?:,?[ \t]+(?:Jr|Sr|II|III|IV)\.?)?[#*_ \t]*"
 )
-_NO_NAME: Final = word_set(
+NO_NAME: Final = word_set(
     "resume résumé curriculum vitae cv cover letter transcript interview essay statement personal objective summary "
     "education experience skills profile contact references dear application applicant candidate job position teacher "
     "teaching university college school of the and for to in at my work professional confidential software "
@@ -48,7 +48,7 @@ _NO_NAME: Final = word_set(
     "hiring committee team human resources interviewer question answer part section admission admissions"
 )
 
-_NO_HEAD: Final = word_set(
+NO_HEAD: Final = word_set(
     "lead leader director coordinator specialist analyst developer designer associate consultant officer president "
     "rights memorial scholarship county foundation association"
 )
@@ -135,6 +135,8 @@ def parse_name(name: str, *, first: str = "", last: str = "") -> Name:
     tokens = [t.strip("\"'“”()") for t in tokens if t.strip("\"'“”()")]
     if first and not last:
         last = " ".join(tokens[len(first.split()) :]) if tokens[: len(first.split())] == first.split() else ""
+    if first and last and tokens == [*last.split(), *first.split()]:
+        tokens = first.split()  # "Kim Min-jun": the last name stands first
     if last and tokens[-len(last.split()) :] == last.split():
         tokens = tokens[: -len(last.split())]
     if not last and len(tokens) > 1:
@@ -206,7 +208,7 @@ def _likely(text: str, heads: list[tuple[int, str]]) -> list[tuple[int, str]]:
     """Drop heads of a place or an occupation, and those above the first that another place supports."""
     heads = [
         (at, shown) for at, shown in heads
-        if not _NO_HEAD & {fold(w).text.strip(".,") for w in shown.split()}
+        if not NO_HEAD & {fold(w).text.strip(".,") for w in shown.split()}
         and fold("+".join(shown.split())).text not in _TOWNS and not re.fullmatch(STATES, " ".join(shown.split()))
     ]  # fmt: skip
     supported = [
@@ -241,7 +243,7 @@ def _names_shown(text: str) -> list[Name]:
         if (
             not 2 <= len(tokens) <= 6
             or not capital
-            or any(fold(t).text.strip(".,") in _NO_NAME for t in tokens)
+            or any(fold(t).text.strip(".,") in NO_NAME for t in tokens)
         ):
             continue
         try:

@@ -12,7 +12,7 @@ from audit_lib.perturb.redaction.lexicons import words
 from audit_lib.perturb.redaction.spans import Doubt, Found, Span
 
 _FILE: Final = re.compile(
-    r"[\w.+()-]*\w[\w.+()-]*\.(?:pdf|docx?|txt|md|rtf|odt|pages|pptx?|jpe?g|png)\b", re.I
+    r"(?<![\w.+()-])[\w.+()-]*\.(?:pdf|docx?|txt|md|rtf|odt|pages|pptx?|jpe?g|png)\b", re.I
 )
 _TOKEN: Final = re.compile(r"[^\W\d_]+(?:[.'’‐‑-]{1,2}[^\W\d_]+)*")
 _CUT: Final = re.compile(r"([^\W\d_]+)-[ \t]*\r?\n[ \t]*([^\W\d_]+)")
@@ -80,6 +80,8 @@ def find_inside(text: str, name: Name, parts: Collection[tuple[str, str]], found
             why = "holds the first and the last name"
         elif last and len(last) > 2 and plain in (first[:1] + last, last + first[:1]):
             why = "an initial and the last name"
+        elif last and plain == first + last[:1] and shown[0].isupper() and shown[-1].isupper():
+            why = "the first name and an initial"
         elif len(plain) > 1 and plain in initials and shown[0].isupper() and not shown[1:].islower():
             why = "the initials"
         elif plain in slots and plain not in words() and not shown.islower():

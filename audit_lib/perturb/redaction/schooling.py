@@ -15,7 +15,7 @@ from audit_lib.perturb.redaction.lexicons import rows
 from audit_lib.perturb.redaction.spans import Doubt, Found, Span
 from audit_lib.perturb.redaction.states import STATES
 
-_CAPITAL: Final = r"[A-Z][\w'’.&-]*"
+_CAPITAL: Final = r"(?:St\.|U\.S\.|(?<![\w.])[A-Z]\.(?![A-Z])|[A-Z][\w'’&-]*)"
 _SHAPE: Final = re.compile(
     rf"\b(?:(?:The )?University of (?:the )?{_CAPITAL}(?:[ ]{_CAPITAL}){{0,2}}(?:(?:,[ ]| at | in "
     rf")(?!and\b){_CAPITAL}(?:[ ]{_CAPITAL}){{0,2}})?"
@@ -23,6 +23,7 @@ _SHAPE: Final = re.compile(
     rf"Polytechnic|Community College)"
     rf"(?:[ ]of[ ]{_CAPITAL}(?:[ ]{_CAPITAL})?|,[ ]{_CAPITAL}(?:[ ]{_CAPITAL})?(?=[ ]*(?:\n|$|[|(])))?)"
 )
+_TOWN_AFTER: Final = re.compile(rf",[ ](?P<town>{_CAPITAL}(?:[ ]{_CAPITAL})?)(?=[.;)])")
 _NO_COLLEGE: Final = re.compile(r"^(?:The |My |Our |Your |A |In |At |From |Some |Dual |After |During |When |Since )?"
                                 r"(?:College|University|Community College|State University|State "
                                 r"College|Graduate College)$"
@@ -172,6 +173,12 @@ def _college_places(text: str, found: Found) -> None:
                     Span(start=match.start(), end=match.end(), kind="college_place", slot="college_place",
                          rule="town beside a college")
                 )  # fmt: skip
+    for college in colleges:
+        if town := _TOWN_AFTER.match(text, college.end):
+            found.doubt(
+                Doubt(start=town.start("town"), end=town.end(), kind="college_place",
+                      why="after a college: may be its town", slot="college_place")
+            )  # fmt: skip
     towns = {fold(c.city).text for c in _colleges() for s in colleges if fold(text[s.start : s.end]).text in
              {fold(n).text for n in c.names}}  # fmt: skip
     if towns:

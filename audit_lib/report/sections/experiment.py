@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from audit_lib.measure.regression import FEW
@@ -121,10 +121,8 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
         level = content.spec.measure.level
         yield from forest_chart(title, groups, 0.0, f"with {level:.0%} intervals; the line at 0 is parity.")
     columns = (
-        Column("Group against reference, as asked", numeric=False), Column("Effect"), Column("Interval"),
-        Column("SD of the score"), Column("Degrees of freedom"), Column("p"),
-        Column("p after Holm, whole audit"), Column("n, group"),
-        Column("n, reference"), Column("Without a score"), Column("Attribute unknown"), Column("Applications"),
+        Column("Group against reference, as asked", numeric=False), Column("Effect"), Column("Interval"), Column("p"),
+        Column("p after Holm, whole audit"), Column("n, group"), Column("n, reference"),
     )  # fmt: skip
     rows = [
         Row(
@@ -134,18 +132,9 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
                     value_of(e), mark=mark_of(e), note=reason_of(e), tone="muted" if mark_of(e) else "plain"
                 ),
                 Cell(limits_of(e)),
-                Cell(
-                    decimal(float(e["parameters"]["outcome_sd"]))
-                    if "outcome_sd" in e["parameters"]
-                    else UNDEFINED
-                ),
-                Cell(_freedom(e)),
                 *_p(content, e),
                 Cell(count_of(e["n_group"])),
                 Cell(count_of(e["n_reference"])),
-                Cell(count_of(e["parameters"].get("without_score"))),
-                Cell(count_of(e["parameters"].get(f"{next(iter(e['group']), '')} unknown"))),
-                Cell(count_of(e["clusters"])),
             ),
             note=variation_in_words(name),
         )
@@ -153,6 +142,28 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
         for e in found
     ]
     yield Table(f"{title}: sensitivity", columns, tuple(rows), _method(estimates))
+    yield _basis(title, by)
+
+
+def _basis(title: str, by: Mapping[str, Sequence[Estimate]]) -> Table:
+    """Print what each effect rests on; beside the effects it would be more than a page is wide."""
+    columns = (
+        Column("Group against reference, as asked", numeric=False), Column("SD of the score"),
+        Column("Degrees of freedom"), Column("Applications"), Column("Without a score"), Column("Attribute unknown"),
+    )  # fmt: skip
+    rows = []
+    for name, found in by.items():
+        for e in found:
+            own = e["parameters"]
+            cells = (
+                Cell(decimal(float(own["outcome_sd"])) if "outcome_sd" in own else UNDEFINED),
+                Cell(_freedom(e)),
+                Cell(count_of(e["clusters"])),
+                Cell(count_of(own.get("without_score"))),
+                Cell(count_of(own.get(f"{next(iter(e['group']), '')} unknown"))),
+            )
+            rows.append(Row(against(e), cells, note=variation_in_words(name)))
+    return Table(f"{title}: what they rest on", columns, tuple(rows))
 
 
 def _noise(content: Content, title: str, estimates: Sequence[Estimate], chart: bool) -> Iterable[Block]:

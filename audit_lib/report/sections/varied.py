@@ -7,6 +7,7 @@ from typing import Any
 
 from audit_lib.report.blocks import Text, text
 from audit_lib.report.content import Content
+from audit_lib.report.design import design_words
 from audit_lib.report.numbers import count
 
 
@@ -19,9 +20,11 @@ def experiment_words(content: Content) -> str:
             "the demographics are unknown."
         )
     if told is not None:
+        shown = "Each text was" if _once(content) else "The same texts were"
+        how = "for one group only" if _once(content) else "again and again"
         return (
-            "These are not results of people. The same texts were put before the model again and again with the words "
-            "that mention a group exchanged, and the demographics are those that these words mention."
+            f"These are not results of people. {shown} put before the model {how} with the words that mention a group "
+            "exchanged, and the demographics are those that these words mention."
         )
     if settings is None or settings.kind != "persona":
         return "The same texts were put before the model again and again, and the demographics were assigned."
@@ -34,10 +37,18 @@ def experiment_words(content: Content) -> str:
     *most, last = [name for name, given in signals.items() if given]
     listed = f"{', '.join(most)} and {last}" if most else last
     source = "the names were" if settings.names else "these were"
-    return (
-        "Nobody applied for these jobs. The same applications were put before the model again and again with different "
-        f"{listed}, and the demographics are those that {source} chosen to signal."
-    )
+    shown = {
+        "full": f"The same applications were put before the model again and again with different {listed}",
+        "balanced_incomplete": "The same applications were put before the model again and again, each in "
+        f"{settings.block_size} of {count(len(content.spec.groups.cells()))} groups, with different {listed}",
+        "two_sample": f"Each application was put before the model for one group only, with {listed} of that group",
+    }[settings.design]
+    return f"Nobody applied for these jobs. {shown}, and the demographics are those that {source} chosen to signal."
+
+
+def _once(content: Content) -> bool:
+    """Tell whether each application is shown in one group only."""
+    return content.spec.perturb is not None and content.spec.perturb.design == "two_sample"
 
 
 def comparison_words(content: Content) -> str:
@@ -45,15 +56,28 @@ def comparison_words(content: Content) -> str:
     told = content.design.get("substitution")
     if told is not None and not told["prompts_varied"]:
         return "No text mentions a group in words that could be exchanged, so no two versions of one were compared."
+    if _once(content):
+        return (
+            "Each application was answered for one group only: two groups are compared by different applications, "
+            "which differ in more than the group. That they were dealt to groups by lot is what makes groups "
+            "comparable."
+        )
     if told is not None:
         return (
             "The same text was answered with the words of each group that it mentions: what differs between two "
             "versions of it are these words alone."
         )
     return (
-        "The same application was answered under the names, titles or pronouns of each group: what differs "
+        f"The same application was answered under the names, titles or pronouns of {_groups(content)}: what differs "
         "between two versions of it is the group alone."
     )
+
+
+def _groups(content: Content) -> str:
+    settings = content.spec.perturb
+    if settings is None or settings.block_size is None:
+        return "each group"
+    return f"{settings.block_size} groups"
 
 
 def assigned(content: Content) -> str:
@@ -76,6 +100,8 @@ def varied(content: Content) -> list[tuple[str, Text]]:
         told.append(("What was varied", _exchanged(content, found)))
     elif design["perturbation"] == "persona":
         told.append(("What was varied", _personas(content, design.get("personas", {}))))
+    if (dealt := design_words(content)) is not None:
+        told.append(("Design", dealt))
     if (ftu := design.get("ftu")) is not None:
         by_slots = design["perturbation"] == "persona"
         label = "Words of a group beside the slots" if by_slots else "Words of a group in the prompts"
