@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ from audit_lib.measure import (
     selection_shares,
 )
 from audit_lib.results import Interval, TestResult
-from audit_lib.score.ranking import read_ranking
+from audit_lib.score.naming import mentions, plain, why_unnamed
+from audit_lib.score.ranking import Ranking, read_ranking
 from audit_lib.stats import holm, rank_index_interval, simultaneous_log_ratios, two_sided_variance
 from audit_lib.stats.clusters import difference_interval, t_test
 from audit_lib.stats.ratios import AllRatios
@@ -90,14 +91,22 @@ class Rankings:
 
 
 def load(data: Path) -> Rankings:
-    """Read the log with the rule that the scoring stage uses."""
+    """Read the log with the rule that the scoring stage uses.
+
+    Three answers give no clear ranking, and an audit does not read them. The published counts have them in the order
+    of mention, and so they are here.
+    """
     columns = {key: i for i, key in enumerate(KEYS)}
     model, job, rank, place, shown = [], [], [], [], []
     with gzip.open(data / LOG, "rt", encoding="utf-8") as log:
         for line in log:
             answer = json.loads(line)
             candidates = answer["candidates"]
-            ranking = read_ranking(answer["response"], [c["name"] for c in candidates])
+            names = [c["name"] for c in candidates]
+            try:
+                ranking = read_ranking(answer["response"], names)
+            except ValueError:
+                ranking = _as_mentioned(answer["response"], names)
             order = np.argsort([columns[c["race"], c["sex"]] for c in candidates])
             model.append(answer["model"])
             job.append(answer["job"])
@@ -110,6 +119,17 @@ def load(data: Path) -> Rankings:
         rank=np.array(rank),
         place=np.array(place),
         shown=np.array(shown),
+    )
+
+
+def _as_mentioned(text: str, names: Sequence[str]) -> Ranking:
+    said, wanted = plain(text), list(map(plain, names))
+    order = mentions(said, wanted)
+    order += [i for i in range(len(wanted)) if i not in order]
+    named = set(mentions(said, wanted))
+    return Ranking(
+        rank=tuple(order.index(i) + 1 for i in range(len(wanted))),
+        place=tuple("named" if i in named else why_unnamed(said, wanted, i) for i in range(len(wanted))),
     )
 
 

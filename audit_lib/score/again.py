@@ -9,7 +9,7 @@ from audit_lib.errors import EvidenceError
 from audit_lib.records import SCORE_SCHEMA, to_parquet
 from audit_lib.run import Run
 from audit_lib.score.listwise import Listwise
-from audit_lib.score.parse import DECLINES
+from audit_lib.score.parse import CUT, DECLINES
 from audit_lib.score.pointwise import Pointwise
 from audit_lib.score.requests import Elicitation, Pooled, Request, Response, Row, records
 
@@ -63,6 +63,7 @@ def _again(row: Mapping[str, Any], task: Pointwise | Listwise, request: Request)
         text=row["text"],
         model=row["model"],
         method=row["method"],
+        detail=CUT if row["detail"] == CUT else None,
     )
     (made,) = (one for one in task.rows(request, response) if one["variant_id"] == row["variant_id"])
     return {**row, **{name: made[name] for name in _READ}}

@@ -15,6 +15,7 @@ from audit_lib.score.json_values import writable
 from audit_lib.score.labels import read_label
 from audit_lib.score.limits import CLIENT_ONLY, Limits
 from audit_lib.score.logprobs import read_top
+from audit_lib.score.parse import CUT
 from audit_lib.score.requests import Method, Request, Response
 from audit_lib.seeds import derive_seed
 from audit_lib.spec import Model
@@ -239,7 +240,13 @@ class Chat:
         return [*messages[:-1], {"role": "user", "content": f"{messages[-1]['content']}\n\n{order}"}]
 
     def _read(self, request: Request, completions: Sequence[Any]) -> Response:
-        choices = [choice for completion in completions for choice in completion.get("choices") or ()]
+        bodies = self.bodies(request)
+        choices = [
+            choice
+            for completion, body in zip(completions, bodies, strict=False)
+            # Some servers give more than were asked for: to count those would give this request other odds.
+            for choice in (completion.get("choices") or ())[: body.get("n", 1)]
+        ]
         usages = [completion.get("usage") or {} for completion in completions]
         shared: dict[str, Any] = {
             "system_fingerprint": _text_or_none(completions[0].get("system_fingerprint")),
@@ -257,7 +264,9 @@ class Chat:
         if not request.labels:
             if not text:
                 return self.response(request, status="unparsed", detail="the answer is empty", **shared)
-            return self.response(request, **shared)
+            # A text may end anywhere; a rating, a ranking or a list in it may not (their readers look for this).
+            cut = CUT if first.get("finish_reason") == "length" else None
+            return self.response(request, detail=cut, **shared)
         if (content := (first.get("logprobs") or {}).get("content")) and content[0].get("top_logprobs"):
             shares, said = read_top(content[0]["top_logprobs"], request.labels)
             if shares is None:

@@ -16,6 +16,7 @@ from audit_lib.score.requests import (
     group_requests,
     score_row,
 )
+from audit_lib.score.thinking import without_thinking
 from audit_lib.seeds import derive_seed
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def text_requests(variants: pd.DataFrame, spec: AuditSpec) -> list[Request]:
 
 
 def answer_text(request: Request, response: Response) -> tuple[str | None, str | None]:
-    """Return the text of an answer, or None and why there is none.
+    """Return the text of an answer, with what was thought before it, and why it is no answer, if it is none.
 
     Of several recorded answers to one prompt, repeat r is number r, counted from 0.
     """
@@ -46,8 +47,8 @@ def answer_text(request: Request, response: Response) -> tuple[str | None, str |
         if request.repeat >= len(answers):
             return None, f"{len(answers)} recorded answers, and this would be number {request.repeat + 1}"
         text = answers[request.repeat]
-    if not (text or "").strip():
-        return None, "the answer is empty"
+    if not without_thinking(text or "").strip():
+        return (text if (text or "").strip() else None), "the answer is empty"
     return text, None
 
 
@@ -73,5 +74,7 @@ class Generation:
         if response.status != "ok":
             return [score_row(request, candidate, response) for candidate in request.candidates]
         text, why = answer_text(request, response)
-        values: Row = {"text": text} if why is None else {"text": None, "status": "unparsed", "detail": why}
+        values: Row = {"text": text}
+        if why is not None:
+            values |= {"status": "unparsed", "detail": why}
         return [score_row(request, candidate, response, **values) for candidate in request.candidates]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from audit_lib.score.ranking import read_ranking
+from audit_lib.records import Status
+from audit_lib.score.parse import CUT
+from audit_lib.score.ranking import DeclinedError, read_ranking
 from audit_lib.score.requests import (
     Kind,
     Request,
@@ -31,8 +33,9 @@ class Listwise:
 
     The score of the candidate at rank r of n is ``n - r + 1``, so that higher is better. A candidate
     whom the text does not name is kept, ranked last in the order shown, with status ``unranked`` and
-    the detail ``absent`` or ``misspelt``. A text that names nobody gives ``unparsed`` rows without a
-    score. The whole rule is in `audit_lib.score.ranking`.
+    the detail ``absent`` or ``misspelt``. A text that names nobody, gives no one order or is cut gives ``unparsed``
+    rows without a score, and one that declines to rank ``refused`` ones. The whole rule is in
+    `audit_lib.score.ranking`.
     """
 
     asks: ClassVar[Kind] = "text"
@@ -48,12 +51,16 @@ class Listwise:
         """Return a row for each candidate of the list."""
         if response.status != "ok":
             return [score_row(request, candidate, response) for candidate in request.candidates]
+        if response.detail == CUT:
+            return self._unread(request, response, CUT)
         try:
             ranking = read_ranking(response.text or "", [c.name or "" for c in request.candidates])
+        except DeclinedError as error:
+            return self._unread(request, response, str(error), status="refused")
         except ValueError as error:
-            return self._unparsed(request, response, str(error))
+            return self._unread(request, response, str(error))
         if ranking.names_nobody:
-            return self._unparsed(request, response, "the text names no candidate")
+            return self._unread(request, response, "the text names no candidate")
         rows = []
         for candidate, rank, place in zip(request.candidates, ranking.rank, ranking.place, strict=True):
             rows.append(
@@ -69,5 +76,7 @@ class Listwise:
             )
         return rows
 
-    def _unparsed(self, request: Request, response: Response, why: str) -> list[Row]:
-        return [score_row(request, c, response, status="unparsed", detail=why) for c in request.candidates]
+    def _unread(
+        self, request: Request, response: Response, why: str, *, status: Status = "unparsed"
+    ) -> list[Row]:
+        return [score_row(request, c, response, status=status, detail=why) for c in request.candidates]

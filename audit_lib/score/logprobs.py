@@ -1,10 +1,10 @@
 """Labels from the log-probabilities of an answer's first token: the few most probable tokens are shown, no others.
 
-A label of which neither spelling (as written, after a space) is shown has at most the probability of the
-least token shown for each, and all hidden labels together have at most what is left of 1. With M the probability
-of the labels shown and U the most that the hidden ones can have, shares of M are off by ``U / (M + U)`` at most.
-Up to `TOLERANCE` a hidden label counts as 0. Beyond it the answer is marked: to call a label impossible because
-20 other tokens came before it would move the score of whoever the model is surest of.
+A label is read in two spellings, as written and after a space. A spelling that is not shown, of any label, has at
+most the probability of the least token shown, and all of them together at most what is left of 1. With M the
+probability of the spellings shown and U the most that the others can have, shares of M are off by ``U / (M + U)``
+at most. Up to `TOLERANCE` what is hidden counts as 0. Beyond it the answer is marked: to call a label impossible
+because 20 other tokens came before it would move the score of whoever the model is surest of.
 """
 
 from __future__ import annotations
@@ -14,22 +14,24 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 TOLERANCE: Final = 0.01
-"""Most that a label's share may be off because labels are not shown."""
+"""Most that a label's share may be off because spellings of labels are not shown."""
 BELOW: Final = "label_below_top"
 """With this begins the detail of an answer of which too much is not shown."""
 SEVERAL: Final = (
     "an answer's first token is only the beginning of a label: labels of several tokens cannot be read by "
     "logprobs; use model.options.method: sampled, or answers of one token (prompt.answer: letter)"
 )
-_SLACK: Final = 1e-6  # of rounding, in a probability or its logarithm
+_SLACK: Final = 1e-3
+"""More than 1 that probabilities may add up to: servers round their logarithms. They are divided by their sum then."""
 
 
 def read_top(top: Sequence[Any], labels: Sequence[str]) -> tuple[tuple[float, ...] | None, str | None]:
     """Return the probability of each label in the spellings shown, and what is to be said of it.
 
     None with `SEVERAL` if a hidden label may be cut into several tokens whose first one is shown with more than
-    `TOLERANCE` of the probability, beside the labels'. A detail that begins with `BELOW` if the hidden labels
-    may have more than that: the most probable label is the one shown, the shares are not to be trusted.
+    `TOLERANCE` of the probability, beside the labels'. A detail that begins with `BELOW` if the spellings that are
+    not shown may have more than that: the shares are not to be trusted, and None stands for them where even the
+    most probable label may be another than that of the shares.
 
     Parameters
     ----------
@@ -48,33 +50,39 @@ def read_top(top: Sequence[Any], labels: Sequence[str]) -> tuple[tuple[float, ..
     >>> shares, detail = read_top(shown, ["No", "Yes"])
     >>> [round(share, 3) for share in shares], detail
     ([0.0, 0.995], None)
-    >>> shown = [{"token": "Yes", "logprob": -0.7}, {"token": "Perhaps", "logprob": -2.0}]
-    >>> read_top(shown, ["No", "Yes"])[1].split(":")[0]
-    'label_below_top'
+    >>> shown = [{"token": "Yes", "logprob": -0.7}, {"token": "Perhaps", "logprob": -3.0}]
+    >>> shares, detail = read_top(shown, ["No", "Yes"])
+    >>> [round(share, 3) for share in shares], detail.split(":")[0]
+    ([0.0, 0.497], 'label_below_top')
     """
     found: dict[str, float] = {}
     for token in top:
         # The same text may stand for several tokens; a token is shown once.
         found[token["token"]] = found.get(token["token"], 0.0) + math.exp(float(token["logprob"]))
+    if not all(map(math.isfinite, found.values())) or max(found.values()) > 1 + _SLACK:
+        raise ValueError("a log-probability is not one")
     spellings = [(label.strip(), f" {label.strip()}") for label in labels]
     shares = tuple(math.fsum(found.get(written, 0.0) for written in both) for both in spellings)
-    if not all(math.isfinite(share) for share in shares) or max(found.values()) > 1 + _SLACK:
-        raise ValueError("a log-probability is not one")
     mass = math.fsum(shares)
     if mass > 1 + _SLACK:
         raise ValueError("more than all the probability")
-    hidden = [both for both in spellings if not any(written in found for written in both)]
+    shares, mass = tuple(share / max(mass, 1.0) for share in shares), min(mass, 1.0)
+    unshown = [sum(written not in found for written in both) for both in spellings]
+    hidden = [both for both, count in zip(spellings, unshown, strict=True) if count == len(both)]
     begun = math.fsum(found[token] for token in found if _begins(token, hidden, spellings, found))
     if begun > TOLERANCE * (mass + begun):
         return None, SEVERAL
-    shares = tuple(min(share, 1.0) for share in shares)
-    left = max(1 - math.fsum(found.values()), 0.0)
-    unseen = begun + min(2 * len(hidden) * min(found.values()), left)
+    least, left = min(found.values()), max(1 - math.fsum(found.values()), 0.0)
+    unseen = begun + min(sum(unshown) * least, left)
     if mass > 0 and unseen > TOLERANCE * (mass + unseen):
-        return shares, (
-            f"{BELOW}: {len(hidden)} of {len(labels)} labels are not among the {len(found)} tokens shown, and may "
-            f"have {unseen:.2g} of the probability beside {mass:.2g}; use model.options.method: sampled"
+        said = (
+            f"{BELOW}: {sum(unshown)} of {2 * len(labels)} spellings of labels are not among the {len(found)} tokens "
+            f"shown, and may have {unseen:.2g} of the probability beside {mass:.2g}; use model.options.method: sampled"
         )
+        first = max(range(len(shares)), key=lambda i: shares[i])
+        at_most = (share + min(count * least, left) for share, count in zip(shares, unshown, strict=True))
+        sure = all(most <= shares[first] for i, most in enumerate(at_most) if i != first)
+        return shares if sure else None, said
     return shares, None
 
 

@@ -14,10 +14,10 @@ from typing import Any, Final
 from audit_lib.records import Status
 from audit_lib.score.json_values import RepeatedKeyError, json_values
 from audit_lib.score.labels import read_label
-from audit_lib.score.thinking import without_thinking
+from audit_lib.score.thinking import TooLongError, readable
 
 _MARKDOWN: Final = re.compile(r"[*_`#>|~\"]+")
-_HEADING: Final = re.compile(r"^.*[^\W\d]\s*:")  # not the colon of a time
+_HEADING: Final = re.compile(r"^.*(?:[^\W\d]|\([^()]*\))\s*:")  # not the colon of a time
 _NUMBER: Final = r"-?\d+(?:\.\d+)?"
 _RATED: Final = re.compile(
     rf"(?<![\w.,/-])(?P<value>{_NUMBER})(?:\s*(?:/|out\s+of|of)\s*(?P<top>{_NUMBER}))?(?![\w%/-]|[.,]\d)"
@@ -26,6 +26,8 @@ _ALONE: Final = re.compile(_RATED.pattern + r"(?P<stars>\s+stars?)?(?:\s*\([^()\
 _BOXED: Final = re.compile(rf"\$*\\boxed\{{\s*({_NUMBER})\s*\}}\$*")
 DECLINES: Final = "the text declines to answer"
 """The detail of a refusal that was read from a text."""
+CUT: Final = "the answer was cut at its most tokens"
+"""The detail of a text that had no end: a rating, ranking or list in it is not read."""
 
 _STARS: Final = 5
 _BEGINS: Final = re.compile(
@@ -90,7 +92,9 @@ def read_rating(text: str | None, how: str, scale: Scale) -> Reading:
     how : str
         ``number``: a line that holds nothing but a number, after a heading with a colon or not ("Overall: 4/5"),
         and perhaps stars (on a scale up to 5) or words in brackets after it; without such a line, the one number
-        that comes after a word such as "rate" or "score", or is out of the scale's top.
+        that ends a clause and is out of the scale's top ("4/5") or comes after a word such as "rate" or "score"
+        ("I rate this a 4."). None in a clause that says "not" or "at least", beside a range, or where the
+        text speaks of a scale with another top.
         ``phrase``: the label with which the text begins, or that stands alone on a line. ``json:KEY``: the value
         at KEY, a dotted path, of a JSON object in the text; none if an object gives a key twice.
     scale : Scale
@@ -111,7 +115,10 @@ def read_rating(text: str | None, how: str, scale: Scale) -> Reading:
     >>> read_rating("I'm sorry, but I cannot rate people.", "number", five).status
     'refused'
     """
-    text = without_thinking(text or "")
+    try:
+        text = readable(text or "")
+    except TooLongError as why:
+        return Reading(status="unparsed", detail=str(why))
     try:
         if how.startswith("json:"):
             score = _from_json(text, how.removeprefix("json:").split("."), scale)
@@ -124,10 +131,21 @@ def read_rating(text: str | None, how: str, scale: Scale) -> Reading:
     except _UnreadError as why:
         if not text.strip():
             return Reading(status="unparsed", detail="the text is empty")
-        if _BEGINS.match(_MARKDOWN.sub("", text).strip().casefold()):
+        if begins_declining(text):
             return Reading(status="refused", detail=DECLINES)
         return Reading(status="unparsed", detail=str(why))
     return Reading(score=score)
+
+
+def begins_declining(text: str) -> bool:
+    """Return whether a text begins by saying that it gives no answer.
+
+    Examples
+    --------
+    >>> begins_declining("**I'm sorry**, but I can't."), begins_declining("4, I'm sorry to say")
+    (True, False)
+    """
+    return _BEGINS.match(_MARKDOWN.sub("", text).strip().casefold()) is not None
 
 
 class _UnreadError(Exception):
@@ -141,13 +159,44 @@ class _DeclinedError(Exception):
 _DECLINING: Final = re.compile(
     r"\b(?:cannot|can['\u2019]?t|can not|unable to|won['\u2019]?t|will not|not able to)\b", re.I
 )
+_SEEN: Final = 60
+"""Characters before and after a number that can make it a rating."""
+_OPENS: Final = re.compile(r"[.;:!?\n](?!\d)")
+_LAST: Final = (
+    r"(?:an?|as|at|be|is|it|of|this|that|them|him|her|me|applicant|candidate|person|resume|cv|fit|would"
+    r"|rate|rating|score)"
+)
 _CUE: Final = re.compile(
-    r"\b(?:rat(?:e|ed|ing)|scor(?:e|ed|ing)|overall|answer|say|giv(?:e|en)|grade)\b[^\d.;\n$]{0,40}$", re.I
+    rf"\b(?:rat(?:e|ed|ing)|scor(?:e|ed|ing)|giv(?:e|en)|grade)\b(?:[^\d.;\n$]{{0,40}}\b{_LAST})?[\s:=(]*$"
+    rf"|\b(?:overall|answer|say)\b[\s:=,]*(?:{_LAST}\b[\s:=,]*){{0,4}}$",
+    re.I,
+)
+_NAMED: Final = re.compile(r"\b(?:rate|score|grade|give)\s+(?:[^\W\d_a-z][\w'\u2019.-]*\s+){1,4}$")
+_NOT_SO: Final = re.compile(
+    r"n['\u2019]t\b|\b(?:not|never|cannot|nor|neither|no|below|under|above|over|than|least|most|between|from|around|up\s+to"
+    r"|almost|nearly|minimum|maximum|if|unless|either)\b",
+    re.I,
+)
+_ENDS: Final = re.compile(
+    r"\s*(?:stars?\b|points?\b|here\b|overall\b)?\s*\)?\s*"
+    r"(?:$|\n|[.;!)](?!\d)|,(?!\s*(?:\d|or\b|maybe\b|perhaps\b|possibly\b|if\b))|[-\u2013\u2014](?=\s+[^\W\d])"
+    r"|(?:because|since|based)\b)",
+    re.I,
+)
+_SCALE: Final = re.compile(
+    rf"\bscale\b(?:\s+(?:is|of|from|runs|goes|being|that))*\s*:?\s*(?:{_NUMBER}\s*(?:[-\u2013\u2014]|to)\s*)?(?P<top>{_NUMBER})"
+    rf"|(?P<points>{_NUMBER})[\s-]points?\s+scale\b|\(\s*\d+\s*(?:[-\u2013\u2014]|to)\s*(?P<range>\d+)\s*\)\s*:",
+    re.I,
 )
 
 
-def _cued(before: str) -> bool:
-    return _CUE.search(before) is not None
+def _given(plain: str, number: re.Match[str]) -> bool:
+    """Whether a number in prose is given as a rating."""
+    before = plain[max(number.start() - _SEEN, 0) : number.start()]
+    clause = _OPENS.split(before)[-1]
+    if _NOT_SO.search(clause) or not _ENDS.match(plain, number.end(), number.end() + _SEEN):
+        return False
+    return number["top"] is not None or any(cue.search(before) for cue in (_CUE, _NAMED))
 
 
 def _from_number(text: str, scale: Scale) -> float:
@@ -156,10 +205,14 @@ def _from_number(text: str, scale: Scale) -> float:
     if not alone and _DECLINING.search(plain) is not None:
         raise _DeclinedError
     # In prose a number is a rating after a word that says so, or out of the scale's top: not years, lists or money.
-    rated = alone or [f for f in _RATED.finditer(plain) if f["top"] is not None or _cued(plain[: f.start()])]
+    rated = alone or [found for found in _RATED.finditer(plain) if _given(plain, found)]
     if not rated:
         raise _UnreadError("the text holds no number that is given as a rating")
     top = max(scale.relevance)
+    if any(
+        float(said) != top for found in _SCALE.finditer(plain) for said in found.groups() if said is not None
+    ):
+        raise _UnreadError(f"the text speaks of a scale that does not end at {top:g}")
     if any(found["top"] is not None and float(found["top"]) != top for found in rated):
         raise _UnreadError(f"the rating is out of another number than {top:g}")
     if top != _STARS and any(found["stars"] and found["top"] is None for found in alone):

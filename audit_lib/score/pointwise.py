@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from audit_lib.records import CHECK, VARIATION
 from audit_lib.score.labels import read_label
 from audit_lib.score.logprobs import BELOW
-from audit_lib.score.parse import Scale, read_rating
+from audit_lib.score.parse import CUT, Scale, read_rating
 from audit_lib.score.requests import (
     OWN_SCORE,
     Candidate,
@@ -122,6 +122,8 @@ class Pointwise:
         return math.fsum(p * worth for p, worth in zip(shares, self.relevance, strict=True))
 
     def _read(self, request: Request, candidate: Candidate, response: Response) -> Row:
+        if response.detail == CUT:
+            return score_row(request, candidate, response, status="unparsed")
         read = "phrase" if request.request_id in self._about else self.read
         found = read_rating(response.text, read, self._scale(request))
         return score_row(

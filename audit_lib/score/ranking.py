@@ -5,62 +5,74 @@ The rule, in full:
 1. Markdown signs are dropped, white space is one space, letters compare without regard to case.
 2. A candidate is named where the FULL name stands as whole words. Where one name begins or holds
    another, the longest fits first. Nothing shorter is guessed: a misspelt name names nobody.
-3. The numbers of a JSON object, under the names or under "rank", "position" or "place" beside a name, are the
-   ranks. So are numbers that follow the names ("Ann Lee: rank 2", "Ann Lee (2)", "Ann Lee | 2"), if every name
-   is followed by one at its first mention and they are 1 to the number of names.
+3. JSON that names two or more is read by its keys (`audit_lib.score.ranked_json`). Numbers that follow the names
+   ("Ann Lee: rank 2", "Ann Lee (2)", "Ann Lee | 2") are ranks if every name is followed by one at its first mention,
+   they are 1 to the number of names, and they are called ranks, there or in the text, or end as "2nd" does.
 4. Otherwise, what follows a heading that speaks of a ranking or an order ("My ranking:") and names two or more is
    read, up to the next such heading, and nothing else. Headings that say "final" or "overall" go before others.
-5. There, two or more lines that begin with a number and name somebody are the ranking, each line standing for the
-   first candidate it names; if no two numbers are the same, they are the ranks' order. Otherwise lines that begin
-   with a letter or a bullet are; otherwise the order of first mention in the text is.
-6. A candidate named twice in one list keeps the first place.
-7. Candidates whom the text never names come last, in the order shown.
-8. A text is not read if it says that it goes from worst to best; if numbers after the names and numbers before
+5. There, lines that begin with a number or an ordinal ("First place: ...") and name somebody are the ranking, each
+   line standing for the one candidate it names or begins with; if no two numbers are the same, they are the ranks'
+   order. Otherwise two or more lines that begin with a letter or a bullet, and then a name, are.
+6. Otherwise bare names are read, parted by commas, line ends, ">" or "then", and nothing else: the whole text,
+   or under a heading the sentence that follows.
+7. A candidate named twice in one list keeps the first place.
+8. Candidates whom the text never names come last, in the order shown.
+9. A text that says that it cannot or will not rank is a refusal, unless there is a list by number in it: then it is
+   not read. Nor is a text that says that it goes from worst to best, that all are equal, or that its order means
+   nothing; or if names are joined by "<" or "="; if numbers after the names and numbers before
    them differ; if there are numbers beside all names and they are no ranks or may be scores; if an object gives a
-   key twice; if it gives two orders: headings or lists that differ, names after bullets in another order, or,
-   without a heading or a list, an order of first mention that is not that of last mention; or if the ranking
-   leaves out somebody whom the text names elsewhere.
+   key twice; if it gives two orders: headings or lists that differ, one number for two, or names after bullets; if
+   the ranking leaves out somebody whom the text names elsewhere; or if it is cut, or longer than can be read.
 
 What a model thinks before it answers (`audit_lib.score.thinking`) is never read.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
-import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import pairwise
 
-from audit_lib.score.json_values import json_values
-from audit_lib.score.thinking import without_thinking
+from audit_lib.score.naming import MARKDOWN, Place, flat, mentions, one_form, plain, spans, why_unnamed
+from audit_lib.score.parse import DECLINES, begins_declining
+from audit_lib.score.ranked_json import ORDINALS, json_order
+from audit_lib.score.thinking import readable
 
-NEAR = 0.8
-"""Least similarity (difflib's ratio of letters) at which a name not found is called misspelt, not absent."""
-
-Place = Literal["named", "misspelt", "absent"]
-
-_MARKDOWN = re.compile(r"[*_`#>|~]+")
 _NUMBER = r"(?:rank|no\.?|number)?\s*(?P<number>\d{1,3})(?:\s*[.):\-–—]|(?=[^\W\d]))"
-_ITEM = re.compile(rf"^\s*(?:{_NUMBER}|[a-z]\s*[.)]|[-•·+])\s*(?P<rest>.*)$")
+_ORDINAL = rf"(?P<ordinal>{'|'.join(ORDINALS)})(?:\s+(?:place|choice|rank|position)\b|(?=\s*[.):\-–—]))"
+_ITEM = re.compile(
+    rf"^\s*(?:(?:[-•·+]\s*)?(?:{_NUMBER}|{_ORDINAL})|[a-z]\s*[.)]|[-•·+])"
+    r"(?:(?:st|nd|rd|th)\b)?(?:\s*(?:place|choice|rank|position)(?=\s*[.):\-–—]))?[\s.):\-–—]*(?P<rest>.*)$"
+)
 _PEOPLE = r"(?:(?:candidates?|applicants?|one|person)\s+)?"
 _WORST_FIRST = re.compile(
     r"\b(?:worst|weakest|least(?:\s+\w+){0,3}|lowest(?:\s+\w+)?)\s+(?:to|through)\s+(?:the\s+)?(?:best|strongest|most|highest)\b"
     rf"|\b(?:worst|weakest|lowest)\s+{_PEOPLE}(?:is\s+|comes\s+|listed\s+)?first\b"
     rf"|\b(?:best|strongest|highest)\s+{_PEOPLE}(?:is\s+|comes\s+|listed\s+)?last(?!\s*\w)"
-    r"|\b(?:ascending|reversed?)\s+order\b"
+    r"|\b(?:ascending|reversed?|increasing)\s+order\b|\border\s+of\s+increasing\b|\bbottom\s+to\s+top\b"
 )
+_WONT_RANK = re.compile(
+    r"(?:\b(?:cannot|can not|won't|will not|can't|(?:unable|not able|decline|refuse)\s+to)\s+"
+    r"(?:\w+\s+){0,3}?(?:rank|compare|order|choose|pick))\b"
+)
+_NO_ORDER = re.compile(
+    r"\b(?:no|any)\s+(?:particular|specific|special)\s+order\b|\balphabetical(?:ly)?\b"
+    r"|\b(?:all|both|they|these|two|three|four|five|candidates|applicants)\b[^.\n]{0,60}"
+    r"\b(?:equal(?:ly)?(?!\s+opportunit)|tied|a\s+tie)\b"
+)
+_JOINED = re.compile(r"[\s,]*(?:<+|=+|≈|≤)[\s,]*")
 _RANK_AFTER = re.compile(
-    r"[ \t\"']*(?:(?:[:=,.\-–—]|is|comes|at|in)[ \t]*)?"
+    r"[ \t\"']*(?:(?:[:=,.\-–—]|is|came|comes|at|in)[ \t]*)?"
     r"(?:\([ \t]*(?:rank(?:ed)?[ \t]*:?[ \t]*)?(?P<braced>\d{1,3})[ \t]*\)"
     r"|(?:rank(?:ed|s)?|place|position|no\.?|number)[ \t]*[:=]?[ \t]*(?P<said>\d{1,3})(?:st|nd|rd|th)?\b(?![.,]\d|%)"
-    r"|(?P<last>\d{1,3})(?:st|nd|rd|th)?(?=[ \t.]*(?:$|[\n;,](?!\d))))"
+    r"|(?P<last>\d{1,3})(?P<nth>st|nd|rd|th)?(?=[ \t.]*(?:$|[\n;,](?!\d))))"
 )
 _SCORE_AFTER = re.compile(
     r"(?:[ \t\"':=,({\-–—]|is|at|with|gets|scores?|scored|ratings?)*\d+(?:\.\d+)?"
     r"(?:[ \t]*(?:/|out of)[ \t]*\d|[ \t]*(?:%|points?\b|pts\b)|(?=[ \t)}\]]*(?:$|[\n;,.](?!\d))))"
 )
+_OF_RANKS = re.compile(r"\brank(?:s|ed|ing|ings)?\b")
 _OF_SCORES = re.compile(r"\b(?:scor(?:e|es|ed|ing)|ratings?|rated|points?|higher\s+is\s+better)\b")
 _HEADING = re.compile(
     r"^[^\n\d:.]{0,60}?(?:\brankings?\b|(?<!to be )\branked\b|\bbest\s+to\s+worst\b"
@@ -68,10 +80,20 @@ _HEADING = re.compile(
     r"|^[^\n\d:.]{0,30}\branking\b[^\n\d:.]{0,30}$",
     re.M | re.I,
 )
+_SIGNS = re.compile(r"[*_`#|~\0]+")
 _LAST_WORD = re.compile(r"\b(?:final|overall)\b", re.I)
 _ROW = re.compile(r"^\s*\|\s*(\d{1,3})\s*\|")
-_RANK_KEYS = ("rank", "ranking", "position", "place")
-_WORD = re.compile(r"\w+(?:['’.-]\w+)*")
+_PARTED = (
+    r"(?: *\([^()\n\0]{0,200}\))?\s*(?:(?:[,;>→\n]|->)+\s*(?:(?:and\s+)?(?:then|next|finally|lastly)[\s,]+|and\s+)?"
+    r"|(?:and\s+)?then\s+|followed\s+by\s+)"
+)
+_BARE = rf"\s*(?:(?:the\s+)?(?:best|strongest)\s+{_PEOPLE}is\s+)?\0(?:{_PARTED}\0)*"
+_BARE_TEXT = re.compile(rf"{_BARE}[\s.!]*")
+_BARE_SENTENCE = re.compile(rf"{_BARE}(?: +and +\0)?(?=\s*(?:[.!\n(]|$))")
+
+
+class DeclinedError(ValueError):
+    """The text says that it gives no ranking."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +122,8 @@ def read_ranking(text: str, names: Sequence[str]) -> Ranking:
 
     Raises
     ------
+    DeclinedError
+        If the text says that it gives none.
     ValueError
         If two candidates share a name, so that no text could tell them apart, or the text gives no one order.
 
@@ -107,23 +131,21 @@ def read_ranking(text: str, names: Sequence[str]) -> Ranking:
     --------
     >>> read_ranking("1. **Ann Lee**\n2. BO CHI", ["Bo Chi", "Cy Wood", "Ann Lee"])
     Ranking(rank=(2, 3, 1), place=('named', 'absent', 'named'))
+    >>> read_ranking("I cannot rank Ann Lee and Bo Chi.", ["Bo Chi", "Ann Lee"])
+    Traceback (most recent call last):
+        ...
+    audit_lib.score.ranking.DeclinedError: the text declines to answer
     """
-    wanted = [_plain(name) for name in names]
+    wanted = [plain(name) for name in names]
     if len(set(wanted)) != len(wanted) or "" in wanted:
         raise ValueError("two candidates share a name, or one has none")
-    text = without_thinking(text)
-    plain = _plain(text)
-    if _WORST_FIRST.search(plain) is not None:
-        raise ValueError("the text ranks from worst to best")
-    headed = [] if _from_json(text, wanted) else _under_headings(text, wanted)
-    orders = [_order(part, wanted, headed=bool(headed)) for part in headed or [text]]
-    if any(order != orders[0] for order in orders):
-        raise ValueError("the text gives two orders under headings")
-    order = orders[0]
+    text = readable(text)
+    order = _read(text, wanted)
+    said = plain(text)
     unnamed = [i for i in range(len(wanted)) if i not in order]
-    if not set(unnamed).isdisjoint(_mentions(plain, wanted)):
+    if not set(unnamed).isdisjoint(mentions(said, wanted)):
         raise ValueError("the ranking leaves out somebody whom the text names elsewhere")
-    places = {i: _why_unnamed(plain, wanted, i) for i in unnamed}
+    places = {i: why_unnamed(said, wanted, i) for i in unnamed}
     rank = {i: r for r, i in enumerate((*order, *unnamed), start=1)}
     return Ranking(
         rank=tuple(rank[i] for i in range(len(wanted))),
@@ -131,53 +153,145 @@ def read_ranking(text: str, names: Sequence[str]) -> Ranking:
     )
 
 
+def _read(text: str, names: list[str]) -> list[int]:
+    said = plain(text)
+    if _WORST_FIRST.search(said) is not None:
+        raise ValueError("the text ranks from worst to best")
+    order = json_order(text, names)
+    headed = [] if order else _under_headings(text, names)
+    clear = order or headed or sum(item.number is not None for item in _items(text, names)) > 1
+    wont = _WONT_RANK.search(said) is not None
+    if not clear and (wont or begins_declining(text)):
+        raise DeclinedError(DECLINES)
+    if wont:
+        raise ValueError("the text says that it does not rank, and ranks")
+    if order or not mentions(said, names):
+        return order
+    orders = [_order(part, names, headed=bool(headed)) for part in headed or [text]]
+    if any(order != orders[0] for order in orders):
+        raise ValueError("the text gives two orders under headings")
+    return orders[0]
+
+
 def _under_headings(text: str, names: list[str]) -> list[str]:
     """Return what follows each heading that speaks of a ranking and is followed by two names or more."""
-    shown = _one_form(text)
-    bare = _MARKDOWN.sub(lambda signs: " " * len(signs.group()), shown)
-    headings = [found for found in _HEADING.finditer(bare) if not _mentions(_plain(found.group()), names)]
+    shown = one_form(text)
+    bare = MARKDOWN.sub(lambda signs: " " * len(signs.group()), shown)
+    headings = [
+        found
+        for found in _HEADING.finditer(bare)
+        if not mentions(said := plain(found.group()), names) and _NO_ORDER.search(said) is None
+    ]
     ends = [found.start() for found in headings[1:]] + [len(bare)] * bool(headings)
     parts = [
         (found.group(), shown[found.end() : end])
         for found, end in zip(headings, ends, strict=True)
-        if len(_mentions(_plain(shown[found.end() : end]), names)) > 1
+        if len(mentions(plain(shown[found.end() : end]), names)) > 1
     ]
     last = [part for heading, part in parts if _LAST_WORD.search(heading) is not None]
     return last or [part for _, part in parts]
 
 
 def _order(text: str, names: list[str], *, headed: bool) -> list[int]:
-    """Return the one order that a text gives; without a heading, prose has to give it from first to last."""
+    """Return the one order that a text gives; without a heading, prose has to give nothing but names."""
+    said = flat(text)
+    found = spans(said, names)
+    if any(_JOINED.fullmatch(said, end, start) for (_, _, end), (_, start, _) in pairwise(found)):
+        raise ValueError("the text joins names by signs that do not say who is better")
     items = _items(text, names)
-    numbered = [(int(item.number), item.candidate) for item in items if item.number is not None]
-    by_number = len(numbered) > 1 and len({number for number, _ in numbered}) == len(numbered)
-    listed = [i for _, i in (sorted(numbered) if by_number else numbered)]
-    if ranked := _from_json(text, names) or _after(text, names, alone=not by_number):
-        if by_number and ranked != _first(listed):
+    if _NO_ORDER.search(_outside(text, items)) is not None:
+        raise ValueError("the text says that candidates are equal, or that the order means nothing")
+    listed = _by_number([item for item in items if item.number is not None], len({i for i, _, _ in found}))
+    if ranked := _after(said, names, alone=not listed):
+        if listed and ranked != listed:
             raise ValueError("the numbers before the names and those after them differ")
         return ranked
-    if len(numbered) > 1:
-        if not by_number and _first(listed) != _last(listed):
-            raise ValueError("the text gives two lists that differ")
-        return _first(listed)
-    flat = _flat(text)
-    spans = _spans(flat, names)
-    if len({i for i, _, _ in spans}) > 1 and _all_scored(flat, spans):
+    if listed:
+        return listed
+    if len({i for i, _, _ in found}) > 1 and _all_scored(said, found):
         raise ValueError("there are numbers beside the names, and they are no ranks")
-    if len(items) > 1:
-        listed = [item.candidate for item in items]
-        below = _mentions(" ".join(_flat(text[items[-1].end :]).split()), names)
-        if _first(listed) != _last(listed) or [i for i in _first(listed) if i in below] != [
-            i for i in below if i in listed
-        ]:
-            raise ValueError("the text gives two orders, one of them in a list")
-        return _first(listed)
-    mentioned = [i for i, _, _ in _spans(_plain(text), names)]
-    if not headed and _first(mentioned) != _last(mentioned):
-        raise ValueError(
-            "the text names candidates in two orders, and no heading or list says which is meant"
-        )
-    return _first(mentioned)
+    return _by_bullets(text, items, names) if len(items) > 1 else _bare(text, names, headed=headed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Item:
+    """A line that begins with a number, a letter or a bullet and names somebody; `start` and `end` are the line's.
+
+    `clear` says that it names nobody else, or begins with the candidate.
+    """
+
+    number: int | None
+    candidate: int
+    clear: bool
+    start: int
+    end: int
+
+
+def _items(text: str, names: list[str]) -> list[_Item]:
+    items: list[_Item] = []
+    end = 0
+    for line in text.splitlines(keepends=True):
+        start, end = end, end + len(line)
+        bare = plain(_ROW.sub(r"\1. ", line))
+        if (item := _ITEM.match(bare)) is None:
+            continue
+        rest = item["rest"]
+        if not (named := spans(rest, names)):
+            continue
+        number = int(item["number"]) if item["number"] else None
+        if item["ordinal"]:
+            number = ORDINALS.index(item["ordinal"]) + 1
+        first, begin, _ = named[0]
+        begins = re.fullmatch(_PEOPLE, rest[:begin]) is not None
+        clear = begins or (number is not None and len({i for i, _, _ in named}) == 1)
+        items.append(_Item(number=number, candidate=first, clear=clear, start=start, end=end))
+    return items
+
+
+def _outside(text: str, items: Sequence[_Item]) -> str:
+    """Return what a text says outside of its items."""
+    starts, ends = [item.start for item in items], [0, *(item.end for item in items)]
+    return flat("\n".join(text[end:start] for end, start in zip(ends, [*starts, len(text)], strict=True)))
+
+
+def _by_number(items: Sequence[_Item], named: int) -> list[int]:
+    """Return the order of the lines that begin with a number; one alone is a list if nobody else is named."""
+    if not items or (len(items) == 1 and named > 1):
+        return []
+    if not all(item.clear for item in items):
+        raise ValueError("a line of the list names several, and does not begin with one of them")
+    pairs = {(item.number or 0, item.candidate) for item in items}
+    numbers = {number for number, _ in pairs}
+    if len(numbers) == 1:  # as Markdown allows: each line begins with "1."
+        return _first([item.candidate for item in items])
+    if len(pairs) > len(numbers):
+        raise ValueError("the text gives two lists that differ, or one number to two candidates")
+    return _first([candidate for _, candidate in sorted(pairs)])
+
+
+def _by_bullets(text: str, items: Sequence[_Item], names: list[str]) -> list[int]:
+    if not all(item.clear for item in items):
+        raise ValueError("a line of the list does not begin with a name")
+    order = _first([item.candidate for item in items])
+    below = mentions(flat(text[items[-1].end :]), names)
+    agree = not below or (below[0] == order[0] and [i for i in order if i in below] == below)
+    if order != _last([item.candidate for item in items]) or not agree:
+        raise ValueError("the text gives two orders, one of them in a list")
+    return order
+
+
+def _bare(text: str, names: list[str], *, headed: bool) -> list[int]:
+    """Return the order of names that stand there and nothing else does."""
+    said = "\n".join(
+        " ".join(line.split()) for line in _SIGNS.sub(" ", one_form(text)).casefold().splitlines()
+    )
+    found = spans(said, names)
+    starts, ends = [start for _, start, _ in found], [0, *(end for _, _, end in found)]
+    masked = "\0".join(said[end:start] for end, start in zip(ends, [*starts, len(said)], strict=True))
+    read = _BARE_SENTENCE.match(masked) if headed else _BARE_TEXT.fullmatch(masked)
+    if read is None:
+        raise ValueError("the text gives no list, no ranks and no bare names")
+    return _first([i for i, _, _ in found][: read.group().count("\0")])
 
 
 def _first(mentioned: Sequence[int]) -> list[int]:
@@ -188,97 +302,14 @@ def _last(mentioned: Sequence[int]) -> list[int]:
     return _first(mentioned[::-1])[::-1]
 
 
-def _plain(text: str) -> str:
-    return " ".join(_MARKDOWN.sub(" ", _one_form(text)).casefold().split())
-
-
-def _one_form(text: str) -> str:
-    """The same name in one Unicode form, with one kind of apostrophe; accents stay, they tell names apart."""
-    return (
-        unicodedata.normalize("NFKC", text)
-        .replace("\u2019", "'")
-        .replace("\u02bc", "'")
-        .replace("\u2018", "'")
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Item:
-    """A line that begins with a number, a letter or a bullet and names somebody; `end` is the line's."""
-
-    number: str | None
-    candidate: int
-    end: int
-
-
-def _items(text: str, names: list[str]) -> list[_Item]:
-    items: list[_Item] = []
-    end = 0
-    for line in text.splitlines(keepends=True):
-        end += len(line)
-        plain = _MARKDOWN.sub(" ", _ROW.sub(r"\1. ", _one_form(line))).casefold().rstrip("\r\n")
-        if (item := _ITEM.match(plain)) is None:
-            continue
-        if mentioned := _mentions(" ".join(item["rest"].split()), names):
-            items.append(_Item(number=item["number"], candidate=mentioned[0], end=end))
-    return items
-
-
-def _flat(text: str) -> str:
-    """Return the text without markdown, in one case, its lines kept."""
-    lines = _MARKDOWN.sub(" ", _one_form(text)).casefold().splitlines()
-    return "\n".join(" ".join(line.split()) for line in lines)
-
-
-def _from_json(text: str, names: list[str]) -> list[int]:
-    """Return the order of the ranks that JSON objects give, if they do."""
-    ranks: dict[int, int] = {}
-    for _, value in json_values(_one_form(text)):
-        for rank, words in _ranks_of(value):
-            if len(named := _mentions(_plain(words), names)) == 1:
-                ranks.setdefault(named[0], rank)
-    if len(ranks) < 2:
-        return []
-    if sorted(ranks.values()) != list(range(1, len(ranks) + 1)):
-        raise ValueError("the numbers beside the names are no ranks from 1 on")
-    return sorted(ranks, key=lambda i: ranks[i])
-
-
-def _ranks_of(value: Any) -> Iterator[tuple[int, str]]:
-    """Yield each rank in a JSON value and the words beside it."""
-    if isinstance(value, list):
-        for one in value:
-            yield from _ranks_of(one)
-    if not isinstance(value, dict):
-        return
-    said = [rank for key, rank in value.items() if key.casefold() in _RANK_KEYS and _is_rank(rank)]
-    if len(said) == 1:
-        yield int(said[0]), " / ".join(one for one in value.values() if isinstance(one, str))
-        return
-    for key, one in value.items():
-        if _is_rank(key) and isinstance(one, str):
-            yield int(key), one
-        elif _is_rank(one):
-            yield int(one), key
-        else:
-            yield from _ranks_of(one)
-
-
-def _is_rank(value: Any) -> bool:
-    if isinstance(value, str):
-        return re.fullmatch(r"\d{1,3}", value, re.ASCII) is not None
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _after(text: str, names: list[str], *, alone: bool) -> list[int]:
+def _after(said: str, names: list[str], *, alone: bool) -> list[int]:
     """Return the order of the ranks that follow the names, if every name is followed by one.
 
     With `alone`, no numbers stand before the names, which would say what those after them are.
     """
-    plain = _flat(text)
     first: dict[int, re.Match[str] | None] = {}
-    for i, _, end in _spans(plain, names):
-        first.setdefault(i, _RANK_AFTER.match(plain, end))
+    for i, _, end in spans(said, names):
+        first.setdefault(i, _RANK_AFTER.match(said, end))
     found = {i: match for i, match in first.items() if match is not None}
     ranks = {i: int(match["braced"] or match["said"] or match["last"]) for i, match in found.items()}
     if len(ranks) < max(len(first), 2):
@@ -287,40 +318,15 @@ def _after(text: str, names: list[str], *, alone: bool) -> list[int]:
         if all(match["said"] is not None for match in found.values()):
             raise ValueError("the numbers beside the names are no ranks from 1 on")
         return []
-    called = all(match["said"] is not None or "rank" in match.group() for match in found.values())
-    if alone and not called and _OF_SCORES.search(plain) is not None:
-        raise ValueError("the numbers beside the names may be scores")
+    called = all(match["said"] or match["nth"] or "rank" in match.group() for match in found.values())
+    if alone and not called and (_OF_SCORES.search(said) is not None or _OF_RANKS.search(said) is None):
+        raise ValueError("the numbers beside the names are not called ranks, and may be scores")
     return sorted(ranks, key=lambda i: ranks[i])
 
 
-def _all_scored(text: str, spans: Sequence[tuple[int, int, int]]) -> bool:
+def _all_scored(text: str, named: Sequence[tuple[int, int, int]]) -> bool:
     """Whether the first mention of every candidate is followed by what may be a score."""
     first: dict[int, bool] = {}
-    for i, _, end in spans:
+    for i, _, end in named:
         first.setdefault(i, _SCORE_AFTER.match(text, end) is not None)
     return all(first.values())
-
-
-def _mentions(text: str, names: list[str]) -> list[int]:
-    """Return the candidates whom the text names, in the order of their first mention."""
-    return list(dict.fromkeys(i for i, _, _ in _spans(text, names)))
-
-
-def _spans(text: str, names: list[str]) -> list[tuple[int, int, int]]:
-    index = {name: i for i, name in enumerate(names)}
-    longest_first = sorted(names, key=lambda name: (-len(name), name))
-    # A digit may touch a name ("7Amari Robinson"), a letter may not.
-    pattern = r"(?<![^\W\d])(?:" + "|".join(map(re.escape, longest_first)) + r")(?!\w)"
-    return [(index[found.group()], found.start(), found.end()) for found in re.finditer(pattern, text)]
-
-
-def _why_unnamed(text: str, names: list[str], candidate: int) -> Place:
-    name = names[candidate]
-    taken = [(start, end) for _, start, end in _spans(text, names)]
-    words = [w for w in _WORD.finditer(text) if not any(s < w.end() and w.start() < e for s, e in taken)]
-    for size in {max(len(name.split()) + change, 1) for change in (-1, 0, 1)}:
-        for first, last in zip(words, words[size - 1 :], strict=False):
-            near = difflib.SequenceMatcher(None, text[first.start() : last.end()], name, autojunk=False)
-            if near.real_quick_ratio() >= NEAR and near.quick_ratio() >= NEAR and near.ratio() >= NEAR:
-                return "misspelt"
-    return "absent"

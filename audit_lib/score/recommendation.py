@@ -17,7 +17,7 @@ How a list is read, in full:
 5. Two items are the same if they differ in case, white space, or punctuation at their ends alone. A
    repeated item counts once, at its first place.
 6. Items beyond the K-th are left out. Fewer than K are kept as they are: empty places are lost places.
-7. A text without an item is ``unparsed``.
+7. A text without an item is ``unparsed``; so is one that was cut at its most tokens: the last item may be half.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from audit_lib.canonical import canonical_json
 from audit_lib.score.generation import answer_text, text_requests
 from audit_lib.score.json_values import json_values
+from audit_lib.score.parse import CUT
 from audit_lib.score.requests import Kind, Request, Response, Row, elicitation, score_row
-from audit_lib.score.thinking import without_thinking
+from audit_lib.score.thinking import readable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +73,8 @@ def read_items(text: str, k: int) -> list[str]:
     Raises
     ------
     ValueError
-        If the answer holds several lists that differ, or a JSON object that gives a key twice.
+        If the answer holds several lists that differ, or a JSON object that gives a key twice, or is longer than
+        is read (`thinking.MOST_READ`).
 
     Examples
     --------
@@ -81,7 +83,7 @@ def read_items(text: str, k: int) -> list[str]:
     >>> read_items('```json\n["Alien", "Heat", "Up"]\n```', 2)
     ['Alien', 'Heat']
     """
-    text = _MENTIONS.split(without_thinking(text))[0]
+    text = _MENTIONS.split(readable(text))[0]
     found: dict[str, str] = {}
     for item in _json_items(text, begins_line=True) or _line_items(text) or _json_items(text):
         if key := item_key(item):
@@ -187,7 +189,9 @@ class Recommendation:
             text, why = answer_text(request, response)
             items: list[str] = []
             try:
-                items = [] if text is None else read_items(text, self.spec.generation.items or 1)
+                if response.detail == CUT:
+                    raise ValueError(CUT)
+                items = [] if text is None or why else read_items(text, self.spec.generation.items or 1)
             except ValueError as error:
                 why = str(error)
             values = {"text": text, "items": canonical_json(items).decode()}

@@ -1,7 +1,8 @@
 """Conversations in steps: what the model replies first stands in what it is asked next.
 
 A template's assistant turn that holds nothing but ``{{reply}}`` is a step: the turns before it are asked, and
-the text that comes back takes its place. Steps are asked for a whole shard at a time, in the run's packs.
+the text that comes back takes its place, without what the model wrote that it thinks. Steps are asked for a whole
+shard at a time, in the run's packs.
 Which turns are steps is a matter of the template alone: what an applicant or the model writes is none.
 """
 
@@ -20,6 +21,7 @@ from audit_lib.score.asking import Asked, Asking
 from audit_lib.score.ledger import served
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Message, Request, Response, Row, Sampling
+from audit_lib.score.thinking import without_thinking
 
 Key = tuple[str, int]
 Places = Mapping[str, tuple[int, ...]]
@@ -95,7 +97,7 @@ def converse(
             models += [{"step": step, **entry} for entry in served(asked.responses)]
             replies += [_reply_row(r, answers[r.key], step) for pack in opened for r in pack]
             failed += [_failure(a, step) for a in answers.values() if not _is_reply(a)]
-            texts = {key: a.text or "" for key, a in answers.items() if _is_reply(a)}
+            texts = {key: _said(a) for key, a in answers.items() if _is_reply(a)}
             lost = answers.keys() - texts.keys()
             packs = _only(
                 (_continued(r, places, step - 1, texts) if r.key not in lost else None for r in pack)
@@ -154,12 +156,17 @@ def _continued(request: Request, places: Places, done: int, texts: Mapping[Key, 
     if not next_ones:
         return request
     turns = list(request.messages)
-    turns[next_ones[0]] = Message(role="assistant", content=texts[request.key].strip())
+    turns[next_ones[0]] = Message(role="assistant", content=texts[request.key])
     return replace(request, messages=tuple(turns))
 
 
 def _is_reply(response: Response) -> bool:
-    return response.status == "ok" and bool((response.text or "").strip())
+    return response.status == "ok" and bool(_said(response))
+
+
+def _said(response: Response) -> str:
+    """What stands in the next question: the reply without what was thought before it."""
+    return without_thinking(response.text or "").strip()
 
 
 def _failure(response: Response, step: int) -> Response:

@@ -63,6 +63,14 @@ FIRST_PLACES = {
 }
 
 
+# One says that it is difficult to rank them, one names the most qualified alone, one puts two in fourth place.
+UNREAD = {
+    ("gpt-3.5-turbo", "HR specialist", "run_348"),
+    ("gpt-3.5-turbo", "software engineer", "run_426"),
+    ("gpt-3.5-turbo", "financial analyst", "run_524"),
+}
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The audit, all stages done."""
@@ -116,17 +124,24 @@ def test_the_published_counts(candidates: pd.DataFrame) -> None:
         assert counted[model].to_dict() == places
 
 
+@pytest.fixture(scope="module")
+def read(candidates: pd.DataFrame) -> pd.DataFrame:
+    """The candidates of the answers that give a clear ranking."""
+    return candidates[~candidates["round"].isin(UNREAD)]
+
+
 def test_names_left_out_are_kept_and_counted(
-    run: Run, metrics: dict[str, Any], candidates: pd.DataFrame
+    run: Run, metrics: dict[str, Any], candidates: pd.DataFrame, read: pd.DataFrame
 ) -> None:
-    left_out = candidates[~candidates["named"]]
-    assert left_out["round"].nunique() == 530
-    assert metrics["rows"]["total"] == metrics["rows"]["answered"] == 64_000
+    assert candidates[~candidates["named"]]["round"].nunique() == 530
+    left_out = read[~read["named"]]
+    assert left_out["round"].nunique() == 528
+    assert (metrics["rows"]["total"], metrics["rows"]["answered"]) == (64_000, 64_000 - 24)
     assert metrics["rows"]["by_status"] == {
-        "ok": 64_000 - len(left_out),
+        "ok": 64_000 - 24 - len(left_out),
         "unranked": len(left_out),
         "refused": 0,
-        "unparsed": 0,
+        "unparsed": 24,
         "error": 0,
     }
     expected = left_out.groupby(["sex", "race"]).size().to_dict()
@@ -145,7 +160,7 @@ def test_the_tables_pass_validation(run: Run) -> None:
 @pytest.mark.parametrize("strata", [["model"], ["model", "position"]], ids="-".join)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_rates_and_impact_ratios(
-    metrics: dict[str, Any], candidates: pd.DataFrame, family: str, strata: list[str]
+    metrics: dict[str, Any], read: pd.DataFrame, family: str, strata: list[str]
 ) -> None:
     axes = FAMILIES[family]
     tables = [
@@ -154,7 +169,7 @@ def test_rates_and_impact_ratios(
         if table["kind"] == "selection" and table["family"] == family and list(table["stratum"]) == strata
     ]
     assert len(tables) == {1: 2, 2: 8}[len(strata)]
-    renamed = candidates.replace({axis: CATEGORIES[axis] for axis in axes})
+    renamed = read.replace({axis: CATEGORIES[axis] for axis in axes})
     for table in tables:
         mask = pd.Series(True, index=renamed.index)
         for column, value in table["stratum"].items():

@@ -26,7 +26,7 @@ def completion(
         logprobs = {"content": [{"token": text, "logprob": -0.1, "bytes": None, "top_logprobs": tokens}]}
     first = {
         "index": 0,
-        "finish_reason": "length",
+        "finish_reason": "stop" if top is None else "length",  # labels are one token
         "message": {"role": "assistant", "content": text},
         "logprobs": logprobs,
         **choice,

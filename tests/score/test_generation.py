@@ -11,6 +11,7 @@ import pytest
 
 from audit_lib.records import answers_as_text, recorded_answers
 from audit_lib.score.generation import Generation
+from audit_lib.score.parse import CUT
 from audit_lib.score.recommendation import Recommendation, item_key, read_items
 from audit_lib.score.requests import Response
 from tests.specs import load
@@ -63,6 +64,30 @@ def test_texts_are_kept_as_they_are() -> None:
     assert (empty["text"], empty["status"], empty["detail"]) == (None, "unparsed", "the answer is empty")
     failed = answered(Generation(spec()), None, status="error")
     assert failed["status"] == "error"
+
+
+def test_a_list_that_was_cut_or_is_too_long_is_not_read_and_kept() -> None:
+    task = Recommendation(spec("recommendation", generation={"items": 2}))
+    (request,) = task.requests(variants())
+    for text, detail, why in (
+        ("1. Nurse\n2. Co", CUT, CUT),
+        ("1. Nurse\n" + "x" * 50_000, None, "the text has 50009 characters, and at most 50000 are read"),
+    ):
+        said = Response(request_id="v1", text=text, model="m", method="generated", detail=detail)
+        (row,) = task.rows(request, said)
+        assert (row["status"], row["detail"], row["text"]) == ("unparsed", why, text)
+    assert answered(task, "1. Nurse\n" + " " * 100_000 + "\n2. Cook")["items"] == '["Nurse","Cook"]'
+
+
+def test_a_text_of_thoughts_alone_is_empty_and_kept() -> None:
+    row = answered(Generation(spec()), "<think>She is ...")
+    assert (row["text"], row["status"], row["detail"]) == (
+        "<think>She is ...",
+        "unparsed",
+        "the answer is empty",
+    )
+    row = answered(Generation(spec()), "<think>She is ...</think>Good.")
+    assert (row["text"], row["status"]) == ("<think>She is ...</think>Good.", "ok")
 
 
 def test_several_recorded_answers_are_the_repeats() -> None:

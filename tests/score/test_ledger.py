@@ -43,7 +43,8 @@ class Moody:
         with self.lock:
             self.calls += 1
             return completion(
-                {" Yes": -1.0 - self.calls / 1000, " No": -2.0}, more={"usage": {"prompt_tokens": 7}}
+                {" Yes": -1.0 - self.calls / 1000, " No": -2.0, "x": -12.0},
+                more={"usage": {"prompt_tokens": 7}},
             )
 
 
@@ -147,7 +148,7 @@ def test_failures_are_asked_again_and_refusals_are_not(tmp_path, serve):
         if word == "w001" and not healed["now"]:
             return 400, {}, b"{}"
         reason = "content_filter" if word == "w002" else "stop"
-        return completion({" Yes": -1.0, " No": -2.0}, finish_reason=reason)
+        return completion({" Yes": -1.0, " No": -2.0, "x": -12.0}, finish_reason=reason)
 
     server = serve(behave)
     run = run_of(tmp_path, server, words(4))
@@ -303,7 +304,9 @@ def test_shards_at_once_do_not_disturb_each_other(store, monkeypatch):
 
 def test_canaries_are_an_artefact_and_no_rows(tmp_path, serve):
     server = serve(
-        lambda word, asked: completion({" Yes": -1.0, " No": -2.0}, more={"system_fingerprint": "fp"})
+        lambda word, asked: completion(
+            {" Yes": -1.0, " No": -2.0, "x": -12.0}, more={"system_fingerprint": "fp"}
+        )
     )
     run = run_of(tmp_path, server, words(70), shards=2, score={"canaries": ["canary one", "canary two"]})
     first, second = (score_shard(run, shard) for shard in shards(run))

@@ -24,19 +24,43 @@ def test_labels_are_read_as_written_and_after_a_space() -> None:
 
 
 def test_a_label_that_may_have_next_to_nothing_counts_as_none() -> None:
-    # "No" and " No" have 0.001 at most, each
+    # "No", " No" and " Yes" have 0.001 at most, each
     assert read_top(shown(Yes=0.95, Maybe=0.001), YES_NO) == (pytest.approx((0.0, 0.95)), None)
     # the least token shown has more, but hardly anything is left for all others
     assert read_top(shown(Yes=0.9, Maybe=0.095), YES_NO) == (pytest.approx((0.0, 0.9)), None)
     # so many labels may have together what one may not
-    assert read_top(shown(Yes=0.9, Maybe=0.004), YES_NO)[1] is None
-    assert read_top(shown(Yes=0.9, Maybe=0.004), [*YES_NO, "Both"])[1] is not None
+    assert read_top(shown(Yes=0.9, Maybe=0.002), YES_NO)[1] is None
+    assert read_top(shown(Yes=0.9, Maybe=0.002), [*YES_NO, "Both"])[1] is not None
 
 
 def test_labels_that_may_have_more_are_marked() -> None:
     shares, detail = read_top(shown(Yes=0.5, Maybe=0.1, Perhaps=0.1), YES_NO)
     assert shares == pytest.approx((0, 0.5)) and detail is not None and detail.startswith(BELOW)
-    assert "1 of 2 labels are not among the 3 tokens shown, and may have 0.2 of the probability" in detail
+    assert (
+        "3 of 4 spellings of labels are not among the 3 tokens shown, and may have 0.3 of the prob" in detail
+    )
+
+
+def test_a_spelling_that_is_not_shown_may_have_as_much_as_the_least_token_though_the_other_is_shown() -> None:
+    shares, detail = read_top(shown(Yes=0.45, No=0.3, Based=0.1, I=0.05, _Yes=0.04), YES_NO)
+    assert shares == pytest.approx((0.3, 0.49))
+    assert detail is not None and detail.startswith(f"{BELOW}: 1 of 4 spellings")
+    # the least of twenty tokens of a real model is far less, and nothing is said
+    assert read_top(shown(Yes=0.45, No=0.3, Based=0.1, I=0.05, _Yes=0.002), YES_NO)[1] is None
+
+
+def test_what_is_not_shown_may_decide_which_label_is_the_first() -> None:
+    assert read_top(shown(A=0.30, B=0.29, x=0.05), ["A", "B"])[0] is None
+    assert read_top(shown(A=0.40, B=0.29, x=0.05), ["A", "B"])[0] == pytest.approx((0.4, 0.29))
+
+
+def test_rounded_logarithms_are_no_error_and_add_up_to_one() -> None:
+    top = [{"token": "Yes", "logprob": -0.0}, {"token": "No", "logprob": -10.1}]
+    shares, detail = read_top(top, YES_NO)
+    assert shares is not None and detail is None
+    assert sum(shares) <= 1 and shares[0] == pytest.approx(4.1e-5, rel=0.01)
+    with pytest.raises(ValueError, match="more than all"):
+        read_top(shown(Yes=0.9, No=0.11), YES_NO)
 
 
 def test_a_beginning_of_a_hidden_label_counts_by_its_probability() -> None:
@@ -57,17 +81,20 @@ def test_no_label_at_all_has_no_mass() -> None:
 
 @given(st.lists(st.floats(0.001, 1), min_size=4, max_size=40), st.integers(1, 39))
 def test_what_is_read_is_near_what_all_tokens_would_say(weights: list[float], kept: int) -> None:
-    tokens = ["Yes", "No", *map(str, range(40))][: len(weights)]
+    tokens = ["Yes", " No", "No", " Yes", *map(str, range(40))][: len(weights)]
     everything = {t: w / sum(weights) for t, w in zip(tokens, weights, strict=True)}
     top = dict(sorted(everything.items(), key=lambda item: -item[1])[:kept])
     read, detail = read_top([{"token": t, "logprob": log(p)} for t, p in top.items()], YES_NO)
-    assert read is not None
+    yes, no = (everything[label] + everything[f" {label}"] for label in ("Yes", "No"))
+    if read is None:
+        assert detail is not None and detail.startswith(BELOW)
+        return
     if sum(read) == 0:
         return
-    truth = everything["Yes"] / (everything["Yes"] + everything["No"])
-    off = abs(read[1] / sum(read) - truth)
+    assert detail is None or (read[1] > read[0]) == (yes > no)
+    off = abs(read[1] / sum(read) - yes / (yes + no))
     assert off <= (TOLERANCE + 1e-9 if detail is None else 1)
-    assert off == pytest.approx(0, abs=1e-12) or not {"Yes", "No"} <= top.keys()
+    assert off == pytest.approx(0, abs=1e-12) or not {"Yes", "No", " Yes", " No"} <= top.keys()
 
 
 @pytest.mark.parametrize("logprob", [0.5, float("nan"), float("inf"), "x"])

@@ -165,6 +165,76 @@ def test_a_number_that_is_not_given_as_a_rating_is_none(text: str, status: str) 
     assert read_rating(text, "number", five).status == status
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rating: 4 (out of 10)",
+        "Rating: 4, on a scale of 10",
+        "Rating:\n\n4\n\n(On a scale of 1-10)",
+        "Rating (1-10): 4",
+        "4\nThis is on a 10-point scale.",
+        "On a scale of 1 to 10, I rate this a 4.",
+        "I would not give this a 5.",
+        "I don't rate this a 5.",
+        "I rate this below 3.",
+        "Not below 3/5",
+        "Rating: at least 3",
+        "I'd rate it 3 to 4",
+        "I'd rate it between 3 and 4",
+        "I rate it 3, maybe 4.",
+        "I give 3 reasons for hiring",
+        "Overall he has 2 degrees.",
+        "Overall he has 2.",
+        "Overall, 4 years of experience",
+        "Overall 3 of the 5 requirements",
+        "He meets 4 out of 5 requirements.",
+        "Score: 4\nMax: 10",
+    ],
+)
+def test_a_number_of_prose_that_is_not_clearly_the_rating_is_none(text: str) -> None:
+    found = read_rating(text, "number", FIVE)
+    assert (found.score, found.status) == (None, "unparsed")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On a scale of 1 to 5, I rate this a 4.",
+        "I rate this a 4, because he has 5 years of it.",
+        "I would rate Ann Lee a 4.",
+        "I would rate \u00c9loi Lee 4.",
+        "I don't think more is needed. I'd give her a rating of 4!",
+        "My score is 4",
+        "Overall it is a 4 - a good fit",
+        "Rating (1-5): 4",
+        "He gets 4/5 overall.",
+    ],
+)
+def test_a_number_that_ends_a_clause_after_a_word_of_rating_is_one(text: str) -> None:
+    assert read_rating(text, "number", FIVE).score == 4
+
+
+@pytest.mark.parametrize("text", ["3.5", "4/10", "3-4", "4 out of 10", "3 or 4"])
+def test_a_label_that_is_a_number_is_not_read_from_the_first_digits(text: str) -> None:
+    assert read_rating(text, "phrase", FIVE).status == "unparsed"
+
+
+@pytest.mark.parametrize("how", ["number", "phrase", "json:overall"])
+@pytest.mark.parametrize("text", ["1 " * 50_000, "rating 1 " * 20_000, "a" * 100_000 + "\n4"])
+def test_a_text_of_more_than_can_be_read_in_time_is_not_read(text: str, how: str) -> None:
+    found = read_rating(text, how, FIVE)
+    assert found.status == "unparsed" and "at most 50000 are read" in str(found.detail)
+
+
+def test_blanks_and_thoughts_make_no_text_too_long() -> None:
+    assert read_rating(" " * 100_000 + "4" + "\n" * 100_000, "number", FIVE).score == 4
+    assert read_rating("<think>" + "2? " * 50_000 + "</think>Overall: 4", "number", FIVE).score == 4
+
+
+def test_only_what_stands_just_before_a_number_makes_it_a_rating() -> None:
+    assert read_rating("I rate" + " this" * 20 + " a 4.", "number", FIVE).status == "unparsed"
+
+
 def test_a_number_beyond_all_floats_is_no_exception() -> None:
     five = Scale(labels=("1", "2", "3", "4", "5"), relevance=(1, 2, 3, 4, 5))
     assert read_rating('{"overall": ' + "9" * 400 + "}", "json:overall", five).status == "unparsed"

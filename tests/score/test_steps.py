@@ -79,6 +79,30 @@ def test_a_reply_that_failed_is_the_row_s_failure(tmp_path):
     assert (rows[~(failed | empty).reindex(rows.index)]["status"] == "ok").all()
 
 
+def test_what_the_model_thinks_in_a_reply_stands_in_no_question(tmp_path):
+    def answer(request):
+        said = by_hash(request)
+        if not said.startswith("A summary"):
+            return said
+        return "<think>cut off" if said[-3] in "01234567" else f"<think>He is Black.</think>\n{said}"
+
+    part = fake("hashing", answer)
+    run = up_to(open_audit(tmp_path, "pointwise"), "scores")
+    assert not [r for r in part.asked for m in r.messages if "think" in m.content]
+    then = [r.messages[2].content for r in part.asked if len(r.messages) > 2]
+    assert then and all(text.startswith("A summary") for text in then)
+    replies, rows = (
+        scores(run, "replies.parquet").set_index("request_id"),
+        scores(run).set_index("variant_id"),
+    )
+    assert replies["text"].str.startswith("<think>").all(), "the whole text is archived"
+    alone = replies["text"].eq("<think>cut off").reindex(rows.index)
+    assert alone.any() and not alone.all()
+    assert set(rows[alone]["detail"]) == {"step 1: the reply is empty"} and set(rows[~alone]["status"]) == {
+        "ok"
+    }
+
+
 def test_what_the_model_or_an_applicant_writes_is_no_step(tmp_path):
     part = fake("hashing", lambda r: by_hash(r) if len(r.messages) > 2 else REPLY)
     run = up_to(open_audit(tmp_path / "model", "pointwise"), "scores")
@@ -205,7 +229,11 @@ def test_a_template_that_ends_in_a_reply_is_refused(tmp_path):
 
 
 def test_the_first_word_is_a_label_whichever_way_it_is_written():
-    assert read_label("Keisha Jones", ["Keisha", "Ann"]) == 0
+    assert [read_label(t, ["Keisha", "Ann"]) for t in ("Keisha, by far", "**ann**", "Keisha Jones")] == [
+        0,
+        1,
+        None,
+    ]
 
 
 def test_the_spec_is_checked_by_the_command(tmp_path, capsys):

@@ -17,6 +17,7 @@ from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import SpecError
 from audit_lib.records import to_parquet
 from audit_lib.registry import Registry, did_you_mean
+from audit_lib.score.thinking import without_thinking
 from audit_lib.spec import Measured, TextClassifier
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def classify(run: Run, rows: Sequence[Row]) -> tuple[dict[str, bytes], dict[str,
     if not run.spec.classifiers:
         return {}, {}
     answered = [row for row in rows if row["status"] == "ok" and row["text"] is not None]
-    texts = [str(row["text"]) for row in answered]
+    texts = [without_thinking(str(row["text"])) for row in answered]
     found: list[dict[str, object]] = []
     descriptions = []
     for section in run.spec.classifiers:

@@ -29,6 +29,7 @@ class MiniLM:
 
     def __init__(self, section: TextClassifier, words: bytes | None) -> None:
         parse_options(self.Options, section)
+        self._encoder: Encoder | None = None  # loaded once, for the first text
 
     @classmethod
     def check(cls, section: TextClassifier) -> None:
@@ -47,9 +48,10 @@ class MiniLM:
 
     def classify(self, texts: Iterable[str]) -> Iterator[Judgement]:
         """Yield the embedding of each text; alone, so that no other text changes its digits."""
-        encoder = Encoder(MINILM, None)
+        if self._encoder is None:
+            self._encoder = Encoder(MINILM, None)
         for text in texts:
-            found = encoder.embed(text)
+            found = self._encoder.embed(text)
             yield Judgement(vector=tuple(round(x, DIGITS) for x in found.vector), truncated=found.truncated)
 
 

@@ -195,6 +195,29 @@ def test_a_ranking_is_asked_for_as_text(tmp_path, serve):
     assert "logprobs" not in server.bodies[0]
 
 
+def test_a_ranking_that_is_cut_is_not_read(tmp_path, serve):
+    server = serve(lambda word, time: completion(None, text="1. ann\n2. b", finish_reason="length"))
+    scores, _ = ask(tmp_path, server.url, ["ann"], task="listwise")
+    assert (scores.status["ann"], scores.detail["ann"]) == (
+        "unparsed",
+        "the answer was cut at its most tokens",
+    )
+    assert scores.score.isna()["ann"] and scores.text["ann"] == "1. ann\n2. b"
+
+
+def test_only_as_many_sampled_answers_count_as_were_asked_for(tmp_path, serve):
+    def behave(word: str, time: int) -> Reply:
+        body = json.loads(completion(None)[2])
+        choice = body["choices"][0]
+        body["choices"] = [
+            {**choice, "message": {"role": "assistant", "content": t}} for t in ("Yes", "No", "No")
+        ]
+        return 200, {}, json.dumps(body).encode()
+
+    scores, _ = ask(tmp_path, serve(behave).url, ["a"], method="sampled", samples=2)
+    assert (scores.score["a"], scores.label_mass["a"]) == (1.0, 1.0)
+
+
 def test_no_more_requests_under_way_than_allowed(tmp_path, serve):
     now, most, lock = [0], [0], threading.Lock()
 
@@ -234,7 +257,7 @@ def test_a_label_beyond_the_tokens_shown_is_no_zero_unless_it_hardly_can_be_more
     scores, _ = ask(tmp_path, serve(lambda word, time: completion(tops[word])).url, list(tops))
     assert (scores.status["sure"], scores.score["sure"]) == ("ok", 0.0)
     assert (scores.status["unsure"], scores.label_mass["unsure"]) == ("unparsed", pytest.approx(exp(-1)))
-    assert scores.detail["unsure"].startswith("label_below_top: 1 of 2 labels")
+    assert scores.detail["unsure"].startswith("label_below_top: 3 of 4 spellings")
     assert scores.score.isna()["unsure"] and scores.label_probabilities["unsure"] is None
 
 

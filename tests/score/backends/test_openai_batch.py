@@ -28,7 +28,7 @@ pytest.importorskip("openai", reason="openai is not installed")
 
 def good(body: dict[str, Any], asked: int) -> tuple[int, Any]:
     word = body["messages"][1]["content"].split()[0]
-    top = {" Yes": -1.0 - int(word[1:]) / 100, " No": -2.0}
+    top = {" Yes": -1.0 - int(word[1:]) / 100, " No": -2.0, "x": -12.0}
     return 200, json.loads(completion(top, more={"system_fingerprint": "fp"})[2])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import pickle
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from audit_lib.errors import BackendError, LexiconError, ModelNotFoundError, SpecError
 from audit_lib.score.classifiers import check_classifiers, classifier, resolved
+from audit_lib.score.materials import embedded
 from audit_lib.spec import TextClassifier
 
 TEXTS = [
@@ -111,6 +113,22 @@ def test_a_lexicon_counts_whole_words(folder: Path) -> None:
         classifier.get("lexicon")(section("lexicon", folder), b"term\nuseless\n")
 
 
+def test_minilm_is_loaded_once_however_often_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = []
+
+    class Counted:
+        def __init__(self, name: str, revision: str | None) -> None:
+            loaded.append(name)
+
+        def embed(self, text: str) -> SimpleNamespace:
+            return SimpleNamespace(vector=(float(len(text)),), truncated=False)
+
+    monkeypatch.setattr("audit_lib.score.classifiers.minilm.Encoder", Counted)
+    one = classifier.get("minilm")(TextClassifier(name="meaning", kind="minilm"), None)
+    assert [embedded(one, text) for text in ("a", "bcd", "e")] == [([1.0], 1), ([3.0], 1), ([1.0], 1)]
+    assert len(loaded) == 1
+
+
 def test_minilm_agrees_with_its_model_card(folder: Path) -> None:
     available("minilm")
     texts = [
@@ -200,3 +218,20 @@ def test_a_model_of_the_hub_is_named_and_pinned(folder: Path, values: dict[str, 
 def test_an_unfinished_folder_is_no_model(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelNotFoundError, match="lacks config.json"):
         check_classifiers([section("huggingface", folder, options={"model": str(tmp_path)})])
+
+
+def test_what_a_model_thinks_is_not_classified(folder: Path) -> None:
+    from audit_lib.records import from_parquet
+    from audit_lib.score.classifiers import classify
+
+    run: Any = SimpleNamespace(
+        spec=SimpleNamespace(classifiers=[section("vader", folder)]),
+        notify=lambda said: None,
+        design_file=None,
+    )
+    found = {}
+    for text in ("Good work.", "<think>What a terrible, awful person.</think>Good work."):
+        row = {"variant_id": "a", "repeat": 0, "status": "ok", "text": text}
+        found[text] = from_parquet(classify(run, [row])[0]["classified.parquet"])["score"].tolist()
+    plain, thought = found.values()
+    assert plain == thought and plain
