@@ -32,7 +32,7 @@ NOTES = {"exclusions": {"small_cell"}, "few": {"small_cell"}}
 SAID = {"experiment": {"no_bias_audit"}}
 MOST = 120
 """Cells of a file that are changed, each in two ways; more are sampled by seed."""
-FAST = ("decisions", "suppressed", "test_data")
+FAST = ("decisions", "suppressed")
 
 
 @dataclass(frozen=True)

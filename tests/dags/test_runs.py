@@ -124,6 +124,7 @@ def test_drift_is_compared_with_the_run_before(outcomes: dict[str, dict[str, Any
     assert "no run: start this DAG with the URI" in outcomes["drift of nothing"]["output"]
 
 
+@pytest.mark.slow
 def test_tampered_evidence_fails_the_weekly_verification(
     dag_runs: Runs, folders: tuple[Path, str], outcomes: dict[str, dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -137,6 +138,7 @@ def test_tampered_evidence_fails_the_weekly_verification(
     assert "archived evidence does not verify" in weekly["output"]
 
 
+@pytest.mark.slow
 def test_a_failed_validation_fails_the_run_and_is_archived(dag_runs: Runs, tmp_path: Path) -> None:
     (tmp_path / "specs").mkdir()
     recorded_audit(tmp_path / "specs", checks={"minimum_answered_share": 0.99, "maximum_answered_gap": 0.5})

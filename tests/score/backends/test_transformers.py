@@ -184,6 +184,7 @@ def test_the_plan_is_an_artefact_with_bound_and_noise_floor(tmp_path, tiny_model
     assert floor["requests"] == 4 and 0 <= floor["largest_difference"] < 1e-5
 
 
+@pytest.mark.slow
 def test_a_warm_shard_has_the_plan_of_the_cold_one(tmp_path, tiny_model):
     run = run_with(tmp_path, personas(2), model=local(tiny_model), score={"shards": 1, "ledger": "window"})
     cold, warm = score_shard(run, 0), score_shard(run, 0)
@@ -200,6 +201,7 @@ def written(name: object, requests: list[Request]) -> dict[tuple[str, int], Resp
         backend.close()
 
 
+@pytest.mark.slow
 def test_texts_follow_from_the_request_alone(tiny_model):
     def ask(name: str, repeat: int, temperature: float) -> Request:
         return Request(
