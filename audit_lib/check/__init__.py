@@ -15,6 +15,7 @@ from audit_lib.check.documents import read_document
 from audit_lib.check.findings import KINDS, SEVERITIES, Finding, Kind, Rebuilt
 from audit_lib.check.grids import Document, Format
 from audit_lib.check.headers import has_header
+from audit_lib.check.joining import headless, joined
 from audit_lib.check.rebuild import rebuild
 from audit_lib.check.schema import SCHEMA
 from audit_lib.errors import InputError
@@ -137,9 +138,8 @@ def check_document(
             "Looked for a header row that names an impact ratio, or a selection or scoring rate, beside a number of "
             "applicants or selected people"
         )
-    left_out = doubt.columns_not_read(tables)
     tables, findings = doubt.part(tables, pack)
-    findings += left_out
+    findings += [*doubt.columns_not_read(tables), *headless(joined(document.grids), pack)]
     rebuilt: list[Rebuilt] = []
     said = fields.read_words(document.text)
     unknown = _unknown(tables, said)
@@ -174,6 +174,9 @@ def check_document(
     if document.format != "csv" and not other:
         findings += fields.fields(document.text, said, unknown, tables, pack)
         findings += fields.validity(said, as_of, pack)
+    not_checked = _not_checked(document, tables, said, as_of, law if other else None, pack)
+    if document.format == "csv" and (absent := list(taxonomy.missing_families(tables, law))):
+        not_checked.insert(0, "; ".join(f.message for f in absent) + ": a CSV may be one file of several")
     return CheckedReport(
         file=name,
         format=document.format,
@@ -181,7 +184,7 @@ def check_document(
         tables=tuple(table.name for table in tables),
         findings=tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))),
         rebuilt=tuple(rebuilt),
-        not_checked=tuple(_not_checked(document, tables, said, as_of, law if other else None, pack)),
+        not_checked=tuple(not_checked),
     )
 
 

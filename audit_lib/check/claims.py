@@ -24,8 +24,23 @@ _FORBIDDEN: Final = re.compile(
 _FOUR_FIFTHS: Final = re.compile(
     r"four[ -]fifths|4/5(?:ths?)?|\b80 ?(?:%|percent)|(?<![\d.])0?\.80?(?!\d)|eighty percent", re.IGNORECASE
 )
+_CITY: Final = r"(?:NYC|New York(?: City)?|(?:the )?city)"
 _LAW: Final = re.compile(
-    r"local law|\bLL ?-?144\b|NYC law|\bthe law\b|\bDCWP\b|city'?s? law|\bAEDT law", re.IGNORECASE
+    r"local law|\bLL ?-?144\b|\bthe law\b|\bDCWP\b|\bAEDT law|"
+    rf"\b{_CITY}(?:['\u2019]?s)? (?:law|rules?|requirements?|regulations?|thresholds?|standards?|limits?|minimum)\b|"
+    rf"\b(?:set|required|imposed|mandated|prescribed|demanded) by {_CITY}\b|"
+    rf"\b(?:laws?|rules?|requirements?|regulations?) of {_CITY}\b",
+    re.IGNORECASE,
+)
+# A bias audit cannot be passed; "four-fifths rule" names the guidance, a bare number does not.
+_VERDICT: Final = re.compile(
+    r"\b(?:tool|aedt|system|model|software|algorithm|audit)s?\b[^.;]{0,30}\b(?:pass(?:es|ed)?|fail(?:s|ed)?)\b.*"
+    r"\bratios?\b|\bratios?\b.*\b(?:tool|aedt|system|model|software|algorithm|audit)s?\b[^.;]{0,30}\b"
+    r"(?:pass(?:es|ed)?|fail(?:s|ed)?)\b|\b(?:pass(?:es|ed)?|fail(?:s|ed)?) (?:the |this |its |our )?(?:bias )?audit\b",
+    re.IGNORECASE,
+)
+_NAMED_RULE: Final = re.compile(
+    r"(?:four[ -]fifths|4/5(?:ths?)?|80 ?(?:%|percent)) (?:rule|test)", re.IGNORECASE
 )
 _DEMANDS: Final = re.compile(
     r"requir|must|threshold|standard|complian|comply|complies|pass(?:es|ed|ing)?\b|fail|violat|minimum|permitted|allow"
@@ -37,10 +52,13 @@ _GUIDANCE: Final = re.compile(
 )
 _MADE_UP: Final = re.compile(
     r"random(?:ly)?[- ](?:generat|number|scores?|assigned scores?)|simulated (?:scores?|results?|outcomes?)|"
-    r"(?:placeholder|fictitious|made-up|dummy) (?:scores?|results?|outcomes?)|"
+    r"(?:placeholder|fictitious|made-up|dummy|mock|fake|invented) (?:scores?|results?|outcomes?|outputs?)|"
+    r"(?:scores?|results?|outcomes?|outputs?) (?:was|were|are) (?:drawn|sampled|taken|generated|produced) "
+    r"(?:from|by|with|using) [^.]{0,40}(?:\bnumpy\b|\brandom\b(?! (?:sub)?sample| selection)|distribution\b)|"
     r"(?:scores?|results?|outcomes?) (?:were|was|are) (?:randomly |artificially )?(?:simulated|random)",
     re.IGNORECASE,
 )
+_PARTS: Final = re.compile(r"[;:]|, (?:and )?so\b")  # what one of them denies, the next may say
 _NEVER_CALLED: Final = re.compile(
     r"\b(?:tool|model|system|aedt|software|algorithm)\b[^.]{0,40}\b(?:(?:was|were|is) (?:never|not)|never) "
     r"(?:actually )?(?:called|run|invoked|executed|queried|used to score)|"
@@ -52,8 +70,13 @@ _GROUP_WORD: Final = r"(?:race|ethnicit|sex\b|gender|demographic|categor)"
 _GUESSING: Final = (
     r"(?:imput|infer(?:red|ence)|predict|guess|BISG|geocod|surname|(?:first|last|given)[ -]name|photograph)"
 )
+_DERIVED: Final = (
+    r"(?:assigned|derived|deduced|determined|estimated|filled in|coded|classified)\b[^.;]{0,40}"
+    r"\b(?:algorithm|classifier|pronouns?|photos?|pictures?|zip codes?|from (?:\w+ ){0,2}names?)\b"
+)
 _IMPUTED: Final = re.compile(
-    rf"{_GROUP_WORD}[^.;]{{0,80}}\b{_GUESSING}|\b{_GUESSING}[^.;]{{0,60}}{_GROUP_WORD}", re.IGNORECASE
+    rf"{_GROUP_WORD}[^.;]{{0,80}}\b(?:{_GUESSING}|{_DERIVED})|\b{_GUESSING}[^.;]{{0,60}}{_GROUP_WORD}",
+    re.IGNORECASE,
 )
 _MEDIAN_OF_KNOWN: Final = re.compile(
     r"median[^.]{0,120}(?:\bonly\b[^.]{0,60}\bknown|\bknown\b[^.]{0,40}\bonly|(?:excluding|without|leaving out|"
@@ -83,14 +106,16 @@ def claims(text: str, unknown: int | None, tables: Sequence[Table], policy: Poli
     for sentence in sentences(text):
         if (
             _FOUR_FIFTHS.search(sentence)
-            and _LAW.search(sentence)
-            and _DEMANDS.search(sentence)
+            and _is_of_law(sentence)
             and not _DENIED.search(sentence)
             and not _GUIDANCE.search(sentence)
         ):
             message = f"{policy.short_law} sets no pass mark; the {policy.guidance.name} is of {policy.guidance.cite}"
             yield Finding(id="four_fifths_as_law", printed=_short(sentence), message=message)
-        made_up = _MADE_UP.search(sentence) and _SCORES.search(sentence) and not NEGATED.search(sentence)
+        made_up = any(
+            _MADE_UP.search(part) and _SCORES.search(part) and not NEGATED.search(part)
+            for part in _PARTS.split(sentence)
+        )
         if made_up or _NEVER_CALLED.search(sentence):
             message = "an audit rests on what the tool answered; ask what was scored, and by what"
             yield Finding(id="scores_not_from_tool", printed=_short(sentence), message=message)
@@ -117,6 +142,13 @@ def claims(text: str, unknown: int | None, tables: Sequence[Table], policy: Poli
             printed=str(unknown),
             message="say between which limits the ratios lie, wherever the unknown people belong",
         )
+
+
+def _is_of_law(sentence: str) -> bool:
+    """Whether a sentence says that the law demands something, or that the tool passes or fails by a number."""
+    if _LAW.search(sentence):
+        return _DEMANDS.search(sentence) is not None
+    return _VERDICT.search(sentence) is not None and _NAMED_RULE.search(sentence) is None
 
 
 def _excluded_highest(table: Table) -> Finding | None:

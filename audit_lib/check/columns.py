@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -19,9 +19,11 @@ from audit_lib.check.headers import (
     nearest_header,
     only_text,
 )
+from audit_lib.check.joining import joined
 from audit_lib.check.labels import Label, read_label
 from audit_lib.check.matrix import Columns, tables_under
 from audit_lib.check.numbers import WHOLE, Cell, read_cell, whole
+from audit_lib.check.sections import pieces
 from audit_lib.policies import Policy
 
 # Words of captions and headings that do not tell one position from another.
@@ -107,16 +109,7 @@ def tables_of(grids: Sequence[Grid], policy: Policy) -> list[Table]:
     """Return every table of rates: one that has a rate or a ratio beside a number of people, or both of them."""
     parts: list[_Part] = []
     title = ""
-    for grid in grids:
-        if parts and grid.continues and len(grid.rows[0]) == len(parts[-1].header.texts):
-            # The rest of a table on another page, under no header or under the same one again.
-            again = header_at(grid.rows, 0)
-            if again == parts[-1].header:
-                parts[-1].rows.extend(grid.rows[len(again.rows) :])
-                continue
-            if not has_header(grid):
-                parts[-1].rows.extend(grid.rows)
-                continue
+    for grid in joined(grids):
         heading = [only_text(row) for row in grid.rows]
         if all(heading):  # a block of titles: the name of what comes next
             title = heading[-1]
@@ -211,24 +204,24 @@ def _words(header: Header, *, over: bool) -> _Words:
 
 
 def _tables(part: _Part, policy: Policy) -> Iterator[Table]:
-    """Yield the tables of a part: those that its header tells apart, and of each those that its places do."""
+    """Yield the tables of a part: those that its header tells apart, then its places, then the lines in it."""
     tables = tables_under(part.header, policy)
     words = _words(part.header, over=any(columns.over for table in tables for columns in table))
     unread = _unread(part, tables, words)
     said = _stated(part, words)
     caption = part.caption or (part.trail[-1] if part.trail else "")
     for table in tables:
-        groups: dict[tuple[str, ...], list[Row]] = {}
+        groups: dict[tuple[str, ...], list[tuple[str, Row]]] = {}
         for columns in table:
-            for where, row in _rows(part, columns, words, policy):
-                groups.setdefault(where, []).append(row)
+            for where, line, row in _rows(part, columns, words, policy):
+                groups.setdefault(where, []).append((line, row))
         headers = dict(table[0].headers)
-        for where, rows in groups.items():
+        for where, line, rows in _pieces(groups, policy):
             place = ", ".join(dict.fromkeys(word for word in (table[0].place, *where) if word))
             yield Table(
-                caption=place or caption,
-                place=_place([place] if place else [part.caption, *reversed(part.trail)]),
-                kind=_kind(headers.get("rate", ""), place, caption, headers.get("selected", "")),
+                caption=place or line or caption,
+                place=_place([place] if place else [line, part.caption, *reversed(part.trail)]),
+                kind=_kind(headers.get("rate", ""), place, line, caption, headers.get("selected", "")),
                 family=_family(rows, policy),
                 headers=headers,
                 rows=tuple(rows),
@@ -238,6 +231,16 @@ def _tables(part: _Part, policy: Policy) -> Iterator[Table]:
                 unread=tuple(part.header.texts[i] for i in unread),
                 repeated=tuple(part.header.texts[i] for i in unread if part.header.meanings[i] in RATES),
             )
+
+
+def _pieces(
+    groups: Mapping[tuple[str, ...], Sequence[tuple[str, Row]]], policy: Policy
+) -> Iterator[tuple[tuple[str, ...], str, list[Row]]]:
+    """Yield the tables of each place, with the line above each where there are several."""
+    for where, rows in groups.items():
+        found = pieces([(line, row.label) for line, row in rows], policy)
+        for line, held in found:
+            yield where, line if len(found) > 1 else "", [rows[i][1] for i in held]
 
 
 def _unread(part: _Part, tables: Sequence[Sequence[Columns]], words: _Words) -> list[int]:
@@ -263,13 +266,18 @@ def _stated(part: _Part, words: _Words) -> dict[tuple[tuple[str, ...], str], dic
 
 def _rows(
     part: _Part, columns: Columns, words: _Words, policy: Policy
-) -> Iterator[tuple[tuple[str, ...], Row]]:
-    """Yield the rows with the places that they are of; a line of one text that names a category is part of labels."""
-    title, above = "", [""] * len(words.labels)
+) -> Iterator[tuple[tuple[str, ...], str, Row]]:
+    """Yield the rows, with the places that they are of and the line above them.
+
+    A line of one text that names a category is part of labels instead.
+    """
+    title, line, above = "", "", [""] * len(words.labels)
     for texts in part.rows:
-        if line := only_text(texts):
-            known = read_label([line], policy) if len(line) <= _LONGEST_LABEL else None
-            title = line if known and known.levels and known.role == "category" else ""
+        if only := only_text(texts):
+            known = read_label([only], policy)
+            is_short = len(only) <= _LONGEST_LABEL
+            title = only if is_short and known.levels and known.role == "category" else ""
+            line = only if is_short and not title else line
             continue
         cells = {meaning: read_cell(texts[i]) for meaning, i in columns.at.items()}
         own = _filled([texts[i] for i in words.labels], above)
@@ -280,7 +288,7 @@ def _rows(
         if all(c.is_none for c in cells.values()) and not read_label(own, policy).levels:
             continue
         above = own
-        yield tuple(texts[i] for i in words.places), Row(label=label, cells=cells)
+        yield tuple(texts[i] for i in words.places), line, Row(label=label, cells=cells)
 
 
 def _unknown_below(notes: str) -> list[int]:

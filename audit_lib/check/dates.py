@@ -44,5 +44,10 @@ def read_date(found: re.Match[str]) -> date | None:
         return None
 
 
+def is_month(found: re.Match[str]) -> bool:
+    """Whether a match of `DATE` names no day."""
+    return found["my"] is not None
+
+
 def _month(name: str) -> int:
     return _MONTHS_SHORT[name[:3].lower()]

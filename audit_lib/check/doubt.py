@@ -75,6 +75,8 @@ def _unreadable(table: Table, why: str) -> Finding:
 
 def reason(table: Table, policy: Policy) -> str | None:
     """Say what shows that the table was misread; None if nothing does."""
+    if table.repeated:
+        return "several columns hold a rate or a ratio, and what tells them apart was not read"
     attributes = set() if table.family is None else set(policy.family(table.family).attributes)
     labels = [row.label for row in table.of("category")]
     for label in labels:

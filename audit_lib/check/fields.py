@@ -12,7 +12,7 @@ from datetime import date
 from typing import Final
 
 from audit_lib.check.columns import Table
-from audit_lib.check.dates import DATE, read_date
+from audit_lib.check.dates import DATE, is_month, read_date
 from audit_lib.check.findings import Finding
 from audit_lib.check.numbers import SEPARATORS, WHOLE, whole
 from audit_lib.policies import Policy
@@ -91,7 +91,9 @@ class Said:
     Parameters
     ----------
     audited : date or None
-        The latest date that follows words about the audit's date.
+        The latest date that follows words about the audit's date; a month without a day is its last day.
+    only_month : bool
+        Whether that date has no day.
     unknown : int or None
         The largest number of people in a sentence about unknown categories.
     no_audit : str
@@ -99,6 +101,7 @@ class Said:
     """
 
     audited: date | None
+    only_month: bool = False
     unknown: int | None
     no_audit: str = ""
 
@@ -109,11 +112,14 @@ def read_words(text: str) -> Said:
     Examples
     --------
     >>> read_words("Date of the audit: June 29, 2023. 1,250 individuals had an unknown sex.")
-    Said(audited=datetime.date(2023, 6, 29), unknown=1250, no_audit='')
+    Said(audited=datetime.date(2023, 6, 29), only_month=False, unknown=1250, no_audit='')
     """
-    audited = [day for day in _dates_after("F01", text) if day is not None]
+    dates = [(day, is_month(found)) for found in _dates_after("F01", text) if (day := read_date(found))]
+    exact = {(day.year, day.month) for day, no_day in dates if not no_day}
+    dates = [(day, no_day) for day, no_day in dates if not (no_day and (day.year, day.month) in exact)]
+    audited, only_month = max(dates, default=(None, False))
     no_audit = next((s for s in sentences(text) if _NO_AUDIT.search(s)), "")
-    return Said(audited=max(audited, default=None), unknown=_unknown(text), no_audit=no_audit)
+    return Said(audited=audited, only_month=only_month, unknown=_unknown(text), no_audit=no_audit)
 
 
 def fields(
@@ -136,7 +142,7 @@ def fields(
                 continue
             found, missing = said.audited is not None, "no date beside words for it" if words else missing
         elif name == "F08":
-            used = bool(_NEVER_USED.search(text)) or any(day for day in _dates_after("F08", text))
+            used = bool(_NEVER_USED.search(text)) or any(map(read_date, _dates_after("F08", text)))
             found, missing = used, "no date beside words for it" if words else missing
         elif name == "F09":
             found |= not any(has_excluded(table) for table in tables)
@@ -147,6 +153,10 @@ def fields(
             missing = "test data are named; why, or how they were made, was not found"
         if not found:
             yield _not_found(duties[name].id, duties[name].duty, duties[name].cite, missing)
+    if said.audited is not None and said.only_month:
+        message = "a month without a day: the year that the audit serves has no day to begin on"
+        printed = f"{said.audited:%Y-%m}"
+        yield Finding(id="audit_day_not_found", column="F01", printed=printed, message=message)
     if unknown is None:
         yield _not_found("F04", duties["F04"].duty, duties["F04"].cite, "no number beside words for it")
 
@@ -186,7 +196,7 @@ def has_excluded(table: Table) -> bool:
     return "ratio" in table.headers and without and any(row.cell("ratio").number for row in rows)
 
 
-def _dates_after(field: str, text: str) -> Iterator[date | None]:
+def _dates_after(field: str, text: str) -> Iterator[re.Match[str]]:
     """Yield the first date after each mention of a dated field, unless the other one is mentioned before it."""
     other = re.compile(_WORDS["F08" if field == "F01" else "F01"], re.IGNORECASE)
     for words in re.finditer(_WORDS[field], text, re.IGNORECASE):
@@ -195,7 +205,7 @@ def _dates_after(field: str, text: str) -> Iterator[date | None]:
             end = stop.start()
         found = DATE.search(text, words.end(), end)
         if found is not None and not (field == "F01" and _OTHER_DAY.search(text, words.end(), found.start())):
-            yield read_date(found)
+            yield found
 
 
 def _unknown(text: str) -> int | None:

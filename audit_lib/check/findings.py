@@ -64,7 +64,7 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         ),
         "unreadable_table": Kind(
             "warning",
-            "a table that was read from where words stand was not read with certainty",
+            "a table was not read, or not with certainty: from where words stand, or without a header",
             "5-303(a)(1)",
         ),
         "columns_not_read": Kind(
@@ -106,6 +106,9 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         "audit_too_old": Kind("error", "the audit is older than the law allows", "5-301(a)"),
         "audit_after_as_of": Kind(
             "warning", "the audit's date lies after the day of this check", "5-303(a)(1)"
+        ),
+        "audit_day_not_found": Kind(
+            "note", "the audit's date has a month and no day", "5-301(a); 5-303(a)(1)"
         ),
         "scores_not_from_tool": Kind(
             "warning", "the text says that scores were made up rather than given by the tool", "5-302"

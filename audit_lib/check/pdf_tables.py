@@ -97,15 +97,22 @@ def _ruled(pages: Sequence[Any]) -> list[Grid]:
 
 
 def _merged(rows: list[list[str | None]]) -> list[list[str]]:
-    """Fill cells that a merged cell covers (None) from above, in the first row from the left."""
+    """Fill cells that a merged cell covers (None) from above, and from the left in the first row and a row of one."""
     filled: list[list[str]] = []
     for row in rows:
+        is_line = sum(cell is not None for cell in row) == 1
         texts: list[str] = []
         for i, cell in enumerate(row):
             beside = texts[-1] if texts else ""
             lines = (cell or "").splitlines() or [""]
             words = lines[0] if is_noted(lines) else " ".join(lines)
-            texts.append(" ".join(words.split()) if cell is not None else filled[-1][i] if filled else beside)
+            texts.append(
+                " ".join(words.split())
+                if cell is not None
+                else filled[-1][i]
+                if filled and not (is_line and i)
+                else beside
+            )
         filled.append(texts)
     return filled
 

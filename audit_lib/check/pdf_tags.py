@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from audit_lib.check.grids import Document
@@ -47,6 +47,28 @@ class _Node:
                 yield from kid.marks()
 
 
+class _Reader(HtmlReader):
+    """Knows on which page the last table ended, and where in the text."""
+
+    page = -2
+    end = 0
+
+    def read_table(self, node: _Node, content: Mapping[_Mark, list[Char]]) -> None:
+        """Read a table; it may be the rest of the last one if nothing was said since, on the page before.
+
+        Some writers make a table of their own for each page, with the header and caption again or without them.
+        """
+        pages = [page for page, _ in node.marks()] or [self.page]
+        follows = min(pages) == self.page + 1 and not "".join(self.text[self.end :]).strip()
+        before = len(self.grids)
+        _write_element(node, content, self)
+        self.page, self.end = max(pages), len(self.text)
+        if follows and 0 < before < len(self.grids):
+            made = self.grids[-1]
+            again = made.caption in ("", self.grids[before - 1].caption)
+            self.grids[-1] = replace(made, continues=again)
+
+
 def tagged_document(pdf: Any) -> Document | None:
     """Read the structure tree of an open pdfplumber PDF; None where it has none or no table in it.
 
@@ -60,7 +82,7 @@ def tagged_document(pdf: Any) -> Document | None:
     for number, page in enumerate(pdf.pages):
         for mark, char in _marked(page.chars):
             content[number, mark].append(char)
-    reader = HtmlReader()
+    reader = _Reader()
     _write(root, content, reader)
     held = set(root.marks()) | set(_skipped(root))
     for place, chars in content.items():
@@ -154,10 +176,15 @@ def _all(node: _Node) -> Iterator[_Mark]:
             yield kid
 
 
-def _write(node: _Node, content: Mapping[_Mark, list[Char]], reader: HtmlReader) -> None:
+def _write(node: _Node, content: Mapping[_Mark, list[Char]], reader: _Reader) -> None:
     """Tell the reader of HTML what it would have met in a page of the same structure."""
-    if node.kind in _SKIPPED:
-        return
+    if node.kind == "Table":
+        reader.read_table(node, content)
+    elif node.kind not in _SKIPPED:
+        _write_element(node, content, reader)
+
+
+def _write_element(node: _Node, content: Mapping[_Mark, list[Char]], reader: _Reader) -> None:
     element = _ELEMENTS.get(node.kind)
     if element:
         reader.handle_starttag(element, list(node.attributes.items()))

@@ -85,3 +85,17 @@ def test_a_real_page_whose_label_lost_a_line(tmp_path: Path) -> None:
     weasyprint.HTML(string=page).write_pdf(path)
     found = [f for f in check_report(path).findings if f.id == "unreadable_table"]
     assert [("page 1" in f.message, "N_tive" in f.message) for f in found] == [(True, True)]
+
+
+def test_columns_side_by_side_whose_heads_were_not_read_make_the_table_unreadable() -> None:
+    """Set without rules, "Male | Female" over two groups of columns may be lost: no ratio is held against it."""
+    rows = [
+        [cells[0].split(", ")[1], *cells[1:], *other[1:]]
+        for cells, other in zip(summary()[BOTH][:7], summary()[BOTH][7:], strict=True)
+    ]
+    grids = [Grid(rows=[HEADER, *summary()[caption]], caption=caption, page=1) for caption in (SEX, RACE)]
+    grids.append(Grid(rows=[[*HEADER, *HEADER[1:]], *rows], caption=BOTH, page=2))
+    report = check_document(Document(format="pdf", text=WORDS, grids=tuple(grids)), "summary.pdf")
+    (found,) = report.findings
+    assert (found.id, "several columns hold a rate or a ratio" in found.message) == ("unreadable_table", True)
+    assert len(report.rebuilt) == 18, "the other two are checked"

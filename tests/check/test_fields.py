@@ -51,7 +51,6 @@ def test_a_page_that_says_it_is_no_bias_audit_has_no_date_of_one(tmp_path: Path)
         "The most recent bias audit was completed on 29 June 2023.",
         "Audit date: 2023-06-29",
         "<dl><dt>Date of the audit</dt><dd>06/29/2023</dd></dl>",
-        "Bias audit conducted in June 2023",
     ],
 )
 def test_dates_of_audits_as_people_write_them(tmp_path: Path, words: str) -> None:
@@ -84,6 +83,26 @@ def test_the_year_of_validity(tmp_path: Path, as_of: date, expected: list[str]) 
     assert kinds(check_report(save(tmp_path, html(summary())), as_of=as_of)) == expected
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("Bias audit conducted in June 2023.", [("audit_day_not_found", "2023-06")]),
+        ("Date of the audit: June 2023. The audit was completed on June 29, 2023.", []),
+        (
+            "Date of the audit: June 29, 2022. Last bias audit: May 2023.",
+            [("audit_day_not_found", "2023-05")],
+        ),
+    ],
+)
+def test_a_month_is_a_date_without_the_day_that_the_year_begins_on(
+    tmp_path: Path, words: str, expected: list[tuple[str, str]]
+) -> None:
+    page = html(summary(), WORDS.replace("Date of the bias audit: June 29, 2023.", f"</p><p>{words}</p><p>"))
+    report = check_report(save(tmp_path, page), as_of=date(2023, 12, 1))
+    assert [(f.id, f.printed) for f in report.findings] == expected
+    assert report.ok
+
+
 def test_without_a_day_the_age_is_not_checked_and_that_is_said(tmp_path: Path) -> None:
     report = checked(tmp_path, summary())
     assert "age of the audit: give --as-of" in report.not_checked
@@ -114,6 +133,10 @@ def test_numbers_of_unknown_people(words: str, unknown: int | None) -> None:
         "Local Law 144 requires an impact ratio of at least 80%.",
         "All ratios meet the four-fifths threshold set by the law.",
         "The tool complies with LL144 because no ratio is under 0.8.",
+        "The tool passes: every impact ratio is at least 0.8.",
+        "To comply with NYC requirements ratios must exceed 80%.",
+        "The tool passes the bias audit because all impact ratios exceed the 80% threshold set by New York City.",
+        "Under New York City's rules an impact ratio must reach 0.80.",
     ],
 )
 def test_four_fifths_as_if_the_law_set_it(tmp_path: Path, words: str) -> None:
@@ -128,10 +151,51 @@ def test_four_fifths_as_if_the_law_set_it(tmp_path: Path, words: str) -> None:
         "Local Law 144 sets no pass mark; four fifths is not part of it.",
         "A ratio under 0.8 is looked at under the Uniform Guidelines, 29 CFR 1607.4(D); the law requires it printed.",
         "80% of applicants applied online.",
+        "The tool passed 80% of applicants on to the next stage.",
+        "In New York City, 80% of positions require a licence.",
+        "Local Law 144 does not require a ratio of 80%, and the tool neither passes nor fails.",
     ],
 )
 def test_four_fifths_as_what_it_is(tmp_path: Path, words: str) -> None:
     assert kinds(checked(tmp_path, summary(), f"{WORDS}<p>{words}</p>")) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Scores were drawn from numpy.random for illustration.",
+        "The vendor did not provide access to the tool; mock scores stand in for its output.",
+        "Access was not given, so dummy results were used.",
+        "Scores were sampled from a normal distribution.",
+    ],
+)
+def test_scores_that_stand_in_for_those_of_a_tool(tmp_path: Path, words: str) -> None:
+    assert kinds(checked(tmp_path, summary(), f"{WORDS}<p>{words}</p>")) == ["scores_not_from_tool"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Scores were taken from a random sample of applications.",
+        "No mock scores were used; the tool was called for each applicant.",
+        "Missing sex was not assigned by an algorithm.",
+        "Sex and race were stated by the applicants; the positions were coded by an algorithm.",
+    ],
+)
+def test_words_that_deny_it_or_speak_of_something_else(tmp_path: Path, words: str) -> None:
+    assert kinds(checked(tmp_path, summary(), f"{WORDS}<p>{words}</p>")) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Missing sex was assigned by an algorithm from pronouns in the CV.",
+        "Gender was derived from candidate names.",
+        "Race was coded by two raters who saw photos.",
+    ],
+)
+def test_categories_that_nobody_gave_of_themselves(tmp_path: Path, words: str) -> None:
+    assert kinds(checked(tmp_path, summary(), f"{WORDS}<p>{words}</p>")) == ["imputed_demographics"]
 
 
 def test_scores_that_no_tool_gave(tmp_path: Path) -> None:
