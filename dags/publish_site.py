@@ -24,7 +24,7 @@ def publish() -> dict[str, int]:
             raise AirflowFailException("published without: " + "; ".join(done.left_out))
         if done.stale:
             raise AirflowFailException(
-                "published of runs that are not there any more: " + "; ".join(done.stale)
+                "nothing in the store stands behind: " + "; ".join(done.stale)
             )
         return small({"files": done.files, "written": done.written})
 

@@ -22,8 +22,7 @@ class Finding:
 
     def __str__(self) -> str:
         said = f"{self.path}: {self.detail} [{self.kind}]"
-        # Paths come from whoever wrote the store: nothing of theirs may steer a terminal.
-        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in said)
+        return _printable(said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +46,7 @@ class Verification:
     notes : tuple of str
         What a reader should know and what is no fault.
     signed : tuple of str
-        A line a sign-off that was checked: who signed, when, and with which key.
+        A line a sign-off that was checked: who signed, when, and with which key; or that nobody did.
     keys : tuple of str
         Id of the key of each.
     """
@@ -73,7 +72,8 @@ class Verification:
     def summary(self) -> str:
         """Return the result as text for a terminal."""
         number = len(self.findings)
-        verdict = "VERIFIED" if self.ok else f"NOT VERIFIED: {number} finding{'s' * (number != 1)}"
+        held = "VERIFIED, not signed" if self.signed and not self.keys else "VERIFIED"
+        verdict = held if self.ok else f"NOT VERIFIED: {number} finding{'s' * (number != 1)}"
         lines = [
             f"{verdict}  {self.uri}",
             f"  audit {self.audit or '?'}, window {self.window or '?'}, outcome {self.outcome or '?'}",
@@ -83,9 +83,14 @@ class Verification:
         ]
         lines += [f"  finding: {finding}" for finding in self.findings]
         lines += [f"  {line}" for line in self.signed]
-        lines += [f"  note: {note}" for note in self.notes]
+        lines += [f"  note: {_printable(note)}" for note in self.notes]
         lines.append("  note: monitor/ is outside the manifest: that it was removed or remade is not seen")
         return "\n".join(lines)
+
+
+def _printable(said: str) -> str:
+    """Paths come from whoever wrote the store: nothing of theirs may steer a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in said)
 
 
 @dataclass(slots=True)

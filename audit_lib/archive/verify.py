@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from audit_lib.archive.files_check import check_files, check_records, digest_of, listed_in, read_manifest
@@ -32,7 +33,7 @@ from audit_lib.archive.records_check import check_order
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import AuditError, NotFoundError, StoreUnreachableError
 from audit_lib.run import SUCCESS, Run
-from audit_lib.store import open_store
+from audit_lib.store import LocalStore, open_store
 
 __all__ = ["Finding", "Verification", "verify"]
 
@@ -67,7 +68,10 @@ def verify(uri: str, *, recompute: Recompute | None = None) -> Verification:
         )
     work = Work(store)
     for path in paths:
-        work.digests[path], work.sizes[path] = digest_of(store, path)
+        with suppress(NotFoundError):  # a link that leads nowhere: the file is missing
+            work.digests[path], work.sizes[path] = digest_of(store, path)
+    if isinstance(store, LocalStore):
+        work.notes += [f"a symbolic link, which may lead out of the run: {path}" for path in store.links()]
     manifest = read_manifest(work)
     check_files(work, manifest)
     check_records(work, manifest)

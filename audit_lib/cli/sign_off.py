@@ -144,7 +144,8 @@ def _publish(options: argparse.Namespace) -> int:
         print(f"WITHDRAWN site/{path}: it says so now")
     for path in done.stale:
         print(
-            f"NOTHING BEHIND site/{path}: published earlier; no run or statement that holds is in the store"
+            f"NOTHING BEHIND site/{path}: no run or statement that holds is in the store; it was published earlier, "
+            "or somebody else put it there"
         )
     return 1 if done.left_out or done.stale else 0
 

@@ -10,18 +10,18 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from audit_lib.errors import EvidenceError
-from audit_lib.signoff.statement import PREDICATE, TYPE, Signer, is_text
+from audit_lib.signoff.statement import PREDICATE, TYPE, Signer, is_named, is_text
 
 
 def _line(words: str) -> str:
     if not is_text(words):
-        raise ValueError("holds a control or formatting character")
+        raise ValueError("holds a control, formatting or invisible character")
     return words
 
 
 def _lines(words: str) -> str:
     if not is_text(words, lines=True):
-        raise ValueError("holds a control or formatting character")
+        raise ValueError("holds a control, formatting or invisible character")
     return words
 
 
@@ -38,8 +38,8 @@ def _predicate_type(words: str) -> str:
 
 
 def _name(words: str) -> str:
-    if not words.strip():
-        raise ValueError("is empty")
+    if not is_named(words):
+        raise ValueError("names nothing")
     return _line(words)
 
 

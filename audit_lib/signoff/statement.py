@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +18,12 @@ TYPE: Final = "https://in-toto.io/Statement/v1"
 PREDICATE: Final = "urn:audit-lib:sign-off:1"
 Signer = Literal["auditor", "service"]
 _NO_TEXT: Final = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_INVISIBLE: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u2065\u2800\u3164\uffa0\ufff0-\ufff8"
+    "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
+)
+"""Letters, marks and unassigned codes that are drawn as nothing (Default_Ignorable_Code_Point, less what scripts
+need: joiners and variation selectors), and the blank of Braille."""
 _JOINERS: Final = "\u200c\u200d"  # Persian and Sinhala names, among others, are spelled with them
 
 
@@ -65,11 +73,37 @@ def is_text(words: str, *, lines: bool = False) -> bool:
 
     Examples
     --------
-    >>> is_text("K\u00f6chin \u53a8\u5e08"), is_text("Ann\x1b[2J"), is_text("a\nb"), is_text("a\nb", lines=True)
-    (True, False, False, True)
+    >>> is_text("K\u00f6chin \u53a8\u5e08"), is_text("Ann\x1b[2J"), is_text("Ann\u3164")
+    (True, False, False)
+    >>> is_text("a\nb"), is_text("a\nb", lines=True)
+    (False, True)
     """
     allowed = _JOINERS + ("\n" if lines else "")
-    return all(char in allowed or unicodedata.category(char) not in _NO_TEXT for char in words)
+    return _INVISIBLE.search(words) is None and all(
+        char in allowed or unicodedata.category(char) not in _NO_TEXT for char in words
+    )
+
+
+def is_named(words: str) -> bool:
+    r"""Whether there is a letter or a digit in `words`, so that something is named.
+
+    Examples
+    --------
+    >>> is_named("Ada"), is_named(" \u200d"), is_named("-")
+    (True, False, False)
+    """
+    return any(unicodedata.category(char)[0] in "LN" for char in words)
+
+
+def quoted(words: str) -> str:
+    r"""Put a name in quotes that it cannot end, so that what it says is not taken for what the checker says.
+
+    Examples
+    --------
+    >>> quoted('Ada", key checked')
+    '"Ada\\", key checked"'
+    """
+    return json.dumps(words, ensure_ascii=False)
 
 
 def check_text(what: str, words: str, *, lines: bool = False) -> None:
@@ -78,10 +112,10 @@ def check_text(what: str, words: str, *, lines: bool = False) -> None:
     Raises
     ------
     InputError
-        If a control or formatting character is in `words`.
+        If a control, formatting or invisible character is in `words`.
     """
     if not is_text(words, lines=lines):
-        raise InputError(f"{what}: holds a control or formatting character; write plain text")
+        raise InputError(f"{what}: holds a control, formatting or invisible character; write plain text")
 
 
 def check_answers(run: Run, answers: Answers) -> None:
@@ -94,9 +128,9 @@ def check_answers(run: Run, answers: Answers) -> None:
         the message cites the law.
     """
     for what in ("auditor", "organisation"):
-        if not getattr(answers, what).strip():
-            raise InputError(f"{what}: a sign-off names who signs; it is empty")
         check_text(what, getattr(answers, what).strip())
+        if not is_named(getattr(answers, what)):
+            raise InputError(f"{what}: a sign-off names who signs; there is no letter in it")
     check_text("account", answers.account or "")
     check_text("remarks", answers.remarks.strip(), lines=True)
     asked = {one.id: one for one in policy_of(run.spec).attestations}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from audit_lib.archive.findings import Finding, Verification
@@ -17,11 +18,13 @@ from audit_lib.signoff.envelope import unseal
 from audit_lib.signoff.keys import key_id, read_public_pem
 from audit_lib.signoff.records import FOLDER, PUBLIC_KEY, STATEMENT, SignOff, numbers, read_sign_offs, strays
 from audit_lib.signoff.rendition import check_facts, check_rendition
+from audit_lib.signoff.statement import quoted
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 
+_EXPECTED: Final = "no auditor has signed this run, and keys were given of those who should have"
 _UNSIGNED: Final = "not signed: no auditor has signed this run"
 _STRAY: Final = (
     "lies in no complete sign-off: its record or its statement was removed, or the folder is none that `audit sign` "
@@ -62,7 +65,12 @@ class SignOffs:
 
 
 def verify_signed(
-    uri: str, trusted: Sequence[Ed25519PublicKey] = (), *, recompute: Recompute | None = None
+    uri: str,
+    trusted: Sequence[Ed25519PublicKey] = (),
+    *,
+    recompute: Recompute | None = None,
+    allow_unsigned: bool = False,
+    now: datetime | None = None,
 ) -> Verification:
     """Verify a run and its sign-offs: one verdict on both.
 
@@ -71,9 +79,13 @@ def verify_signed(
     uri : str
         The run's URI, or a copy of its folder.
     trusted : sequence of Ed25519PublicKey
-        As `verify_sign_offs` takes them.
+        As `verify_sign_offs` takes them; with any given, a run that nobody signed is a finding too.
     recompute : mapping of str to callable, optional
         As `audit_lib.archive.verify.verify` takes it; with any given, the signed reports are not rendered again.
+    allow_unsigned : bool
+        Whether a run that nobody signed is no finding even so.
+    now : datetime, optional
+        As `verify_sign_offs` takes it.
 
     Raises
     ------
@@ -91,19 +103,28 @@ def verify_signed(
         return replace(
             evidence, notes=(*evidence.notes, "the sign-offs cannot be checked without the design")
         )
-    signed = verify_sign_offs(run, trusted, render=recompute is None)
+    signed = verify_sign_offs(run, trusted, render=recompute is None, now=now)
+    unsigned = not signed.lines and not signed.findings
+    if unsigned and trusted and not allow_unsigned:
+        signed = replace(signed, findings=(_finding(FOLDER, _EXPECTED),))
     # Every file of these is checked here; that they are outside the manifest is nothing to note.
     checked = tuple(f"{FOLDER}/{number}/" for number in numbers(run))
     return replace(
         evidence,
         notes=(*(note for note in evidence.notes if not note.startswith(checked)), *signed.notes),
         findings=(*evidence.findings, *signed.findings),
-        signed=signed.lines or (() if signed.findings else (_UNSIGNED,)),
+        signed=(_UNSIGNED,) if unsigned else signed.lines,
         keys=signed.keys,
     )
 
 
-def verify_sign_offs(run: Run, trusted: Sequence[Ed25519PublicKey] = (), *, render: bool = True) -> SignOffs:
+def verify_sign_offs(
+    run: Run,
+    trusted: Sequence[Ed25519PublicKey] = (),
+    *,
+    render: bool = True,
+    now: datetime | None = None,
+) -> SignOffs:
     """Check every sign-off of a run.
 
     A statement must be signed by the key that lies beside it; be about the files that lie in this run, with every
@@ -121,6 +142,8 @@ def verify_sign_offs(run: Run, trusted: Sequence[Ed25519PublicKey] = (), *, rend
     render : bool
         Whether each signed report is rendered again and compared whole. Otherwise its numbers, as tables and as
         JSON, are held against those of the sealed report, which no later version of the library changes.
+    now : datetime, optional
+        Time of the check; that a statement says it was signed later is noted.
     """
     ids = {key_id(key) for key in trusted}
     lines: list[str] = []
@@ -158,9 +181,13 @@ def verify_sign_offs(run: Run, trusted: Sequence[Ed25519PublicKey] = (), *, rend
         if ids and mark not in ids:
             detail = f"signed with key {mark[:16]}, which is none of the keys given"
             findings.append(_finding(where, detail))
+        if now is not None and one.signed_at > now:
+            notes.append(
+                f"{where}: says that it was signed {one.signed_at}, which is after this machine's clock"
+            )
         trust = "a key given as trusted" if mark in ids else "compare its id with the auditor's"
         lines.append(
-            f"signed by {one.predicate['auditor']}, {one.predicate['organisation']}, on "
+            f"signed by {quoted(one.predicate['auditor'])}, {quoted(one.predicate['organisation'])}, on "
             f"{one.signed_at:%Y-%m-%d %H:%M} UTC, key {mark[:16]} ({trust})"
             + (f"; superseded by statement {found[place].number}" if place < len(found) else "")
         )

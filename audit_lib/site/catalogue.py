@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.clocks import valid_until
+from audit_lib.report.content import Content, gather
 from audit_lib.report.html import readable
 from audit_lib.run import SUCCESS, Run, StageFolder
 from audit_lib.signoff import SignOff, read_sign_offs, verify_signed
 from audit_lib.signoff.records import FOLDER
 from audit_lib.signoff.rendition import report_names
+from audit_lib.signoff.statement import quoted
 from audit_lib.store import Store
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ class Entry:
         When its evidence was sealed.
     document : dict or None
         Its ``report.json``; None for an audit that failed its validation.
+    content : Content or None
+        What its report says; None where there is none.
     sign_offs : tuple of SignOff
         First one first.
     keys : tuple of str
@@ -47,6 +51,7 @@ class Entry:
     run: Run
     sealed_at: datetime
     document: dict[str, Any] | None
+    content: Content | None
     sign_offs: tuple[SignOff, ...]
     keys: tuple[str, ...] = ()
     trusted: bool = False
@@ -108,7 +113,7 @@ class Entry:
         last = self.sign_offs[-1]
         again = f" (statement {last.number}, superseding {last.number - 1})" if last.number > 1 else ""
         checked = "checked" if self.trusted else "not checked"
-        who = f"signed by {last.predicate['auditor']} on {last.signed_at:%Y-%m-%d}{again}"
+        who = f"signed by {quoted(last.predicate['auditor'])} on {last.signed_at:%Y-%m-%d}{again}"
         return f"{who}, key {self.keys[-1][:16]} {checked}"
 
 
@@ -121,8 +126,8 @@ class Catalogue:
     audits : dict of str to list of Entry
         By the audit's name; the latest window first.
     left_out : tuple of str
-        Runs whose evidence or sign-off does not hold, or whose claim to supersede another does not, each with the
-        first reason.
+        Runs whose evidence or sign-off does not hold, of which no page can be made, or whose claim to supersede
+        another does not hold, each with the first reason.
     """
 
     audits: dict[str, list[Entry]]
@@ -130,9 +135,15 @@ class Catalogue:
 
 
 def read_catalogue(
-    store: Store, notify: Callable[[str], None], trusted: Sequence[Ed25519PublicKey] = ()
+    store: Store,
+    notify: Callable[[str], None],
+    trial: Callable[[Catalogue], object],
+    trusted: Sequence[Ed25519PublicKey] = (),
 ) -> Catalogue:
-    """Read every sealed run of a store. The digests of each are checked; its numbers are not computed again."""
+    """Read every sealed run of a store. The digests of each are checked; its numbers are not computed again.
+
+    What no `trial` can be made of alone is left out, so that it can stop no other.
+    """
     prefixes = sorted(
         key.removesuffix(f"/evidence/{SUCCESS}")
         for key in store.list("")
@@ -142,7 +153,9 @@ def read_catalogue(
     left_out: list[str] = []
     for prefix in prefixes:
         try:
-            entries[prefix] = _entry(store, prefix, trusted)
+            entry = _entry(store, prefix, trusted)
+            trial(Catalogue(audits={entry.run.key.audit: [entry]}, left_out=()))
+            entries[prefix] = entry
         except StoreUnreachableError:
             raise
         except AuditError as error:
@@ -237,7 +250,7 @@ def _age(entry: Entry) -> tuple[datetime, datetime, datetime, str]:
 
 def _entry(store: Store, prefix: str, trusted: Sequence[Ed25519PublicKey]) -> Entry:
     uri = store.uri(prefix)
-    checked = verify_signed(uri, trusted, recompute={})
+    checked = verify_signed(uri, trusted, recompute={}, allow_unsigned=True)
     if not checked.ok:
         what = "sign-off" if checked.findings[0].kind == "sign-off" else "evidence"
         raise AuditError(f"the {what} does not verify: {checked.findings[0]}")
@@ -249,6 +262,7 @@ def _entry(store: Store, prefix: str, trusted: Sequence[Ed25519PublicKey]) -> En
         run=run,
         sealed_at=datetime.fromisoformat(sealed),
         document=json.loads(run.stage("report").read("report.json")) if complete else None,
+        content=gather(run) if complete else None,
         sign_offs=tuple(signed),
         keys=checked.keys,
         trusted=bool(trusted),

@@ -13,6 +13,7 @@ from audit_lib.site.catalogue import Catalogue, Entry
 
 _ATOM = "http://www.w3.org/2005/Atom"
 _SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
+SITEMAP = "sitemap.xml"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -115,7 +116,7 @@ def sitemap(pages: Iterable[str], base: str) -> bytes:
 
 def robots(base: str) -> bytes:
     """Return a robots.txt that lets everybody read everything."""
-    lines = ["User-agent: *", "Allow: /"] + ([f"Sitemap: {base}sitemap.xml"] if base else [])
+    lines = ["User-agent: *", "Allow: /"] + ([f"Sitemap: {base}{SITEMAP}"] if base else [])
     return ("\n".join(lines) + "\n").encode()
 
 

@@ -56,8 +56,8 @@ def front_page(catalogue: Catalogue, stale: Sequence[str] = ()) -> Page:
         notice = Notice(
             "Nothing stands behind them",
             text(
-                "These were published earlier. Their runs or statements are gone from the store, or do not verify any "
-                "more. Do not rely on them."
+                "These were published earlier, and their runs or statements are gone from the store or do not verify "
+                "any more; or somebody else put them here. Do not rely on them."
             ),
         )
         paths = tuple(text(code(path)) for path in stale)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from audit_lib.errors import InputError
 from audit_lib.report.html import render_html
 from audit_lib.site.catalogue import Catalogue, Entry, latest, read_catalogue
-from audit_lib.site.feed import atom_feed, json_feed, robots, sitemap
+from audit_lib.site.feed import SITEMAP, atom_feed, json_feed, robots, sitemap
 from audit_lib.site.pages import audit_page, front_page, trend_page
 from audit_lib.site.trend import points
 from audit_lib.site.withdrawn import stale_paths, withdrawn_files
@@ -76,8 +76,8 @@ class Published:
     without_report : tuple of str
         Audits all of whose runs failed their validation.
     stale : tuple of str
-        Folders and files of the site that were published of runs and statements which are not published any more.
-        They are left as they are: a law may want them kept.
+        Folders and files of the site that were published of runs and statements which are not published any more, or
+        that somebody else put there. They are left as they are: a law may want them kept.
     withdrawn : tuple of str
         Index, trend and latest pages that nothing stands behind any more, and that say so now.
     """
@@ -127,13 +127,13 @@ def publish(
         raise InputError(f"{base!r} is no address of a site; write https://host/folder/")
     base = base if not base or base.endswith("/") else f"{base}/"
     store = open_store(root)
-    catalogue = read_catalogue(store, notify, trusted)
+    catalogue = read_catalogue(store, notify, lambda one: site_files(one, base), trusted)
     there = [key.removeprefix(f"{FOLDER}/") for key in store.list(FOLDER)]
     files = site_files(catalogue, base, there)
     stale, outdated = stale_paths(there, files)
     files |= withdrawn_files(outdated, catalogue)
     for path in stale:
-        notify(f"WARNING: nothing in the store stands behind {FOLDER}/{path}, which was published")
+        notify(f"WARNING: nothing in the store stands behind {FOLDER}/{path}")
     written = sum(_write(store, f"{FOLDER}/{path}", content) for path, content in sorted(files.items()))
     notify(f"site: {len(files)} files, {written} of them new or changed")
     return Published(
@@ -164,6 +164,7 @@ def publish(
 def site_files(catalogue: Catalogue, base: str, there: Sequence[str] = ()) -> dict[str, bytes]:
     """Return every file of the site by its path; the index names what of the files `there` nothing stands behind."""
     files: dict[str, bytes] = {}
+    index = "index.html"
     for audit, entries in catalogue.audits.items():
         files[f"{audit}/index.html"] = render_html(audit_page(audit, entries))
         if any(entry.document is not None for entry in entries):
@@ -173,12 +174,13 @@ def site_files(catalogue: Catalogue, base: str, there: Sequence[str] = ()) -> di
         if (last := latest(entries)) is not None:
             for name in last.names:
                 files[f"{audit}/latest/{name}"] = last.shown.read(name)
-    files["index.html"] = render_html(front_page(catalogue, stale_paths(there, files)[0]))
     files["feed.json"] = json_feed(catalogue, base)
     files["feed.atom"] = atom_feed(catalogue, base)
     files["robots.txt"] = robots(base)
-    if base:
-        files["sitemap.xml"] = sitemap([path for path in files if path.endswith(".html")], base)
+    pages = [index, *(path for path in files if path.endswith(".html"))]
+    if base or SITEMAP in there:  # one of an earlier address would lead astray
+        files[SITEMAP] = sitemap(pages if base else [], base)
+    files[index] = render_html(front_page(catalogue, stale_paths(there, [*files, index])[0]))
     return files
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from audit_lib.report.content import Content, RateTable, gather
+from audit_lib.report.content import Content, RateTable
 from audit_lib.site.catalogue import Entry
 
 
@@ -42,10 +42,10 @@ def points(entries: list[Entry]) -> list[Point]:
     found: list[Point] = []
     before: Content | None = None
     for entry in reversed(entries):
-        if not entry.stands:
+        content = entry.content
+        if content is None or not entry.stands:
             continue
-        content = gather(entry.run)
-        changes = tuple(_changes(before, content)) if before is not None else ()
+        changes = tuple(_changes(before or content, content))
         found += [_point(entry, content, table, changes) for table in content.headline]
         before = content
     return found

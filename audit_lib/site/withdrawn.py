@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from audit_lib.canonical import pretty_json
@@ -23,32 +23,34 @@ _OTHER: Final = "the latest report of this audit has no such file"
 _SAID: Final = "What was published here is withdrawn. Do not rely on copies of it."
 
 
-def stale_paths(there: Iterable[str], files: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
+def stale_paths(there: Iterable[str], files: Collection[str]) -> tuple[list[str], list[str]]:
     """Return what of the paths on the site nothing stands behind.
 
     Parameters
     ----------
     there : iterable of str
         Paths that lie in the site.
-    files : mapping of str to bytes
-        What the site consists of now.
+    files : collection of str
+        Paths of which the site consists of now.
 
     Returns
     -------
     tuple of two lists of str
-        Of single runs: files, or the whole folder (``AUDIT/WINDOW/DIGEST/``) where nothing of the run is published.
+        Of single runs: files, or the whole folder (``AUDIT/WINDOW/DIGEST/``) where nothing of the run is published;
+        and pages beside the index that are none of the site's (a favicon or a CNAME may lie there).
         And the addresses that are about an audit's latest state.
 
     Examples
     --------
-    >>> stale_paths(["a/w/d/report.html", "a/index.html", "b/index.html"], {"b/index.html": b""})
-    (['a/w/d/'], ['a/index.html'])
+    >>> stale_paths(["a/w/d/report.html", "a/index.html", "b/index.html", "x.html"], ["b/index.html"])
+    (['a/w/d/', 'x.html'], ['a/index.html'])
     """
     runs = {_folder(path) for path in files if path.count("/") > 2}
-    old = [path for path in sorted(there) if path not in files and "/" in path]
-    outdated = [path for path in old if path.count("/") == 1 or path.split("/")[1] == _LATEST]
-    single = [path for path in old if path not in outdated]
-    return sorted({path if _folder(path) in runs else _folder(path) for path in single}), outdated
+    old = [path for path in sorted(there) if path not in files]
+    outdated = [path for path in old if path.count("/") == 1 or path.split("/")[1:2] == [_LATEST]]
+    single = [path for path in old if path not in outdated and ("/" in path or path.endswith(".html"))]
+    whole = {path for path in single if "/" in path and _folder(path) not in runs}
+    return sorted({_folder(path) if path in whole else path for path in single}), outdated
 
 
 def withdrawn_files(paths: Iterable[str], catalogue: Catalogue) -> dict[str, bytes]:

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote, unquote, urlsplit
@@ -96,6 +96,15 @@ class LocalStore:
             for folder, _, names in os.walk(start)
             for name in names
             if not name.startswith(TEMPORARY)
+        )
+
+    def links(self) -> Sequence[str]:
+        """Return the keys of symbolic links, sorted; `list` goes through none that leads to a folder."""
+        return sorted(
+            path.relative_to(self._folder).as_posix()
+            for folder, folders, names in os.walk(self._folder)
+            for name in (*folders, *names)
+            if (path := Path(folder) / name).is_symlink()
         )
 
     def size(self, key: str) -> int:

@@ -120,6 +120,22 @@ class TestHonest:
         assert verification.ok
         assert verification.notes == (".DS_Store: not part of the evidence; ignored",)
 
+    def test_a_note_steers_no_terminal(self, bundle: Path) -> None:
+        (bundle / "x\x1b[2J\nVERIFIED").write_bytes(b"x")
+        text = hashes_only(bundle).summary()
+        assert "\x1b" not in text and r"  note: x\x1b[2J\nVERIFIED: not part" in text
+
+    def test_symbolic_links_are_noted(self, bundle: Path, tmp_path: Path) -> None:
+        page = bundle / "report/report.html"
+        page.rename(tmp_path / "elsewhere.html")
+        page.symlink_to(tmp_path / "elsewhere.html")
+        (bundle / "more").symlink_to(tmp_path, target_is_directory=True)
+        verification = hashes_only(bundle)
+        linked = "a symbolic link, which may lead out of the run: "
+        assert verification.ok and verification.notes == (f"{linked}more", f"{linked}report/report.html")
+        (tmp_path / "elsewhere.html").unlink()
+        assert found(hashes_only(bundle), "report/report.html", "missing")
+
     def test_other_software_is_noted(self, bundle: Path) -> None:
         path = bundle / "evidence/manifest.json"
         manifest = json.loads(path.read_bytes())

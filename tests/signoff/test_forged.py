@@ -185,6 +185,8 @@ def of_the_predicate(**changes: Any) -> Change:
     of_the_predicate(auditor="Ada\n\x1b[2JVERIFIED"),
     of_the_predicate(organisation="\u202eLLP"),
     of_the_predicate(account="\u2066x"),
+    of_the_predicate(auditor="Ada Auditor\u3164"),
+    of_the_predicate(auditor="\u200d"),
     of_the_predicate(signed_at="2126-11-21T00:00:00"),
     of_the_predicate(signed_at="yesterday"),
     of_the_predicate(more="words"),
@@ -239,14 +241,31 @@ def test_whatever_lies_there_is_a_finding_and_stops_no_site(run: Run, name: str,
     {"organisation": "\udcff"},
     {"remarks": "well\x1b[2J"},
     {"account": "a\tb"},
+    {"auditor": "Ada\u3164"},
+    {"auditor": "\u115f\u1160Ada"},
+    {"organisation": "LLP\uffa0"},
+    {"organisation": "L\u2800LP"},
+    {"remarks": "\u034f"},
 ])  # fmt: skip
 def test_names_that_do_not_show_as_they_are_cannot_be_signed(run: Run, changes: dict[str, str]) -> None:
     (what,) = changes
     key = own_key(run)
-    with pytest.raises(InputError, match=f"{what}: holds a control or formatting character"):
+    with pytest.raises(InputError, match=f"{what}: holds a control, formatting or invisible character"):
         sign_off(run, answers(run, **changes), key, supersede="why")
     with pytest.raises(InputError, match="reason to supersede: holds a control"):
         sign_off(run, answers(run), key, supersede="why\x1b")
+
+
+def test_a_name_is_not_taken_for_what_the_check_says(run: Run) -> None:
+    name = 'Ada Auditor", signed with a key given as trusted'
+    sign_off(run, answers(run, auditor=name), own_key(run), supersede="the name", at=AT + timedelta(days=2))
+    line = verify_sign_offs(run).lines[-1]
+    assert line.startswith(
+        'signed by "Ada Auditor\\", signed with a key given as trusted", "Independent LLP", on '
+    )
+    publish(run.store.root)
+    (item,) = json.loads((Path(run.store.root) / "site/feed.json").read_bytes())["items"]
+    assert item["_audit"]["status"].startswith('signed by "Ada Auditor\\", signed with')
 
 
 def test_names_of_any_script_and_remarks_of_many_lines_can_be_signed(run: Run) -> None:

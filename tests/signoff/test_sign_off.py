@@ -29,6 +29,7 @@ from audit_lib.signoff import (
     verify_signed,
 )
 from audit_lib.signoff.keys import key_id
+from audit_lib.site import publish
 from tests.archive.cases import do, new_run
 
 AT = datetime(2126, 2, 2, 9, 30, tzinfo=UTC)  # later than any seal of a test
@@ -223,7 +224,7 @@ def test_evidence_and_sign_offs_have_one_verdict(
     )
     assert main(["verify", other.uri]) == 0
     before = capsys.readouterr().out
-    assert before.startswith("VERIFIED  ") and "not signed" in before
+    assert before.startswith(f"VERIFIED, not signed  {other.uri}\n")
     shutil.copytree(Path(run.uri) / "signoff", Path(other.uri) / "signoff")
     assert verify(other.uri).ok
     assert main(["verify", other.uri]) == 1
@@ -243,6 +244,29 @@ def test_taking_the_last_statement_away_is_only_seen_by_its_digest(run: Run, key
     signed(run, key)
     shutil.rmtree(Path(run.uri) / "signoff")
     assert verify_sign_offs(run).summary().startswith("not signed")
+
+
+def test_who_gives_keys_expects_a_signature(run: Run, key: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """That a whole sign-off was taken away nothing in the run shows; whoever has the auditor's key knows better."""
+    signed(run, key)
+    trusted = load_public_key(Path(f"{key}.pub"))
+    assert verify_signed(run.uri, [trusted]).ok
+    shutil.rmtree(Path(run.uri) / "signoff")
+    assert main(["verify", run.uri, "--trust", f"{key}.pub"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("NOT VERIFIED: 1 finding") and "finding: signoff: no auditor has signed" in out
+    assert verify_signed(run.uri).ok and verify_signed(run.uri, [trusted], allow_unsigned=True).ok
+    assert publish(run.store.root, trusted=[trusted]).left_out == (), "the site shows it as not signed"
+
+
+def test_a_date_that_is_still_to_come_is_noted(
+    run: Run, key: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    signed(run, key)
+    note = "signoff/1: says that it was signed 2126-02-02 09:30:00+00:00, which is after this machine's clock"
+    assert main(["verify", run.uri]) == 0
+    assert f"  note: {note}\n" in capsys.readouterr().out
+    assert verify_sign_offs(run, now=AT).notes == ()
 
 
 def test_taking_the_first_of_two_statements_away_is_found(run: Run, key: Path) -> None:

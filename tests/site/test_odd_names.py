@@ -16,6 +16,7 @@ from audit_lib.check.pdf_tables import _name_encodings
 from audit_lib.report import pdf
 from audit_lib.run import Run
 from audit_lib.signoff import Answers, attestations, generate_key, load_private_key, sign_off
+from audit_lib.signoff.statement import quoted
 from audit_lib.site import publish
 from tests.archive.cases import applicants, do, new_run
 from tests.site.test_site import AT
@@ -121,7 +122,7 @@ def test_feeds_can_be_read_and_say_them_as_they_are(site: tuple[Path, Run]) -> N
     name = "{http://www.w3.org/2005/Atom}"
     (entry,) = atom.findall(f"{name}entry")
     assert str(entry.findtext(f"{name}title")).startswith(TEXT + "\N{REPLACEMENT CHARACTER}" * 3)
-    assert f"signed by Ada {TEXT}" in str(entry.findtext(f"{name}summary"))
+    assert f"signed by {quoted(f'Ada {TEXT}')} on " in str(entry.findtext(f"{name}summary"))
     (item,) = json.loads((root / "feed.json").read_bytes())["items"]
     assert item["title"].startswith(run.spec.title)
     assert item["_audit"]["signatures"][0]["auditor"] == f"Ada {TEXT}"

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from audit_lib.canonical import pretty_json
 from audit_lib.cli.main import main
 from audit_lib.errors import InputError
 from audit_lib.policies import load_policy
@@ -26,7 +27,7 @@ from audit_lib.signoff import (
     sign_off,
 )
 from audit_lib.site import publish
-from tests.archive.cases import applicants, do, new_run
+from tests.archive.cases import applicants, do, new_run, reseal
 from tests.report.axe import assert_accessible, needs_axe
 
 NEXT = Window.parse("2026-01-12", "2026-01-19")
@@ -162,6 +163,31 @@ def test_a_run_whose_evidence_does_not_hold_is_left_out_and_named(
     assert "NOT PUBLISHED small/20260112" in capsys.readouterr().out
     assert not list((store / "site" / "small").glob("20260112*"))
     assert "Runs that are not shown" in pages(store)["index.html"]
+
+
+@pytest.mark.parametrize(("name", "place"), [
+    ("metrics/metrics.json", ("demographics", "unknown_values")),
+    ("report/report.json", ("inputs",)),
+    ("report/report.json", ("measured_at",)),
+])  # fmt: skip
+def test_a_run_of_which_no_page_can_be_made_stops_no_other(
+    store: Path, name: str, place: tuple[str, ...]
+) -> None:
+    """Whoever owns the store can make all digests agree with a file that is none."""
+    (uri,) = (store / "small").glob("20260112*/*")
+    document = json.loads((uri / name).read_bytes())
+    *outer, last = place
+    inner = document
+    for key in outer:
+        inner = inner[key]
+    inner[last] = None
+    (uri / name).write_bytes(pretty_json(document))
+    reseal(uri)
+    (reason,) = publish(str(store)).left_out
+    assert reason.startswith(f"small/{uri.parent.name}/{uri.name}: cannot be read")
+    page = pages(store)["index.html"]
+    assert "Runs that are not shown" in page and uri.name in page
+    assert "2026-01-05 to 2026-01-12" in pages(store)["small/trend.html"]
 
 
 def test_a_failed_audit_is_listed_without_a_report(

@@ -103,6 +103,21 @@ def test_a_machine_that_signs_may_make_no_pdf(tmp_path: Path, monkeypatch: pytes
     assert not (tmp_path / "store/site/small/latest/report.pdf").exists()
 
 
+def test_a_file_beside_the_index_that_is_none_of_the_site_is_named(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = ["--store", str(store)]
+    assert main(["publish", *root, "--base", "https://one.example.org/"]) == 0
+    assert main(["publish", *root]) == 0, "its own files are none"
+    assert "one.example.org" not in (store / "site/sitemap.xml").read_text(), "the address it had"
+    (store / "site/evil.html").write_text("all is well")
+    capsys.readouterr()
+    assert main(["publish", *root]) == 1
+    assert "NOTHING BEHIND site/evil.html: " in capsys.readouterr().out
+    assert "evil.html" in pages(store)["index.html"]
+    assert (store / "site/evil.html").read_text() == "all is well"
+
+
 def test_feeds_of_two_sites_are_two(store: Path) -> None:
     ids = []
     for host in ("one", "two"):
