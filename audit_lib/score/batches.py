@@ -12,6 +12,7 @@ found again by the digest of its lines, which its metadata holds, and never paid
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -20,11 +21,10 @@ from typing import Any, Final
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import BackendError
+from audit_lib.score.batch_provider import ENDPOINT, TWICE, NotThereError, Provider, UnsureError, may_heal
 from audit_lib.store import Store
 
-_UNDER_WAY: Final = ("validating", "in_progress", "finalizing", "cancelling")
 _MARK: Final = "audit_lines_sha256"
-_ENDPOINT: Final = "/v1/chat/completions"
 _MOST_REFUSALS: Final = 3
 
 
@@ -56,8 +56,8 @@ class Batches:
 
     Parameters
     ----------
-    client : openai.OpenAI
-        The official client.
+    provider : Provider
+        Who works them off.
     store, folder : Store, str
         Where ids are kept.
     retries : int
@@ -66,23 +66,27 @@ class Batches:
         Most lines in a batch.
     window : str
         ``completion_window`` of a batch.
+    pause : float
+        Seconds before a batch that was perhaps made is looked for again.
     notify : callable
         Tells people about progress.
     """
 
     def __init__(
         self,
-        client: Any,
+        provider: Provider,
         store: Store,
         folder: str,
         *,
         retries: int,
         size: int,
         window: str,
+        pause: float,
         notify: Callable[[str], None],
     ) -> None:
-        self._client, self._store, self._folder = client, store, folder
-        self._retries, self._size, self._window, self._notify = retries, size, window, notify
+        self._provider, self._store, self._folder = provider, store, folder
+        self._retries, self._size, self._window = retries, size, window
+        self._pause, self._notify = pause, notify
         self._collected: dict[str, dict[str, dict[str, Any]]] = {}
 
     def step(self, bodies: Mapping[str, dict[str, Any]]) -> Step:
@@ -110,7 +114,7 @@ class Batches:
             if batch_id is None:
                 continue
             tried.update(lines)
-            found = self._results(batch_id, number, len(failed))
+            found = self._results(batch_id, lines, number, len(failed))
             if found is None:
                 under_way[batch_id] = lines
             else:
@@ -166,23 +170,30 @@ class Batches:
         return batch_id
 
     def _find(self, mark: str) -> str | None:
-        for batch in self._client.batches.list(limit=100):
-            if (batch.metadata or {}).get(_MARK) == mark:
-                self._notify(f"batch {batch.id} was made before a restart; going on from it")
-                return str(batch.id)
-        return None
+        if (batch_id := self._provider.find(_MARK, mark)) is not None:
+            self._notify(f"batch {batch_id} was made before; going on from it")
+        return batch_id
 
     def _make(self, bodies: Mapping[str, dict[str, Any]], mark: str) -> str:
         content = b"".join(
-            canonical_json({"custom_id": i, "method": "POST", "url": _ENDPOINT, "body": body}) + b"\n"
+            canonical_json({"custom_id": i, "method": "POST", "url": ENDPOINT, "body": body}) + b"\n"
             for i, body in bodies.items()
         )
-        file = self._client.files.create(file=("audit.jsonl", content), purpose="batch")
-        batch = self._client.batches.create(
-            input_file_id=file.id, endpoint=_ENDPOINT, completion_window=self._window, metadata={_MARK: mark}
-        )
-        self._notify(f"batch {batch.id}: {len(bodies)} lines submitted")
-        return str(batch.id)
+        file_id = self._provider.upload(content)
+        try:
+            batch_id = self._provider.make(file_id, self._window, {_MARK: mark})
+        except UnsureError as unsure:
+            # Asked for once more it might be made, and paid, twice. A list may lag behind what was made.
+            with contextlib.suppress(BackendError):
+                for pause in (0.0, self._pause):
+                    self._provider.pause(pause)
+                    if (found := self._find(mark)) is not None:
+                        return found
+            raise BackendError(
+                f"{unsure}; perhaps a batch was made all the same: the next run looks for it before it makes one"
+            ) from None
+        self._notify(f"batch {batch_id}: {len(bodies)} lines submitted")
+        return batch_id
 
     def _failure(self, number: int) -> str:
         return f"{self._folder}/{number:04d}.failed.json"
@@ -197,35 +208,28 @@ class Batches:
             f"{said}; run it again to submit its lines anew ({before + 1} of {_MOST_REFUSALS})"
         )
 
-    def _results(self, batch_id: str, number: int, failed: int) -> dict[str, dict[str, Any]] | None:
+    def _results(
+        self, batch_id: str, lines: Sequence[str], number: int, failed: int
+    ) -> dict[str, dict[str, Any]] | None:
         """Return the lines of a batch that is done, also of one that expired or was cancelled; else None."""
         if batch_id in self._collected:
             return self._collected[batch_id]
-        import openai
-
         try:
-            batch = self._client.batches.retrieve(batch_id)
-        except openai.NotFoundError:
+            batch = self._provider.look(batch_id)
+        except NotThereError:
             raise self._refused(batch_id, number, failed, "the provider does not know it any more") from None
-        if batch.status in _UNDER_WAY:
+        if not batch.done:
             return None
         if batch.status == "failed":
-            faults = getattr(batch.errors, "data", None) or []
-            codes = ", ".join(sorted({str(fault.code) for fault in faults})) or "no code"
+            codes = ", ".join(batch.codes) or "no code"
             raise self._refused(batch_id, number, failed, f"refused as a whole ({codes})")
-        results: dict[str, dict[str, Any]] = {}
-        for file_id in (batch.error_file_id, batch.output_file_id):
-            if file_id:
-                try:
-                    results |= _lines(self._client.files.content(file_id).read())
-                except openai.NotFoundError:
-                    raise self._refused(
-                        batch_id, number, failed, "the provider does not have its answers any more"
-                    ) from None
-        counts = (
-            f"{len(results)} of {batch.request_counts.total}" if batch.request_counts else str(len(results))
-        )
-        self._notify(f"batch {batch_id}: {batch.status}, {counts} lines")
+        try:
+            results = self._provider.lines(batch.files, frozenset(lines))
+        except NotThereError:
+            raise self._refused(
+                batch_id, number, failed, "the provider does not have its answers any more"
+            ) from None
+        self._notify(f"batch {batch_id}: {batch.status}, {len(results)} of {len(lines)} lines")
         self._collected[batch_id] = results
         return results
 
@@ -242,16 +246,4 @@ def status_of(line: Mapping[str, Any]) -> tuple[int, str]:
 
 def _may_heal(line: Mapping[str, Any]) -> bool:
     status, _ = status_of(line)
-    return status in (0, 408, 409, 429) or status >= 500
-
-
-def _lines(content: bytes) -> dict[str, dict[str, Any]]:
-    """Return the lines of an output or error file by custom id; one that does not parse is lost."""
-    found: dict[str, dict[str, Any]] = {}
-    for text in content.splitlines():
-        try:
-            line = json.loads(text)
-            found.setdefault(str(line["custom_id"]), line)
-        except (ValueError, TypeError, KeyError):
-            continue
-    return found
+    return line is not TWICE and may_heal(status)

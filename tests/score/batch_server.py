@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from email.parser import BytesParser
 from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,6 +31,9 @@ class BatchServer(ThreadingHTTPServer):
         How often a batch is looked at before it is done.
     stuck : set of str
         Batches that are never done.
+    instead : callable or None
+        May answer in the place of the server, which has done by then what it was asked for: gets the handler
+        and the usual answer's content, and tells whether it has answered.
     """
 
     daemon_threads = True
@@ -40,6 +45,7 @@ class BatchServer(ThreadingHTTPServer):
         self.fates: list[str] = []
         self.looks = 2
         self.stuck: set[str] = set()
+        self.instead: Callable[[_Handler, Any], bool] | None = None
         self.files: dict[str, bytes] = {}
         self.batches: dict[str, dict[str, Any]] = {}
         self.looked: Counter[str] = Counter()
@@ -161,6 +167,11 @@ class _Handler(BaseHTTPRequestHandler):
         return False
 
     def _send(self, status: int, content: Any) -> None:
+        if self.server.instead is None or not self.server.instead(self, content):
+            self.send(status, content)
+
+    def send(self, status: int, content: Any) -> None:
+        """Send an answer as it is."""
         body = content if isinstance(content, bytes) else json.dumps(content).encode()
         self.send_response(status)
         self.send_header(
@@ -169,6 +180,25 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def drip(self, part: str) -> None:
+        """Send an answer whose head or body comes byte by byte and never ends."""
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", "100000")
+        if part == "body":
+            self.end_headers()
+        else:
+            self.flush_headers()
+            self.wfile.write(b"X-Long: ")
+        with suppress(OSError):
+            while self.wfile.write(b" "):
+                time.sleep(0.05)
+
+    def cut(self) -> None:
+        """End the connection without an answer."""
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
 
     def log_message(self, *arguments: object) -> None:
         pass

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
-from audit_lib.errors import SpecError
+from audit_lib.errors import BackendError, SpecError
 from audit_lib.records import Status
 from audit_lib.score.answer_size import PLAIN, bounded
 from audit_lib.score.asker import FailedError, TryAgainError, TurnedAwayError
@@ -17,6 +16,7 @@ from audit_lib.score.backends import Options, backend, parse_options
 from audit_lib.score.chat import Chat, ChatOptions
 from audit_lib.score.cost import Usage
 from audit_lib.score.credentials import read_variable
+from audit_lib.score.error_codes import safe_code
 from audit_lib.score.limiter import Allotment, Limiter
 from audit_lib.score.limits import retry_after
 from audit_lib.score.packs import Pack
@@ -101,14 +101,35 @@ def require_client(name: str) -> None:
         raise SpecError(f"model.backend: {name} needs the package openai; install audit-lib[openai]")
 
 
-async def connect(key: str, options: ChatOptions) -> Any:
-    """Return the official client, made in the loop that uses it."""
+async def connect(
+    key: str, options: ChatOptions, check: Callable[[Any], Awaitable[None]] | None = None
+) -> Any:
+    """Return the official client, made in the loop that uses it; `check` looks at each answer's size.
+
+    Raises
+    ------
+    BackendError
+        If a proxy of the environment is none.
+    """
+    import httpx2
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
     for name in ("openai", "httpx2", "httpcore2"):
         # At the level DEBUG they log whole prompts, which are about people.
         logger = logging.getLogger(name)
         logger.setLevel(max(logger.getEffectiveLevel(), logging.INFO))
+    try:
+        # A redirect would carry prompts, which are about people, to a host that the spec does not name.
+        http_client = DefaultAsyncHttpxClient(
+            timeout=options.timeout,
+            follow_redirects=False,
+            event_hooks={"response": [check or bounded(options.max_answer_bytes)]},
+        )
+    except (ValueError, ImportError, httpx2.InvalidURL):
+        raise BackendError(
+            "the environment names a proxy that cannot be used; mend or unset HTTP_PROXY, HTTPS_PROXY, ALL_PROXY "
+            "and NO_PROXY"
+        ) from None
     # Retries are ours: the client's own know neither our limits nor our deadlines.
     return AsyncOpenAI(
         api_key=key,
@@ -116,18 +137,8 @@ async def connect(key: str, options: ChatOptions) -> Any:
         timeout=options.timeout,
         max_retries=0,
         default_headers=PLAIN,
-        # A redirect would carry prompts, which are about people, to a host that the spec does not name.
-        http_client=DefaultAsyncHttpxClient(
-            timeout=options.timeout,
-            follow_redirects=False,
-            event_hooks={"response": [bounded(options.max_answer_bytes)]},
-        ),
+        http_client=http_client,
     )
-
-
-def safe_code(code: object) -> str:
-    """Return an API error's code if it looks like one; other texts may repeat the prompt or the key."""
-    return str(code) if re.fullmatch(r"[a-z_]{1,64}|\d{3}", str(code)) else "no code"
 
 
 class _Asker:

@@ -11,14 +11,18 @@ from pydantic import Field
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import BackendError, StillWaitingError
+from audit_lib.score.answer_size import bounded
 from audit_lib.score.backends import Options, backend, parse_options
-from audit_lib.score.backends.openai import KEY_OPTION, require_client, safe_code
+from audit_lib.score.backends.openai import KEY_OPTION, connect, require_client
+from audit_lib.score.batch_provider import TWICE, Provider
 from audit_lib.score.batches import Batches, Step, status_of
 from audit_lib.score.chat import Chat, ChatOptions
 from audit_lib.score.cost import NOTHING, Usage
 from audit_lib.score.credentials import masked, read_variable
+from audit_lib.score.error_codes import safe_code
 from audit_lib.score.limiter import Allotment, Limiter
 from audit_lib.score.packs import Pack
+from audit_lib.score.remote import Conversation
 from audit_lib.score.requests import Kind, Request, Response
 from audit_lib.spec import Model
 
@@ -33,6 +37,8 @@ class OpenAIBatchOptions(ChatOptions):
 
 _CLIENT_ONLY = frozenset({"batch_size", "completion_window", "poll"})
 _LOOK_S = 0.5
+_LONGEST_LAG_S = 5.0
+"""That a list of batches is behind, as far as a process waits for it; the next one looks again."""
 
 
 @backend("openai_batch")
@@ -41,7 +47,11 @@ class OpenAIBatch:
 
     Ids of batches are kept in the store: a process that was stopped goes on from the batches that it made.
     Answers of a batch that expired or was cancelled are kept; the lines without one, and those that met a
-    fault of the server, are asked again in a new batch, at most `retries` times.
+    fault of the server, are asked again in a new batch, at most `retries` times. A line that one batch answers
+    twice and differently is a row with status ``error``.
+
+    `timeout` is of one call, `deadline` of a call with its attempts and of a file's way up or down, and
+    `max_answer_bytes` of an answer or of a line in a file of answers: a longer line is lost.
     """
 
     Options: ClassVar[type[Options]] = OpenAIBatchOptions
@@ -82,8 +92,6 @@ class OpenAIBatch:
         BackendError
             If the key or a batch is refused, nothing answers, or a limit is reached.
         """
-        import openai
-
         lines: dict[str, dict[str, Any]] = {}
         calls: list[tuple[Request, list[str]]] = []
         for request in (request for pack in packs for request in pack):
@@ -95,39 +103,29 @@ class OpenAIBatch:
         if not limiter.budget.fits(total):
             raise limiter.budget.exceeded(0, len(calls))
         key = read_variable(self.options.api_key_env, KEY_OPTION)
-        client = openai.OpenAI(
-            api_key=key,
-            base_url=self.options.base_url,
-            timeout=self.options.timeout,
-            max_retries=self.options.retries,
-            http_client=openai.DefaultHttpxClient(timeout=self.options.timeout, follow_redirects=False),
-        )
-        try:
-            for response in self._work_off(client, limiter, calls, lines):
-                limiter.budget.remember(
-                    Usage(prompt=response.prompt_tokens, completion=response.completion_tokens)
-                )
-                yield masked(response, [key])
-        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-            raise BackendError(
-                f"{self.options.base_url}: HTTP {error.status_code}, the key in {self.options.api_key_env} is refused"
-            ) from None
-        except openai.APIStatusError as error:
-            code = safe_code(getattr(error, "code", None))
-            raise BackendError(
-                f"{self.options.base_url}: HTTP {error.status_code} ({code}) to a batch; run it again"
-            ) from None
-        except openai.APIConnectionError:
-            raise BackendError(f"{self.options.base_url}: no connection; run it again") from None
-        finally:
-            client.close()
+        with Conversation(self.options.base_url, limiter, [key], self._allotment.idle) as conversation:
+            client = conversation.run(connect(key, self.options, self._check_size))
+            provider = Provider(conversation, client, self.options, limiter, key)
+            try:
+                for response in self._work_off(provider, limiter, calls, lines):
+                    limiter.budget.remember(
+                        Usage(prompt=response.prompt_tokens, completion=response.completion_tokens)
+                    )
+                    yield masked(response, [key])
+            finally:
+                conversation.end(client.close())
 
     def close(self) -> None:
         """Nothing is held between calls of `score`."""
 
+    async def _check_size(self, response: Any) -> None:
+        """Bound an answer; a file of answers holds one for each line, and its lines are bounded as they come."""
+        lines = self.options.batch_size if response.request.url.path.endswith("/content") else 1
+        await bounded(self.options.max_answer_bytes * lines)(response)
+
     def _work_off(
         self,
-        client: Any,
+        provider: Provider,
         limiter: Limiter,
         calls: list[tuple[Request, list[str]]],
         lines: dict[str, dict[str, Any]],
@@ -136,12 +134,13 @@ class OpenAIBatch:
         if allotment.store is None:
             raise BackendError("openai_batch needs a store to note its batches in; score a run")
         batches = Batches(
-            client,
+            provider,
             allotment.store,
             allotment.folder,
             retries=options.retries,
             size=options.batch_size,
             window=options.completion_window,
+            pause=min(options.poll, _LONGEST_LAG_S),
             notify=allotment.notify,
         )
         while True:
@@ -170,7 +169,10 @@ class OpenAIBatch:
         bodies = []
         attempts = max(1, *(step.tried[i] for i in custom_ids))
         for i in custom_ids:
-            status, code = status_of(step.results[i]) if i in step.results else (0, "no line")
+            if step.results.get(i) is TWICE:
+                detail = "its batch answered it twice and differently (duplicate custom_id)"
+                return self._chat.response(request, status="error", detail=detail, attempts=attempts)
+            status, code = status_of(step.results[i]) if i in step.results else (0, "no_line")
             if status == 0:
                 detail = f"its batch gave no answer ({safe_code(code)})"
                 return self._chat.response(request, status="error", detail=detail, attempts=attempts)

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from audit_lib.errors import BackendError, StillWaitingError
-from audit_lib.records import from_parquet
 from audit_lib.score import score_shard
 from audit_lib.score.limits import without_waiting
 from audit_lib.store import LocalStore
+from tests.score.batch_cases import good, run_of, table
 from tests.score.batch_server import BatchServer, batch_server
 from tests.score.cases import messages, run_with, variant
 from tests.score.conftest import SECRET
@@ -26,29 +26,11 @@ from tests.specs import REPOSITORY
 pytest.importorskip("openai", reason="openai is not installed")
 
 
-def good(body: dict[str, Any], asked: int) -> tuple[int, Any]:
-    word = body["messages"][1]["content"].split()[0]
-    top = {" Yes": -1.0 - int(word[1:]) / 100, " No": -2.0, "x": -12.0}
-    return 200, json.loads(completion(top, more={"system_fingerprint": "fp"})[2])
-
-
 @pytest.fixture
 def serve(monkeypatch) -> Iterator[Callable[..., BatchServer]]:
     monkeypatch.setenv("TEST_API_KEY", SECRET)
     with ExitStack() as servers:
         yield lambda answer=good: servers.enter_context(batch_server(answer, SECRET))
-
-
-def run_of(folder, server: BatchServer, count: int, score: dict[str, Any] | None = None, **options: Any):
-    folder.mkdir(exist_ok=True)
-    options = {"api_key_env": "TEST_API_KEY", "base_url": server.url, "poll": 0.01, "retries": 2, **options}
-    rows = [variant(f"w{i:02}", messages=messages(f"w{i:02} asks")) for i in range(count)]
-    model = {"backend": "openai_batch", "name": "model-1", "options": options}
-    return run_with(folder, rows, model=model, score={"shards": 1, **(score or {})})
-
-
-def table(run):
-    return from_parquet(score_shard(run, 0).artefacts["scores.parquet"]).set_index("variant_id")
 
 
 def test_a_batch_is_submitted_polled_and_collected(tmp_path, serve):
@@ -285,7 +267,7 @@ def test_what_a_provider_has_deleted_is_submitted_anew_by_the_next_run_and_not_f
 ):
     server = serve()
     server.looks = 10**9
-    run = run_of(tmp_path, server, 3, shard_deadline=0.2)
+    run = run_of(tmp_path, server, 3, shard_deadline=1.5)
     with pytest.raises(BackendError, match="shard_deadline is over"):
         score_shard(run, 0)
     server.looks = 0
