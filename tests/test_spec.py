@@ -103,6 +103,9 @@ def test_every_fault_is_named_at_once() -> None:
         ("a: 2026-13-01", "not YAML"),
         ("seed: 1\nseed: 2", r"line 2: the key 'seed' is given twice"),
         ("a:\n- {b: 1, b: 1}", r"line 2: the key 'b' is given twice"),
+        ('a: 1\nb: ["x \\ud83d"]', "line 2: half of a surrogate pair"),
+        ('a: 1\n"\\ude00": 1', "line 2: half of a surrogate pair"),
+        ("a: " + "[" * 5000, "nested too deep"),
     ],
 )
 def test_a_file_that_is_no_spec(text: str, message: str) -> None:

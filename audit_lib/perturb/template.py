@@ -105,6 +105,11 @@ def read_template(content: bytes) -> list[dict[str, str]]:
             )
         if not isinstance(message["content"], str):
             raise SpecError(f"prompt.template: the content of message {number} is not a text")
+        if message["content"] != message["content"].encode(errors="replace").decode():
+            raise SpecError(
+                f"prompt.template: message {number} holds half of a surrogate pair (\\ud800 to \\udfff alone), which "
+                "no text holds; write the character itself"
+            )
     read = [{"role": message["role"], "content": message["content"].rstrip("\n")} for message in messages]
     if is_reply(read[0]) or is_reply(read[-1]):
         raise SpecError(

@@ -50,5 +50,14 @@ def values_at(document: Any, paths: Mapping[str, tuple[str | int, ...]]) -> dict
 
 
 def instant(seconds: float) -> datetime:
-    """Return the instant of a Unix time."""
-    return _EPOCH + timedelta(microseconds=round(seconds * 1_000_000))
+    """Return the instant of a Unix time.
+
+    Raises
+    ------
+    ValueError
+        If it lies beyond the years 1 to 9999.
+    """
+    try:
+        return _EPOCH + timedelta(microseconds=round(seconds * 1_000_000))
+    except OverflowError:
+        raise ValueError("a time beyond the year 9999") from None

@@ -33,7 +33,11 @@ def openai_batch(spec: AuditSpec) -> Callable[[Record], list[Row]]:
             raise CorruptFileError(
                 f"{record.where}: not a line of a batch's output (custom_id with response or error)"
             )
-        values = {"prompt_id": line["custom_id"], "position": ONE_POSITION, **_answer(line)}
+        try:
+            answer = _answer(line)
+        except ValueError as error:
+            raise CorruptFileError(f"{record.where}: created is {error}; write the file again") from None
+        values = {"prompt_id": line["custom_id"], "position": ONE_POSITION, **answer}
         return read(Record({**values, **values_at(line, paths)}, record.where))
 
     return rows

@@ -15,6 +15,11 @@ from audit_lib.spec import AuditSpec
 
 _OPERATIONS: Final = ("chat", "generate_content", "text_completion")
 _NANOSECONDS: Final = 1e9
+_ODD: Final = (KeyError, TypeError, ValueError, AttributeError)
+
+
+class _OddAnswerError(Exception):
+    """An answer that is not as the conventions have it; its text says which, without the answer."""
 
 
 @SOURCES("otel_genai")
@@ -38,7 +43,9 @@ def otel_genai(spec: AuditSpec) -> Callable[[Record], list[Row]]:
                 for span, attributes in _spans(record.values)
                 if attributes.get("gen_ai.operation.name") in _OPERATIONS
             ]
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except _OddAnswerError as error:
+            raise CorruptFileError(f"{record.where}: {error}") from None
+        except _ODD as error:
             raise CorruptFileError(
                 f"{record.where}: not an export of spans in OTLP/JSON ({type(error).__name__})"
             ) from None
@@ -52,18 +59,29 @@ def _spans(export: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[
     for resource in export["resourceSpans"]:
         shared = _attributes(resource.get("resource") or {})
         for scope in resource["scopeSpans"]:
-            for span in scope["spans"]:
+            for span in scope.get("spans") or ():
                 yield span, shared | _attributes(span)
 
 
 def _values(span: Mapping[str, Any], attributes: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    if not all(isinstance(span[name], str) and span[name] for name in ("traceId", "spanId")):
+        raise ValueError("a span without ids")
+    try:
+        text = _text(span, attributes)
+        json.dumps(text, ensure_ascii=False).encode()  # half of a surrogate pair is JSON and no text
+    except (*_ODD, RecursionError) as error:
+        raise _OddAnswerError(
+            "gen_ai.output.messages (a list of messages with parts) or the event gen_ai.choice (with a message) is not "
+            f"as the semantic conventions have it ({type(error).__name__}); export the spans by those, or leave the "
+            "attribute out of them"
+        ) from None
     model = attributes.get("gen_ai.response.model", attributes.get("gen_ai.request.model"))
     values = {
         "prompt_id": f"{span['traceId']}/{span['spanId']}",
         "position": ONE_POSITION,
         "occurred_at": instant(int(span["startTimeUnixNano"]) / _NANOSECONDS),
         "recorded_model": model,
-        "recorded_response": _text(span, attributes),
+        "recorded_response": text,
     }
     return values | {name: attributes[name] for name in names if name in attributes}
 
@@ -89,7 +107,12 @@ def _decoded(value: Any) -> Any:
 
 
 def _attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
-    return {pair["key"]: _value(pair["value"]) for pair in holder.get("attributes") or ()}
+    return _values_of(holder.get("attributes"))
+
+
+def _values_of(pairs: Any) -> dict[str, Any]:
+    # An attribute without a value is one that is not set.
+    return {pair["key"]: _value(pair.get("value") or {}) for pair in pairs or ()}
 
 
 def _value(wrapped: Mapping[str, Any]) -> Any:
@@ -100,6 +123,6 @@ def _value(wrapped: Mapping[str, Any]) -> Any:
         if kind == "arrayValue":
             return [_value(item) for item in value.get("values") or ()]
         if kind == "kvlistValue":
-            return {pair["key"]: _value(pair["value"]) for pair in value.get("values") or ()}
+            return _values_of(value.get("values"))
         return value
     return None

@@ -91,6 +91,8 @@ class TableFile:
                 ) from None
             except ValueError as error:
                 raise CorruptFileError(f"{where}: not JSON ({error})") from None
+            except RecursionError:
+                raise CorruptFileError(f"{where}: JSON nested too deep to be read") from None
             if not isinstance(values, dict):
                 raise CorruptFileError(f"{where}: a JSON {type(values).__name__}; each line is one object")
             if _HALF.search(line) is not None and _holds_half(values):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 from audit_lib.errors import BackendError
 from audit_lib.score.requests import Response
@@ -17,13 +20,42 @@ NAMED: Final = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SECRET_STEM: Final = re.compile(r"secret|passw|passphrase|credential|authori[sz]|authenti|apikey", re.I)
-_SECRET_WORDS: Final = frozenset({"pwd", "auth", "oauth", "jwt", "bearer"})
-_SECRET_LAST: Final = frozenset({"key", "token", "pass", "accesskey", "accesstoken", "authtoken", "apitoken"})
-_SECRET_OF_HEADERS: Final = frozenset({"cookie", "signature", "session"}) | _SECRET_WORDS | _SECRET_LAST
+_GLUED: Final = frozenset({"accesskey", "accesstoken", "authtoken", "apitoken", "privatekey", "refreshtoken"})
+_SECRET_WORDS: Final = (
+    frozenset({"pwd", "auth", "oauth", "jwt", "bearer"}) | _GLUED | {f"{w}s" for w in _GLUED}
+)
+_SECRET_LAST: Final = frozenset({"key", "token", "pass"})
+_KEYS_TO: Final = (
+    "api",
+    "access",
+    "private",
+    "signing",
+    "encryption",
+    "refresh",
+    "subscription",
+    "ssh",
+    "master",
+)
+_SECRET_PAIRS: Final = frozenset(
+    {(kind, what) for kind in _KEYS_TO for what in ("key", "keys", "token", "tokens")}
+    | {("token", "value"), ("key", "pem"), ("pass", "word"), ("pass", "phrase")}
+)
+_SECRET_OF_HEADERS: Final = (
+    frozenset({"cookie", "signature", "session", "keys"}) | _SECRET_WORDS | _SECRET_LAST
+)
+_AT_THE_START: Final = r"(?<![A-Za-z0-9])"
 _SECRET_VALUE: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk)[-_][A-Za-z0-9]|gh[pousr]_[A-Za-z0-9]{8}|github_pat_[A-Za-z0-9]{8}|xox[abprs]-"
-    r"|AKIA[0-9A-Z]{12}|AIza[\w-]{20}|glpat-[\w-]{10}|hf_[A-Za-z0-9]{16}|eyJ[A-Za-z0-9_-]{8,}\.)"
-    r"|^(?i:bearer|basic)\s+(?=\D*\d|\S{16})[\w.~+/-]{6,}=*$"
+    # Prefixes of well-known issuers. A hyphen alone makes no key: sk-learn is a library.
+    rf"{_AT_THE_START}(?:(?:sk|pk|rk)[-_](?:live|test|proj|ant|or|svcacct|admin)[-_]"
+    r"|sk[-_]\d{3}|(?:sk|pk|rk)[-_](?:[A-Za-z]+[-_]){0,4}(?=[A-Za-z]*\d)[A-Za-z0-9]{10}"
+    r"|gh[pousr]_[A-Za-z0-9]{8}|github_pat_[A-Za-z0-9]{8}|xox[abprs]-|AKIA[0-9A-Z]{12}|AIza[\w-]{20}"
+    r"|glpat-[\w-]{10}|hf_[A-Za-z0-9]{16}|eyJ[A-Za-z0-9_-]{8,}\.)"
+    r"|-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY"
+    r"|://[^/\s:@]*:[^/\s@]+@"
+    # Words after the scheme's: a bearer of news and basic skills are none.
+    r"|^(?i:bearer|basic)\s+(?=\S*\d|\S{16})[\w.~+/-]{6,}=*$"
+    rf"|{_AT_THE_START}(?i:bearer)\s+(?=[^\s\d]*\d)(?=[\d\W]*[A-Za-z])[\w.~+/-]{{8,}}"
+    r"|(?i:authorization)\W{1,4}(?i:bearer\s+|(?:basic|token|api-?key)\s+(?=\S*[\d=]|\S{16}))[\w.~+/-]{6,}"
 )
 _SLOT: Final = re.compile(r"\{\{\s*[a-z_]+\s*\}\}")
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -31,19 +63,24 @@ _OF_THE_CLIENT: Final = ("host", "content-length", "transfer-encoding", "accept-
 _SCHEME: Final = r"(?i:(?:Bearer|Basic|Token|ApiKey|Api-Key|Key|DPoP|Negotiate)\s+)?"
 _WHOLLY_NAMED: Final = re.compile(_SCHEME + NAMED.pattern)
 _COOKIES: Final = re.compile(rf"[\w.-]+={NAMED.pattern}(;\s*[\w.-]+={NAMED.pattern})*")
+_CAPITALS: Final = "capital letters, digits and _, and } at once after them"
 _SHORTEST: Final = 8  # characters; a server without keys takes any word, which texts may hold
+_VARIABLE: Final = re.compile(r"\$\{\s*\w")
 _WRITE: Final = "write ${NAME} and put it into the environment variable NAME"
 
 
 def is_secret_name(name: str) -> bool:
     """Whether a field of this name holds a secret, by its words: those of ``apiToken`` are api and token.
 
-    Some words say so wherever they stand (auth, secret), others as the last one: a ``pass_mark`` is none.
+    Some words say so wherever they stand (auth, secret), as some pairs do (access key), others as the last one: a
+    ``pass_mark`` is none.
 
     Examples
     --------
     >>> [is_secret_name(name) for name in ("api_key", "clientSecret", "X-Pass", "pwd", "apiToken2", "key")]
     [True, True, True, True, True, True]
+    >>> [is_secret_name(name) for name in ("X-Api-Keys", "access_key_id", "tokenValue", "private_key_pem")]
+    [True, True, True, True]
     >>> [is_secret_name(name) for name in ("max_tokens", "keyboard", "key_skills", "author", "cache_prompt")]
     [False, False, False, False, False]
     """
@@ -51,6 +88,7 @@ def is_secret_name(name: str) -> bool:
     return (
         _SECRET_STEM.search(name) is not None
         or not _SECRET_WORDS.isdisjoint(words)
+        or not _SECRET_PAIRS.isdisjoint(pairwise(words))
         or (bool(words) and words[-1] in _SECRET_LAST)
     )
 
@@ -60,12 +98,14 @@ def _words(name: str) -> list[str]:
 
 
 def looks_secret(value: str) -> bool:
-    """Whether a text has the form of a key.
+    """Whether a text has the form of a key, or holds one: a PEM block, a URL's password, a bearer's token.
 
     Examples
     --------
     >>> [looks_secret(v) for v in ("sk-live-12", "Bearer abc123", "Bearer ${KEY}", "task-based", "Basic skills")]
     [True, True, False, False, False]
+    >>> [looks_secret(v) for v in ("see https://me:pw@host/x", "https://host:8443/@me", "sk-learn")]
+    [True, False, False]
     """
     return bool(_SECRET_VALUE.search(value))
 
@@ -76,9 +116,9 @@ def check_header(name: str, value: str) -> None:
     Raises
     ------
     ValueError
-        If a name or value holds what no header can carry, or the client writes that header itself. If a header
+        If a name or value holds what no header can carry, or the client writes that header itself. If one
         for credentials holds anything but a scheme's word and ``${NAME}`` (a cookie: pairs of a name and
-        ``${NAME}``), or another one what looks like a key.
+        ``${NAME}``), or another one what looks like a key, or ``${`` without the name of a variable.
     """
     if _TOKEN.fullmatch(name) is None:
         raise ValueError("the name of a header is letters, digits and - or _, without spaces")
@@ -95,13 +135,16 @@ def check_header(name: str, value: str) -> None:
             )
     elif looks_secret(value):
         raise ValueError(f"the value of {name} looks like a secret; {_WRITE}")
+    elif _VARIABLE.search(NAMED.sub("", value)):
+        raise ValueError(f"{name} holds ${{ without the name of a variable: {_CAPITALS}")
 
 
 def check_fields(content: Any, *, named: bool = False) -> None:
     """Check that no field of a JSON value holds a secret; with `named`, ``${NAME}`` may stand for one.
 
     What is inside of a field with a secret's name is one too, apart from true, false, null and the slots of a
-    template, such as ``{{user}}``.
+    template, such as ``{{user}}``. Where nothing would be filled in, ``${NAME}`` is refused too: it would be sent as
+    it stands.
 
     Raises
     ------
@@ -118,6 +161,25 @@ def check_fields(content: Any, *, named: bool = False) -> None:
             bad = bad or not (isinstance(value, str) and _SLOT.fullmatch(value))
         if bad and not (named and isinstance(value, str) and NAMED.fullmatch(value)):
             raise ValueError(f"{secret[-1] if secret else '.'.join(path)} looks like a secret; {instead}")
+        _check_variable(path, value, named)
+
+
+def _check_variable(path: tuple[str, ...], value: Any, named: bool) -> None:
+    """Check that a field does not name a variable where none is filled in."""
+    where = ".".join(path)
+    if any(_VARIABLE.search(name) for name in path):
+        raise ValueError(
+            f"{where}: a field's name is sent as it stands; ${{NAME}} is filled in as a value alone"
+        )
+    if not isinstance(value, str):
+        return
+    if named and _VARIABLE.search(value) and not NAMED.fullmatch(value):
+        raise ValueError(
+            f"{where} holds ${{ inside of a longer text, which would be sent as it stands; write ${{NAME}} "
+            f"({_CAPITALS}) as the whole value, and put all of the text, such as Bearer and a key, into the variable"
+        )
+    if not named and NAMED.fullmatch(value):
+        raise ValueError(f"{where} is ${{NAME}}, which is not filled in here; leave the field out")
 
 
 def _leaves(content: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -155,6 +217,10 @@ def plain_url(value: str) -> str:
             "must not hold a user, a password or a query; name the variable that holds the key instead"
         )
     path = unquote(parts.path)
+    if _VARIABLE.search(parts.netloc + path):
+        raise ValueError(
+            "holds ${NAME}, which is not filled in here; write the URL out, its secret in a header"
+        )
     if looks_secret(path) or any(is_secret_name(piece) for piece in re.findall(r"([^/;=]+)=", path)):
         raise ValueError(
             "its path looks like it holds a secret; name the variable that holds the key instead"
@@ -186,7 +252,9 @@ def read_variable(name: str, where: str, *, spaces: bool = False) -> str:
 
 
 def masked(response: Response, secrets: Iterable[str]) -> Response:
-    """Return a response whose texts do not repeat a secret that a server echoed.
+    """Return a response whose texts do not repeat a secret that a server echoed, in any case, plain or escaped.
+
+    Escaped is by percent signs, as in JSON, or in base64.
 
     Examples
     --------
@@ -196,11 +264,23 @@ def masked(response: Response, secrets: Iterable[str]) -> Response:
     """
     # A server may repeat the key without the word before it. Longest first: one may be the beginning of another.
     words = {word for secret in secrets for word in (secret, *secret.split()) if len(word) >= _SHORTEST}
-    hidden = sorted(words, key=lambda word: (-len(word), word))
-    changed: dict[str, str] = {}
-    for name in ("text", "detail", "model", "system_fingerprint"):
-        text = getattr(response, name)
-        for secret in hidden:
-            if text and secret in text:
-                changed[name] = text = text.replace(secret, "[key]")
+    forms = sorted({form for word in words for form in _forms(word)}, key=lambda form: (-len(form), form))
+    if not forms:
+        return response
+    repeated = re.compile("|".join(map(re.escape, forms)), re.IGNORECASE)
+    texts = {name: getattr(response, name) for name in ("text", "detail", "model", "system_fingerprint")}
+    changed = {
+        name: repeated.sub("[key]", text) for name, text in texts.items() if text and repeated.search(text)
+    }
     return replace(response, **changed) if changed else response  # type: ignore[arg-type]
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Yield a secret as it is and as a server may escape it."""
+    yield secret
+    yield from (quote(secret), quote(secret, safe=""), quote_plus(secret))
+    for ascii_only in (True, False):
+        yield (escaped := json.dumps(secret, ensure_ascii=ascii_only)[1:-1])
+        yield escaped.replace("/", r"\/")
+    for encode in (b64encode, urlsafe_b64encode):
+        yield encode(secret.encode()).decode().rstrip("=")

@@ -1,10 +1,10 @@
 """Labels from the log-probabilities of an answer's first token: the few most probable tokens are shown, no others.
 
 A label is read in two spellings, as written and after a space. A spelling that is not shown, of any label, has at
-most the probability of the least token shown, and all of them together at most what is left of 1. With M the
-probability of the spellings shown and U the most that the others can have, shares of M are off by ``U / (M + U)``
-at most. Up to `TOLERANCE` what is hidden counts as 0. Beyond it the answer is marked: to call a label impossible
-because 20 other tokens came before it would move the score of whoever the model is surest of.
+most the probability of the least token shown, and all of them together at most what is left of 1. From these limits
+follows by how much the share of a label, among the labels, can be off. Up to `TOLERANCE` what is hidden counts as 0.
+Beyond it the answer is marked: to call a label impossible because 20 other tokens came before it would move the
+score of whoever the model is surest of.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def read_top(top: Sequence[Any], labels: Sequence[str]) -> tuple[tuple[float, ..
 
     None with `SEVERAL` if a hidden label may be cut into several tokens whose first one is shown with more than
     `TOLERANCE` of the probability, beside the labels'. A detail that begins with `BELOW` if the spellings that are
-    not shown may have more than that: the shares are not to be trusted, and None stands for them where even the
-    most probable label may be another than that of the shares.
+    not shown may move a share by more than that: the shares are not to be trusted, and None stands for them where
+    even the most probable label may be another than that of the shares.
 
     Parameters
     ----------
@@ -72,21 +72,31 @@ def read_top(top: Sequence[Any], labels: Sequence[str]) -> tuple[tuple[float, ..
     begun = math.fsum(found[token] for token in found if _begins(token, hidden, spellings, found))
     if begun > TOLERANCE * (mass + begun):
         return None, SEVERAL
-    least, left = min(found.values()), max(1 - math.fsum(found.values()), 0.0)
-    unseen = begun + min(sum(unshown) * least, left)
-    if mass > 0 and unseen > TOLERANCE * (mass + unseen):
+    least, left = min(found.values()), max(1 - math.fsum(found.values()), 0.0) + begun
+    more = [min(count * least + begun, left) if count else 0.0 for count in unshown]
+    if mass > 0 and (off := _off(shares, more, left)) > TOLERANCE:
         said = (
             f"{BELOW}: {sum(unshown)} of {2 * len(labels)} spellings of labels are not among the {len(found)} tokens "
-            f"shown, and may have {unseen:.2g} of the probability beside {mass:.2g}; use model.options.method: sampled"
+            f"shown, so that a label's share may be off by {off:.2g}; use model.options.method: sampled"
         )
         first = max(range(len(shares)), key=lambda i: shares[i])
-        at_most = (share + min(count * least, left) for share, count in zip(shares, unshown, strict=True))
+        at_most = (share + hidden for share, hidden in zip(shares, more, strict=True))
         sure = all(most <= shares[first] for i, most in enumerate(at_most) if i != first)
         return shares if sure else None, said
     return shares, None
 
 
 Spellings = Sequence[tuple[str, str]]
+
+
+def _off(shares: Sequence[float], more: Sequence[float], left: float) -> float:
+    """Return by how much a label's share among the labels can be off if each had up to `more`, all up to `left`."""
+    mass = math.fsum(shares)
+    found = [0.0]
+    for share, own in zip(shares, more, strict=True):
+        others = min(math.fsum(more) - own, left)
+        found += [(share + own) / (mass + own) - share / mass, share / mass - share / (mass + others)]
+    return max(found)
 
 
 def _begins(token: str, hidden: Spellings, every: Spellings, found: dict[str, float]) -> bool:

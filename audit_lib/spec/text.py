@@ -23,23 +23,27 @@ _CRON: Final[tuple[tuple[str, int, int, dict[str, int]], ...]] = (
     ("month", 1, 12, {name: place for place, name in enumerate(_MONTHS, start=1)}),
     ("day of the week", 0, 7, {name: place for place, name in enumerate(_DAYS)}),
 )
+_HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 def read_yaml(text: str, path: Path) -> dict[str, Any]:
-    """Read a mapping from YAML; `path` is what errors name.
+    r"""Read a mapping from YAML; `path` is what errors name.
 
     Raises
     ------
     SpecError
-        If the text is not YAML, not a mapping, or gives a key twice (YAML would keep the last one).
+        If the text is not YAML, not a mapping, gives a key twice (YAML would keep the last one), or holds half of a
+        surrogate pair (``\ud83d`` alone), which can neither be written down nor sent.
     """
     loader = yaml.SafeLoader(text)
     try:
         node = loader.get_single_node()
-        _refuse_doubled_keys(node, path)
+        _check_nodes(node, path)
         content = None if node is None else loader.construct_document(node)
     except yaml.YAMLError as error:
         raise SpecError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise SpecError(f"{path}: not a spec: its YAML is nested too deep to be read") from None
     except ValueError as error:  # such as the date 2026-13-01
         raise error if isinstance(error, SpecError) else SpecError(f"{path}: not YAML: {error}") from None
     finally:
@@ -49,19 +53,24 @@ def read_yaml(text: str, path: Path) -> dict[str, Any]:
     return content
 
 
-def _refuse_doubled_keys(root: yaml.Node | None, path: Path) -> None:
+def _check_nodes(root: yaml.Node | None, path: Path) -> None:
     waiting, seen = [root] if root is not None else [], set()
     while waiting:
         node = waiting.pop()
         if id(node) in seen:  # an alias
             continue
         seen.add(id(node))
+        if isinstance(node, yaml.ScalarNode) and _HALF.search(node.value):
+            raise SpecError(
+                f"{path}: line {node.start_mark.line + 1}: half of a surrogate pair (\\ud800 to \\udfff alone), which "
+                "no text holds; write the character itself"
+            )
         if isinstance(node, yaml.SequenceNode):
             waiting += node.value
         elif isinstance(node, yaml.MappingNode):
             keys: set[tuple[str, str]] = set()
             for key, value in node.value:
-                waiting.append(value)
+                waiting += [key, value]
                 if not isinstance(key, yaml.ScalarNode):
                     continue
                 if (key.tag, key.value) in keys:

@@ -45,6 +45,7 @@ def test_everything_outside_the_slots_stays(parts: list[str]) -> None:
         (b"messages: [{role: user}]", "message 1 needs exactly"),
         (b"messages: [{role: usr, content: a}]", "did you mean 'user'"),
         (b"messages: [{role: user, content: 3}]", "content of message 1 is not a text"),
+        (b'messages: [{role: user, content: "a \\ud83d"}]', "message 1 holds half of a surrogate pair"),
         (b"messages: [", "not YAML"),
     ],
 )

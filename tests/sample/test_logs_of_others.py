@@ -12,6 +12,7 @@ from audit_lib.errors import CorruptFileError, MissingColumnError, SpecError
 from audit_lib.records import from_parquet
 from audit_lib.run import Run
 from audit_lib.sample import sample
+from audit_lib.sample.tables import TableFile
 from tests.sample.cases import WEEK
 from tests.specs import load
 
@@ -158,7 +159,14 @@ def test_spans_of_calls_to_a_model(tmp_path):
 
 @pytest.mark.parametrize(
     "line",
-    [{}, {"resourceSpans": 3}, export({"spanId": "x"}), export(span(1, "a", gen_ai__output__messages="{"))],
+    [
+        {},
+        {"resourceSpans": 3},
+        export({"spanId": "x"}),
+        export(span(1, "a1") | {"traceId": None}),
+        export(span(1, "a1") | {"spanId": ""}),
+        export(span(1, "a1") | {"startTimeUnixNano": "9" * 30}),
+    ],
 )
 def test_what_is_no_export_of_spans(tmp_path, line):
     if line == export({"spanId": "x"}):
@@ -167,3 +175,45 @@ def test_what_is_no_export_of_spans(tmp_path, line):
         )
     with pytest.raises(CorruptFileError, match="line 1: not an export of spans"):
         drawn(tmp_path, "otel_genai", [line], columns=COLUMNS)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "{",
+        "Yes",
+        '[{"role": "assistant", "content": "Yes"}]',
+        '[{"parts": [{"type": "text", "content": null}]}]',
+        '[{"parts": [{"type": "text", "content": "Yes \\ud83d"}]}]',
+        "[" * 100_000,
+    ],
+)
+def test_an_answer_that_is_not_as_the_conventions_have_it_is_named_untold(tmp_path, said):
+    with pytest.raises(CorruptFileError, match=r"line 1: gen_ai\.output\.messages .* is not as") as caught:
+        drawn(tmp_path, "otel_genai", [export(span(1, "a1", gen_ai__output__messages=said))], columns=COLUMNS)
+    assert "Yes" not in str(caught.value)
+
+
+def test_an_attribute_without_a_value_is_not_set_and_a_scope_may_have_no_spans(tmp_path):
+    line = export(span(1, "a1", gen_ai__output__messages=output("Yes")))
+    about = line["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["attributes"]
+    about += [
+        {"key": "gen_ai.response.id"},
+        {"key": "x", "value": {"kvlistValue": {"values": [{"key": "y"}]}}},
+    ]
+    line["resourceSpans"][0]["scopeSpans"].append({"scope": {"name": "idle"}})
+    rows = drawn(tmp_path, "otel_genai", [line], columns=COLUMNS)
+    assert rows.recorded_response.tolist() == ["Yes"] and rows.application_id.tolist() == ["a1"]
+
+
+def test_a_completion_of_no_year_is_told(tmp_path):
+    line = batch_line("a1")
+    line["response"]["body"]["created"] = 10**30
+    with pytest.raises(CorruptFileError, match="line 1: created is a time beyond the year 9999"):
+        drawn(tmp_path, "openai_batch", [line])
+
+
+def test_a_line_that_is_nested_too_deep_is_told(tmp_path):
+    (tmp_path / "log.jsonl").write_text('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}\n")
+    with pytest.raises(CorruptFileError, match="line 1: JSON nested too deep"):
+        list(TableFile(str(tmp_path / "log.jsonl")))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import json
+from urllib.parse import quote, quote_plus
+
 import pytest
 
 from audit_lib.errors import SpecError
 from audit_lib.score import check_model
-from audit_lib.score.credentials import check_fields, check_header, masked, plain_url
+from audit_lib.score.credentials import check_fields, check_header, looks_secret, masked, plain_url
 from audit_lib.score.requests import Response
 from audit_lib.spec import Model
 
@@ -65,6 +69,9 @@ def test_headers_that_name_their_secrets(name, value):
         ("X-Access", "AKIAABCDEFGHIJKLMNOP"),
         ("X-Access", "ghp_abcdefgh12"),
         ("X-Access", "Bearer abcdefghijklmnopqrst"),
+        ("X-Api-Keys", "abc"),
+        ("X-Keys", "abc"),
+        ("AWS-Access-Key-Id", "abc"),
     ],
 )
 def test_headers_with_a_literal_secret_are_refused_untold(name, value):
@@ -95,12 +102,60 @@ def test_headers_with_a_literal_secret_are_refused_untold(name, value):
         {"token": ["abc"]},
         {"sk-live-abc1": "v"},
         {"x": "AIzaSyD-abcdefghijklmnopqrstuvwxyz123456"},
+        {"access_key_id": "abc"},
+        {"tokenValue": "abc"},
+        {"apiKeys": ["abc"]},
+        {"api_tokens": {"first": "abc"}},
+        {"accesskeys": "abc"},
+        {"private_key_pem": "abc"},
+        {"pem": "-----BEGIN EC PRIVATE KEY-----\nabc"},
+        {"hook": "https://abc:pw@host/x"},
+        {"about": "post to https://abc:pw@host/x, please"},
+        {"headers": ["Authorization: Bearer abcdef"]},
+        {"curl": "-H 'Authorization: Basic YWJjOmFiYw=='"},
+        {"note": "use Bearer abc-12345 here"},
     ],
 )
 def test_fields_with_a_literal_secret_are_refused(content):
     with pytest.raises(ValueError, match="looks like a secret") as caught:
         check_fields(content, named=True)
     assert "abc" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "primary key",
+        "the primary key of a table, access keys to the office",
+        "Basic skills",
+        "basic 12-month plan",
+        "Basic requirements for 2 years",
+        "a bearer of news",
+        "standard bearer 2019-2020",
+        "bearer internationally known",
+        "Work authorization: H1B visa holder",
+        "Authorization: required",
+        "authorization: Basic knowledge of 3 languages",
+        "task-based",
+        "risk-adjusted",
+        "sk-learn and scikit-learn",
+        "sk-SK",
+        "pk_id",
+        "a rk-ranker-v2-large",
+        "hf_transfer",
+        "https://host:8443/@me",
+        "https://host/a:b@c",
+        "mailto:me@host, tel:1@2",
+        "-----BEGIN CERTIFICATE-----",
+        "ratio 3:1@noon",
+        "gpt-4o-2024-08-06",
+        "token, tokens, keyboard, key skills",
+    ],
+)
+def test_texts_that_hold_no_secret_are_no_false_alarm(text):
+    assert not looks_secret(text)
+    assert check_fields({"text": text}, named=True) is None
+    assert check_model(Model(backend="recorded", name=text, revision=text)) is None
 
 
 def test_fields_that_hold_no_secret_are_no_false_alarm():
@@ -120,6 +175,17 @@ def test_fields_that_hold_no_secret_are_no_false_alarm():
         "task": "task-based",
         "key": "{{user}}",
         "token": None,
+        "keys": ["name", "years"],
+        "primary_keys": "abc",
+        "token_count": 5,
+        "key_values": "abc",
+        "api_version": "abc",
+        "access_level": "abc",
+        "private_notes": "abc",
+        "tokenizer_mode": "abc",
+        "monkey_patch": "abc",
+        "special_tokens": "abc",
+        "word_pass_rate": 0.5,
     }
     assert check_fields(plain, named=True) is None and check_fields(plain) is None
 
@@ -128,6 +194,39 @@ def test_a_field_may_name_its_secret_where_it_is_filled_in():
     assert check_fields({"api_key": "${KEY}", "max_tokens": 5, "texts": ["a", 1, None]}, named=True) is None
     with pytest.raises(ValueError, match="api_key looks like a secret"):
         check_fields({"api_key": "${KEY}"})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"note": "Bearer ${KEY}"},
+        {"in": [{"note": "${KEY} ${KEY}"}]},
+        {"note": "${lower}"},
+        {"note": "${ KEY }"},
+        {"${KEY}": "{{user}}"},
+    ],
+)
+def test_a_variable_that_would_be_sent_as_it_stands_is_refused(content):
+    with pytest.raises(ValueError, match=r"(note|in\.note|\$\{KEY\}):? .*as it stands; "):
+        check_fields(content, named=True)
+    with pytest.raises(ValueError, match="x is .* not filled in here"):
+        check_fields({"x": "${KEY}"})
+    with pytest.raises(ValueError, match="X-Trace holds .* without the name of a variable"):
+        check_header("X-Trace", "${lower}")
+    with pytest.raises(ValueError, match="not filled in here"):
+        plain_url("https://host/${KEY}/x")
+
+
+def test_money_before_a_slot_is_no_variable():
+    assert check_fields({"note": "paid ${{user}} or $5 {a}"}, named=True) is None
+
+
+@pytest.mark.parametrize("key", ["name", "revision"])
+@pytest.mark.parametrize("value", ["sk-abcdefg12345678", "https://abc:pw@host/m", "hf_abcdefghijklmnopqrst"])
+def test_a_model_s_name_or_revision_is_no_secret(key, value):
+    with pytest.raises(SpecError, match=rf"model\.{key}: looks like a secret") as caught:
+        check_model(Model(**{"backend": "recorded", "name": "m", key: value}))
+    assert "abc" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -206,3 +305,28 @@ def test_every_text_of_a_response_is_masked_and_short_words_are_not():
     assert (hidden.model, hidden.text) == ("m [key]", "[key] [key] short")
     assert (hidden.detail, hidden.system_fingerprint) == ("[key]", "[key]")
     assert masked(said, []) is said
+
+
+ODD = 'pa"ss/w\\rd+Zx91 tail0099'
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        ODD,
+        ODD.upper(),
+        quote(ODD),
+        quote(ODD, safe=""),
+        quote(ODD, safe="").lower(),
+        quote_plus(ODD),
+        json.dumps(ODD)[1:-1],
+        json.dumps(ODD)[1:-1].replace("/", "\\/"),
+        base64.b64encode(ODD.encode()).decode(),
+        base64.urlsafe_b64encode(ODD.encode()).decode().rstrip("="),
+        base64.b64encode(ODD.split()[0].encode()).decode(),
+        quote(ODD.split()[0], safe=""),
+    ],
+)
+def test_what_a_server_escaped_is_masked_too(echo):
+    said = Response(request_id="r", model="m", method="endpoint", text=f"Yes [{echo}]")
+    assert (masked(said, [ODD]).text or "").replace("=", "") == "Yes [[key]]"

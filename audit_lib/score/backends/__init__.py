@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import SpecError
 from audit_lib.registry import Registry, did_you_mean
+from audit_lib.score.credentials import looks_secret
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Response, elicitation
 from audit_lib.spec import Model
@@ -108,7 +109,8 @@ def check_model(model: Model, task: str | None = None, asks: Iterable[Kind] = ()
     Raises
     ------
     SpecError
-        If the backend or an option is unknown or wrong, or the backend cannot do `task`.
+        If the backend or an option is unknown or wrong, the backend cannot do `task`, or the model's name or
+        revision looks like a secret.
     ModelNotFoundError
         If the model's folder is not one.
 
@@ -119,6 +121,11 @@ def check_model(model: Model, task: str | None = None, asks: Iterable[Kind] = ()
     audit_lib.errors.SpecError: model.options.thread: unknown option of transformers; did you mean 'threads'?
     """
     kind = backend.get(model.backend)
+    for key in ("name", "revision"):
+        if looks_secret(getattr(model, key) or ""):
+            raise SpecError(
+                f"model.{key}: looks like a secret, which is never written in a spec; write the model's"
+            )
     parse_options(kind.Options, model)
     for wanted in tuple(asks) or ((elicitation.get(task).asks,) if task is not None else ()):
         if wanted not in kind.gives:

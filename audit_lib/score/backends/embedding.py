@@ -131,6 +131,12 @@ class EmbeddingBackend:
             texts.append(text)
         encoder = self._loaded()
         job, candidate = (encoder.embed(text) for text in texts)
+        if job.empty or candidate.empty:
+            # Such as zero-width spaces: what would be scored is the frame around a text, not a text.
+            role = self.options.job if job.empty else self.options.candidate
+            return Response(
+                status="error", detail=f"the model reads nothing of the text in the turn of {role}", **shared
+            )
         cosine = math.fsum(a * b for a, b in zip(job.vector, candidate.vector, strict=True))
         cut = job.truncated or candidate.truncated
         return Response(

@@ -63,12 +63,12 @@ class HttpOptions(Limits):
         None, description="Where it holds the decision; without a score, 1 is selected and 0 not."
     )
     selected_values: list[Any] = Field(
-        default_factory=lambda: [True], description="Values of the decision that mean selected."
+        default_factory=lambda: [True], description="Values of the decision that mean selected; at least one."
     )
     rejected_values: list[Any] = Field(
         default_factory=list,
-        description="Values that mean not selected; with any given, another value is no answer. Null, a list, an "
-        "object or a value of another type than those listed never is one.",
+        description="Values that mean not selected, none of them a selected one; with any given, another value is no "
+        "answer. Null, a list, an object or a value of another type than those listed never is one.",
     )
     text_path: str | None = Field(
         None, description="Where it holds a text: the answer itself, or one that begins with a label."
@@ -102,6 +102,33 @@ class HttpOptions(Limits):
             )
         return value
 
+    @field_validator("selected_values")
+    @classmethod
+    def _some(cls, value: list[Any]) -> list[Any]:
+        if not value:
+            raise ValueError(
+                "names no value, so nobody could be selected; list what the tool says, such as [true]"
+            )
+        return value
+
+    @field_validator("selected_values", "rejected_values")
+    @classmethod
+    def _plain_values(cls, value: list[Any]) -> list[Any]:
+        if not all(isinstance(one, str | int | float) for one in value):
+            raise ValueError(
+                "holds null, a list or an object, which is no decision; list texts, numbers, true or false"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _apart(self) -> HttpOptions:
+        selected = {json.dumps(value) for value in self.selected_values}
+        if both := [text for value in self.rejected_values if (text := json.dumps(value)) in selected]:
+            raise ValueError(
+                f"rejected_values: {both[0]} is one of selected_values too; list it in one of them"
+            )
+        return self
+
     @model_validator(mode="after")
     def _paths(self) -> HttpOptions:
         for name in ("score_path", "decision_path", "text_path", "model_path"):
@@ -120,8 +147,10 @@ class Http:
     """Ask an endpoint for its own score, decision or text.
 
     A score is taken on the tool's own scale. Where neither score nor decision is read, a text that begins
-    with one of the labels counts as that label with probability 1. An answer that lacks what should be
-    read is a row with status ``unparsed``. Limits, retries and faults are those of the backend ``openai``.
+    with one of the labels counts as that label with probability 1. An answer that lacks some of what
+    should be read is a row with status ``unparsed``. One that has no score, no decision and no text is a
+    failure (``error``, which is asked again), whatever its HTTP status. Limits, retries and faults are
+    those of the backend ``openai``.
     """
 
     Options: ClassVar[type[Options]] = HttpOptions
@@ -215,15 +244,17 @@ class Http:
 
     def read(self, request: Request, answer: Any) -> Response:
         """Return what an answer, as parsed JSON, says about a request."""
-        options, found = self.options, {}
+        options, found, absent = self.options, {}, []
         for what in ("score", "decision", "text", "model"):
             if (path := getattr(options, f"{what}_path")) is not None:
                 try:
                     found[what] = value_at(answer, steps(path))
                 except LookupError:
-                    return self.response(
-                        request, status="unparsed", detail=f"the answer has no {what} at {path}"
-                    )
+                    absent.append(f"{what} at {path}")
+        if absent:
+            # Tools say that they are overloaded with HTTP 200 too: nothing was judged, so nothing is kept.
+            status: Status = "unparsed" if found.keys() - {"model"} else "error"
+            return self.response(request, status=status, detail=f"the answer has no {', no '.join(absent)}")
         shared: dict[str, Any] = {}
         if "model" in found:
             shared["model"] = writable(str(found["model"]))[:200]

@@ -23,10 +23,11 @@ Pooling = Literal["mean", "first"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedding:
-    """A text as a vector of length 1; `truncated` if only its beginning was read."""
+    """A text as a vector of length 1; `truncated` if only its beginning was read, `empty` if nothing of it."""
 
     vector: tuple[float, ...]
     truncated: bool
+    empty: bool = False
 
 
 def minilm_folder() -> Path:
@@ -133,13 +134,14 @@ class Encoder:
 
         ids = self._tokenizer(text, add_special_tokens=True, verbose=False)["input_ids"]
         truncated = len(ids) > self.max_tokens
+        empty = len(ids) <= self._tokenizer.num_special_tokens_to_add()
         if truncated:
             ids = [*ids[: self.max_tokens - 1], ids[-1]]  # the last one ends the text
         with torch.inference_mode():
             states = self._model(input_ids=torch.tensor([ids], device=self._device)).last_hidden_state[0]
             pooled = states.mean(dim=0) if self._pooling == "mean" else states[0]
             vector = torch.nn.functional.normalize(pooled.double().cpu(), dim=0)
-        found = self._kept[text] = Embedding(vector=tuple(vector.tolist()), truncated=truncated)
+        found = self._kept[text] = Embedding(vector=tuple(vector.tolist()), truncated=truncated, empty=empty)
         if len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return found

@@ -106,6 +106,20 @@ def test_a_prompt_without_one_of_the_texts_is_an_error_row(tmp_path, installed):
     assert scores.score.isna()["a"]
 
 
+def test_a_text_of_which_the_model_reads_nothing_has_no_score(tmp_path, installed):
+    texts = {
+        "zero": "\u200b\u00a0\u200b",
+        "control": "\x00\x01",
+        "nurse": TEXTS["nurse"],
+    }
+    rows = [variant(name, messages=messages(text, JOB)) for name, text in texts.items()]
+    model = {"backend": "embedding", "name": "all-minilm-l6-v2"}
+    scores = table(run_with(tmp_path, rows, model=model, score={"shards": 1, "ledger": "off"}))
+    assert scores.status.to_dict() == {"zero": "error", "control": "error", "nurse": "ok"}
+    assert scores.detail["zero"] == scores.detail["control"]
+    assert scores.detail["zero"] == "the model reads nothing of the text in the turn of user"
+
+
 @pytest.mark.parametrize(
     ("model", "error", "message"),
     [

@@ -129,8 +129,8 @@ FAULTS: dict[str, tuple[Callable[[int], Reply | None], str, str | None, int]] = 
     "drip": (lambda t: (200, {"Drip": "0.3"}, answer({"s": 1})[2]), "error", "timeout", 2),
     "truncated": (lambda t: (200, {}, b'{"s": 0.'), "error", "not JSON", 1),
     "empty": (lambda t: (200, {}, b""), "error", "not JSON", 1),
-    "absent": (lambda t: answer({"r": 1}), "unparsed", "no score at s", 1),
-    "list": (lambda t: answer([1]), "unparsed", "no score at s", 1),
+    "absent": (lambda t: answer({"error": "overloaded"}), "error", "no score at s", 1),
+    "list": (lambda t: answer([1]), "error", "no score at s", 1),
     "words": (lambda t: answer({"s": "high"}), "unparsed", "not a number", 1),
     "truth": (lambda t: answer({"s": True}), "unparsed", "not a number", 1),
     "nan": (lambda t: (200, {}, b'{"s": NaN}'), "unparsed", "not a number", 1),
@@ -192,6 +192,17 @@ def test_a_missing_secret_names_the_variable(tmp_path, serve, monkeypatch):
         ({"timeout": float("inf")}, "model.options.timeout: Input should be a finite number"),
         ({"deadline": float("inf")}, "model.options.deadline: Input should be a finite number"),
         ({"score_path": None}, "^model.options: needs score_path"),
+        (
+            {"body": {"t": "{{user}}", "note": "Bearer ${KEY}"}},
+            "model.options.body: note holds .*as the whole value",
+        ),
+        ({"selected_values": []}, "model.options.selected_values: names no value"),
+        ({"selected_values": [None]}, "model.options.selected_values: holds null"),
+        ({"rejected_values": [[1]]}, "model.options.rejected_values: holds null, a list"),
+        (
+            {"selected_values": ["y", 1], "rejected_values": ["n", 1]},
+            "rejected_values: 1 is one of selected_values",
+        ),
     ],
 )
 def test_wrong_options_are_refused(options, message):
@@ -205,7 +216,7 @@ def test_a_secret_in_the_body_is_named_and_masked_where_it_is_repeated(tmp_path,
     monkeypatch.setenv("BODY_KEY", other := "body-secret-0123")
     said = {"s": 0.5, "t": f"you sent {SECRET} and {other}", "v": f"v1 {other}"}
     server = serve(lambda word, asked: answer(said) if word == "ann" else (400, {}, other.encode()))
-    body = {"text": "{{user}}", "auth": {"api_key": "${BODY_KEY}"}, "note": "costs ${MONEY} a piece"}
+    body = {"text": "{{user}}", "auth": {"api_key": "${BODY_KEY}"}, "note": "costs $5 {a piece}"}
     scores, output = ask(
         tmp_path, server, ["ann", "bo"], score_path="s", text_path="t", model_path="v", body=body
     )
@@ -265,6 +276,36 @@ def test_one_request_that_the_tool_turns_away_is_a_row(tmp_path, serve):
     server = serve(lambda word, asked: (403, {}, b"") if word == "bo" else answer({"s": 1}))
     scores, _ = ask(tmp_path, server, ["ann", "bo", "cy"], score_path="s")
     assert scores.status.to_dict() == {"ann": "ok", "bo": "error", "cy": "ok"}
+
+
+def test_an_answer_without_anything_that_is_read_is_a_failure_and_asked_again(tmp_path, serve):
+    """A tool that is overloaded may say so with HTTP 200; that must not be kept as its answer."""
+    said = {
+        "ann": [{"error": "overloaded"}, {"s": 1, "t": "a"}],
+        "bo": [{"t": "b"}],
+        "cy": [{"s": 2, "t": "c"}],
+    }
+    server = serve(lambda word, asked: answer(said[word][min(asked, len(said[word])) - 1]))
+    rows = [variant(word, messages=messages(f"{word} applicant"), candidate=word) for word in said]
+    options = {"url": server.url, "body": {"text": "{{user}}"}, "score_path": "s", "text_path": "t"}
+    model = {"backend": "http", "name": "tool-1", "options": options}
+    run = run_with(tmp_path, rows, model=model, score={"shards": 1})
+    tables = [
+        from_parquet(score_shard(run, 0).artefacts["scores.parquet"]).set_index("variant_id")
+        for _ in range(2)
+    ]
+    assert tables[0].status.to_dict() == {"ann": "error", "bo": "unparsed", "cy": "ok"}
+    assert tables[0].detail["ann"] == "the answer has no score at s, no text at t"
+    assert tables[1].status.to_dict() == {"ann": "ok", "bo": "unparsed", "cy": "ok"}
+    assert server.asked == {"ann": 2, "bo": 1, "cy": 1}
+
+
+def test_one_and_true_are_two_values_of_a_decision(tmp_path, serve):
+    server = serve(lambda word, asked: answer({"d": word == "ann" or 1}))
+    scores, _ = ask(
+        tmp_path, server, ["ann", "bo"], decision_path="d", selected_values=[True], rejected_values=[1]
+    )
+    assert scores.selected.to_dict() == {"ann": True, "bo": False}
 
 
 def test_the_score_of_a_canary_is_kept(tmp_path, serve):
