@@ -62,6 +62,12 @@ class Label:
         """Equal for two labels of one category."""
         return ", ".join(self.levels.values()) if self.levels else self.text.casefold()
 
+    @property
+    def whole(self) -> bool:
+        """Whether each of its parts was recognised: not in ``Female, Rare``, of which a policy knows the sex only."""
+        parts = _NOT_HISPANIC.sub("", self.text.casefold()).split(",")
+        return sum(bool(part.strip()) for part in parts) <= max(len(self.levels), 1)
+
 
 def read_label(parts: Sequence[str], policy: Policy) -> Label:
     """Understand the label cells of a row, from the left.

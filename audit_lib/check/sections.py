@@ -44,7 +44,7 @@ def _families(rows: Sequence[tuple[str, Label]], policy: Policy) -> list[str]:
     """Return the family of each row; empty only where no row has one."""
     by_attributes = {frozenset(family.attributes): family.name for family in policy.families}
     own = [
-        by_attributes.get(frozenset(label.levels), "") if label.role == "category" else ""
+        by_attributes.get(frozenset(label.levels), "") if label.role == "category" and label.whole else ""
         for _, label in rows
     ]
     sizes = Counter(own)

@@ -11,6 +11,9 @@ import pytest
 
 from audit_lib.check import check_document, check_report
 from audit_lib.check.grids import Document, Grid
+from audit_lib.check.labels import read_label
+from audit_lib.check.sections import pieces
+from audit_lib.policies import load_policy
 from tests.check.cases import HEADER, WORDS, Table, html, kinds, save, summary
 from tests.check.test_pdf import RULED, pdf
 
@@ -133,3 +136,10 @@ def test_a_csv_names_the_tables_that_it_does_not_hold(tmp_path: Path, caption: s
     other = "sex" if caption == RACE else "race/ethnicity"
     said = f"no table by {other} categories was found; no table by intersectional categories was found"
     assert any(line.startswith(said) for line in report.not_checked)
+
+
+def test_a_label_known_in_part_only_starts_no_table_of_its_own() -> None:
+    policy = load_policy("nyc_ll144")
+    labels = ["Female, White", "Female, Rare", "Male, Rare", "Male, White"]
+    rows = [("", read_label([label], policy)) for label in labels]
+    assert pieces(rows, policy) == [("", [0, 1, 2, 3])]

@@ -125,6 +125,7 @@ def test_where_small_groups_are_hidden_so_are_the_counts_beside_a_prediction(tmp
     assert shown is not None and {block.kind for block in shown.blocks} == {"paragraph", "chart", "table"}
 
 
+@pytest.mark.slow
 def test_it_verifies_and_a_changed_vector_does_not(tmp_path: Path) -> None:
     run = audited(tmp_path)
     whole = verify(run.uri)
