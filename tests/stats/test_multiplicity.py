@@ -12,7 +12,7 @@ from audit_lib.stats import benjamini_hochberg, holm
 families = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
 
-@settings(max_examples=25)  # statsmodels takes 20 ms a call
+@settings(max_examples=10)  # statsmodels takes 20 ms a call
 @given(families)
 def test_agrees_with_statsmodels(p_values):
     for ours, method in ((holm, "holm"), (benjamini_hochberg, "fdr_bh")):
