@@ -54,9 +54,6 @@ class Page(HTMLParser):
         self.words += data
 
 
-pytestmark = pytest.mark.slow
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Run]:
     folder = tmp_path_factory.mktemp("odd")
@@ -133,6 +130,7 @@ def test_feeds_can_be_read_and_say_them_as_they_are(site: tuple[Path, Run]) -> N
     assert addresses and all(address.startswith(BASE) for address in addresses)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(pdf.why_no_pdf() is not None, reason=str(pdf.why_no_pdf()))
 def test_the_pdf_holds_them_as_text(site: tuple[Path, Run]) -> None:
     pdfplumber = pytest.importorskip("pdfplumber", reason="reads the PDF")
