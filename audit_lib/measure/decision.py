@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import InputError
+from audit_lib.measure.median import Median
 from audit_lib.measure.pools import Pools
 from audit_lib.seeds import generator
 from audit_lib.spec import Decision
@@ -95,7 +96,7 @@ def decide(
     elif decision.rule == "threshold":
         selected = score >= (np.inf if decision.threshold is None else decision.threshold)
     elif decision.rule == "above_median":
-        selected = score > (np.median(score[known]) if known.any() else np.inf)
+        selected = Median.of(score[known]).above(score) if known.any() else known
     elif decision.rule == "none":
         selected, known = known, np.zeros(score.size, dtype=bool)
     else:

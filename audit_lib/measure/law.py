@@ -7,7 +7,6 @@ exclusions are the policy's, passed in by the caller; none is a constant here.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.measure._arrays import as_codes, as_numbers, is_missing
+from audit_lib.measure.median import Median
 from audit_lib.results import Undefined
 
 
@@ -302,17 +302,8 @@ def scoring_rates(
         raise InputError(f"groups: {codes.size} labels for scores of shape {values.shape}")
     scored, known = ~is_missing(values), codes >= 0
     sample = values[scored if median == "all" else scored & known]
-    if sample.size == 0:
-        raise UndefinedMetricError("no score to take the median of")
-    ordered = np.sort(sample)
-    low, high = ordered[(ordered.size - 1) // 2], ordered[ordered.size // 2]
-    middle = float(low) if low == high else float(low) / 2 + float(high) / 2
-    if math.isnan(middle):
-        raise UndefinedMetricError("the two middle scores are minus and plus infinity")
-    # No score of the sample lies between the two middle ones, so "above their mean" is "above the lower
-    # one": exact, where a float might round the mean onto either.
-    above = values > low
-    tied = values == low if low == high else np.zeros(values.size, bool)
+    middle = Median.of(sample)
+    above, tied = middle.above(values), middle.tied(values)
 
     def tally(mask: np.ndarray[Any, np.dtype[np.bool_]]) -> list[int]:
         return [int(count) for count in np.bincount(codes[mask & known], minlength=levels.size)]
@@ -334,7 +325,7 @@ def scoring_rates(
     used = scored if median == "all" else scored & known
     return ScoringRates(
         rows=rows,
-        median=middle,
+        median=middle.value,
         median_of=median,
         sample=int(sample.size),
         above=int(np.count_nonzero(above & used)),

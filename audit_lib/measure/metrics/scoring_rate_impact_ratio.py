@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from audit_lib.measure.median import Median
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rate_tables import rate_tables
 from audit_lib.measure.rows import Rows
@@ -25,11 +26,11 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
         return Measured(
             tables=rate_tables("scoring", "scoring_rate_impact_ratio", rows, spec, policy, nothing)
         )
-    median = float(np.median(rows.score[base]))
-    above = np.where(scored, rows.score > median, np.int8(-1)).astype(np.int8, copy=False)
+    median = Median.of(rows.score[base])
+    above = np.where(scored, median.above(rows.score), np.int8(-1)).astype(np.int8, copy=False)
     return Measured(
         tables=rate_tables(
             "scoring", "scoring_rate_impact_ratio", rows, spec, policy, above,
-            median=median, median_ties=int((rows.score[scored] == median).sum()),
+            median=median.value, median_ties=int(median.tied(rows.score[scored]).sum()),
         )
     )  # fmt: skip
