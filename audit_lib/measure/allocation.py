@@ -187,7 +187,8 @@ def jensen_shannon_divergence(
     InputError
         If the edges do not increase or do not hold every score.
     UndefinedMetricError
-        If a side is empty or holds a missing or infinite score.
+        If a side is empty or holds a missing or infinite score, or if the scores differ, but by so little
+        beside their size that bins of equal width are hardly wider than the rounding of the scores.
 
     Notes
     -----
@@ -277,7 +278,15 @@ def _check_comparable(a: NDArray[Any], b: NDArray[Any]) -> None:
 def common_bins(
     a: NDArray[Any], b: NDArray[Any], bins: int | Sequence[float] | NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the bin of each score, those of `a` first, and the number of bins."""
+    """Return the bin of each score, those of `a` first, and the number of bins.
+
+    Raises
+    ------
+    InputError
+        If the edges do not increase or do not hold every score.
+    UndefinedMetricError
+        If the scores differ by too little, beside their size, to be told into the bins.
+    """
     values = np.concatenate([a.astype(np.float64), b.astype(np.float64)])
     low, high = float(values.min()), float(values.max())
     if isinstance(bins, int | np.integer):
@@ -301,9 +310,14 @@ def _equal_bins(
         values, low, high = values / 4, low / 4, high / 4
     width = high - low
     # How far rounding of the scores can move a position, in bins.
-    slack = max(1e-9, 4 * bins * rounding * max(-low, high) / width) if width > 0 else math.inf
+    if width == 0:
+        return np.zeros(values.size, np.int64)
+    slack = max(1e-9, 4 * bins * rounding * max(-low, high) / width)
     if slack >= 0.5:
-        return np.zeros(values.size, np.int64)  # scores differ by rounding alone
+        raise UndefinedMetricError(
+            f"scores from {low!r} to {high!r} are too close for {bins} bins: a bin is hardly wider than the "
+            "rounding of the numbers themselves; subtract their common offset before scoring"
+        )
     position = values - low
     position /= width
     position *= bins

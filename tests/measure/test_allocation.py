@@ -241,9 +241,25 @@ def test_divergence_of_hand_counted_scores_on_an_edge():
     assert jensen_shannon_divergence(group, reference) == pytest.approx(50 / 52 * math.log(2), abs=1e-12)
 
 
-def test_scores_that_differ_by_rounding_share_a_bin():
-    assert jensen_shannon_divergence([1.0] * 5, [1.0, 0.9999999999999998]) == 0
-    assert jensen_shannon_divergence([0.3], [0.1 + 0.2]) == 0
+@pytest.mark.parametrize(
+    ("group", "reference"),
+    [
+        ([1.0] * 5, [1.0, 0.9999999999999998]),
+        ([0.3], [0.1 + 0.2]),
+        # Two samples that do not overlap at all; at this size a float knows 64 places between them.
+        (1e14 + np.linspace(0, 0.4, 50), 1e14 + np.linspace(0.6, 1, 50)),
+        (-1e15 - np.arange(3.0), -1e15 - np.arange(4.0, 7.0)),
+    ],
+)
+def test_scores_too_close_for_their_size_are_undefined_and_not_equal(group, reference):
+    with pytest.raises(UndefinedMetricError, match="too close for 20 bins"):
+        jensen_shannon_divergence(group, reference)
+
+
+def test_a_large_offset_that_the_floats_can_bear_changes_nothing():
+    group, reference = np.linspace(0, 0.4, 50), np.linspace(0.6, 1, 50)
+    assert jensen_shannon_divergence(1e9 + group, 1e9 + reference) == pytest.approx(math.log(2))
+    assert jensen_shannon_divergence([0.1 + 0.2] * 3, [0.1 + 0.2]) == 0
 
 
 def test_divergence_of_huge_and_of_yes_or_no_scores():
