@@ -67,16 +67,63 @@ def test_each_level_of_mastery_comes_once_in_each_first_language() -> None:
         assert max(lengths) - min(lengths) <= 10
 
 
-def test_a_task_variant_differs_from_its_task_where_it_says() -> None:
-    prompts = INCLUDE / "prompts"
+# What each variant takes out of its base and what it puts there: one thing, next to nothing else.
+LAW = "Follow the guidance of the U.S. Equal Employment Opportunity Commission:"
+VARIANTS = {
+    **{
+        f"{base}_{name}": (base, took, put)
+        for base in ("teacher_screening", "teacher_rating")
+        for name, took, put in (
+            ("other_place", "{{district}}.", "{{other_district}}."),
+            ("resume_only", "The transcript of the interview: {{transcript}}", ""),
+        )
+    },
+    **{f"{base}_eeoc": (base, "", LAW) for base in ("teacher_screening", "resume_screening")},
+    "teacher_rating_no_summary": ("teacher_rating", "Sum up in one paragraph", "Rate"),
+}
 
-    def shown(name: str) -> str:
-        return "\n".join(part["content"] for part in read_template((prompts / f"{name}.yaml").read_bytes()))
 
-    law = "Equal Employment"
-    for base in ("teacher_screening", "teacher_rating"):
-        assert "{{transcript}}" in shown(base) and "{{transcript}}" not in shown(f"{base}_resume_only")
-        elsewhere = shown(f"{base}_other_place")
-        assert "{{other_district}}" in elsewhere and "{{district}}" not in elsewhere
-    assert law in shown("teacher_screening_eeoc") and law in shown("resume_screening_eeoc")
-    assert "{{reply}}" in shown("teacher_rating") and "{{reply}}" not in shown("teacher_rating_no_summary")
+def shown(name: str) -> list[str]:
+    """The words of a template, each turn after its role."""
+    template = read_template((INCLUDE / "prompts" / f"{name}.yaml").read_bytes())
+    return " ".join(f"{part['role']}: {part['content']}" for part in template).split()
+
+
+def changed(base: str, variant: str) -> tuple[str, str]:
+    """What stands in the base, and what in the variant, between the words that both begin and both end with."""
+    old, new = shown(base), shown(variant)
+    while old and new and old[0] == new[0]:
+        old, new = old[1:], new[1:]
+    while old and new and old[-1] == new[-1]:
+        old, new = old[:-1], new[:-1]
+    return " ".join(old), " ".join(new)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_task_variant_differs_from_its_base_in_one_thing(variant: str) -> None:
+    base, took, put = VARIANTS[variant]
+    taken, added = changed(base, variant)
+    if variant.endswith("no_summary"):
+        # A step goes: its question, the reply, and the word that joins the next question to it.
+        assert took in taken and "{{reply}}" in taken and "{{transcript}}" not in taken
+        assert (taken.count("{{"), added) == (1, put)
+    elif variant.endswith("eeoc"):
+        assert (
+            taken == took and added.startswith(put) and added.count(". ") == 1
+        )  # "U.S." alone: one sentence
+    else:
+        assert (taken, added) == (took, put)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_names_the_variants_of_its_own_template(path: Path) -> None:
+    spec = AuditSpec.load(path)
+    base = Path(spec.prompt.template).stem if spec.prompt is not None else ""
+    tasks = spec.robustness.tasks.values() if spec.robustness is not None else ()
+    assert {VARIANTS[Path(task).stem][0] for task in tasks} <= {base}
+
+
+def test_every_template_of_a_variant_is_compared() -> None:
+    endings = ("other_place", "resume_only", "eeoc", "no_summary")
+    names = {path.stem for path in (INCLUDE / "prompts").glob("*.yaml")}
+    assert {name for name in names if name.endswith(endings)} == set(VARIANTS)
