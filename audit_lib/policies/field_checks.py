@@ -324,6 +324,15 @@ def _review(case: Case) -> Answer:
     return _stated(case.spec.use.human_review, "use.human_review")
 
 
+def _system_data(case: Case) -> Answer:
+    status, found = _sealed(case)
+    if status != "met":
+        return status, found
+    # A run holds what it asked and got; what built the system was never part of it.
+    status, kept = _stated(case.spec.use.development_data, "use.development_data")
+    return status, f"inputs and outputs: {found}; data of development: {kept}"
+
+
 CHECKS: Final[Mapping[CheckName, Callable[[Case], Answer]]] = {
     "audit_date": _audit_date,
     "data_source": _data_source,
@@ -359,5 +368,6 @@ CHECKS: Final[Mapping[CheckName, Callable[[Case], Answer]]] = {
     "by_position": _positions,
     "result_acted_on": _response,
     "human_review_stated": _review,
+    "system_data_kept": _system_data,
 }
 """Name in a pack -> the check."""

@@ -28,7 +28,7 @@ CheckName = Literal[
     "test_data_allowed", "demographics_accepted", "independence_attested", "notice_given", "alternative_explained",
     "retention_published", "requests_explained", "model_described", "prompt_recorded", "plan_before_scores",
     "design_sealed", "demographics_known", "significance_beside", "purpose_stated", "missingness_by_group",
-    "by_position", "result_acted_on", "human_review_stated",
+    "by_position", "result_acted_on", "human_review_stated", "system_data_kept",
 ]  # fmt: skip
 
 

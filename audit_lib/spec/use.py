@@ -80,6 +80,11 @@ class Use(Section):
     )
     human_review: str = Field("", description="How a person reviews the tool's output before a decision.")
     response: str = Field("", description="What was done about the results of the audit before this one.")
+    development_data: str = Field(
+        "",
+        description="Where the data are kept that were used to develop or customise the tool for the employer, or that "
+        "there are none.",
+    )
     notice: Notice | None = Field(None, description="The notice of use, where it was given.")
     website: Website | None = Field(None, description="Where the employer's website says what it must.")
 

@@ -75,7 +75,7 @@ def test_wordings_hold_only_the_places_that_are_filled() -> None:
         ("name: nyc_ll144", "name: nyc_ll144\nnmae: x", "nmae"),
         ("value: available_case", "value: available_cases", "did you mean 'available_case'"),
         ("share: 2/100", "share: two", "exclusion.share"),
-        ("as_of: 2026-11-21", "as_of: soon", "as_of"),
+        ("as_of: 2026-11-22", "as_of: soon", "as_of"),
     ],
 )
 def test_a_fault_is_named_with_its_key(old: str, new: str, where: str) -> None:

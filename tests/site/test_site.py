@@ -242,7 +242,7 @@ def test_publishing_says_until_when_each_audit_is_valid(
 
     valid = f"small: audit of {small.audited}, valid until {small.last_day}"
     none = "trial: no bias audit, so there is nothing to rely on"
-    assert said(small.last_day) == [f"{valid} (5-301(a); FAQ II.4)", none]
+    assert said(small.last_day) == [f"{valid} (5-301(a); 20-871(a)(1); FAQ II.4)", none]
     past, again = said(small.last_day + timedelta(days=1))
     assert past.startswith(f"WARNING {valid}, which is past on ") and past.endswith("audit again")
     assert again == none
