@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from typing import Any
 
 
@@ -30,6 +31,51 @@ def canonical_json(value: Any) -> bytes:
 def pretty_json(value: Any) -> bytes:
     """Return `value` as indented JSON in its own key order, for people to read; deterministic too."""
     return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def strict_json(content: bytes) -> Any:
+    r"""Return the value of a JSON document that means one thing only.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON in UTF-8, holds a key twice, a number that is none or no double, or is nested too deeply. The
+        message repeats nothing of the document.
+
+    Examples
+    --------
+    >>> strict_json(b'{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+    ValueError: holds a key twice
+    """
+    try:
+        return json.loads(
+            content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite
+        )
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
+    except UnicodeDecodeError:
+        raise ValueError("is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"is not JSON from line {error.lineno}, column {error.colno} on") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("holds a key twice")
+    return found
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError("holds a number that is none (NaN or infinity)")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("holds a number that is no double")
+    return number
 
 
 def sha256(content: bytes) -> str:

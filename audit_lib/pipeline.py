@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,9 @@ from audit_lib.registry import did_you_mean
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput, Window
 from audit_lib.spec import AuditSpec, json_schema
 from audit_lib.store import open_store
+
+COMMAND: Final = "audit run"
+"""Who begins an attempt from the command line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,33 +137,48 @@ def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int
     return counts
 
 
-def run_all(run: Run, *, dry_run: bool = False) -> None:
+def run_all(run: Run, *, dry_run: bool = False, by: str = COMMAND) -> None:
     """Do every stage in order. A dry run stops before the model is asked.
 
-    An audit that fails its validation is archived, and then raises.
+    An audit that fails its validation is archived, and then raises. One that fails elsewhere leaves a sealed
+    record of the attempt (`audit_lib.archive.attempts`), with its error and all that was made until then.
 
     Raises
     ------
     ValidationFailedError
         If an expectation of severity ``error`` failed.
     """
+    from audit_lib.archive import attempts
+    from audit_lib.archive.failures import seal_failure
+
+    counted = not dry_run and not run.stage("evidence").is_complete()
+    number = attempts.start(run, by) if counted else 0
+    at = "plan"
+    try:
+        for name, shard in _steps(run, dry_run):
+            at = name if shard is None else f"{name}/{shard}"
+            run_stage(run, name, shard=shard)
+    except ValidationFailedError:
+        run_stage(run, "evidence")
+        raise
+    except BaseException as error:
+        if number and not run.stage("evidence").is_complete():
+            seal_failure(run, number, [attempts.fault_of(at, error)], attempts.outcome_of(error))
+        raise
+
+
+def _steps(run: Run, dry_run: bool) -> Iterator[tuple[str, int | None]]:
     for name in ("plan", "sample", "variants"):
-        run_stage(run, name)
+        yield name, None
     parts = shards(run)
     if dry_run:
         requests = run.stage("variants").counts().get("requests", 0)
         run.notify(f"dry run: {requests} requests in {len(parts)} shards would be scored")
         return
     for shard in parts:
-        run_stage(run, "scores", shard=shard)
-    run_stage(run, "validation")
-    try:
-        run_stage(run, "metrics")
-    except ValidationFailedError:
-        run_stage(run, "evidence")
-        raise
-    for name in ("report", "evidence", "monitor"):
-        run_stage(run, name)
+        yield "scores", shard
+    for name in ("validation", "metrics", "report", "evidence", "monitor"):
+        yield name, None
 
 
 def _folder(run: Run, stage: Stage, shard: int | None) -> StageFolder:

@@ -6,7 +6,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, Literal
 
-from audit_lib.canonical import canonical_json
+from audit_lib.canonical import canonical_json, strict_json
 from audit_lib.errors import EvidenceError, IncompleteRunError
 from audit_lib.run import SUCCESS, Run, StageOutput
 
@@ -16,13 +16,14 @@ Outcome = Literal["complete", "validation_failed"]
 
 SEALED: Final = ("plan", "sample", "variants", "scores", "validation", "metrics", "report")
 """Stages under the manifest, in the order they run; ``evidence`` is its own, and ``monitor`` comes later."""
-_NUMBERED: Final = ("scores/", "signoff/")
+_NUMBERED: Final = ("scores/", "signoff/", "attempts/")
 _LIBRARIES: Final = ("audit-lib", "numpy", "pandas", "pyarrow", "scipy")
 
 
 def archive(run: Run) -> StageOutput:
     """Write the manifest of a run that is measured and reported, or that failed its validation.
 
+    Attempts that failed before are listed with their digests, so that none can be taken away without a trace.
     Every artefact is read again and checked against what its stage recorded. The manifest holds no
     time of its own: two equal runs differ in the report's pages alone, which print when it was made. It is not
     signed: ``status`` says so, and whoever must rely on it later publishes its SHA-256 elsewhere.
@@ -45,6 +46,8 @@ def archive(run: Run) -> StageOutput:
         If an artefact's bytes are not those that its stage recorded, or a stage is there that the run
         can not have.
     """
+    from audit_lib.archive.attempts import earlier_attempts
+
     outcome, stages = _sealable(run)
     artefacts = []
     for stage in stages:
@@ -64,8 +67,24 @@ def archive(run: Run) -> StageOutput:
         "artefacts": artefacts,
         "software": software() | _scoring_software(run, stages),
     }
+    if earlier := earlier_attempts(run):
+        manifest["attempts"] = earlier
     counts = {"artefacts": len(artefacts), "bytes": sum(artefact["bytes"] for artefact in artefacts)}
-    return StageOutput({MANIFEST: canonical_json(manifest)}, counts)
+    return StageOutput({MANIFEST: _as_begun(run, manifest)}, counts)
+
+
+def _as_begun(run: Run, manifest: dict[str, Any]) -> bytes:
+    """Return the manifest, or the one that a killed sealing left if it differs in the attempts known by then alone."""
+    content, key = canonical_json(manifest), f"{run.stage('evidence').prefix}/{MANIFEST}"
+    if not run.store.exists(key):
+        return content
+    left = run.store.get(key)
+    try:
+        document = strict_json(left)
+        same = canonical_json({**document, "attempts": []}) == canonical_json({**manifest, "attempts": []})
+    except (ValueError, TypeError):
+        return content
+    return left if same and canonical_json(document) == left else content
 
 
 def stage_of(path: str) -> str:

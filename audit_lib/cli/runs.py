@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from audit_lib import pipeline
 from audit_lib.cli.common import Command, find_run, notify, positive, store_option
-from audit_lib.errors import ValidationFailedError
+from audit_lib.errors import AuditError, ValidationFailedError
 
 if TYPE_CHECKING:
     from audit_lib.run import Run
@@ -121,16 +121,18 @@ def _schema(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from audit_lib.archive.failures import seal_refusal, unopened_run
     from audit_lib.run import Window
 
-    run = pipeline.open_run(
-        options.spec,
-        Window.parse(*options.window),
-        options.store,
-        sample_size=options.sample_size,
-        names_per_cell=options.names_per_cell,
-        notify=notify,
-    )
+    window = Window.parse(*options.window)
+    changed = {"sample_size": options.sample_size, "names_per_cell": options.names_per_cell}
+    try:
+        run = pipeline.open_run(options.spec, window, options.store, **changed, notify=notify)
+    except AuditError as error:
+        unopened = unopened_run(options.spec, window, options.store, **changed, notify=notify)
+        if unopened is not None and not options.dry_run:
+            seal_refusal(unopened, "plan", error, pipeline.COMMAND)
+        raise
     notify(f"run {run.uri}")
     try:
         pipeline.run_all(run, dry_run=options.dry_run)

@@ -57,6 +57,7 @@ _SECRET_VALUE: Final = re.compile(
     rf"|{_AT_THE_START}(?i:bearer)\s+(?=[^\s\d]*\d)(?=[\d\W]*[A-Za-z])[\w.~+/-]{{8,}}"
     r"|(?i:authorization)\W{1,4}(?i:bearer\s+|(?:basic|token|api-?key)\s+(?=\S*[\d=]|\S{16}))[\w.~+/-]{6,}"
 )
+_WHOLE_VALUE: Final = re.compile(rf"(?:{_SECRET_VALUE.pattern})\S*")
 _SLOT: Final = re.compile(r"\{\{\s*[a-z_]+\s*\}\}")
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OF_THE_CLIENT: Final = ("host", "content-length", "transfer-encoding", "accept-encoding")
@@ -262,17 +263,33 @@ def masked(response: Response, secrets: Iterable[str]) -> Response:
     >>> masked(said, ["sk-12345678"]).text
     'your key [key]'
     """
-    # A server may repeat the key without the word before it. Longest first: one may be the beginning of another.
-    words = {word for secret in secrets for word in (secret, *secret.split()) if len(word) >= _SHORTEST}
-    forms = sorted({form for word in words for form in _forms(word)}, key=lambda form: (-len(form), form))
-    if not forms:
-        return response
-    repeated = re.compile("|".join(map(re.escape, forms)), re.IGNORECASE)
     texts = {name: getattr(response, name) for name in ("text", "detail", "model", "system_fingerprint")}
+    if (repeated := _repeated(secrets)) is None:
+        return response
     changed = {
         name: repeated.sub("[key]", text) for name, text in texts.items() if text and repeated.search(text)
     }
     return replace(response, **changed) if changed else response  # type: ignore[arg-type]
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """Return a text without the given secrets, and without what looks like another.
+
+    Examples
+    --------
+    >>> without_secrets("your key word-12345678 is wrong", ["word-12345678"])
+    'your key [key] is wrong'
+    """
+    repeated = _repeated(secrets)
+    return _WHOLE_VALUE.sub("[key]", text if repeated is None else repeated.sub("[key]", text))
+
+
+def _repeated(secrets: Iterable[str]) -> re.Pattern[str] | None:
+    """Return a pattern of the secrets in every form that a server may repeat them in; None where there are none."""
+    # A server may repeat the key without the word before it. Longest first: one may be the beginning of another.
+    words = {word for secret in secrets for word in (secret, *secret.split()) if len(word) >= _SHORTEST}
+    forms = sorted({form for word in words for form in _forms(word)}, key=lambda form: (-len(form), form))
+    return re.compile("|".join(map(re.escape, forms)), re.IGNORECASE) if forms else None
 
 
 def _forms(secret: str) -> Iterator[str]:

@@ -1,0 +1,301 @@
+"""Every attempt at a run: when it began, and of one that failed, with what error and what had been made.
+
+::
+
+    <run>/attempts/1/{_STARTED, manifest.json, _SUCCESS}
+
+An attempt that ends in sealed evidence has ``_STARTED`` alone: the evidence is its record. One that failed is
+sealed with a manifest of its own, which lists every file that was there, those of earlier attempts too, so that
+none can be taken away without a trace while a later one is there. One that was killed has ``_STARTED`` and no more.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from audit_lib.archive.files_check import digest_of
+from audit_lib.archive.manifest import SEALED, complete_stages, software
+from audit_lib.canonical import canonical_json, pretty_json, strict_json
+from audit_lib.errors import AuditError, ConflictError, EvidenceError, StillWaitingError
+from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput
+from audit_lib.score.credentials import is_secret_name, without_secrets
+from audit_lib.store import Store
+
+FOLDER: Final = "attempts"
+STARTED: Final = "_STARTED"
+RECORD: Final = "manifest.json"
+SCHEMA: Final = "audit-attempt/1"
+_LONGEST: Final = 2000
+_FAULTS: Final = 20
+_NUMBERED: Final = re.compile(rf"{FOLDER}/([1-9][0-9]{{0,8}})/[^/]+")
+
+Outcome = Literal["failed", "stopped"]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+def _instant(words: str) -> str:
+    if datetime.fromisoformat(words).tzinfo is None:
+        raise ValueError("has no UTC offset")
+    return words
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+Some = TypeVar("Some", bound=_Strict)
+
+
+class Entry(_Strict):
+    """A file of the run, with its digest."""
+
+    path: str
+    sha256: Sha256
+    bytes: Annotated[int, Field(ge=0)]
+
+
+class Fault(_Strict):
+    """What went wrong in a stage: the error's type, and its message without secrets."""
+
+    stage: str
+    type: str
+    message: str
+
+
+class Started(_Strict):
+    """``_STARTED``: who began the attempt, and when."""
+
+    by: str
+    started_at: Annotated[str, AfterValidator(_instant)]
+
+
+class FailedAttempt(_Strict):
+    """``manifest.json`` of an attempt that did not end in sealed evidence."""
+
+    schema_: Annotated[Literal["audit-attempt/1"], Field(alias="schema")]
+    audit: str
+    window: str
+    spec_digest: Sha256
+    number: Annotated[int, Field(ge=1)]
+    outcome: Outcome
+    status: Literal["not signed"]
+    faults: Annotated[list[Fault], Field(min_length=1)]
+    stages: list[str]
+    artefacts: list[Entry]
+    earlier: list[Entry]
+    software: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One attempt at a run.
+
+    Attributes
+    ----------
+    number : int
+        1 is the first.
+    by : str
+        Who began it: ``audit run``, or a DAG run.
+    started_at, finished_at : datetime or None
+        None where it has no such record.
+    outcome : {"failed", "stopped"} or None
+        None where it ended in sealed evidence, is still under way, or was killed.
+    faults : tuple of Fault
+        What went wrong, the first cause first; empty where there is no record of an end.
+    """
+
+    number: int
+    by: str
+    started_at: datetime | None
+    finished_at: datetime | None = None
+    outcome: Outcome | None = None
+    faults: tuple[Fault, ...] = ()
+
+
+def start(run: Run, by: str, *, goes_on: bool = False) -> int:
+    """Take note that an attempt begins; return its number.
+
+    With `goes_on` one that `by` began and that has no end is the same attempt: each task of a DAG run asks.
+    """
+    before = read_attempts(run.store, run.prefix)
+    if goes_on and before and before[-1].by == by and before[-1].outcome is None:
+        return before[-1].number
+    content = pretty_json({"by": by, "started_at": datetime.now(UTC).isoformat(timespec="milliseconds")})
+    for number in range(before[-1].number + 1 if before else 1, 10**9):
+        if run.store.put(run.stage(f"{FOLDER}/{number}").prefix + f"/{STARTED}", content):
+            return number
+    raise ConflictError(f"{run.uri}: no number is free for another attempt")
+
+
+def seal(run: Run, number: int, faults: Sequence[Fault], outcome: Outcome = "failed") -> None:
+    """Seal an attempt that failed, with its errors and a digest of every file that is there.
+
+    An attempt that is sealed already stays as it is.
+    """
+    folder = run.stage(f"{FOLDER}/{number}")
+    if folder.is_complete():
+        return
+    paths = run.list()
+    artefacts = _entries(run, (path for path in paths if path.split("/")[0] in SEALED))
+    started = next(
+        (one.started_at for one in read_attempts(run.store, run.prefix) if one.number == number), None
+    )
+    record = {
+        "schema": SCHEMA,
+        "audit": run.key.audit,
+        "window": run.key.window.label,
+        "spec_digest": run.key.spec_digest,
+        "number": number,
+        "outcome": outcome,
+        "status": "not signed",
+        "faults": [fault.model_dump() for fault in faults[:_FAULTS]],
+        "stages": complete_stages(run),
+        "artefacts": artefacts,
+        "earlier": _entries(run, (path for path in paths if 0 < number_of(path) < number)),
+        "software": software(),
+    }
+    output = StageOutput({RECORD: canonical_json(record)}, {"artefacts": len(artefacts)})
+    # A sealing that was killed may have left its record: what it says of that moment stands.
+    folder.commit(output, started or datetime.now(UTC), keep_existing=True)
+
+
+def earlier_attempts(run: Run) -> list[dict[str, Any]]:
+    """Return the files of all attempts but the one that is under way, for the manifest of the evidence."""
+    found = read_attempts(run.store, run.prefix)
+    if found and found[-1].outcome is None:
+        found = found[:-1]
+    numbers = {one.number for one in found}
+    return _entries(run, (path for path in run.list(FOLDER) if number_of(path) in numbers))
+
+
+def read_attempts(store: Store, prefix: str) -> list[Attempt]:
+    """Return the attempts at a run, the first one first.
+
+    Parameters
+    ----------
+    store : Store
+        Where the run is.
+    prefix : str
+        The run's folder in it (``RunKey.prefix``); empty where the run is the store's root.
+
+    Raises
+    ------
+    EvidenceError
+        If a record is none; the message names it.
+    """
+    root = f"{prefix}/" if prefix else ""
+    numbers: dict[int, set[str]] = {}
+    for key in store.list(f"{root}{FOLDER}"):
+        path = key.removeprefix(root)
+        if number := number_of(path):
+            numbers.setdefault(number, set()).add(path.rsplit("/", 1)[1])
+    return [
+        _attempt(store, f"{root}{FOLDER}/{number}", number, names)
+        for number, names in sorted(numbers.items())
+    ]
+
+
+def attempts_of(store: Store, audit: str) -> dict[str, list[Attempt]]:
+    """Return the attempts at all runs of an audit: the run's prefix (audit/window/digest) -> its attempts."""
+    prefixes = {
+        key.split(f"/{FOLDER}/")[0]
+        for key in store.list(audit)
+        if key.count("/") == 5 and key.split("/")[3] == FOLDER
+    }
+    return {prefix: read_attempts(store, prefix) for prefix in sorted(prefixes)}
+
+
+def fault_of(stage: str, error: BaseException) -> Fault:
+    """Return what is kept of an error: of one that is not ours the type alone, its message may hold anything."""
+    if isinstance(error, AuditError):
+        message = str(error)
+    elif isinstance(error, OSError) and error.strerror:
+        message = error.strerror
+    elif isinstance(error, KeyboardInterrupt):
+        message = "stopped by hand"
+    else:
+        message = "an error that this library does not raise on purpose; its traceback is in the log"
+    return fault(stage, type(error).__name__, message)
+
+
+def fault(stage: str, kind: str, message: str) -> Fault:
+    """Return a fault, its message without secrets and no longer than evidence needs."""
+    secrets = [value for name, value in os.environ.items() if is_secret_name(name)]
+    return Fault(stage=stage, type=kind, message=without_secrets(message, secrets)[:_LONGEST])
+
+
+def outcome_of(error: BaseException) -> Outcome:
+    """Return how an attempt ended that ended with an error."""
+    return "stopped" if isinstance(error, (KeyboardInterrupt, StillWaitingError)) else "failed"
+
+
+def number_of(path: str) -> int:
+    """Return the number of the attempt that a path in a run belongs to; 0 for any other path.
+
+    Examples
+    --------
+    >>> number_of("attempts/3/manifest.json"), number_of("plan/plan.json"), number_of("attempts/x")
+    (3, 0, 0)
+    """
+    found = _NUMBERED.fullmatch(path)
+    return int(found[1]) if found else 0
+
+
+def read_started(content: bytes, where: str) -> Started:
+    """Read ``_STARTED``, or raise EvidenceError."""
+    return _read(Started, content, where, pretty_json)
+
+
+def read_failed(content: bytes, where: str) -> FailedAttempt:
+    """Read the manifest of a failed attempt, or raise EvidenceError."""
+    return _read(FailedAttempt, content, where, canonical_json)
+
+
+def _read(kind: type[Some], content: bytes, where: str, written: Callable[[Any], bytes]) -> Some:
+    try:
+        document = strict_json(content)
+        if written(document) != content:
+            raise EvidenceError(
+                f"{where}: holds the same values in other bytes: it was not written by this library"
+            )
+        return kind.model_validate(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ascii(".".join(map(str, first["loc"])))  # a key may be anybody's words
+        raise EvidenceError(f"{where}: not a record of an attempt: {first['type']} at {place}") from None
+    except ValueError as error:
+        raise EvidenceError(f"{where}: not a record of an attempt ({error})") from None
+
+
+def _attempt(store: Store, folder: str, number: int, names: Iterable[str]) -> Attempt:
+    by, started = "", None
+    if STARTED in names:
+        begun = read_started(store.get(f"{folder}/{STARTED}"), store.uri(f"{folder}/{STARTED}"))
+        by, started = begun.by, datetime.fromisoformat(begun.started_at)
+    if SUCCESS not in names:
+        return Attempt(number=number, by=by, started_at=started)
+    sealed = StageFolder(store, folder)
+    record = read_failed(sealed.read(RECORD), store.uri(f"{folder}/{RECORD}"))
+    return Attempt(
+        number=number,
+        by=by,
+        started_at=started,
+        finished_at=datetime.fromisoformat(sealed.success()["finished_at"]),
+        outcome=record.outcome,
+        faults=tuple(record.faults),
+    )
+
+
+def _entries(run: Run, paths: Iterable[str]) -> list[dict[str, Any]]:
+    entries = []
+    for path in sorted(paths):
+        digest, size = digest_of(run.store, f"{run.prefix}/{path}".lstrip("/"))
+        entries.append({"path": path, "sha256": digest, "bytes": size})
+    return entries
