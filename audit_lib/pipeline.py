@@ -220,7 +220,7 @@ def check(spec: AuditSpec) -> None:
     from audit_lib.policies.gates import check_spec
     from audit_lib.sample import SOURCES
     from audit_lib.sample.stage import check_strata
-    from audit_lib.score import check_model, check_read
+    from audit_lib.score import check_decision, check_model, check_read
     from audit_lib.score.materials import check_leakage
     from audit_lib.score.requests import elicitation, kinds_asked
 
@@ -231,6 +231,7 @@ def check(spec: AuditSpec) -> None:
     elicitation.get(spec.task)
     check_model(spec.model, spec.task, kinds_asked(spec))
     check_read(spec)
+    check_decision(spec)
     policy = policy_of(spec)
     category_of(spec.groups, policy)
     check_spec(policy, spec)
@@ -248,6 +249,13 @@ def check(spec: AuditSpec) -> None:
                 )
             check_model(spec.model, spec.task, ["text"])
     _check_inputs(spec)
+
+
+def remarks(spec: AuditSpec) -> list[str]:
+    """Return what a user ought to know of a spec that passes `check`, before anything is asked."""
+    from audit_lib.measure.remarks import remarks
+
+    return remarks(spec)
 
 
 def _check_attributes(spec: AuditSpec) -> None:

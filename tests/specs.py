@@ -32,6 +32,13 @@ BASE: dict[str, Any] = {
     "decision": {"rule": "above_median"},
 }
 
+LIVE: dict[str, Any] = {
+    "backend": "http",
+    "name": "a tool",
+    "options": {"url": "http://127.0.0.1:9/", "body": {"text": "{{user}}"}, "score_path": "score"},
+}
+"""A model that is asked, for specs whose versions of a prompt are made and looked at, and not scored."""
+
 
 def content(**sections: Any) -> dict[str, Any]:
     """Return the base spec with sections replaced (dicts are merged into the section; None removes it)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ from audit_lib.errors import SpecError
 from audit_lib.framework import load_framework, recommend, recommend_for
 from audit_lib.measure.stage import METRICS
 from audit_lib.pipeline import run_stage
+from tests.perturb.cases import write_lexicons
 from tests.perturb.test_substitution import lexicon_run
-from tests.specs import load, write
+from tests.specs import LIVE, load, write
 
 FNR = ("false_negative_rate_gap", "false_omission_rate_gap")
 FPR = ("false_positive_rate_gap", "false_discovery_rate_gap")
@@ -189,3 +191,63 @@ def test_why_the_other_kind_of_error_does_not_apply(intervention: str, family: s
     }
     (one,) = [judged for judged in recommend(answers).families if judged.family == family]
     assert (one.verdict, one.why) == ("does not apply", why)
+
+
+ASKED = {"person_level": True, "equal_prevalence": True}
+ERRORS = {"person_level": True, "equal_prevalence": False, "intervention": "assistive"}
+
+
+@pytest.mark.parametrize(
+    ("sections", "columns", "told"),
+    [
+        ({"framework": ASKED}, {}, "recommends demographic_parity_gap, .*: candidates do not compete"),
+        ({"framework": ASKED}, {"round_id": "r1"}, None),
+        (
+            {"framework": ASKED, "decision": {"rule": "recorded", "round": "round_id"}},
+            {"round_id": "r1", "recorded_selected": True},
+            "recommends demographic_parity_gap, .*: only decisions are recorded",
+        ),
+        ({"framework": ERRORS}, {}, "recommends false_negative_rate_gap, .*: no row says who is qualified"),
+        ({"framework": ERRORS, "measure": {"metrics": list(FNR)}}, {"qualified": True}, None),
+        ({"framework": ERRORS, "measure": {"metrics": list(FNR)}}, {"outcome": 1.0}, None),
+        ({"framework": ERRORS}, {"outcome": 1.0}, "measure.metrics lacks false_negative_rate_gap, which applies"),
+        ({"framework": ASKED | {"ftu": True}}, {"round_id": "r1"}, "nobody counts the protected words"),
+        (
+            {"task": "generation", "decision": None, "framework": {"ftu": False, "content_differs": False},
+             "measure": {"metrics": ["counterfactual_rouge_l"]}},
+            {},
+            "recommends counterfactual_cosine, .*: .* needs a classifier that measures embedding",
+        ),
+        ({}, {}, None),
+    ],
+)  # fmt: skip
+def test_what_a_spec_leaves_undefined_is_told_at_validate(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    sections: dict[str, Any],
+    columns: dict[str, Any],
+    told: str | None,
+) -> None:
+    row = {"prompt_id": "p", "position": "cook", "resume": "x", "sex": "male", "race": "White"} | columns
+    (tmp_path / "prompts.jsonl").write_text(json.dumps(row) + "\n")
+    assert main(["validate", str(write(tmp_path, **sections))]) == 0
+    printed = capsys.readouterr().out
+    assert ": valid." in printed
+    if told is None:
+        assert "note: " not in printed
+    else:
+        assert re.search(f"note: .*{told}", printed)
+
+
+def test_unawareness_with_a_persona_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_lexicons(tmp_path)
+    (tmp_path / "prompts.jsonl").write_text("")
+    spec = write(
+        tmp_path,
+        framework={"ftu": True},
+        perturb={"names": "names.csv"},
+        prompt={"template": "template.csv"},
+        model=LIVE,
+    )
+    assert main(["validate", str(spec)]) == 0
+    assert "note: framework.ftu: true says that no prompt mentions" in capsys.readouterr().out

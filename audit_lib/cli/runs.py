@@ -101,6 +101,8 @@ def _validate(options: argparse.Namespace) -> int:
     print(
         f"{options.spec}: valid. {spec.title}; {len(spec.groups.cells())} groups; digest {spec.digest()[:16]}"
     )
+    for remark in pipeline.remarks(spec):
+        print(f"note: {remark}")
     return 0
 
 

@@ -14,7 +14,7 @@ from audit_lib.measure.word_lists import Words
 from audit_lib.score.classifiers import check_classifiers, resolved
 from audit_lib.score.classifiers.lexicon import read_words
 from audit_lib.score.requests import kinds_asked
-from audit_lib.spec import UNDECIDED, AuditSpec
+from audit_lib.spec import RECORDED, UNDECIDED, AuditSpec
 
 _BESIDE: Final = {
     "controls": "perturb.controls: true, perturb.formats, or score.repeats",
@@ -53,30 +53,9 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
     for name in spec.measure.metrics:
         any_of = needed(METRICS.get(name))
         _check_provenance(name, spec)
-        if given & set(any_of):
-            _check_packages(name, any_of)
-            continue
-        if any_of[0] in _BESIDE:
-            raise SpecError(
-                f"measure.metrics: {name} is computed from rows that the audit does not ask; add {_BESIDE[any_of[0]]}"
-            )
-        if {"scores", "pairs"} & set(any_of) or spec.task not in UNDECIDED:
-            able = [other for other, part in METRICS if given & set(needed(part))]
-            wanted = {"scores": "scores", "pairs": "answers about pairs of candidates"}.get(
-                any_of[0], "generated texts"
-            )
-            raise SpecError(
-                f"measure.metrics: {name} is computed from {wanted}, which task {spec.task} does not give; "
-                f"it can have {', '.join(able)}"
-            )
-        if "words" in any_of:
-            raise SpecError(f"measure.metrics: {name} needs texts.protected and texts.targets (word lists)")
-        if "lists" in any_of:
-            raise SpecError(f"measure.metrics: {name} compares lists; ask for them with task: recommendation")
-        raise SpecError(
-            f"measure.metrics: {name} needs a classifier that measures {' or '.join(any_of)}; "
-            "name one in the section classifiers"
-        )
+        if (fault := _lacking(name, spec, given)) is not None:
+            raise SpecError(f"measure.metrics: {fault}")
+        _check_packages(name, any_of)
     if "words" in given and not any(words.protected.values()):
         raise SpecError("texts.protected: no word names a level of any attribute")
     if spec.measure.application_effects and spec.perturb is not None and spec.perturb.design == "two_sample":
@@ -87,12 +66,44 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
     _check_repeats(spec)
 
 
+def lacking(name: str, spec: AuditSpec) -> str | None:
+    """Say what a metric needs that the audit does not give, by its spec alone; None where nothing is known to lack."""
+    return _lacking(name, spec, _given(spec))
+
+
+def _lacking(name: str, spec: AuditSpec, given: set[Need]) -> str | None:
+    any_of = needed(METRICS.get(name))
+    if given & set(any_of):
+        return None
+    if any_of[0] in _BESIDE:
+        return f"{name} is computed from rows that the audit does not ask; add {_BESIDE[any_of[0]]}"
+    if {"scores", "pairs"} & set(any_of) or spec.task not in UNDECIDED:
+        able = [other for other, part in METRICS if given & set(needed(part))]
+        wanted = {"scores": "scores", "pairs": "answers about pairs of candidates"}.get(
+            any_of[0], "generated texts"
+        )
+        return f"{name} is computed from {wanted}, which task {spec.task} does not give; it can have {', '.join(able)}"
+    if "words" in any_of:
+        return f"{name} needs texts.protected and texts.targets (word lists)"
+    if "lists" in any_of:
+        return f"{name} compares lists; ask for them with task: recommendation"
+    return (
+        f"{name} needs a classifier that measures {' or '.join(any_of)}; name one in the section classifiers"
+    )
+
+
 def _check_repeats(spec: AuditSpec) -> None:
     """Refuse to ask again what is answered alike each time: repeats would show a noise of 0 that nothing has shown."""
-    if spec.score.repeats == 1 or spec.model.backend == "recorded":
+    if spec.score.repeats == 1:
         return
     asked = f"score.repeats: {spec.score.repeats} answers to each prompt"
-    if spec.task in UNDECIDED:
+    if spec.model.backend == RECORDED:
+        if spec.task not in UNDECIDED:
+            raise SpecError(
+                f"{asked} are one recorded decision said again; set repeats to 1, or choose a backend that asks a live "
+                "model again"
+            )
+    elif spec.task in UNDECIDED:
         if spec.generation.temperature == 0:
             raise SpecError(
                 f"{asked} at generation.temperature 0 are one answer said again; set a temperature, or repeats to 1"

@@ -85,10 +85,10 @@ def check_further(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
     if not keys:
         return
     section = next(iter(keys.values())).split(".")[0]
-    if spec.task != "pointwise" or spec.model.backend == "recorded":
+    if spec.task != "pointwise":
         raise SpecError(
-            f"{section}: asks a live model again about each candidate alone: it is for task pointwise, and not for "
-            "recorded decisions (pairwise audits ask both orders of each pair anyway)"
+            f"{section}: asks the model again about each candidate alone: it is for task pointwise (pairwise audits "
+            "ask both orders of each pair anyway)"
         )
     _check_attributes(spec)
     known = [*spec.source.fields, "name"]

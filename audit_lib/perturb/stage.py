@@ -30,7 +30,7 @@ from audit_lib.records import (
 )
 from audit_lib.registry import Registry
 from audit_lib.run import Run, StageOutput
-from audit_lib.spec import AuditSpec
+from audit_lib.spec import RECORDED, AuditSpec
 
 PERTURBATIONS: Final[Registry[Callable[[Run], Perturbation]]] = Registry("perturbation", "audit_lib.perturb")
 PERTURBATIONS("persona")(Persona.from_run)
@@ -44,8 +44,11 @@ ROW_GROUP: Final = 4096
 
 _PASSED_ON: Final = (
     "prompt_id", "application_id", "position", "round_id", "order_shown", "qualified", "outcome", "provenance",
-    "recorded_model", "recorded_response", "recorded_score", "recorded_selected",
 )  # fmt: skip
+_NOT_RECORDED: Final = dict.fromkeys(
+    ("recorded_model", "recorded_response", "recorded_score", "recorded_selected")
+)
+"""What a row has that a live model is asked about: an answer in the source is to another question, or another one's."""
 
 
 def perturb(run: Run) -> StageOutput:
@@ -77,16 +80,17 @@ def perturb(run: Run) -> StageOutput:
     ]
     del prompts
     template = read_template(run.design_file("prompt.template")) if spec.prompt is not None else None
-    pooled = spec.model.backend != "recorded" and spec.task in ("pairwise", "listwise")
+    pooled = spec.model.backend != RECORDED and spec.task in ("pairwise", "listwise")
     own = None if pooled else template  # what is asked about one candidate alone
     extras: dict[str, Any] = {}
     artefacts: dict[str, bytes] = {}
     further = Further.from_run(run)
     made: Iterable[list[Row]]
     if spec.perturb is None:
-        if spec.model.backend != "recorded":
+        recorded = spec.model.backend == RECORDED
+        if not recorded:
             _check_slots(records, None if pooled else [*(own or []), *chain(*further.templates.values())])
-        made = (_as_it_is(record, own, spec.groups.axes, further) for record in records)
+        made = (_as_it_is(record, own, spec.groups.axes, further, recorded=recorded) for record in records)
     else:
         perturbation = PERTURBATIONS.get(spec.perturb.kind)(run)
         extras |= perturbation.survey(_texts(records))
@@ -203,10 +207,16 @@ def _come_sorted(prompt_ids: Sequence[str]) -> bool:
 
 
 def _as_it_is(
-    record: Mapping[str, Any], template: Template | None, axes: Sequence[str], further: Further
+    record: Mapping[str, Any],
+    template: Template | None,
+    axes: Sequence[str],
+    further: Further,
+    *,
+    recorded: bool,
 ) -> list[Row]:
     fields = json.loads(record["fields"])
     row = {name: record[name] for name in (*_PASSED_ON, *axes)}
+    row |= {name: record[name] for name in _NOT_RECORDED} if recorded else _NOT_RECORDED
     row |= {"variant_id": record["prompt_id"], "perturbation": "none", "edits": "{}"}
     row["candidate"] = fields.get("name")
     try:
@@ -245,7 +255,7 @@ def _varied(
         rows: list[Row] = []
         try:
             for change in perturbation.changes(index, fields, allocation.groups(record)):
-                row = {name: record[name] for name in _PASSED_ON}
+                row = {name: record[name] for name in _PASSED_ON} | _NOT_RECORDED
                 row |= {axis: change.cell.get(axis) for axis in axes}
                 group = ".".join(change.cell.get(axis, "-") for axis in axes)
                 varied = bool(change.cell)

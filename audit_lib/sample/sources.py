@@ -94,6 +94,25 @@ def read_source(spec: AuditSpec, window: Window) -> tuple[pa.Table, list[SourceR
     return collected.table(window), reads
 
 
+def first_columns(spec: AuditSpec) -> frozenset[str] | None:
+    """Return which of our columns the source's first prompt has; None where it has no prompt, or is not on this disk.
+
+    Raises
+    ------
+    InputError
+        If its beginning has a fault.
+    """
+    explode = SOURCES.get(spec.source.kind)(spec)
+    for reference in spec.source.paths:
+        path = spec.path(reference)
+        if "://" in path or not Path(path).is_file():
+            return None
+        for record in TableFile(path):
+            for row in explode(record):
+                return frozenset(row)
+    return None
+
+
 def changed_since(spec: AuditSpec, document: Mapping[str, Any]) -> list[str]:
     """Return the paths of `document` (``sample.json``) whose bytes are no longer those that were sampled.
 

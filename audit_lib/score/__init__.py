@@ -17,7 +17,7 @@ from audit_lib.errors import IncompleteRunError, InputError
 from audit_lib.records import REPLY_SCHEMA, SCORE_SCHEMA, to_parquet
 from audit_lib.run import Run, StageOutput
 from audit_lib.score.again import score_again
-from audit_lib.score.backends import Backend, backend, check_model, fingerprint
+from audit_lib.score.backends import Backend, backend, check_decision, check_model, fingerprint
 from audit_lib.score.canaries import canary_answers, canary_pack
 from audit_lib.score.chat import check_read
 from audit_lib.score.classifiers import classify
@@ -39,7 +39,7 @@ from audit_lib.score.requests import (
 )
 from audit_lib.score.steps import converse, match, reply_places
 
-__all__ = ["check_model", "check_read", "estimate", "score_shard", "scores_again", "shards"]
+__all__ = ["check_decision", "check_model", "check_read", "estimate", "score_shard", "scores_again", "shards"]
 
 
 def shards(run: Run) -> list[int]:

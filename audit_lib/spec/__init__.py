@@ -1,15 +1,17 @@
 """The declarative audit: what a user writes, key by key, and what each key refuses."""
 
-from audit_lib.spec.audit import RESERVED, UNDECIDED, AuditSpec, json_schema
+from audit_lib.spec.audit import RESERVED, AuditSpec, json_schema
 from audit_lib.spec.data import Demographics, Groups, Sample, Schedule, Source
 from audit_lib.spec.experiment import Leakage, Manipulation, Material, Robustness
-from audit_lib.spec.outcome import Checks, Decision, Measure, Report
+from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, Report
 from audit_lib.spec.perturb import Perturb
+from audit_lib.spec.recorded import RECORDED
 from audit_lib.spec.scoring import Generation, Measured, Model, PromptTemplate, Scoring, TextClassifier, Texts
 from audit_lib.spec.section import Name, Provenance, Section, Share
 from audit_lib.spec.use import Framework, Use
 
 __all__ = [
+    "RECORDED",
     "RESERVED",
     "UNDECIDED",
     "AuditSpec",

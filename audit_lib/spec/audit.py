@@ -26,8 +26,9 @@ from audit_lib.errors import SpecError
 from audit_lib.registry import did_you_mean
 from audit_lib.spec.data import Demographics, Groups, Sample, Schedule, Source
 from audit_lib.spec.experiment import Leakage, Manipulation, Robustness
-from audit_lib.spec.outcome import Checks, Decision, Measure, Report
+from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, Report
 from audit_lib.spec.perturb import Perturb
+from audit_lib.spec.recorded import RECORDED, unasked
 from audit_lib.spec.scoring import Generation, Model, PromptTemplate, Scoring, TextClassifier, Texts
 from audit_lib.spec.section import Name, Section
 from audit_lib.spec.text import faults, read_yaml
@@ -35,9 +36,6 @@ from audit_lib.spec.use import Framework, Use
 
 RESERVED: Final = ("ask_for_sign_off", "drift_monitor", "publish_site", "sign_off", "site", "verify_evidence")
 """Names of the DAGs that no audit makes, and of the site's folder."""
-
-UNDECIDED: Final = ("generation", "recommendation")
-"""Tasks whose answers are texts or lists: there is no score, and nobody is selected."""
 
 _TASKS: Final = ("pointwise", "pairwise", "listwise", *UNDECIDED)
 
@@ -109,7 +107,7 @@ class AuditSpec(Section):
 
     @model_validator(mode="after")
     def _check(self) -> AuditSpec:
-        if self.prompt is None and self.model.backend != "recorded":
+        if self.prompt is None and self.model.backend != RECORDED:
             raise ValueError(f"backend {self.model.backend!r} needs a prompt section with a template")
         self._check_task()
         if self.perturb is not None and self.groups.provenance != "assigned":
@@ -122,6 +120,8 @@ class AuditSpec(Section):
             )
         if self.perturb is not None:
             self._check_perturb(self.perturb)
+        if (fault := unasked(self)) is not None:
+            raise ValueError(fault)
         return self
 
     def _check_perturb(self, perturb: Perturb) -> None:
@@ -132,13 +132,10 @@ class AuditSpec(Section):
                 f"decision.round one_per_group needs every prompt in every group; perturb.{key} {uneven} gives a pool "
                 "of some groups only"
             )
-        if (perturb.controls or perturb.formats) and (
-            self.task != "pointwise" or self.model.backend == "recorded"
-        ):
+        if (perturb.controls or perturb.formats) and self.task != "pointwise":
             key = "controls" if perturb.controls else "formats"
             raise ValueError(
-                f"perturb.{key} asks a live model again about each candidate: it is for task pointwise, and not for "
-                "recorded decisions"
+                f"perturb.{key} asks the model again about each candidate: it is for task pointwise"
             )
         for attribute in perturb.terms:
             if attribute not in self.groups.attributes:
@@ -157,10 +154,6 @@ class AuditSpec(Section):
         if undecided and self.decision.rule != "none":
             raise ValueError(
                 f"task {self.task} gives texts, not scores, so decision would be ignored; leave it out"
-            )
-        if self.task == "pairwise" and self.model.backend == "recorded":
-            raise ValueError(
-                "task pairwise asks a live model about every pair; recorded decisions are pointwise"
             )
         if self.task == "pairwise" and self.decision.round is None:
             raise ValueError(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from audit_lib.spec.section import Name, Section, Share, no_repeats
+
+UNDECIDED: Final = ("generation", "recommendation")
+"""Tasks whose answers are texts or lists: there is no score, and nobody is selected."""
 
 
 class Decision(Section):

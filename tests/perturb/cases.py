@@ -10,7 +10,7 @@ from typing import Any
 
 from audit_lib.pipeline import run_stage
 from audit_lib.run import Run, Window
-from tests.specs import load
+from tests.specs import LIVE, load
 
 WEEK = Window.parse("2026-01-05", "2026-01-12")
 GROUPS = [(sex, race) for sex in ("female", "male") for race in ("White", "Black")]
@@ -71,6 +71,7 @@ def persona_run(folder: Path, *, rows: Any = None, lexicons: Any = None, **secti
     sections = {
         "perturb": None if perturb is None else names | perturb,
         "prompt": {"template": "template.csv"},
+        "model": LIVE,
     } | sections
     run = Run.open(load(folder, **sections), WEEK, str(folder / "store"))
     for stage in ("plan", "sample"):

@@ -12,7 +12,7 @@ from audit_lib.perturb.check import check_perturb
 from audit_lib.pipeline import check
 from tests.inputs import write_jsonl
 from tests.perturb.cases import GROUPS, prompts, table, write_lexicons
-from tests.specs import load
+from tests.specs import LIVE, load
 
 NAMES = ["first_name", "last_name", "sex", "race"]
 LEXICONS = {"names": "names.csv", "pronouns": "pronouns.csv", "titles": "titles.csv"}
@@ -33,7 +33,7 @@ def test_a_lexicon_that_cannot_be_used(
 ) -> None:
     write_lexicons(tmp_path, **lexicons)
     write_jsonl(tmp_path / "prompts.jsonl", prompts())
-    spec = load(tmp_path, perturb=LEXICONS | perturb, prompt={"template": "template.csv"})
+    spec = load(tmp_path, perturb=LEXICONS | perturb, prompt={"template": "template.csv"}, model=LIVE)
     with pytest.raises(LexiconError, match=message):
         check(spec)
 
@@ -42,7 +42,7 @@ def test_a_lexicon_that_cannot_be_used(
 def test_a_block_that_is_no_part_of_the_groups(tmp_path: Path, size: int) -> None:
     write_lexicons(tmp_path)
     design = {"design": "balanced_incomplete", "block_size": size}
-    spec = load(tmp_path, perturb=LEXICONS | design, prompt={"template": "template.csv"})
+    spec = load(tmp_path, perturb=LEXICONS | design, prompt={"template": "template.csv"}, model=LIVE)
     with pytest.raises(
         SpecError, match=rf"perturb\.block_size: .* of 4 groups needs .* 2 to 3 .* has {size}; choose"
     ):
@@ -56,6 +56,7 @@ def test_two_groups_have_no_incomplete_blocks(tmp_path: Path) -> None:
         groups={"attributes": {"sex": ["female", "male"]}, "reference": {"sex": "male"}, "categories": {}},
         perturb=LEXICONS | {"design": "balanced_incomplete", "block_size": 2},
         prompt={"template": "template.csv"},
+        model=LIVE,
     )
     with pytest.raises(
         SpecError, match=r"perturb\.design: 2 groups have no incomplete blocks; use `design: full`"
@@ -66,5 +67,5 @@ def test_two_groups_have_no_incomplete_blocks(tmp_path: Path) -> None:
 def test_lexicons_that_can_be_used_pass(tmp_path: Path) -> None:
     write_lexicons(tmp_path)
     design = {"design": "balanced_incomplete", "block_size": 2}
-    spec = load(tmp_path, perturb=LEXICONS | design, prompt={"template": "template.csv"})
+    spec = load(tmp_path, perturb=LEXICONS | design, prompt={"template": "template.csv"}, model=LIVE)
     check_perturb(spec, spec.read_design_files())

@@ -145,7 +145,10 @@ def test_all_prompts_of_one_person_share_a_group(tmp_path: Path) -> None:
             },
             r"needs every prompt in every group; perturb\.design two_sample gives a pool of some groups only",
         ),
-        ({"perturb": {"controls": True}}, r"perturb\.controls asks a live model again"),
+        (
+            {"perturb": {"controls": True}, "model": {"backend": "recorded", "name": "people"}},
+            r"perturb\.controls asks a live model again",
+        ),
     ],
 )
 def test_designs_that_are_refused(tmp_path: Path, sections: dict[str, Any], message: str) -> None:

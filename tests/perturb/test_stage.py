@@ -107,7 +107,14 @@ def test_recorded_prompts_are_passed_on_with_unknown_groups_counted(tmp_path: Pa
         row | {"sex": "female", "race": None if i < 2 else "Black", "recorded_score": i / 10}
         for i, row in enumerate(prompts(resume="{{name}} stays "))
     ]
-    run = persona_run(tmp_path, rows=rows, perturb=None, prompt=None, groups={"provenance": "self_reported"})
+    run = persona_run(
+        tmp_path,
+        rows=rows,
+        perturb=None,
+        prompt=None,
+        groups={"provenance": "self_reported"},
+        model={"backend": "recorded", "name": "people"},
+    )
     table = variants(run)
     assert table["variant_id"].tolist() == table["prompt_id"].tolist() == [f"p{i:02d}" for i in range(12)]
     assert set(table["perturbation"]) == {"none"} and set(table["edits"]) == {"{}"}

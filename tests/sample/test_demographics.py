@@ -9,7 +9,7 @@ from audit_lib.errors import ColumnTypeError, DuplicateIdError, MissingColumnErr
 from audit_lib.run import Run
 from audit_lib.sample import sample
 from tests.sample.cases import WEEK, document, people, prompts, run, write
-from tests.specs import load
+from tests.specs import LIVE, load
 
 SECTION: dict[str, Any] = {
     "path": "people.csv",
@@ -145,7 +145,7 @@ def test_a_column_that_is_no_demographic_is_not_quoted(tmp_path: Path) -> None:
 def test_assigned_attributes_are_not_read(tmp_path: Path) -> None:
     write(tmp_path, "prompts.jsonl", applicants())
     (tmp_path / "names.csv").write_text("first_name,last_name,sex,race\n")
-    output = run(tmp_path, perturb={"names": "names.csv"})
+    output = run(tmp_path, perturb={"names": "names.csv"}, prompt={"template": "t.yaml"}, model=LIVE)
     assert prompts(output)["sex"].isna().all()
     assert document(output)["demographics"] is None
 

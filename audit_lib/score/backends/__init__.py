@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -13,7 +13,7 @@ from audit_lib.registry import Registry, did_you_mean
 from audit_lib.score.credentials import looks_secret
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Response, elicitation
-from audit_lib.spec import Model
+from audit_lib.spec import AuditSpec, Model
 
 
 class Options(BaseModel):
@@ -40,7 +40,8 @@ class Backend(Protocol):
     request is in, so the ledger may ask for a part of a pack. ``kept = False``: nothing is won by
     keeping the answers in the ledger. A backend that has a method ``allot`` is told its part of the run's
     limits (`audit_lib.score.limiter.Limited`). A method ``account(packs, responses)`` returns what goes into
-    ``plan.json``: how the answers were computed.
+    ``plan.json``: how the answers were computed. A class method ``decides(model)`` tells whether answers hold the
+    model's own decision, as the decision rule `recorded` needs.
     """
 
     Options: ClassVar[type[Options]]
@@ -135,6 +136,29 @@ def check_model(model: Model, task: str | None = None, asks: Iterable[Kind] = ()
                 f"{wanted}; backends that give it: {', '.join(able)}"
             )
     kind.check(model)
+
+
+def check_decision(spec: AuditSpec) -> None:
+    """Refuse the decision rule `recorded` for a model that decides nothing itself.
+
+    A decision in the source is another one's: beside a live model's answers it would be counted as the model's, and
+    for every version of a prompt.
+
+    Raises
+    ------
+    SpecError
+        If it is so; says what to do.
+    """
+    decides: Callable[[Model], bool] = getattr(
+        backend.get(spec.model.backend), "decides", lambda model: False
+    )
+    if spec.decision.rule == "recorded" and not decides(spec.model):
+        raise SpecError(
+            f"decision.rule: recorded takes decisions that were made already, and backend {spec.model.backend} gives "
+            "none of its own: those in the source are not this model's. Say what its scores select (threshold, "
+            "above_median, top_k), read an endpoint's decision (backend http, decision_path), or choose backend "
+            "recorded"
+        )
 
 
 def fingerprint(description: dict[str, Any]) -> str:

@@ -170,6 +170,11 @@ class Http:
         if importlib.util.find_spec("httpx2") is None:
             raise SpecError("model.backend: http needs the package httpx2; install audit-lib[openai]")
 
+    @classmethod
+    def decides(cls, model: Model) -> bool:
+        """Tell whether the endpoint's own decision is read."""
+        return parse_options(HttpOptions, model).decision_path is not None
+
     def describe(self) -> dict[str, Any]:
         """Return the endpoint and how it is asked; headers with the names of their variables."""
         from importlib.metadata import version

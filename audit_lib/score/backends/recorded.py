@@ -27,6 +27,11 @@ class Recorded:
     def check(cls, model: Model) -> None:
         """Nothing can be wrong: the source was checked when it was read."""
 
+    @classmethod
+    def decides(cls, model: Model) -> bool:
+        """Tell that decisions may come with the answers."""
+        return True
+
     def describe(self) -> dict[str, Any]:
         """Return the label that the spec gives the decisions."""
         return {

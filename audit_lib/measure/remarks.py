@@ -1,0 +1,89 @@
+"""What a valid spec leaves open: metrics that are recommended and undefined, mentions that nobody counts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from audit_lib.errors import AuditError
+from audit_lib.framework import recommend_for
+from audit_lib.measure.quotas import NOBODY_QUALIFIED
+from audit_lib.measure.requirements import lacking
+from audit_lib.sample.sources import first_columns
+from audit_lib.spec import RECORDED, AuditSpec
+
+_OF_ROUNDS: Final = ("demographic_parity_gap", "equal_opportunity_gap")
+_OF_QUALIFIED: Final = (
+    "equal_opportunity_gap", "false_negative_rate_gap", "false_positive_rate_gap", "false_discovery_rate_gap",
+    "false_omission_rate_gap",
+)  # fmt: skip
+
+
+def remarks(spec: AuditSpec) -> list[str]:
+    """Return what a user ought to know of a valid spec before it is run; nothing, where it has no section `framework`.
+
+    Local files are looked into as far as their first row, for the columns they have.
+    """
+    if spec.framework is None:
+        return []
+    found = [] if spec.framework.ftu is not True else _unaware(spec)
+    columns, recommended = _columns(spec), recommend_for(spec)
+    for name in recommended.metrics():
+        if (reason := undefined(name, spec, columns)) is not None:
+            found.append(f"framework recommends {name}, which this spec leaves undefined: {reason}")
+    return [*found, *recommended.warnings]
+
+
+def undefined(name: str, spec: AuditSpec, columns: Collection[str] | None) -> str | None:
+    """Say why a metric would have no number in any group of this audit; None where nothing is known against it.
+
+    Parameters
+    ----------
+    name : str
+        A registered metric.
+    columns : collection of str or None
+        Our columns that the source gives; None where that is not known yet.
+    """
+    if (fault := lacking(name, spec)) is not None:
+        return fault
+    if name in _OF_ROUNDS and spec.decision.round is None and not _may_have("round_id", spec, columns):
+        return (
+            "candidates do not compete: it compares who gets the places of a round, and there is none; name the "
+            "rounds in decision.round, or give the source a column round_id"
+        )
+    if (
+        name in _OF_ROUNDS
+        and spec.decision.rule == RECORDED
+        and not _may_have("recorded_score", spec, columns)
+    ):
+        return "only decisions are recorded, and it ranks scores; give the source a column recorded_score"
+    if name in _OF_QUALIFIED and not any(_may_have(key, spec, columns) for key in ("qualified", "outcome")):
+        return f"{NOBODY_QUALIFIED}, or `outcome`"
+    return None
+
+
+def _may_have(column: str, spec: AuditSpec, columns: Collection[str] | None) -> bool:
+    return columns is None or column in columns or column in spec.source.columns
+
+
+def _columns(spec: AuditSpec) -> Collection[str] | None:
+    """Look at the first row of the source, where it can be read."""
+    try:
+        return first_columns(spec)
+    except (AuditError, OSError):
+        return None
+
+
+def _unaware(spec: AuditSpec) -> list[str]:
+    perturb = spec.perturb
+    if perturb is None:
+        return [
+            "framework.ftu: true is taken from the spec as it is: without a perturb section nobody counts the "
+            "protected words of the prompts; perturb.terms names words that are counted"
+        ]
+    if perturb.kind == "persona":
+        return [
+            "framework.ftu: true says that no prompt mentions a protected word, and perturb puts names, pronouns or "
+            "other signals of a group into every prompt; answer false"
+        ]
+    return []
