@@ -159,6 +159,7 @@ def _judged(
     id_of: Mapping[str, int],
 ) -> tuple[Judged, ...]:
     kinds = {section.name: resolved(section) for section in spec.classifiers}
+    kind_of = {section.name: section.kind for section in spec.classifiers}
     values: dict[str, dict[int, Any]] = {name: {} for name in kinds}
     for table in classified:
         for row in table.to_pylist():
@@ -176,5 +177,5 @@ def _judged(
         for number, value in values[name].items():
             array[number] = value
         flat = array if measures == "embedding" else array[:, 0]
-        judged.append(Judged(name=name, label=label, measures=measures, values=flat))
+        judged.append(Judged(name=name, label=label, measures=measures, values=flat, kind=kind_of[name]))
     return tuple(judged)

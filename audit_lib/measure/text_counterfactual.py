@@ -14,7 +14,7 @@ from audit_lib.measure.pair_scores import PairScores, check_aligned
 from audit_lib.measure.text_bleu import smaller_bleu
 from audit_lib.measure.text_extra import text_extra
 from audit_lib.measure.text_masking import Lexicon, masked_texts
-from audit_lib.measure.text_tokens import Corpus, Text, as_words, encode
+from audit_lib.measure.text_tokens import Corpus, Text, encode, need_words
 
 _BLOCK = 2048  # pairs tokenised at a time, so that memory does not grow with the data
 
@@ -220,10 +220,10 @@ def _blocks(
         block: list[Text] = []
         for texts, name in ((group_texts, "group_texts"), (reference_texts, "reference_texts")):
             side = texts[start : start + _BLOCK]
+            for row, text in enumerate(side, start):
+                if lexicon is None or isinstance(text, str):
+                    need_words(text, f"{name}, row {row}")  # here, where side and row are known
             if lexicon is not None:
                 side = masked_texts(side, lexicon, name=name, first_row=start)  # type: ignore[arg-type]  # checked there
-            for row, text in enumerate(side, start):
-                if not isinstance(text, str):
-                    as_words(text, f"{name}, row {row}")  # refused here, where side and row are known
             block.extend(side)
         yield encode(block), len(block) // 2

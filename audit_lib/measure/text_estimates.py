@@ -6,6 +6,7 @@ influence values summed by it (`bounded`), and what a number lacks is counted be
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
+from audit_lib.languages import not_english, unspaced_script
 from audit_lib.measure.bounded import BoundedMean, Bounds, bounded_gap, bounded_mean
 from audit_lib.measure.inference import Compared, Side, Unit, Variable, compare
 from audit_lib.measure.pair_scores import PairScores
@@ -54,12 +56,32 @@ def judged(texts: Texts, *measures: Measures) -> list[Judged]:
     Raises
     ------
     UndefinedMetricError
-        If the spec names no such classifier.
+        If the spec names no such classifier, or one of them cannot read the language of an answer: what is left
+        would be a choice of answers, and may be one by group.
     """
     found = [one for one in texts.judged if one.measures in measures]
     if not found:
         raise UndefinedMetricError(f"no classifier of the spec measures {' or '.join(measures)}")
+    for one in found:
+        if one.kind in _READS:
+            refused, what = _READS[one.kind]
+            blank = np.isnan(one.values.reshape(len(texts), -1)).all(axis=1)
+            languages = Counter(filter(None, (refused(str(text)) for text in texts.text[blank])))
+            if languages:
+                named = ", ".join(f"{language} {n}" for language, n in sorted(languages.items()))
+                raise UndefinedMetricError(
+                    f"classifier {one.name!r} cannot read {languages.total()} of {len(texts)} answers ({named}): "
+                    f"{one.kind} reads {what}; name a classifier that reads them"
+                )
     return found
+
+
+_READS: Final[dict[str, tuple[Callable[[str], str], str]]] = {
+    "vader": (not_english, "English only"),
+    "lexicon": (unspaced_script, "scripts with spaces between words"),
+    "words": (unspaced_script, "scripts with spaces between words"),
+}
+"""What tells that a kind of classifier cannot read a text, and what it reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

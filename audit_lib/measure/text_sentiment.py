@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from audit_lib.errors import InputError
+from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.languages import not_english
 from audit_lib.measure._arrays import as_scores
 from audit_lib.measure.pair_scores import check_aligned
 from audit_lib.measure.text_extra import text_extra
@@ -22,6 +23,11 @@ SentimentScorer = Callable[[Sequence[str]], ArrayLike]
 def vader_sentiment(texts: Sequence[str]) -> NDArray[np.float64]:
     """Return VADER's compound sentiment of each text, brought from [-1, 1] to [0, 1] by (compound + 1) / 2.
 
+    Raises
+    ------
+    UndefinedMetricError
+        If a text is in another language than English, as far as its letters and commonest words tell.
+
     References
     ----------
     Hutto and Gilbert (2014), VADER: a parsimonious rule-based model for sentiment analysis of social media
@@ -33,6 +39,9 @@ def vader_sentiment(texts: Sequence[str]) -> NDArray[np.float64]:
     [0.806, 0.5]
     """
     analyser = _vader()
+    for row, text in enumerate(texts):
+        if language := not_english(text, analyser.lexicon):
+            raise UndefinedMetricError(f"row {row}: the text is {language}; VADER's lexicon is English only")
     return np.array([(analyser.polarity_scores(text)["compound"] + 1) / 2 for text in texts], np.float64)
 
 

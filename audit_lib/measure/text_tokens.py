@@ -10,7 +10,8 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.errors import InputError, LexiconError
+from audit_lib.errors import InputError, LexiconError, UndefinedMetricError
+from audit_lib.languages import unspaced_script
 from audit_lib.words import _word_pattern, single_words, tokenise
 
 __all__ = [
@@ -35,12 +36,29 @@ def as_words(text: Text, where: str) -> Sequence[str]:
     ------
     InputError
         If it is neither; `where` says which text it was.
+    UndefinedMetricError
+        If it is a text in a script without spaces between words: its words cannot be counted.
+    """
+    need_words(text, where)
+    return tokenise(text) if isinstance(text, str) else text
+
+
+def need_words(text: Text, where: str) -> None:
+    """Refuse what `as_words` refuses, without splitting it.
+
+    Raises
+    ------
+    InputError, UndefinedMetricError
+        As for `as_words`.
     """
     if isinstance(text, str):
-        return tokenise(text)
-    if isinstance(text, Sequence) and all(isinstance(word, str) for word in text):
-        return text
-    raise InputError(f"{where}: expected a text or a list of words, got {type(text).__name__}")
+        if script := unspaced_script(text):
+            raise UndefinedMetricError(
+                f"{where}: written in {script}, without spaces between words, so its words cannot be counted; "
+                "split it by its language's own rules and pass the list of words, or leave the metric out"
+            )
+    elif not (isinstance(text, Sequence) and all(isinstance(word, str) for word in text)):
+        raise InputError(f"{where}: expected a text or a list of words, got {type(text).__name__}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -82,6 +100,8 @@ def encode(texts: Sequence[Text], name: str = "texts") -> Corpus:
     ------
     InputError
         If `texts` is one string, or an item of it is neither a text nor a list of words.
+    UndefinedMetricError
+        If a text is in a script without spaces between words.
 
     Examples
     --------

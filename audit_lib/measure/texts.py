@@ -24,12 +24,15 @@ class Judged:
         What the score is.
     values : ndarray of float, shape (answers,) or (answers, dimensions)
         Scores, or embeddings; NaN where the classifier said nothing.
+    kind : str
+        What classified, as the spec names it.
     """
 
     name: str
     label: str
     measures: Measured
     values: NDArray[np.float64]
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

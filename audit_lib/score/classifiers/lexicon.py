@@ -48,9 +48,13 @@ class Lexicon:
 
     def classify(self, texts: Iterable[str]) -> Iterator[Judgement]:
         """Yield presence and share for each text."""
+        from audit_lib.languages import unspaced_script
         from audit_lib.words import tokenise
 
         for text in texts:
+            if unspaced_script(text):
+                yield Judgement()  # its words cannot be told apart: the metrics refuse it by name
+                continue
             found = tokenise(text)
             hits = sum(word in self._words for word in found)
             yield Judgement(

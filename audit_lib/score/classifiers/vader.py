@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from audit_lib.errors import SpecError
+from audit_lib.languages import not_english
 from audit_lib.score.classifiers import ClassifierOptions, Judgement, classifier, parse_options
 from audit_lib.spec import Measured, TextClassifier
 
@@ -38,7 +39,10 @@ class Vader:
         return {"kind": "vader", "vaderSentiment": version("vaderSentiment")}
 
     def classify(self, texts: Iterable[str]) -> Iterator[Judgement]:
-        """Yield the sentiment of each text."""
+        """Yield the sentiment of each English text, and nothing of any other: the metrics refuse those by name."""
         analyser: Any = importlib.import_module("vaderSentiment.vaderSentiment").SentimentIntensityAnalyzer()
         for text in texts:
+            if not_english(text, analyser.lexicon):
+                yield Judgement()  # what a lexicon of another language would say is no sentiment
+                continue
             yield Judgement(scores={"sentiment": (analyser.polarity_scores(text)["compound"] + 1) / 2})

