@@ -266,6 +266,14 @@ def _plan_first(case: Case) -> Answer:
     planned, scored = case.document.get("planned_at"), case.document.get("scored_at")
     if not planned or not scored:
         return "missing", "the run is not complete"
+    if case.spec.model.backend == "recorded":  # the tests are the decisions, however late they are read
+        occurred = case.document["sample"].get("occurred")
+        if occurred is None:
+            return "missing", f"planned {planned}; when the recorded decisions were taken is not stated"
+        first = datetime.fromisoformat(occurred["first"])
+        first_known = not occurred["not_stated"] and datetime.fromisoformat(planned) <= first
+        taken = f"the recorded decisions were taken from {occurred['first']} to {occurred['last']}"
+        return ("met" if first_known else "missing"), f"planned {planned}; {taken}"
     before = datetime.fromisoformat(planned) <= datetime.fromisoformat(scored)
     return ("met" if before else "missing"), f"planned {planned}, scored {scored}"
 

@@ -65,6 +65,7 @@ def sample(run: Run) -> StageOutput:
         "window": run.key.window.label,
         "sources": [read.as_dict() for read in reads],
         "unit": unit,
+        "occurred": _occurred(table["occurred_at"]),
         "strata": [
             {
                 **dict(zip(spec.sample.strata, stratum, strict=True)),
@@ -87,6 +88,18 @@ def sample(run: Run) -> StageOutput:
         counts |= {f"unknown_{axis}": count for axis, count in unknown.items() if count}
     content = to_parquet(table.to_pandas(), prompt_schema(spec.groups.axes), ["prompt_id"])
     return StageOutput({"prompts.parquet": content, "sample.json": pretty_json(document)}, counts)
+
+
+def _occurred(instants: pa.ChunkedArray) -> dict[str, Any] | None:
+    """Return when the first and the last of the sampled prompts occurred, and how many do not say; None: none does."""
+    if instants.null_count == len(instants):
+        return None
+    ends = pc.min_max(instants).as_py()
+    return {
+        "first": ends["min"].isoformat(),
+        "last": ends["max"].isoformat(),
+        "not_stated": instants.null_count,
+    }
 
 
 def check_strata(spec: AuditSpec) -> None:

@@ -25,15 +25,13 @@ from audit_lib.report.blocks import (
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.document import field_checks
 from audit_lib.report.numbers import UNDEFINED, count, half_up
+from audit_lib.report.timing import plan_title, plan_words, power_words
 
 
 def decisions(content: Content) -> Section:
     """The plan and the switches of the policy."""
     policy, plan = content.policy, content.plan
-    lead = (
-        "All of this was written down before the model was asked anything, and its digest names the run: "
-        "changing any of it makes another run."
-    )
+    lead = f"{plan_words(content)}changing any of it makes another run."
     switches = Table(
         f"Where the text of {policy.short_law} leaves room, and how it is read here",
         tuple(Column(c, numeric=False) for c in ("Question", "Reading", "Why", "Paragraph")),
@@ -60,7 +58,7 @@ def decisions(content: Content) -> Section:
         )
     )
     return Section(
-        "decisions", "Decisions taken beforehand", (Paragraph(text(lead)), facts, switches, _power(content))
+        "decisions", plan_title(content), (Paragraph(text(lead)), facts, switches, _power(content))
     )
 
 
@@ -106,7 +104,7 @@ def _power(content: Content) -> Fold:
     )
     return Fold(
         "What the audit can detect",
-        (Table("Power, computed before the model was asked", columns, tuple(rows), (note,)),),
+        (Table(f"Power, computed {power_words(content)}", columns, tuple(rows), (note,)),),
     )
 
 

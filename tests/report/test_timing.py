@@ -1,0 +1,93 @@
+"""The page says when the plan was made, against when the recorded decisions were taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit_lib.policies import load_policy
+from audit_lib.policies.fields import required_fields
+from audit_lib.report.content import Content, gather
+from audit_lib.report.document import make_document
+from audit_lib.report.timing import plan_words, power_words
+from tests.inputs import recorded_rows, write_jsonl
+from tests.report.runs import made
+
+OLD = "written down before the model was asked anything"
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> Content:
+    """Decisions of 5 to 11 January 2026, planned today."""
+    return gather(made(tmp_path_factory.mktemp("timing"), n=112))
+
+
+def at(content: Content, planned: datetime, **occurred: Any) -> Content:
+    """The same, planned at another time."""
+    known = {**content.sample["occurred"], **occurred}
+    return replace(content, planned_at=planned, sample={**content.sample, "occurred": known})
+
+
+def test_the_sample_keeps_the_first_and_the_last(content: Content) -> None:
+    assert content.sample["occurred"] == {
+        "first": "2026-01-05T12:00:00+00:00",
+        "last": "2026-01-11T12:00:00+00:00",
+        "not_stated": 0,
+    }
+
+
+def test_a_plan_made_afterwards_says_so_wherever_the_plan_is_spoken_of(content: Content) -> None:
+    words = plan_words(content)
+    assert OLD not in words and "before the model" not in power_words(content)
+    assert "from 5 January 2026 to 11 January 2026 (UTC)" in words
+    assert "after these decisions had been taken, so whoever wrote it could have known them" in words
+    assert power_words(content) == "after the decisions were taken, before this audit read them"
+
+
+FIRST, LAST = datetime(2026, 1, 5, 12, tzinfo=UTC), datetime(2026, 1, 11, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("planned", "words", "power", "status"),
+    [
+        (FIRST - SECOND, "before any of these decisions was taken", "before the decisions were taken", "met"),
+        (FIRST, "before any of these decisions was taken", "before the decisions were taken", "met"),
+        (
+            FIRST + SECOND,
+            "when some of these decisions had been taken",
+            "after some of the decisions",
+            "missing",
+        ),
+        (LAST, "when some of these decisions had been taken", "after some of the decisions", "missing"),
+        (LAST + SECOND, "after these decisions had been taken", "after the decisions were taken", "missing"),
+    ],
+)
+def test_each_order(content: Content, planned: datetime, words: str, power: str, status: str) -> None:
+    one = at(content, planned)
+    assert words in plan_words(one) and power_words(one).startswith(power)
+    facts = make_document(one)
+    checks = required_fields(load_policy("eu_ai_act_annex_iii"), one.spec, facts)
+    assert [check.status for check in checks if check.id == "E08"] == [status]
+
+
+def test_decisions_without_a_time_show_no_order(content: Content, tmp_path: Path) -> None:
+    rows = [{k: v for k, v in row.items() if k != "occurred_at"} for row in recorded_rows(112)]
+    write_jsonl(tmp_path / "without.jsonl", rows)
+    none = gather(made(tmp_path, n=112, source={"paths": ["without.jsonl"]}))
+    assert none.sample["occurred"] is None
+    assert "do not say when they were taken" in plan_words(none) and OLD not in plan_words(none)
+    some = at(content, FIRST - SECOND, not_stated=3)
+    assert "3 of 112 do not say when" in plan_words(some) and "nothing shows" in plan_words(some)
+
+
+def test_a_live_model_was_asked_afterwards(content: Content) -> None:
+    spec = content.spec.model_copy(
+        update={"model": content.spec.model.model_copy(update={"backend": "http"})}
+    )
+    live = replace(content, spec=spec)
+    assert OLD in plan_words(live) and power_words(live) == "before the model was asked"
