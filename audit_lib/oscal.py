@@ -17,6 +17,7 @@ from audit_lib.canonical import pretty_json, sha256
 from audit_lib.errors import InputError
 from audit_lib.measure.further import CLASSIFICATION
 from audit_lib.report.content import Content, gather
+from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
 from audit_lib.report.rate_table import RateTable, TableRow
 from audit_lib.run import Run
@@ -117,7 +118,7 @@ def _observation(ids: _Ids, content: Content, table: RateTable, row: TableRow) -
         facts["impact-ratio"] = guarded(row.ratio, digits, guidance)
         facts["impact-ratio-exact"] = str(row.ratio)
         facts["below-guideline"] = "yes" if row.below else "no"
-        facts |= _limits(row.estimate["interval"])
+        facts |= _limits("interval-picked", picked(row)) | _limits("interval-fixed", row.estimate["interval"])
         words = (
             f"Impact ratio {facts['impact-ratio']}: {row.selected} of {row.n}, against {table.comparator}."
         )
@@ -140,10 +141,9 @@ def _observation(ids: _Ids, content: Content, table: RateTable, row: TableRow) -
     }
 
 
-def _limits(interval: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        f"interval-{end}": repr(interval[end]) for end in ("low", "high") if interval.get(end) is not None
-    }
+def _limits(name: str, interval: Mapping[str, Any]) -> dict[str, str]:
+    """The interval that allows for the comparator being picked by the data, or the one that holds it fixed."""
+    return {f"{name}-{end}": repr(interval[end]) for end in ("low", "high") if interval.get(end) is not None}
 
 
 def _findings(ids: _Ids, fields: list[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

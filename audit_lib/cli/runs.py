@@ -176,12 +176,15 @@ def _show(options: argparse.Namespace) -> int:
 
 def _print_run(run: Run) -> None:
     from audit_lib.policies import policy_of
+    from audit_lib.report.content import gather
     from audit_lib.report.suppress import printable
-    from audit_lib.report.text import tables_text
+    from audit_lib.report.text import leading_text, tables_text
 
     policy = policy_of(run.spec)
     metrics, _ = printable(run.stage("metrics").read_json("metrics.json"), run.spec, policy)
     print(tables_text(metrics, policy))
+    if leads := leading_text(gather(run)):
+        print(f"\n{leads}")
     print(f"\nreport    {run.uri}/report/report.html")
     print(f"evidence  audit verify {run.uri}")
 

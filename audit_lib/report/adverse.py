@@ -12,17 +12,21 @@ from audit_lib.report.content import Content, RateTable, TableRow
 def findings(content: Content, table: RateTable) -> Iterator[tuple[TableRow, Finding]]:
     """Yield the rows that have a finding; hidden ones and policies without such tests have none."""
     for row in table.rows:
-        if row.hidden:
-            continue
-        measured = {
-            "n": row.n,
-            "four_fifths_flag": row.below,
-            "adverse_impact": row.beyond["adverse_impact"],
-            "impact_ratio": row.estimate,
-        }
-        found = adverse_finding(content.policy, measured, content.spec.measure.alpha)
-        if found is not None:
+        if (found := finding(content, row)) is not None:
             yield row, found
+
+
+def finding(content: Content, row: TableRow) -> Finding | None:
+    """Return what the tests say of one row, if they say anything."""
+    if row.hidden or "adverse_impact" not in row.beyond:
+        return None
+    measured = {
+        "n": row.n,
+        "four_fifths_flag": row.below,
+        "adverse_impact": row.beyond["adverse_impact"],
+        "impact_ratio": row.estimate,
+    }
+    return adverse_finding(content.policy, measured, content.spec.measure.alpha)
 
 
 def as_dicts(content: Content) -> list[dict[str, Any]]:

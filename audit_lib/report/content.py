@@ -12,14 +12,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from fractions import Fraction
 from typing import Any
 
 import pyarrow.parquet as pq
 
 from audit_lib.canonical import sha256
 from audit_lib.policies import Policy, policy_of
-from audit_lib.report.earlier import EarlierAudit, Smallest
+from audit_lib.report.earlier import EarlierAudit
 from audit_lib.report.rate_table import RateTable, TableRow, in_words, read_table, undefined_or
 from audit_lib.report.signature import Signature
 from audit_lib.report.suppress import Cell, masked, printable, redacted_sample, redacted_validation
@@ -107,27 +106,6 @@ class Content:
     def estimates(self, metric: str) -> list[Mapping[str, Any]]:
         """Return the estimates of a metric that go beyond the statutory tables."""
         return [estimate for estimate in self.metrics["estimates"] if estimate["metric"] == metric]
-
-    def smallest(self, kind: str) -> Smallest | None:
-        """Return the smallest impact ratio of the headline tables of a kind, the first of equal ones."""
-        rows = [
-            (row.ratio, table, row)
-            for table in self.headline
-            if table.kind == kind
-            for row in table.rows
-            if isinstance(row.ratio, Fraction)
-        ]
-        if not rows:
-            return None
-        _, table, row = min(rows, key=lambda entry: entry[0])
-        best = table.row(str(table.comparator))
-        return Smallest(
-            label=row.label,
-            selected=row.selected,
-            n=row.n,
-            comparator_selected=best.selected,
-            comparator_n=best.n,
-        )
 
     @property
     def title(self) -> str:

@@ -11,6 +11,7 @@ from audit_lib.report.adverse import as_dicts
 from audit_lib.report.content import Content
 from audit_lib.report.design import design_facts
 from audit_lib.report.earlier import smallest_as_dict
+from audit_lib.report.leading import headline
 
 SCHEMA: Final = "audit-report/2"
 _INDENT: Final = b"  "
@@ -106,7 +107,7 @@ def _facts(content: Content) -> dict[str, Any]:
         "headline": {
             kind: smallest_as_dict(found)
             for kind in ("selection", "scoring")
-            if (found := content.smallest(kind)) is not None
+            if (found := headline(content, kind)) is not None
         },
         "adverse_impact": as_dicts(content),
         "metrics": dict(content.metrics),

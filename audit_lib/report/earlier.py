@@ -14,7 +14,7 @@ from audit_lib.run import Run
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Smallest:
-    """The smallest impact ratio of an audit's headline tables of one kind.
+    """The impact ratio that led an audit's headline tables of one kind.
 
     Parameters
     ----------

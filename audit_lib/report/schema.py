@@ -111,7 +111,8 @@ _DEFINITIONS: Final[Schema] = {
         **_object({"kind": {"type": "string", "not": {"enum": ["selection", "scoring"]}}}),
     },
     "smallest": {
-        "description": "Smallest impact ratio of the headline: (selected/n) / (comparator_selected/comparator_n).",
+        "description": "The impact ratio with the most evidence in the headline: "
+        "(selected/n) / (comparator_selected/comparator_n).",
         **_object(
             {
                 "label": _TEXT,

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from audit_lib.records import STATUSES
 from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
 from audit_lib.report.suppress import HIDDEN
 from audit_lib.results import Undefined
@@ -131,7 +132,7 @@ def _answers(e: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _line(content: Content, table: RateTable, row: TableRow) -> dict[str, Any]:
-    wide: Mapping[str, Any] = next((i for i in row.estimate["intervals"] if i["kind"] == "simultaneous"), {})
+    wide = picked(row)
     fisher = next((t["p_value"] for t in row.estimate["tests"] if t["name"] == "fisher_exact"), None)
     undefined = row.ratio.reason if isinstance(row.ratio, Undefined) else ""
     return _run(content) | {

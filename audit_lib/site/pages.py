@@ -170,13 +170,14 @@ def _page_first(name: str) -> tuple[bool, str]:
 
 
 def trend_page(audit: str, entries: list[Entry], found: list[Point]) -> Page:
-    """Return the page that shows how the smallest impact ratio of each headline table moved."""
+    """Return the page that shows how the leading impact ratio of each headline table moved."""
     series = list(dict.fromkeys(point.table for point in found))
     lead = Paragraph(
         text(
-            "The smallest impact ratio of each headline table, run by run, with its interval for a fixed comparator. "
-            "Which category is smallest may change from run to run. Runs are samples: ratios move by chance, and a "
-            "change counts only where intervals say so."
+            "Of each headline table the impact ratio with the most evidence, run by run, with its interval, which "
+            "allows for the comparator being picked by the data. Which category leads may change from run to run; a "
+            "ratio that rests on too few people never does. Runs are samples: ratios move by chance, and a change "
+            "counts only where intervals say so."
         ),
         lead=True,
     )
@@ -216,11 +217,11 @@ def _series(name: tuple[str, str], chosen: list[Point]) -> Iterator[Block]:
             printed=UNDEFINED if point.ratio is None else guarded(point.ratio, digits, threshold),
             low=point.low,
             high=point.high if point.high is not None or point.low is None else float("inf"),
-            flagged=point.below is True,
+            flagged=point.flagged,
         )
         for point in chosen
     ]
-    title = f"Smallest impact ratio, {', '.join(name)}"
+    title = f"Leading impact ratio, {', '.join(name)}"
     described = "; ".join(f"{dot.label}: {dot.printed}" for dot in dots)
     guide = (float(threshold), f"{float(threshold):g}")
     top = max([1.25, *(dot.value for dot in dots if dot.value is not None)])
@@ -239,7 +240,7 @@ def _series(name: tuple[str, str], chosen: list[Point]) -> Iterator[Block]:
             cells=(
                 Cell(dots[place].printed, mark="below" if point.below else "", note=point.label),
                 Cell(_limits(point, digits, threshold)),
-                Cell(f"{count(point.selected)} of {count(point.n)}"),
+                Cell("" if point.ratio is None else f"{count(point.selected)} of {count(point.n)}"),
                 Cell("; ".join(point.changes) or ("nothing" if place else "first run")),
             ),
         )
@@ -247,8 +248,8 @@ def _series(name: tuple[str, str], chosen: list[Point]) -> Iterator[Block]:
     )
     columns = (
         Column("Window", numeric=False),
-        Column("Smallest ratio"),
-        Column("Interval, fixed comparator"),
+        Column("Leading ratio"),
+        Column("Interval, picked comparator"),
         Column("Selected"),
         Column("Changed since the run before", numeric=False),
     )

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from audit_lib.report.content import Content, RateTable
+from audit_lib.report.leading import convincing, leading, picked
 from audit_lib.site.catalogue import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """The smallest impact ratio of one headline table in one run.
+    """The impact ratio with the most evidence of one headline table in one run.
 
     Attributes
     ----------
     table : tuple of str
         Kind of rate and family of categories, by which points of different runs are one series.
     ratio : Fraction or None
-        None where no ratio is defined.
+        None where no ratio is defined, or none can lead; `label` then says why.
     low, high : float or None
-        Its interval with the comparator held fixed.
+        Its interval, which allows for the comparator being picked by the data.
+    below : bool or None
+        Whether it is below the guideline.
+    flagged : bool
+        Whether it is, and is distinguishable from 1.
     """
 
     entry: Entry
@@ -34,6 +37,7 @@ class Point:
     low: float | None
     high: float | None
     below: bool | None
+    flagged: bool
     changes: tuple[str, ...]
 
 
@@ -52,17 +56,16 @@ def points(entries: list[Entry]) -> list[Point]:
 
 
 def _point(entry: Entry, content: Content, table: RateTable, changes: tuple[str, ...]) -> Point:
-    rows = [
-        (row.ratio, place, row) for place, row in enumerate(table.rows) if isinstance(row.ratio, Fraction)
-    ]
     series = (content.policy.table(table.kind).title, content.policy.family(table.family).title)
-    if not rows:
+    found = leading(content, (table,))
+    if found.best is None:
+        few = f"every ratio rests on fewer than {found.least} people" if found.few else ""
         return Point(
-            entry=entry, table=series, label="", ratio=None, selected=0, n=0, low=None, high=None, below=None,
-            changes=changes,
+            entry=entry, table=series, label="too few to tell" if found.untold else few, ratio=None, selected=0, n=0,
+            low=None, high=None, below=None, flagged=False, changes=changes,
         )  # fmt: skip
-    ratio, _, row = min(rows, key=lambda found: found[:2])
-    limits: Mapping[str, Any] = row.estimate["interval"]
+    _, row, ratio = found.best
+    limits = picked(row)
     return Point(
         entry=entry,
         table=series,
@@ -73,6 +76,7 @@ def _point(entry: Entry, content: Content, table: RateTable, changes: tuple[str,
         low=limits.get("low"),
         high=limits.get("high"),
         below=row.below,
+        flagged=convincing(content, table, row),
         changes=changes,
     )
 

@@ -18,7 +18,8 @@ from audit_lib.errors import EvidenceError, GateError, IncompleteRunError
 from audit_lib.policies import load_policy
 from audit_lib.report import report
 from audit_lib.report.content import gather, read_table
-from audit_lib.report.sections.summary import _limits, widest
+from audit_lib.report.leading import leading
+from audit_lib.report.sections.summary import _limits
 from audit_lib.report.text import tables_text
 from audit_lib.run import Run
 from tests.report.conftest import HOSTILE, made
@@ -233,11 +234,11 @@ def test_an_experiment_is_never_valid_for_a_time(html: str) -> None:
     assert "No use after" not in html
 
 
-def test_what_is_not_known_about_the_smallest_ratio_is_not_claimed(run: Run) -> None:
+def test_what_is_not_known_about_the_leading_ratio_is_not_claimed(run: Run) -> None:
     content = gather(run)
-    found = widest(content)
+    found = leading(content, content.headline).best
     assert found is not None
-    table, row = found
+    table, row, _ = found
     bare = dataclasses.replace(row, estimate={**row.estimate, "intervals": []})
     only = dataclasses.replace(content, tables=(dataclasses.replace(table, rows=(bare,)),))
     words = " ".join(run.text for run in _limits(only)[0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,14 @@ import pytest
 from audit_lib.check import check_report
 from audit_lib.report.blocks import Bullets, Figures, Section
 from audit_lib.report.content import Content, gather
+from audit_lib.report.document import make_document
 from audit_lib.report.sections import statutory
-from audit_lib.report.sections.summary import summary
+from audit_lib.report.sections.rate_charts import ratios_chart
+from audit_lib.report.sections.rates import rate_table
+from audit_lib.report.sections.summary import leaders, summary
+from audit_lib.report.sections.uncertainty import uncertainty_table
 from audit_lib.report.tables import tables_csv
+from audit_lib.report.text import tables_text
 from tests.inputs import recorded_rows, write_jsonl
 from tests.report.runs import reported
 from tests.specs import write
@@ -101,31 +105,65 @@ def test_nothing_is_named_where_nothing_stands(content: Content) -> None:
     assert not any("after the adjustment" in item for item in words(summary(none), Bullets))
 
 
-def test_a_smallest_ratio_of_few_people_says_so_and_shows_the_next(content: Content) -> None:
+def test_a_ratio_of_few_people_does_not_lead_and_is_counted(content: Content) -> None:
     card = words(summary(content), Figures)[0]
-    limit = content.spec.measure.small_cell
-    assert card.startswith("0.000 ") and f"fewer than {limit}." in card
-    larger = [
-        (row.ratio, row)
-        for table in content.headline
-        for row in table.rows
-        if isinstance(row.ratio, Fraction) and row.n >= limit and row.label != table.comparator
-    ]
-    ratio, row = min(larger, key=lambda entry: entry[0])
-    assert f"{float(ratio):.3f} ({row.label}: {row.selected} of {row.n})." in card
+    rare = [(t, r) for t in content.headline for r in t.rows if r.label.endswith("Rare") and r.n]
+    assert len(rare) == 2 and all(row.ratio == 0 for _, row in rare), "the smallest ratios are theirs"
+    (women,) = [r for t in content.headline if t.family == "sex" for r in t.rows if r.label == "Female"]
+    assert f"{women.label}: {women.selected} of {women.n}, against" in card and not card.startswith("0.000")
+    assert (
+        "2 ratios rest on fewer than 5 people in one of their two groups, 2 of them below the guideline"
+        in card
+    )
 
 
-def test_a_smallest_ratio_of_many_people_says_nothing_of_it(tmp_path: Path) -> None:
+def test_where_all_have_enough_people_none_is_kept_back(tmp_path: Path) -> None:
     rows = [row | {"race": "White" if row["race"] == "Rare" else row["race"]} for row in people()]
     cards = words(summary(audit(tmp_path, rows)), Figures)
-    assert "It rests on" not in cards[0]
+    assert "rest on fewer" not in cards[0] and "rests on fewer" not in cards[0]
 
 
-def test_others_are_named_where_the_smallest_ratio_is_not_distinguishable(content: Content) -> None:
-    items = words(summary(content), Bullets)
-    (reading,) = [item for item in items if item.startswith("The smallest ratio is not distinguishable")]
-    assert "; 1 person in Rare)." in reading and "by its test, each of these is distinguishable: " in reading
-    assert " of Female (" in reading
+def test_where_every_group_is_small_nothing_leads_and_the_page_says_so(tmp_path: Path) -> None:
+    rows = people(16)
+    for number, row in enumerate(rows):
+        row["recorded_selected"] = number % 2 == 1  # no woman is selected, and every man
+    small = audit(tmp_path, rows, measure={"metrics": ["impact_ratio"], "small_cell": 30})
+    figure = leaders(small)[0]
+    assert figure.value == "too few to tell" and figure.tone == "plain"
+    assert figure.detail.startswith("No ratio leads.") and "fewer than 30 people" in figure.detail
+    assert make_document(small)["headline"] == {}
+    assert not any("leading ratio" in item for item in words(summary(small), Bullets))
+    charts = [ratios_chart(small, list(small.headline)), rate_table(small, small.headline[0])]
+    assert "flagged" not in charts[0].wide and all(c.tone == "plain" for r in charts[1].rows for c in r.cells)
+
+
+def test_the_first_interval_is_the_one_of_a_picked_comparator(content: Content) -> None:
+    table = max(content.headline, key=lambda t: len(t.rows))
+    women = next(r for r in table.rows if r.label == "Female, White")
+    limits = [women.estimate["intervals"][0], women.estimate["interval"]]
+    assert [one["kind"] for one in limits] == ["simultaneous", "conditional"]
+    picked, fixed = (f"{one['low']:.3f} to {one['high']:.3f}" for one in limits)
+    assert picked != fixed
+    (row,) = [row for row in rate_table(content, table).rows if row.header == women.label]
+    beside = uncertainty_table(content, table)
+    (own,) = [row for row in beside.rows if row.header == women.label]
+    chart = ratios_chart(content, [table])
+    assert row.cells[-1].note.replace("\N{NO-BREAK SPACE}", " ") == picked
+    assert [cell.text for cell in own.cells[1:3]] == [picked, fixed]
+    assert chart is not None and "comparator picked by the data" in chart.caption
+    assert "comparator picked by the data" in leaders(content)[0].detail
+    printed = tables_text(content.metrics, content.policy)
+    assert picked in printed and fixed not in printed
+
+
+def test_where_the_leading_ratio_is_not_distinguishable_it_says_so(tmp_path: Path) -> None:
+    rows = people(60)
+    for number, row in enumerate(rows):
+        row["race"], row["recorded_selected"] = "White", number // 2 % 10 < (5 if number % 2 else 6)
+    same = audit(tmp_path, rows)
+    (reading,) = [i for i in words(summary(same), Bullets) if i.startswith("The leading ratio is not")]
+    assert "reaches 1 (Male, all positions together)" in reading
+    assert leaders(same)[0].detail.endswith("Not below the guideline, and not distinguishable from 1.")
 
 
 def test_an_interval_without_a_test_that_agrees_names_nobody(content: Content) -> None:

@@ -32,7 +32,7 @@ def trend(
     *,
     guide: tuple[float, str] | None = None,
     title: str = "From audit to audit",
-    y_name: str = "smallest impact ratio",
+    y_name: str = "leading impact ratio",
     width: int = 760,
 ) -> str:
     """Draw each series over the audits, the oldest first.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,9 +12,15 @@ from audit_lib.report.blocks import Block, Cell, Chart, Column, Paragraph, Row, 
 from audit_lib.report.charts import trend
 from audit_lib.report.content import Content
 from audit_lib.report.earlier import Smallest
+from audit_lib.report.leading import headline, least
 from audit_lib.report.numbers import UNDEFINED, guarded
 
 _KINDS = ("selection", "scoring")
+_LEAD: Final = (
+    "Of each audit's headline tables the impact ratio with the most evidence, as its page led with it. A ratio with "
+    "fewer than {few} people in one of its two groups cannot lead. Audits by earlier versions of this program led with "
+    "their smallest ratio; where it rested on fewer, it is not shown."
+)
 
 
 def history(content: Content) -> Section:
@@ -21,15 +28,20 @@ def history(content: Content) -> Section:
     earlier = content.earlier
     if not earlier:
         words = (
-            "When this audit was planned there was no earlier one of this tool. Once there is, the smallest impact "
-            "ratio of each audit stands here, with a mark at each new version of the tool."
+            "When this audit was planned there was no earlier one of this tool. Once there is, the impact ratio with "
+            "the most evidence in each audit stands here, with a mark at each new version of the tool."
         )
         return Section("trend", "From audit to audit", (Paragraph(text(words)),))
-    now = {kind: found for kind in _KINDS if (found := content.smallest(kind)) is not None}
-    columns = [audit.smallest for audit in earlier] + [now]
+    now = {kind: found for kind in _KINDS if (found := headline(content, kind)) is not None}
+    few = least(content)
+    # Reports of earlier versions led with the smallest ratio, whatever it rested on.
+    columns = [
+        {kind: found for kind, found in each.items() if min(found.n, found.comparator_n) >= few}
+        for each in (*(audit.smallest for audit in earlier), now)
+    ]
     names = [audit.end[:10] for audit in earlier] + [f"{content.key.window.end:%Y-%m-%d}"]
     versions = [audit.version for audit in earlier] + [content.tool_version]
-    blocks: list[Block] = [Paragraph(text("The smallest impact ratio of the headline tables of each audit."))]
+    blocks: list[Block] = [Paragraph(text(_LEAD.format(few=few)))]
     series: dict[str, ArrayLike] = {
         content.policy.table(kind).title: [float(c[kind].ratio) if kind in c else np.nan for c in columns]
         for kind in _KINDS
@@ -43,7 +55,7 @@ def history(content: Content) -> Section:
             Chart(
                 wide,
                 narrow,
-                "Smallest impact ratio from audit to audit. "
+                "Impact ratio with the most evidence, from audit to audit. "
                 + ("" if guidance.own else f"{content.policy.short_law} does not set the {guidance.name}. ")
                 + "Categories, counts and comparators differ from audit to audit.",
             )
@@ -59,11 +71,11 @@ def history(content: Content) -> Section:
     ]
     heads = (
         Column("Window until", numeric=False),
-        *(Column(f"Smallest ratio, {content.policy.table(kind).title.lower()}") for kind in _KINDS),
+        *(Column(f"Leading ratio, {content.policy.table(kind).title.lower()}") for kind in _KINDS),
         Column("Version of the tool", numeric=False),
         Column("Status", numeric=False),
     )
-    blocks.append(Table("Smallest impact ratios from audit to audit", heads, tuple(rows)))
+    blocks.append(Table("Leading impact ratios from audit to audit", heads, tuple(rows)))
     return Section("trend", "From audit to audit", tuple(blocks))
 
 

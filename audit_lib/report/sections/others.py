@@ -12,7 +12,7 @@ from audit_lib.report.numbers import UNDEFINED, count, decimal
 KNOWN: Final = frozenset(
     {
         "schema", "experiment", "rows", "missingness", "label_mass", "tables", "estimates", "scores",
-        "heterogeneity", "multiplicity", "suppressed", "demographics", "strata_identical",
+        "heterogeneity", "multiplicity", "suppressed", "demographics", "strata_identical", "leakage",
     }
 )  # fmt: skip
 _MOST_ROWS: Final = 60

@@ -7,6 +7,7 @@ import math
 from audit_lib.report.blocks import Chart
 from audit_lib.report.charts import Dot, dot_chart
 from audit_lib.report.content import Content, RateTable
+from audit_lib.report.leading import convincing, least, picked
 from audit_lib.report.numbers import guarded, percent
 from audit_lib.report.sections.rates import undefined
 from audit_lib.results import Undefined
@@ -63,7 +64,8 @@ def ratios_chart(content: Content, tables: list[RateTable]) -> Chart | None:
             if isinstance(row.ratio, Undefined):
                 dots.append(Dot(label=name, value=None, printed=undefined(row)))
                 continue
-            limits = row.estimate["interval"]
+            comparator = row.label == table.comparator
+            limits = {} if comparator else picked(row)
             high = limits.get("high", None) if "low" in limits else None
             dots.append(
                 Dot(
@@ -72,8 +74,8 @@ def ratios_chart(content: Content, tables: list[RateTable]) -> Chart | None:
                     printed=guarded(row.ratio, policy.rounding.ratio, policy.guidance.threshold),
                     low=limits.get("low"),
                     high=math.inf if "low" in limits and high is None else high,
-                    flagged=bool(row.below),
-                    hollow=row.label == table.comparator,
+                    flagged=convincing(content, table, row),
+                    hollow=comparator,
                 )
             )
     drawn = [dot for dot in dots if not dot.heading]
@@ -86,8 +88,9 @@ def ratios_chart(content: Content, tables: list[RateTable]) -> Chart | None:
     span = (0.0, min(2.0, max([1.2, *finite])))
     guide = (float(policy.guidance.threshold), f"{float(policy.guidance.threshold):g}")
     caption = (
-        f"Impact ratios with {content.spec.measure.level:.0%} intervals (comparator held fixed). Open dot: the "
+        f"Impact ratios with {content.spec.measure.level:.0%} intervals (comparator picked by the data). Open dot: the "
         f"category with the highest rate. "
+        f"Red: below the guideline and distinguishable from 1, on {least(content)} people or more in both groups. "
         f"Dashed: the {policy.guidance.name} of {policy.guidance.cite}"
         + ("." if policy.guidance.own else f", which {policy.short_law} does not set.")
     )

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from audit_lib.report.blocks import Cell, Column, Row, Table, Tone
 from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.leading import convincing, picked
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval, percent
 from audit_lib.report.suppress import HIDDEN
 from audit_lib.results import Undefined
@@ -36,6 +37,11 @@ def rate_table(content: Content, table: RateTable) -> Table:
         notes.append(f"Hidden rows: {HIDDEN.removeprefix('hidden: ')}.")
     if any(row.small and row.n and not row.hidden for row in table.rows):
         notes.append("\N{DAGGER} " + policy.cells.wording.format(n=content.spec.measure.small_cell))
+    if any(picked(row) for row in table.rows):
+        notes.append(
+            f"Under each ratio: its {content.spec.measure.level:.0%} interval, which allows for the comparator being "
+            "picked by the data."
+        )
     reasons: dict[str, list[str]] = {}
     for row in table.rows:
         if isinstance(row.ratio, Undefined) and not row.hidden:
@@ -67,7 +73,7 @@ def _row(content: Content, table: RateTable, row: TableRow) -> Row:
         if "low" in limits
         else ""
     )
-    tone: Tone = "flag" if row.below else "plain"
+    tone: Tone = "flag" if convincing(content, table, row) else "plain"
     comparator = row.label == table.comparator
     ratio = (
         undefined(row) if isinstance(row.ratio, Undefined) else guarded(row.ratio, digits.ratio, threshold)
@@ -104,8 +110,7 @@ def undefined(row: TableRow) -> str:
 
 
 def _ratio_note(content: Content, row: TableRow) -> str:
-    limits = row.estimate["interval"]
-    if "low" not in limits:
+    if not (limits := picked(row)):
         return ""
     words = interval(
         limits["low"], limits["high"], content.policy.rounding.ratio, content.policy.guidance.threshold

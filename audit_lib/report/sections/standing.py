@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from audit_lib.report.blocks import Text, strong, text
 from audit_lib.report.content import Content, in_words
+from audit_lib.report.leading import distinguishable
 from audit_lib.report.numbers import count, guarded, p_value
 from audit_lib.report.sections.estimates import against, mark_of
 
@@ -93,8 +94,7 @@ def others(content: Content) -> str:
         for row in table.rows
         if isinstance(row.ratio, Fraction)
         and any(isinstance(p := t.get("p_value"), float) and p < alpha for t in row.estimate["tests"][:1])
-        for wide in row.estimate["intervals"]
-        if wide["kind"] == "simultaneous" and wide["high"] is not None and wide["high"] < 1
+        if distinguishable(row)
     ]
     if not found:
         return ""

@@ -20,7 +20,8 @@ from audit_lib.report.blocks import (
     text,
 )
 from audit_lib.report.charts.drawing import short
-from audit_lib.report.content import Content, RateTable, TableRow, in_words
+from audit_lib.report.content import Content, RateTable, in_words
+from audit_lib.report.leading import convincing, leading, least
 from audit_lib.report.numbers import UNDEFINED, count, guarded, percent
 from audit_lib.report.rate_table import WHOLE, Tally, tally
 from audit_lib.report.sections.adverse import adverse
@@ -41,7 +42,7 @@ def statutory(content: Content) -> list[Section]:
 
 
 def strata(content: Content) -> Section | None:
-    """Make the tables of every further stratum; beyond a bound, those with the smallest ratios."""
+    """Make the tables of every further stratum; beyond a bound, those whose ratios have the most evidence."""
     wheres = list(dict.fromkeys(table.where for table in content.by_stratum))
     by_place: dict[str, list[RateTable]] = {where: [] for where in wheres}
     for table in content.by_stratum:
@@ -49,8 +50,8 @@ def strata(content: Content) -> Section | None:
     blocks: list[Block] = []
     if len(wheres) > 1:
         blocks.append(_overview(content, by_place))
-    smallest = {where: _smallest(tables) for where, tables in by_place.items()}
-    chosen = set(sorted(wheres, key=lambda w: smallest[w][0])[:MOST_STRATA])
+    first = {where: leading(content, tables).rank for where, tables in by_place.items()}
+    chosen = set(sorted(wheres, key=lambda where: first[where])[:MOST_STRATA])
     blocks += [
         Fold(f"Rates: {where}", tuple(rate_table(content, table) for table in by_place[where]))
         for where in wheres
@@ -60,8 +61,8 @@ def strata(content: Content) -> Section | None:
         blocks.append(
             Paragraph(
                 text(
-                    f"Printed in full: the {MOST_STRATA} of {count(len(wheres))} with the smallest impact ratio. The "
-                    "tables of all of them are in ",
+                    f"Printed in full: the {MOST_STRATA} of {count(len(wheres))} whose impact ratios have the most "
+                    "evidence. The tables of all of them are in ",
                     link("tables.csv", "tables.csv"),
                     ", beside this page.",
                 )
@@ -103,33 +104,21 @@ def _same_people(content: Content) -> list[Block]:
     ]
 
 
-def _smallest(tables: list[RateTable]) -> tuple[Fraction, RateTable | None, TableRow | None]:
-    found = [
-        (row.ratio, number, table, row)
-        for number, (table, row) in enumerate((t, r) for t in tables for r in t.rows)
-        if isinstance(row.ratio, Fraction)
-    ]
-    if not found:
-        return Fraction(2), None, None
-    ratio, _, table, row = min(found, key=lambda entry: entry[:2])
-    return ratio, table, row
-
-
 def _overview(content: Content, by_place: Mapping[str, list[RateTable]]) -> Table:
-    """One line a stratum: how many people, and its smallest ratio."""
+    """One line a stratum: how many people, and the ratio with the most evidence in it."""
     digits, threshold = content.policy.rounding.ratio, content.policy.guidance.threshold
     rows = []
     for where, tables in by_place.items():
-        ratio, table, row = _smallest(tables)
-        found = tally(tables)
-        if table is None or row is None:
-            cells = [Cell(UNDEFINED), Cell("")]
+        best, found = leading(content, tables).best, tally(tables)
+        if best is None:
+            cells = [Cell("too few to tell" if found.compared else UNDEFINED), Cell("")]
         else:
+            table, row, ratio = best
             cells = [
                 Cell(
                     guarded(ratio, digits, threshold),
                     mark="*" if row.below else "",
-                    tone="flag" if row.below else "plain",
+                    tone="flag" if convincing(content, table, row) else "plain",
                 ),
                 Cell(
                     f"{row.label}, {content.policy.table(table.kind).title.lower()}: {row.selected} of {row.n}"
@@ -140,12 +129,15 @@ def _overview(content: Content, by_place: Mapping[str, list[RateTable]]) -> Tabl
     columns = (
         Column("Stratum", numeric=False),
         Column("Most assessed in a table"),
-        Column("Smallest ratio (* if below)"),
+        Column("Ratio with the most evidence (* if below)"),
         Column("Where it is", numeric=False),
         Column("Ratios below the guideline"),
     )
-    notes = ("Comparators, whose ratio is 1, are not counted.",)
-    return Table("Smallest ratio by stratum", columns, tuple(rows), notes)
+    notes = (
+        "Comparators, whose ratio is 1, are not counted.",
+        f"A ratio with fewer than {least(content)} people in one of its two groups is counted, and does not lead.",
+    )
+    return Table("Leading ratio by stratum", columns, tuple(rows), notes)
 
 
 def _below(found: Tally) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph, Section, Text, strong, text
 from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.leading import Leading, convincing, distinguishable, leading, picked
 from audit_lib.report.numbers import count, guarded, interval, percent
 from audit_lib.report.rate_table import tally
 from audit_lib.report.sections.standing import others, standing
@@ -43,19 +46,6 @@ def summary(content: Content) -> Section:
     )
 
 
-def widest(content: Content) -> tuple[RateTable, TableRow] | None:
-    """Return the headline row with the smallest impact ratio, and its table."""
-    found = [
-        (row.ratio, number, table, row)
-        for number, (table, row) in enumerate((t, r) for t in content.headline for r in t.rows)
-        if isinstance(row.ratio, Fraction)
-    ]
-    if not found:
-        return None
-    _, _, table, row = min(found, key=lambda entry: (entry[0], entry[1]))
-    return table, row
-
-
 def _verdict(content: Content) -> str:
     found = tally(content.headline)
     hidden = f" {count(found.hidden)} more {_are(found.hidden)} hidden." if found.hidden else ""
@@ -73,50 +63,78 @@ def _are(number: int) -> str:
 
 
 def _figures(content: Content) -> list[Figure]:
-    digits, threshold = content.policy.rounding, content.policy.guidance.threshold
-    figures = []
-    for kind in ("selection", "scoring"):
-        tables = [t for t in content.headline if t.kind == kind]
-        rows = [(r.ratio, t, r) for t in tables for r in t.rows if isinstance(r.ratio, Fraction)]
-        if not rows:
-            continue
-        ratio, table, row = min(rows, key=lambda entry: entry[0])
-        limits = row.estimate["interval"]
-        uncertain = (
-            f"{_level(content)} interval {interval(limits['low'], limits['high'], digits.ratio, threshold)}, "
-            "comparator held fixed. "
-            if "low" in limits
-            else ""
-        )
-        figures.append(
-            Figure(
-                f"Smallest {'printed ' if tally(tables).hidden else ''}impact ratio, "
-                f"{content.policy.table(kind).title.lower()}",
-                guarded(ratio, digits.ratio, threshold),
-                f"{row.label}: {row.selected} of {row.n}. {uncertain}"
-                + ("Below the guideline." if row.below else "Not below the guideline.")
-                + _few(content, tables, table, row),
-                "flag" if row.below else "plain",
-            )
-        )
+    figures = leaders(content)
     total, answered = content.metrics["rows"]["total"], content.metrics["rows"]["answered"]
     if total:
         figures.append(
             Figure(
                 "Answered",
-                percent(Fraction(answered, total), digits.rate_percent),
+                percent(Fraction(answered, total), content.policy.rounding.rate_percent),
                 f"{count(answered)} of {count(total)} rows",
             )
         )
     return figures
 
 
+def leaders(content: Content) -> list[Figure]:
+    """Return what leads the page, for each kind of table: the ratio with the most evidence, or that there is none."""
+    by_kind = {
+        kind: [table for table in content.headline if table.kind == kind] for kind in ("selection", "scoring")
+    }
+    return [_leader(content, kind, tables) for kind, tables in by_kind.items() if tally(tables).compared]
+
+
+def _leader(content: Content, kind: str, tables: list[RateTable]) -> Figure:
+    """The ratio with the most evidence, or that none can lead."""
+    found, name = leading(content, tables), content.policy.table(kind).title.lower()
+    if found.best is None:
+        return Figure(
+            f"Impact ratio, {name}", "too few to tell", f"No ratio leads. {_kept_back(content, found)}"
+        )
+    table, row, ratio = found.best
+    top = table.row(str(table.comparator))
+    words = [f"{row.label}: {row.selected} of {row.n}, against {top.selected} of {top.n} ({top.label})."]
+    if limits := picked(row):
+        words.append(
+            f"{_level(content)} interval {_between(content, limits)}, comparator picked by the data."
+        )
+    side = "Below the guideline" if row.below else "Not below the guideline"
+    words.append(
+        f"{side}{', and not distinguishable from 1' if limits and not distinguishable(row) else ''}."
+    )
+    return Figure(
+        f"Impact ratio with the most evidence, {name}",
+        guarded(ratio, content.policy.rounding.ratio, content.policy.guidance.threshold),
+        " ".join(filter(None, [*words, _kept_back(content, found)])),
+        "flag" if convincing(content, table, row) else "plain",
+    )
+
+
+def _kept_back(content: Content, found: Leading) -> str:
+    """Say which ratios cannot lead, and why."""
+    words = []
+    if found.few:
+        below = f", {count(found.few_below)} of them below the guideline" if found.few_below else ""
+        words.append(
+            f"{count(found.few)} {'ratio rests' if found.few == 1 else 'ratios rest'} on fewer than {found.least} "
+            f"people in one of {'its' if found.few == 1 else 'their'} two groups{below}: by so few nothing can be told."
+        )
+    if found.untold:
+        words.append(
+            f"{count(found.untold)} below the guideline {_are(found.untold)} too few to tell, by the tests of "
+            f"{content.policy.short_law}."
+        )
+    return " ".join(words)
+
+
+def _between(content: Content, limits: Mapping[str, Any]) -> str:
+    digits, threshold = content.policy.rounding.ratio, content.policy.guidance.threshold
+    return interval(limits["low"], limits["high"], digits, threshold)
+
+
 def _limits(content: Content) -> list[Text]:
-    items = []
-    found = widest(content)
-    if found is not None:
-        items.append(_reading(content, *found))
-    items = [*standing(content), *items, *_family(content)]
+    reading = _reading(content)
+    items = [*standing(content), *([reading] if reading is not None else []), *_family(content)]
     detectable = [p["smallest_detectable_ratio"] for p in content.plan["power"] if p["group"]]
     numbers = [value for value in detectable if isinstance(value, float)]
     if numbers:
@@ -134,40 +152,6 @@ def _limits(content: Content) -> list[Text]:
         )
     )
     return items
-
-
-def _rests_on(table: RateTable, row: TableRow) -> TableRow | None:
-    """The smaller of the two rows of a ratio, if it is a small cell."""
-    both = [one for one in table.rows if one.label in (row.label, table.comparator)]
-    fewer = min(both, key=lambda one: one.n)
-    return fewer if fewer.small else None
-
-
-def _people(number: int) -> str:
-    return f"{count(number)} {'person' if number == 1 else 'people'}"
-
-
-def _few(content: Content, tables: list[RateTable], table: RateTable, row: TableRow) -> str:
-    """Say how few people the smallest ratio rests on, and what it is among those that rest on more."""
-    fewer = _rests_on(table, row)
-    if fewer is None:
-        return ""
-    digits, guidance = content.policy.rounding.ratio, content.policy.guidance
-    limit = content.spec.measure.small_cell
-    said = f" It rests on {_people(fewer.n)} ({fewer.label}), fewer than {limit}."
-    larger = [
-        (r.ratio, r)
-        for t in tables
-        for r in t.rows
-        if isinstance(r.ratio, Fraction) and r.label != t.comparator and _rests_on(t, r) is None
-    ]
-    if not larger:
-        return f"{said} No printed ratio rests on more."
-    ratio, other = min(larger, key=lambda entry: entry[0])
-    return (
-        f"{said} Smallest where both groups have {limit} people or more: "
-        f"{guarded(ratio, digits, guidance.threshold)} ({other.label}: {other.selected} of {other.n})."
-    )
 
 
 def _family(content: Content) -> list[Text]:
@@ -188,25 +172,27 @@ def _family(content: Content) -> list[Text]:
     ]
 
 
-def _reading(content: Content, table: RateTable, row: TableRow) -> Text:
-    """What the smallest ratio shows, once it is allowed for that the comparator was picked by the data."""
-    few = _rests_on(table, row)
-    where = f"{row.label}, {table.where}" + (f"; {_people(few.n)} in {few.label}" if few else "")
-    wide = next((i for i in row.estimate["intervals"] if i["kind"] == "simultaneous"), None)
-    if wide is None:
+def _reading(content: Content) -> Text | None:
+    """What the ratio that leads shows, once it is allowed for that the comparator was picked by the data."""
+    best = leading(content, content.headline).best
+    if best is None:
+        return None
+    table, row, _ = best
+    where = f"{row.label}, {table.where}"
+    if not picked(row):
         return text(
-            strong("How sure the smallest ratio is, is not known. "),
+            strong("How sure the leading ratio is, is not known. "),
             f"The comparator was picked after looking, and no interval that allows for this is "
             f"{'printed: it would tell of hidden rows' if tally((table,)).hidden else 'defined'} ({where}).",
         )
-    if wide["high"] is None or wide["high"] >= 1:
+    if not distinguishable(row):
         return text(
-            strong("The smallest ratio is not distinguishable from 1. "),
+            strong("The leading ratio is not distinguishable from 1. "),
             f"The comparator is the highest of several rates, picked after looking. The interval that allows for this "
             f"reaches 1 ({where}).{others(content)}",
         )
     return text(
-        strong("The smallest ratio is distinguishable from 1 "),
+        strong("The leading ratio is distinguishable from 1 "),
         f"even where it is allowed for that the comparator was picked after looking ({where}). {_method(row)}"
         "Other tables were looked at too.",
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from audit_lib.report.blocks import Cell, Column, Row, Table
 from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.leading import picked
 from audit_lib.report.numbers import interval, p_value
 from audit_lib.report.sections.firmness import number_of
 
@@ -20,7 +21,6 @@ def uncertainty_table(content: Content, table: RateTable) -> Table:
     rows = []
     for row in table.rows:
         found = {test["name"]: test for test in row.estimate["tests"]}
-        wide = next((i for i in row.estimate["intervals"] if i["kind"] == "simultaneous"), None)
         first: Mapping[str, Any] = next(iter(row.estimate["tests"]), {})
         fisher = first.get("p_value")
         holm = row.estimate.get("multiplicity", {}).get("holm")
@@ -31,8 +31,8 @@ def uncertainty_table(content: Content, table: RateTable) -> Table:
                 row.label,
                 (
                     Cell(number_of(row)),
+                    Cell(_limits(picked(row), policy.rounding.ratio, policy.guidance.threshold)),
                     Cell(_limits(limits, policy.rounding.ratio, policy.guidance.threshold)),
-                    Cell(_limits(wide or {}, policy.rounding.ratio, policy.guidance.threshold)),
                     Cell(p_value(fisher, alpha) if isinstance(fisher, float) else "\N{EN DASH}"),
                     Cell(p_value(holm, alpha) if isinstance(holm, float) else "\N{EN DASH}"),
                     Cell(
@@ -49,8 +49,8 @@ def uncertainty_table(content: Content, table: RateTable) -> Table:
         (
             Column("Category", numeric=False),
             Column("Assessed"),
-            Column(f"{level} interval, comparator held fixed"),
             Column(f"{level} interval, comparator picked by the data"),
+            Column(f"{level} interval, comparator held fixed"),
             Column("Exact p" if exact else "p"),
             Column("p after Holm, whole audit"),
             Column("Standard deviations"),

@@ -1,0 +1,147 @@
+"""Which impact ratio leads a page: the one with the most evidence, and never one that rests on too few people.
+
+The smallest of many ratios is most often that of the smallest cell. A ratio can lead only where both of its groups
+have as many people as the policy and the spec ask for, and where the policy's own tests do not call it too few to tell.
+Of these the first is the one whose difference survives most checks, then the one whose interval ends lowest (what the
+ratio is at most, with allowance for the comparator being picked by the data), then the one with the smallest p-value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, NamedTuple
+
+from audit_lib.report.adverse import finding
+from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.earlier import Smallest
+
+
+class Rank(NamedTuple):
+    """How much evidence is behind a ratio; the smaller, the more."""
+
+    survived: int
+    limit: float
+    p_value: float
+    ratio: Fraction
+
+
+_LAST: Final = Rank(1, math.inf, math.inf, Fraction(2))
+
+
+class Best(NamedTuple):
+    """A ratio, its row and its table."""
+
+    table: RateTable
+    row: TableRow
+    ratio: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leading:
+    """What can be said first of some tables.
+
+    Parameters
+    ----------
+    best : Best or None
+        The ratio that leads, the first of equal ones; None where none can.
+    rank : Rank
+        By which it leads.
+    few, few_below : int
+        Ratios that rest on too few people to lead, and those of them below the guideline.
+    untold, least : int
+        Ratios that the policy's tests call too few to tell; and how many people both groups of a ratio must have.
+    """
+
+    best: Best | None
+    rank: Rank
+    few: int
+    few_below: int
+    untold: int
+    least: int
+
+
+def leading(content: Content, tables: Iterable[RateTable]) -> Leading:
+    """Return the ratio that leads these tables, and how many others cannot."""
+    ranked: list[tuple[Rank, Best | None]] = []
+    few = few_below = untold = 0
+    for table, row in ((one, row) for one in tables for row in one.rows):
+        if not isinstance(row.ratio, Fraction) or row.label == table.comparator:
+            continue
+        if rests_on(content, table, row) is not None:
+            few, few_below = few + 1, few_below + bool(row.below)
+        elif _untold(content, row):
+            untold += 1
+        else:
+            survived = distinguishable(row) + _after_adjustment(content, row)
+            limit = picked(row).get("high")
+            rank = Rank(-survived, math.inf if limit is None else limit, _p(row), row.ratio)
+            ranked.append((rank, Best(table, row, row.ratio)))
+    rank, best = min(ranked, key=lambda entry: entry[0], default=(_LAST, None))
+    return Leading(best=best, rank=rank, few=few, few_below=few_below, untold=untold, least=least(content))
+
+
+def headline(content: Content, kind: str) -> Smallest | None:
+    """Return the ratio that leads the headline tables of a kind, as later reports read it; None where none can."""
+    best = leading(content, (table for table in content.headline if table.kind == kind)).best
+    if best is None:
+        return None
+    top = best.table.row(str(best.table.comparator))
+    return Smallest(
+        label=best.row.label,
+        selected=best.row.selected,
+        n=best.row.n,
+        comparator_selected=top.selected,
+        comparator_n=top.n,
+    )
+
+
+def least(content: Content) -> int:
+    """Return how many people both groups of a ratio must have for it to lead."""
+    return max(content.policy.cells.small, content.spec.measure.small_cell)
+
+
+def rests_on(content: Content, table: RateTable, row: TableRow) -> TableRow | None:
+    """Return the smaller of the two groups of a ratio if it has too few people, else None."""
+    both = [one for one in table.rows if one.label in (row.label, table.comparator)]
+    fewer = min(both, key=lambda one: one.n)
+    return fewer if fewer.n < least(content) else None
+
+
+def picked(row: TableRow) -> Mapping[str, Any]:
+    """Return the interval of a ratio that allows for the comparator being picked by the data; empty where none is."""
+    return next((one for one in row.estimate["intervals"] if one["kind"] == "simultaneous"), {})
+
+
+def distinguishable(row: TableRow) -> bool:
+    """Whether that interval ends below 1."""
+    high = picked(row).get("high")
+    return high is not None and bool(high < 1)
+
+
+def convincing(content: Content, table: RateTable, row: TableRow) -> bool:
+    """Whether a ratio may have the flag's colour: below the guideline, on enough people, distinguishable from 1."""
+    return (
+        bool(row.below)
+        and distinguishable(row)
+        and rests_on(content, table, row) is None
+        and not _untold(content, row)
+    )
+
+
+def _p(row: TableRow) -> float:
+    found = [test["p_value"] for test in row.estimate["tests"][:1]]
+    return found[0] if found and isinstance(found[0], float | int) else math.inf
+
+
+def _after_adjustment(content: Content, row: TableRow) -> bool:
+    adjusted = row.estimate.get("multiplicity", {}).get("holm")
+    return isinstance(adjusted, float) and adjusted < content.spec.measure.alpha
+
+
+def _untold(content: Content, row: TableRow) -> bool:
+    """Whether the policy's practical tests, where it has any, call the row too few to tell."""
+    found = finding(content, row)
+    return found is not None and found.verdict == "too few to tell"

@@ -1,0 +1,151 @@
+"""What leads a page, in random tables: what has evidence, and never a cell below the minimum."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import fisher_exact
+from statsmodels.stats.multitest import multipletests
+
+from audit_lib.measure.family import adjust
+from audit_lib.measure.load import make_rows
+from audit_lib.measure.rate_tables import rate_tables
+from audit_lib.policies import policy_of
+from audit_lib.report.content import Content, gather, read_table
+from audit_lib.report.leading import headline
+from audit_lib.report.sections.rate_charts import ratios_chart
+from audit_lib.report.sections.rates import rate_table
+from audit_lib.report.sections.summary import leaders
+from tests.measure.tables import scores, variants
+from tests.report.runs import made
+from tests.specs import load
+
+RACES = [
+    "White", "Black or African American", "Asian", "Hispanic or Latino", "Two or More Races",
+    "Native American or Alaska Native",
+]  # fmt: skip
+GROUPS = {
+    "provenance": "self_reported",
+    "attributes": {"sex": ["female", "male"], "race": RACES},
+    "reference": {"sex": "male", "race": "White"},
+    "categories": {"sex": {"female": "Female", "male": "Male"}},
+}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Content:
+    return gather(made(tmp_path_factory.mktemp("leading")))
+
+
+def people(seed: int) -> pd.DataFrame:
+    """Twelve cells from a few people to a few hundred; in every third draw all of them have a few only."""
+    rng = np.random.default_rng(seed)
+    most = 6 if seed % 3 == 0 else 260
+    rows = []
+    for sex in ("female", "male"):
+        for race in RACES:
+            n, rate = (
+                int(rng.integers(1, most) if rng.random() < 0.7 else rng.integers(1, 6)),
+                rng.uniform(0, 0.9),
+            )
+            rows += [(sex, race, bool(hit)) for hit in rng.random(n) < rate]
+    table = pd.DataFrame(rows, columns=["sex", "race", "selected"])
+    index = [f"v{i:05d}" for i in range(len(table))]
+    return table.assign(
+        variant_id=index, application_id=index, position="all", round_id=index, score=table["selected"].astype(float),
+        selected=table["selected"].astype("boolean"), qualified=pd.array([True] * len(table), dtype="boolean"),
+    )  # fmt: skip
+
+
+def content_of(base: Content, table: pd.DataFrame, small_cell: int, policy_name: str) -> Content:
+    """The tables of these people, as the stages make them."""
+    spec = load(
+        groups=GROUPS, decision={"rule": "threshold", "threshold": 0.5},
+        measure={"small_cell": small_cell, "strata": [[]]}, report={"policy": policy_name},
+    )  # fmt: skip
+    policy = policy_of(spec)
+    rows, _ = make_rows(variants(table), [scores(table)], spec)
+    found = rate_tables("selection", "impact_ratio", rows, spec, policy, rows.decisions.selected)
+    document = {"tables": [one.as_dict() for one in found], "estimates": [], "heterogeneity": []}
+    document["multiplicity"] = adjust(document, spec.measure.alpha)  # type: ignore[assignment]
+    tables = tuple(read_table(one, policy) for one in document["tables"])
+    return replace(base, spec=spec, policy=policy, tables=tables, metrics={**base.metrics, **document})
+
+
+def surviving(content: Content) -> dict[tuple[int, str], tuple[float, int]]:
+    """By table and label: the adjusted p, and the smaller of the two groups. By scipy and statsmodels."""
+    keys, p_values, sizes, same = [], [], [], {}
+    for number, table in enumerate(content.headline):
+        counts = {row.label: (row.selected, row.n) for row in table.rows if row.n}
+        best = max(counts, key=lambda label: Fraction(*counts[label]))
+        for label, (x, n) in counts.items():
+            if isinstance(table.comparator, str) and label != best and counts[best][0]:
+                top_x, top_n = counts[best]
+                keys.append((number, label))
+                p_values.append(fisher_exact([[x, n - x], [top_x, top_n - top_x]]).pvalue)
+                sizes.append(min(n, top_n))
+    if not keys:
+        return same
+    adjusted = multipletests(p_values, method="holm")[1]
+    return dict(zip(keys, zip(adjusted, sizes, strict=True), strict=True))
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(("small_cell", "policy"), [(5, "generic"), (30, "nyc_ll144"), (1, "us_ugesp")])
+def test_the_leading_figure_has_the_evidence_and_rests_on_no_small_cell(
+    base: Content, seed: int, small_cell: int, policy: str
+) -> None:
+    content = content_of(base, people(seed), small_cell, policy)
+    least = max(5, small_cell)
+    found = surviving(content)
+    firm = [key for key, (p, n) in found.items() if n >= least and p < 0.05]
+    enough = [key for key, (_, n) in found.items() if n >= least]
+    lead, (figure,) = headline(content, "selection"), leaders(content)
+    if lead is None:
+        assert figure.value == "too few to tell" and figure.tone == "plain"
+        assert policy == "us_ugesp" or not enough
+        return
+    assert min(lead.n, lead.comparator_n) >= least, "a small cell leads"
+    assert figure.value.startswith(f"{float(lead.ratio):.3f}"[:4])
+    if firm and policy != "us_ugesp":
+        assert any(
+            (row.label, row.selected, row.n) == (lead.label, lead.selected, lead.n) and key in firm
+            for key in found
+            for row in [content.headline[key[0]].row(key[1])]
+        ), "a finding that survives the adjustment does not lead"
+    small = {row.label for table in content.headline for row in table.rows if row.n < least}
+    for table in content.headline:
+        for row in rate_table(content, table).rows:
+            flagged = any(cell.tone == "flag" for cell in row.cells)
+            assert not (flagged and row.header.removesuffix(" \N{DAGGER}") in small), (
+                "a small cell has the flag's colour"
+            )
+
+
+def test_the_draws_hold_what_they_are_to_show(base: Content) -> None:
+    """Both kinds: the smallest ratio is that of a small cell while a larger one survives; and all are small."""
+    shadowed = nothing = 0
+    for seed in range(12):
+        content = content_of(base, people(seed), 5, "generic")
+        found = surviving(content)
+        ratios = {key: content.headline[key[0]].row(key[1]).ratio for key in found}
+        smallest = min(found, key=lambda key: ratios[key])  # type: ignore[arg-type,return-value]
+        firm = any(n >= 5 and p < 0.05 for p, n in found.values())
+        shadowed += firm and found[smallest][1] < 5
+        nothing += not any(n >= 40 for _, n in found.values())
+    assert shadowed >= 3 and nothing >= 1, (shadowed, nothing)
+
+
+def test_the_chart_flags_what_the_figure_flags(base: Content, tmp_path: Path) -> None:
+    table = people(1)
+    table["score"] = table["score"].where(table["race"] != "Two or More Races", 0.0)
+    content = content_of(base, table, 5, "generic")
+    chart = ratios_chart(content, list(content.headline))
+    assert chart is not None
+    below = sum(bool(row.below) for one in content.headline for row in one.rows)
+    assert 0 < chart.wide.count('class="dot flagged"') < below
