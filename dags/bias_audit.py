@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from airflow.providers.standard.operators.empty import EmptyOperator
@@ -32,8 +32,12 @@ from airflow.sdk import (
 )
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from audit_tasks import archived_asset, in_task, load_specs, named_in, small, store_root, tell, window_of
+from catch_up import CatchUp
 
 from audit_lib.spec import RESERVED, AuditSpec, Schedule
+
+EARLIEST = datetime(2026, 1, 5, tzinfo=UTC)
+"""Airflow wants a fixed start; where the spec has none, the store says from when on windows are owed."""
 
 POOLS = {"transformers": "gpu", "openai": "llm_api", "openai_batch": "llm_api", "http": "llm_api"}
 RETRIES = {
@@ -214,8 +218,8 @@ def audit_dag(spec: AuditSpec, path: Path) -> DAG:
         description=spec.title,
         doc_md=page(spec, path),
         schedule=CronDataIntervalTimetable(spec.schedule.cron, timezone=spec.schedule.timezone),
-        start_date=spec.schedule.start,
-        catchup=False,
+        start_date=spec.schedule.start or EARLIEST,
+        catchup=False,  # CatchUp makes up what is owed, within the spec's limit
         max_active_runs=1,
         params=audit_params(spec),
         tags=sorted({"audit", spec.model.backend, spec.task}),
@@ -224,6 +228,7 @@ def audit_dag(spec: AuditSpec, path: Path) -> DAG:
         auto_register=False,  # else a DAG that fails half built competes with the one that tells why
     ) as dag:
         where = str(path)
+        CatchUp(task_id="catch_up", trigger_dag_id=spec.audit, spec_path=where)
         run = plan(where)
         sample = stage.override(task_id="sample")(run, where, "sample")
         perturb = stage.override(task_id="perturb")(run, where, "variants")
@@ -262,7 +267,7 @@ def broken_dag(path: Path, fault: str, taken: set[str]) -> DAG:
         description="This spec cannot be loaded",
         doc_md=f"# This spec cannot be loaded\n\n```\n{fault}\n```\n",
         schedule=CronDataIntervalTimetable(default.cron, timezone=default.timezone),
-        start_date=default.start,
+        start_date=EARLIEST,
         catchup=False,
         max_active_runs=1,
         tags=["audit", "broken spec"],

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from audit_lib import __version__
-from audit_lib.cli import advice, compare, evidence, experiment, redact, runs, sign_off
+from audit_lib.cli import advice, compare, evidence, experiment, redact, runs, sign_off, windows
 from audit_lib.cli.common import Action
 from audit_lib.errors import AuditError, EvidenceError, ValidationFailedError
 
@@ -61,4 +61,5 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_command(command)
     redact.add_command(command)
     advice.add_command(command)
+    windows.add_commands(command)
     return parser

@@ -18,9 +18,16 @@ class Schedule(Section):
 
     cron: str = Field("0 6 * * 1", description="Five-field cron expression of the runs.")
     timezone: str = Field("UTC", description="IANA time zone of the cron expression.")
-    start: datetime = Field(
-        datetime.fromisoformat("2026-01-05T00:00:00+00:00"),
-        description="No run before this instant (ISO 8601).",
+    start: datetime | None = Field(
+        None,
+        description="Windows are owed from this instant on (ISO 8601), and none before it by schedule. null: "
+        "from the first one that is audited on this schedule.",
+    )
+    catchup: Annotated[int, Field(ge=0, le=1000)] | None = Field(
+        None,
+        description="How many windows before the latest are audited later if nobody audited them in time: the "
+        "scheduler was down, or a run took long. Older ones are named as missed. null: 30, or 0 where "
+        "source.windowed is false and every window reads the same prompts.",
     )
 
     @field_validator("cron")
@@ -39,8 +46,8 @@ class Schedule(Section):
 
     @field_validator("start")
     @classmethod
-    def _aware(cls, value: datetime) -> datetime:
-        if value.tzinfo is None:
+    def _aware(cls, value: datetime | None) -> datetime | None:
+        if value is not None and value.tzinfo is None:
             raise ValueError("needs a UTC offset, such as 2026-01-05T00:00:00+00:00")
         return value
 

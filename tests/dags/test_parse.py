@@ -82,6 +82,7 @@ def test_a_dag_has_the_stages(parsed: dict) -> None:
         "report",
         "archive",
         "completed",
+        "catch_up",
     }
 
 

@@ -1,0 +1,30 @@
+"""Which windows of an audit are owed, and what became of each: from its schedule and the store alone.
+
+Airflow makes the runs; nothing here asks it, so that a window it never made is found.
+"""
+
+from audit_lib.windows.missed import note_missed
+from audit_lib.windows.schedule import is_window, latest_window, windows_between
+from audit_lib.windows.states import (
+    Begun,
+    Owed,
+    begun_runs,
+    catchup_limit,
+    next_to_make_up,
+    owed_windows,
+    summary,
+)
+
+__all__ = [
+    "Begun",
+    "Owed",
+    "begun_runs",
+    "catchup_limit",
+    "is_window",
+    "latest_window",
+    "next_to_make_up",
+    "note_missed",
+    "owed_windows",
+    "summary",
+    "windows_between",
+]

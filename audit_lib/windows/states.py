@@ -1,0 +1,220 @@
+"""What became of each window that an audit owes: audited, failed, unfinished, due or missed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from audit_lib.errors import NotFoundError
+from audit_lib.run import SUCCESS, Window
+from audit_lib.spec import AuditSpec, Schedule
+from audit_lib.store import Store
+from audit_lib.windows.schedule import is_window, latest_window, windows_between
+
+Outcome = Literal["complete", "failed", "unfinished", "not verified"]
+State = Literal["audited", "failed", "not verified", "unfinished", "due", "missed"]
+
+STATES: Final[dict[State, str]] = {
+    "audited": "a complete run is sealed",
+    "failed": "its runs failed, and are sealed with their errors",
+    "not verified": "what is sealed does not verify",
+    "unfinished": "begun and not sealed: it is running, or it was stopped",
+    "due": "ended and not begun: the scheduler will make it",
+    "missed": "not begun, and too old for the catch-up: only a run by hand makes it",
+}
+CATCHUP: Final = 30
+"""Windows before the latest that are made up by default: a month of days, half a year of weeks, a day of hours.
+
+What a long outage costs stays bounded: each window is a whole audit, and a provider may be paid for it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """One run of an audit, as far as it came."""
+
+    window: Window
+    prefix: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """A window that the schedule owes, what became of it, and the runs that say so (their folders)."""
+
+    window: Window
+    state: State
+    runs: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Say it on one line."""
+        about = f"  {', '.join(self.runs)}" if self.runs else ""
+        return f"{_minute(self.window.start)} to {_minute(self.window.end)}  {self.state}{about}"
+
+
+def begun_runs(store: Store, audit: str) -> list[Begun]:
+    """Return every run of an audit that was begun, by window and folder.
+
+    Names in the store say almost all; of a run that is not sealed the record of its last attempt is read.
+    """
+    done: dict[str, set[str]] = {}
+    tries: dict[str, dict[int, bool]] = {}
+    for key in store.list(audit):
+        parts = key.split("/")
+        prefix = "/".join(parts[:3])
+        if len(parts) == 5 and parts[4] == SUCCESS:
+            done.setdefault(prefix, set()).add(parts[3])
+        elif len(parts) == 6 and parts[3] == "attempts" and parts[4].isdecimal():
+            ended = tries.setdefault(prefix, {})
+            ended[int(parts[4])] = ended.get(int(parts[4]), False) or parts[5] == SUCCESS
+    found = []
+    for prefix in done.keys() | tries.keys():
+        try:
+            window = Window.from_label(prefix.split("/")[1])
+        except ValueError:
+            continue  # a folder that is no run's
+        stages = done.get(prefix, set())
+        outcome: Outcome = "complete" if "report" in stages else "failed"
+        if "evidence" not in stages:
+            outcome = _last_try(store, prefix, tries.get(prefix, {}))
+        found.append(Begun(window, prefix, outcome))
+    return sorted(found, key=lambda one: (one.window.start, one.window.end, one.prefix))
+
+
+def _last_try(store: Store, prefix: str, tries: Mapping[int, bool]) -> Outcome:
+    """Return what became of the last attempt at a run that is not sealed; one that was stopped can go on."""
+    last = max(tries, default=0)
+    if not tries.get(last):
+        return "unfinished"
+    try:
+        record = json.loads(store.get(f"{prefix}/attempts/{last}/manifest.json"))
+        return "unfinished" if record["outcome"] == "stopped" else "failed"
+    except (ValueError, TypeError, KeyError, NotFoundError):
+        return "failed"  # its record cannot be read
+
+
+def catchup_limit(spec: AuditSpec) -> int:
+    """Return how many windows before the latest are made up.
+
+    None where every window reads the same prompts: to ask a model about them a second time today tells nothing
+    about the window that was missed.
+    """
+    if spec.schedule.catchup is not None:
+        return spec.schedule.catchup
+    return CATCHUP if spec.source.windowed else 0
+
+
+def owed_windows(spec: AuditSpec, begun: Iterable[Begun], now: datetime) -> list[Owed]:
+    """Return the windows that an audit owes at an instant with the state of each, the oldest first.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        Its schedule says which windows there are. They are owed from ``schedule.start``; without one, from the first
+        of them that was begun, and where none was, the latest alone.
+    begun : iterable of Attempt
+        The runs there are. A window counts as audited also where longer ones that somebody chose cover it.
+    now : datetime
+        Windows that end later are not owed yet.
+    """
+    runs = list(begun)
+    limit = catchup_limit(spec)
+    windows = list(windows_between(spec.schedule, _owed_since(spec.schedule, runs, now), now))
+    complete = [one for one in runs if one.outcome == "complete"]
+    covered = _merged(complete)
+    by_window: dict[Window, list[Begun]] = {}
+    for one in runs:
+        by_window.setdefault(_in_utc(one.window), []).append(one)
+    owed, place = [], 0
+    for behind, window in zip(range(len(windows) - 1, -1, -1), windows, strict=True):
+        while place < len(covered) and covered[place].end < window.end:
+            place += 1
+        own = by_window.get(window, [])
+        if place < len(covered) and covered[place].start <= window.start:
+            by = [one for one in own if one.outcome == "complete"] or _overlapping(complete, window)
+            owed.append(Owed(window, "audited", tuple(one.prefix for one in by)))
+        else:
+            owed.append(_not_audited(window, own, made_up=behind <= limit))
+    return owed
+
+
+def _not_audited(window: Window, own: Sequence[Begun], *, made_up: bool) -> Owed:
+    outcomes = {one.outcome for one in own}
+    prefixes = tuple(one.prefix for one in own)
+    if "not verified" in outcomes:
+        return Owed(window, "not verified", prefixes)
+    if "failed" in outcomes:
+        return Owed(window, "failed", prefixes)
+    if "unfinished" in outcomes:
+        return Owed(window, "unfinished", prefixes)
+    return Owed(window, "due" if made_up else "missed")
+
+
+def _owed_since(schedule: Schedule, runs: Sequence[Begun], now: datetime) -> datetime:
+    if schedule.start is not None:
+        return schedule.start
+    on_schedule = (one.window.start for one in runs if is_window(schedule, one.window))
+    return next(on_schedule, None) or latest_window(schedule, now).start
+
+
+def _merged(runs: Sequence[Begun]) -> list[Window]:
+    """Join the windows of runs where they touch or overlap."""
+    joined: list[Window] = []
+    for window in sorted((_in_utc(one.window) for one in runs), key=lambda one: (one.start, one.end)):
+        if joined and window.start <= joined[-1].end:
+            joined[-1] = Window(joined[-1].start, max(joined[-1].end, window.end))
+        else:
+            joined.append(window)
+    return joined
+
+
+def _overlapping(runs: Sequence[Begun], window: Window) -> list[Begun]:
+    return [one for one in runs if one.window.start < window.end and window.start < one.window.end]
+
+
+def next_to_make_up(owed: Sequence[Owed], own: Window, *, after: bool) -> Window | None:
+    """Return the oldest window that is to be made up, or None.
+
+    The latest window is the scheduler's own business. One run makes one window up and then asks again, so that a
+    long catch-up sees what came due meanwhile.
+
+    Parameters
+    ----------
+    owed : sequence of Owed
+        The windows, the oldest first.
+    own : Window
+        The window of the run that asks.
+    after : bool
+        Whether only later windows count: the run is itself a catch-up, and what was before it had its turn.
+    """
+    own = _in_utc(own)
+    for one in owed[:-1]:
+        waits = one.state in ("due", "unfinished") and one.window != own
+        if waits and (not after or one.window.start > own.start):
+            return one.window
+    return None
+
+
+def summary(owed: Sequence[Owed]) -> str:
+    """Say how many windows there are in each state.
+
+    Examples
+    --------
+    >>> week = Window.parse("2026-01-05", "2026-01-12")
+    >>> summary([Owed(week, "missed"), Owed(week, "audited"), Owed(week, "audited")])
+    '2 audited, 1 missed'
+    """
+    counted = Counter(one.state for one in owed)
+    return ", ".join(f"{counted[state]} {state}" for state in STATES if counted[state])
+
+
+def _in_utc(window: Window) -> Window:
+    return Window(window.start.astimezone(UTC), window.end.astimezone(UTC))
+
+
+def _minute(instant: datetime) -> str:
+    return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M}"
