@@ -66,10 +66,12 @@ class Median:
         No score of the sample lies between the two middle ones. So "above their mean" is "at or above the
         upper one" where they differ, whatever the mean rounds to.
         """
-        values = np.asarray(scores)
-        return values > self.lower if self.lower == self.upper else values >= self.upper
+        if self.lower == self.upper:
+            return np.asarray(np.greater(scores, self.lower))
+        return np.asarray(np.greater_equal(scores, self.upper))
 
     def tied(self, scores: ArrayLike) -> NDArray[np.bool_]:
         """Tell which scores equal the median. None does where the two middle scores differ."""
-        values = np.asarray(scores)
-        return values == self.lower if self.lower == self.upper else np.zeros(values.shape, np.bool_)
+        if self.lower == self.upper:
+            return np.asarray(np.equal(scores, self.lower))
+        return np.zeros(np.shape(scores), np.bool_)

@@ -39,9 +39,13 @@ class Reader:
     sheets: Sequence[Sheet]
     same: Mapping[Items, Items]
     ranges: dict[Target, tuple[int, int]] = field(default_factory=dict)
+    _known: NDArray[np.int64] | None = None
 
     def widen(self, hidden: frozenset[Cell], needs: Mapping[Target, Need]) -> list[Target]:
         """Look for solutions until every count has the range it needs.
+
+        One solution of everything is found first. All others differ from it in a few strata only, so that the work
+        grows with the number of strata and no faster.
 
         Returns
         -------
@@ -50,37 +54,78 @@ class Reader:
         """
         system = System(self.sheets, self.same, hidden)
         targets = list(needs)
+        strata = [target.cell[0] for target in targets]
         matrix = system.matrix([system.terms_of(target) for target in targets])
-        for target, need in needs.items():
-            self.ranges.setdefault(target, (need.true, need.true))
+        seen = _Seen.of(targets, needs, self.ranges)
+        if self._known is None or not system.holds(self._known):
+            # Hiding more makes no solution impossible, so this is done once.
+            self._known = system.solve(np.zeros(system.size))
+        known = self._known
+        if known is not None:
+            seen.add(matrix @ known)
 
-        def short() -> list[int]:
-            return [i for i, target in enumerate(targets) if not needs[target].met(*self.ranges[target])]
-
-        def look(weights: NDArray[np.float64], within: frozenset[Items] | None = None) -> None:
-            found = system.solve(matrix.T @ weights, within)
+        def look(weights: NDArray[np.float64], within: frozenset[Items]) -> None:
+            found = None if known is None else system.solve(matrix.T @ weights, known, within)
             if found is not None:
-                for target, value in zip(targets, (matrix @ found).tolist(), strict=True):
-                    low, high = self.ranges[target]
-                    self.ranges[target] = min(low, value), max(high, value)
+                seen.add(matrix @ found)
 
         rng = np.random.Generator(np.random.PCG64(0))
-        for number in range(_MIXTURES):
-            if not (left := short()):
-                return []
-            weights = np.zeros(len(targets))
-            weights[left] = (1, -1)[number] if number < 2 else rng.choice((-1.0, 1.0), len(left))
-            look(weights)
+        for block in system.blocks({strata[i] for i in seen.short()}):
+            inside = np.array([stratum in block for stratum in strata])
+            for number in range(_MIXTURES):
+                left = [i for i in seen.short() if inside[i]]
+                if not left:
+                    break
+                weights = np.zeros(len(targets))
+                weights[left] = (1, -1)[number] if number < 2 else rng.choice((-1.0, 1.0), len(left))
+                look(weights, block)
         exposed: dict[Items, Target] = {}
-        for i in sorted(short(), key=lambda i: targets[i].key):
-            target = targets[i]
-            stratum = target.cell[0]
+        for i in sorted(seen.short(), key=lambda i: targets[i].key):
+            stratum = strata[i]
             for sign in (1.0, -1.0):
-                if stratum not in exposed and not needs[target].met(*self.ranges[target]):
-                    look(sign * np.eye(1, len(targets), i)[0], system.beside(stratum))
-            if stratum not in exposed and not needs[target].met(*self.ranges[target]):
-                exposed[stratum] = target
+                if stratum not in exposed and seen.is_short(i):
+                    look(sign * np.eye(1, len(targets), i)[0], system.blocks([stratum])[0])
+            if stratum not in exposed and seen.is_short(i):
+                exposed[stratum] = targets[i]
+        self.ranges.update(zip(targets, seen.ranges(), strict=True))
         return list(exposed.values())
+
+
+@dataclass(slots=True)
+class _Seen:
+    """The smallest and the largest value of each count seen in a solution, and what they must reach."""
+
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    width: NDArray[np.int64]
+    within: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, targets: Sequence[Target], needs: Mapping[Target, Need], ranges: Mapping[Target, tuple[int, int]]
+    ) -> _Seen:
+        start = [ranges.get(target, (needs[target].true, needs[target].true)) for target in targets]
+        low, high = np.array(start, dtype=np.int64).reshape(-1, 2).T
+        width = np.array([needs[target].width for target in targets], dtype=np.int64)
+        never = np.iinfo(np.int64).max
+        within = [never if needs[t].within is None else needs[t].within for t in targets]
+        return cls(low.copy(), high.copy(), width, np.array(within, dtype=np.int64))
+
+    def add(self, values: NDArray[np.int64]) -> None:
+        np.minimum(self.low, values, out=self.low)
+        np.maximum(self.high, values, out=self.high)
+
+    def short(self) -> list[int]:
+        """Return the numbers of the counts whose range is not wide enough."""
+        covers = (self.low <= 1) & (self.high >= self.within) & (self.high > self.low)
+        return [int(i) for i in np.flatnonzero(~covers & (self.high - self.low < self.width))]
+
+    def is_short(self, i: int) -> bool:
+        covers = self.low[i] <= 1 and self.high[i] >= self.within[i] and self.high[i] > self.low[i]
+        return not covers and bool(self.high[i] - self.low[i] < self.width[i])
+
+    def ranges(self) -> list[tuple[int, int]]:
+        return list(zip(self.low.tolist(), self.high.tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +145,6 @@ class Need:
     true: int
     width: int
     within: int | None = None
-
-    def met(self, low: int, high: int) -> bool:
-        """Whether a range is wide enough."""
-        covers = self.within is not None and low <= 1 and high >= self.within
-        return high - low >= self.width or (covers and high > low)
 
 
 def same_strata(entries: Iterable[Mapping[str, Any]]) -> dict[Items, Items]:

@@ -76,8 +76,7 @@ class System:
         self.lines: list[tuple[Terms, float, float]] = []
         self._write()
         self._sheets = {(sheet.series, sheet.stratum, sheet.attributes): sheet for sheet in sheets}
-        self._lines: tuple[Any, Any] | None = None
-        self._known: NDArray[np.int64] | None = None
+        self._lines: tuple[Any, NDArray[np.float64], NDArray[np.float64]] | None = None
 
     # What is printed
 
@@ -255,16 +254,29 @@ class System:
         names = tuple(key for key, _ in levels)
         return self._terms(self._sheets[target.series, stratum, names], levels, target.state)
 
-    def beside(self, stratum: Items) -> frozenset[Items]:
-        """Return the stratum, those that it is a part of, and the finer ones with most hidden cells in common."""
-        by_stratum: dict[Items, set[Items]] = {place: set() for _, place in self.places}
-        for place, levels in self.hidden:
-            by_stratum.setdefault(place, set()).add(levels)
-        own = by_stratum[stratum]
-        columns = max(len(place) for place in by_stratum)
-        coarser = {place for place in by_stratum if len(place) < columns}
-        others = sorted(by_stratum.keys() - coarser - {stratum}, key=lambda p: (-len(by_stratum[p] & own), p))
-        return frozenset({stratum, *coarser, *others[: _STRATA - 1]})
+    def blocks(self, strata: Iterable[Items]) -> list[frozenset[Items]]:
+        """Return sets of strata that can change together, a few at a time, until each of `strata` is in one.
+
+        People move between a few strata and those that these are parts of. Each set starts with the first stratum
+        that is in none yet, and is filled up with those that have most hidden cells in common with it.
+        """
+        hidden: dict[Items, set[Items]] = {stratum: set() for _, stratum in self.places}
+        for stratum, levels in self.hidden:
+            hidden.setdefault(stratum, set()).add(levels)
+        columns = max(len(stratum) for stratum in hidden)
+        finest = sorted(stratum for stratum in hidden if len(stratum) == columns)
+        wanted, found = sorted(strata), []
+        while wanted:
+            start = wanted[0]
+            near = sorted(
+                (s for s in finest if s != start),
+                key=lambda s: (s not in wanted, -len(hidden[s] & hidden[start]), s),
+            )
+            own = {start, *near[: _STRATA - 1]}
+            wholes = {s for s in hidden if len(s) < columns and any(set(s) < set(one) for one in own)}
+            found.append(frozenset(own | wholes))
+            wanted = [s for s in wanted if s not in found[-1]]
+        return found
 
     def _equal(self, terms: Terms, value: int) -> None:
         if terms:
@@ -282,37 +294,58 @@ class System:
         return csr_array((values, (rows, columns)), shape=(count, self.size), dtype=np.int64)
 
     def solve(
-        self, gain: NDArray[np.float64], within: frozenset[Items] | None = None
+        self, gain: NDArray[np.float64], known: NDArray[np.int64] | None = None, within: Iterable[Items] = ()
     ) -> NDArray[np.int64] | None:
         """Return a solution with a large gain; None if none is found. It is checked in whole numbers.
 
-        Outside of `within` it is the solution found first.
+        Where a solution is `known`, only the strata `within` may differ from it: the cost is that of those strata,
+        however many there are besides.
         """
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        if self._lines is None:
-            low, high = (np.array([line[end] for line in self.lines], dtype=np.float64) for end in (1, 2))
-            self._lines = self.matrix(line[0] for line in self.lines), (low, high)
-        matrix, (low, high) = self._lines
-        bounds = Bounds(np.zeros(self.size), np.full(self.size, np.inf))
-        if within is not None and self._known is not None:
-            for (series, stratum), first in self.places.items():
-                if stratum not in within:
-                    last = first + len(self.profiles[series]) * self.states[series]
-                    bounds.lb[first:last] = bounds.ub[first:last] = self._known[first:last]
+        matrix, low, high = self._constraints()
+        if known is None:
+            free = np.arange(self.size)
+            part, start = matrix, np.zeros(self.size, np.int64)
+        else:
+            free, start = self._variables(frozenset(within)), known.copy()
+            start[free] = 0
+            part = matrix[:, free]
+            touched = np.unique(part.indices)
+            fixed = matrix @ start
+            part, low, high = part[touched], (low - fixed)[touched], (high - fixed)[touched]
+        if not free.size:
+            return None
         result = milp(
-            -gain,
-            integrality=np.ones(self.size),
-            bounds=bounds,
-            constraints=LinearConstraint(matrix, low, high),
+            -gain[free],
+            integrality=np.ones(free.size),
+            bounds=Bounds(np.zeros(free.size), np.full(free.size, np.inf)),
+            constraints=LinearConstraint(part, low, high),
             options={"node_limit": _NODES},
         )
         if result.x is None:
             return None
-        found: NDArray[np.int64] = np.rint(result.x).astype(np.int64)
-        value = matrix @ found
-        if not ((value >= low).all() and (value <= high).all() and (found >= 0).all()):
-            return None
-        if self._known is None:
-            self._known = found
-        return found
+        found = start
+        found[free] = np.rint(result.x).astype(np.int64)
+        return found if self.holds(found) else None
+
+    def holds(self, counts: NDArray[np.int64]) -> bool:
+        """Tell, in whole numbers, whether an audit with these counts would print the same."""
+        matrix, low, high = self._constraints()
+        value = matrix @ counts
+        return bool((value >= low).all() and (value <= high).all() and (counts >= 0).all())
+
+    def _constraints(self) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+        if self._lines is None:
+            low, high = (np.array([line[end] for line in self.lines], dtype=np.float64) for end in (1, 2))
+            self._lines = self.matrix(line[0] for line in self.lines).tocsc(), low, high
+        return self._lines
+
+    def _variables(self, strata: frozenset[Items]) -> NDArray[np.int64]:
+        """Return the numbers of the variables of some strata."""
+        spans = [
+            np.arange(first, first + len(self.profiles[series]) * self.states[series])
+            for (series, stratum), first in self.places.items()
+            if stratum in strata
+        ]
+        return np.concatenate(spans) if spans else np.zeros(0, np.int64)
