@@ -18,9 +18,10 @@ def add_command(command: Command) -> None:
         "redact",
         _redact,
         "Make templates of dossiers: names, pronouns and the like become slots",
-        "Writes templates/, coverage.json (counts, nothing personal) and review/ (PRIVATE: the dossiers, every span "
-        "marked). Exit code 1: a dossier could not be redacted, never names its applicant, presents two, or has pages "
-        "that need OCR.",
+        "Writes templates/, coverage.json (status and counts, nothing personal) and review/ (PRIVATE: the dossiers, "
+        "every span marked). A second reader looks at every result; what it finds, and every doubt, makes a dossier "
+        "`review`. Exit code 0: every dossier is ok. 1: at least one needs a person to look (review). 2: at least one "
+        "was refused and has no template, or the command could not run.",
     )
     redact.add_argument("files", nargs="+", metavar="FILE", help=".txt, .md, .pdf or .docx")
     redact.add_argument("--out", required=True, help="folder to write into; nothing is overwritten")
@@ -52,8 +53,10 @@ def add_command(command: Command) -> None:
         "--also", nargs="+", default=[], metavar="KIND", help="kinds whose doubtful places are redacted too"
     )
     redact.add_argument(
-        "--check", nargs="+", default=[], choices=("spacy", "presidio"), help="models that look for more"
-    )
+        "--check", nargs="*", choices=("spacy", "presidio"), metavar="MODEL",
+        help="models that look too, spacy and presidio (default: those that are installed); without both no dossier "
+        "is ok",
+    )  # fmt: skip
 
 
 def _redact(options: argparse.Namespace) -> int:
@@ -62,7 +65,9 @@ def _redact(options: argparse.Namespace) -> int:
     from audit_lib.perturb.documents import read_dossier
     from audit_lib.perturb.redact import PERSONA_SLOTS, redact
     from audit_lib.perturb.redaction.review import review, review_html
+    from audit_lib.perturb.rereading.reread import installed, reread
 
+    checks = installed() if options.check is None else options.check
     known = _applicants(options)
     out = Path(options.out)
     if out.exists() and any(out.iterdir()):
@@ -87,29 +92,30 @@ def _redact(options: argparse.Namespace) -> int:
         rows.append(row)
         try:
             dossier = read_dossier(file)
-            redacted = redact(dossier.text, known[file], also=options.also, checks=options.check)
+            redacted = redact(dossier.text, known[file], also=options.also, checks=checks)
             template = redacted.template_with(PERSONA_SLOTS if options.slots is None else options.slots)
         except InputError as error:
-            row |= {"status": type(error).__name__, "message": str(error)}
+            row |= {"status": "refused", "error": type(error).__name__, "message": str(error)}
             continue
         except OSError as error:
-            row |= {"status": "unreadable", "message": error.strerror or type(error).__name__}
+            row |= {
+                "status": "refused",
+                "error": "unreadable",
+                "message": error.strerror or type(error).__name__,
+            }
             continue
-        if redacted.candidates > 1:
-            row["status"] = "several candidates"
-        elif not redacted.names_found:
-            row["status"] = "name not found"
-        elif dossier.pages_without_text:
-            row["status"] = "pages need OCR"
+        unread = dossier.pages_without_text
+        again = reread(redacted, known[file], pages_unread=unread)
         row |= {
+            "status": again.status, "reasons": list(again.reasons), "found_again": len(again.findings),
+            "not_looked": list(again.not_looked),
             "format": dossier.format, "pages_without_text": len(dossier.pages_without_text),
             "checks": list(redacted.checks), "candidates": redacted.candidates,
             "doubts": len(redacted.doubts), "coverage": redacted.coverage(),
         }  # fmt: skip
         (out / "templates" / f"{label}.txt").write_bytes(template.encode())
-        unread = dossier.pages_without_text
-        keep(f"{label}.json", pretty_json(review(redacted, pages_unread=unread)))
-        keep(f"{label}.html", review_html(redacted, label, unread).encode())
+        keep(f"{label}.json", pretty_json(review(redacted, pages_unread=unread, reread=again)))
+        keep(f"{label}.html", review_html(redacted, label, unread, again).encode())
     (out / "coverage.json").write_bytes(pretty_json({"dossiers": rows}))
     keep("files.json", pretty_json({"files": listed}))
     return _print(rows, out)
@@ -118,13 +124,18 @@ def _redact(options: argparse.Namespace) -> int:
 def _print(rows: list[dict[str, Any]], out: Path) -> int:
     for row in rows:
         spans = sum(kind["redacted"] for kind in row.get("coverage", {}).values())
-        detail = row.get("message") or f"{spans} spans redacted, {row['doubts']} doubtful places left"
-        if unread := row.get("pages_without_text"):
-            detail += f"; pages without text, not read: {unread}"
+        detail = (
+            f"{row['error']}: {row['message']}"
+            if row["status"] == "refused"
+            else "; ".join((f"{spans} spans redacted", *row["reasons"]))
+        )
         print(f"{row['dossier']}  {row['status']}: {detail}")
-    faults = sum(row["status"] != "ok" for row in rows)
-    print(f"{len(rows) - faults} of {len(rows)} without a fault; read {out / 'review'} (private) before use")
-    return 1 if faults else 0
+    counts = {status: sum(row["status"] == status for row in rows) for status in ("ok", "review", "refused")}
+    print(
+        f"{len(rows)} dossiers: {counts['ok']} ok, {counts['review']} to review, {counts['refused']} refused; read "
+        f"{out / 'review'} (private) before use"
+    )
+    return 2 if counts["refused"] else 1 if counts["review"] else 0
 
 
 def _applicants(options: argparse.Namespace) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import io
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree
@@ -112,15 +113,24 @@ def _docx(content: bytes) -> str:
 
 
 def _paragraphs(root: ElementTree.Element) -> Iterator[str]:
-    """Yield the paragraphs, those of text boxes once: Word writes each a second time for older readers."""
+    """Yield the paragraphs, and each row of a table as one line with tabs between its cells.
+
+    Those of text boxes come once: Word writes each a second time for older readers.
+    """
     old = {
         id(paragraph)
         for fallback in root.iter("{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback")
         for paragraph in fallback.iter()
     }
-    for paragraph in root.iter(f"{_WORD}p"):
-        if id(paragraph) not in old:
-            yield "".join(_runs(paragraph, top=True))
+    rows = {
+        id(p): row for row in root.iter(f"{_WORD}tr") for p in row.iter(f"{_WORD}p")
+    }  # the innermost row's
+    for row, paragraphs in groupby(root.iter(f"{_WORD}p"), key=lambda p: rows.get(id(p))):
+        shown = ["".join(_runs(p, top=True)) for p in paragraphs if id(p) not in old]
+        if row is None:
+            yield from shown
+        else:
+            yield "\t".join(filter(None, shown))  # a row of a table is a line: a label stays beside its value
 
 
 def _runs(element: ElementTree.Element, *, top: bool = False) -> Iterator[str]:

@@ -17,6 +17,7 @@ from audit_lib.perturb.redaction.applicant import Applicant, applicant_of
 from audit_lib.perturb.redaction.checks import run_check
 from audit_lib.perturb.redaction.contact import find_contact
 from audit_lib.perturb.redaction.folding import fold
+from audit_lib.perturb.redaction.labelled import FIELDS, find_labelled
 from audit_lib.perturb.redaction.names import find_names
 from audit_lib.perturb.redaction.people import find_others, find_pronouns, find_titles
 from audit_lib.perturb.redaction.protected import (
@@ -28,6 +29,7 @@ from audit_lib.perturb.redaction.protected import (
 from audit_lib.perturb.redaction.schooling import find_colleges, find_jobs
 from audit_lib.perturb.redaction.slots import Slots, family
 from audit_lib.perturb.redaction.spans import Doubt, Found, Span
+from audit_lib.perturb.redaction.years import find_years
 from audit_lib.perturb.template import escape, fill, slots
 from audit_lib.registry import did_you_mean
 
@@ -35,9 +37,9 @@ __all__ = ["KINDS", "NOT_ON_DEMAND", "PERSONA_SLOTS", "Applicant", "Doubt", "Red
 
 KINDS: Final = (
     "name", "title", "pronoun", "relation", "ethnicity", "college", "college_place", "job_place", "phone", "email",
-    "link", "address", "sex", "person", "organisation", "place",
+    "link", "address", *FIELDS, "graduation_year", "person", "organisation", "place",
 )  # fmt: skip
-"""Kinds of spans and doubts; the last four are never redacted unless asked for."""
+"""Kinds of spans and doubts; the last two are never redacted unless asked for."""
 
 NOT_ON_DEMAND: Final = ("address", "sex", "organisation", "place")
 """Kinds that `also` cannot name: no place of theirs is left doubtful, or no slot can replace it."""
@@ -162,8 +164,9 @@ _BRACKETED: Final = {
         "address",
         "ethnicity",
         "person",
+        *FIELDS,
     )
-} | {"college_place": "[city]", "job_place": "[city]", "other_email": "[email]"}
+} | {"college_place": "[city]", "job_place": "[city]", "other_email": "[email]", "graduation_year": "[year]"}
 
 
 def redact(
@@ -209,6 +212,7 @@ def redact(
     known = applicant or Applicant()
     name, others = applicant_of(text, known)
     folded, found = fold(text), Found()
+    find_labelled(text, folded, found)
     find_contact(text, known, name, found)
     find_colleges(text, folded, known, found)
     find_names(text, folded, name, known.other_names, found)
@@ -218,6 +222,7 @@ def redact(
     sex = find_pronouns(text, found, known.sex or titled, others)
     find_others(text, folded, others, found)
     find_jobs(text, found)
+    find_years(text, found)
     find_sexed(text, found)
     for check in checks:
         run_check(check, text, found)

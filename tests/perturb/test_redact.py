@@ -21,7 +21,7 @@ from audit_lib.perturb.redaction.folding import fold
 from audit_lib.perturb.redaction.review import PRIVATE, review, review_html
 from audit_lib.perturb.template import fill, slots
 from audit_lib.resources import include_dir
-from tests.perturb.marked import faults, passages, pronoun_cases, scores
+from tests.perturb.marked import UNMARKED, faults, passages, pronoun_cases, scores
 
 PASSAGES = passages()
 HELD_OUT = passages("held_out")
@@ -86,7 +86,7 @@ def test_floors_on_hard_passages_that_the_rules_have_not_seen() -> None:
 def test_the_passages_cover_what_they_are_for() -> None:
     assert len(PASSAGES) >= 60
     kinds = {mark.kind for passage in PASSAGES for mark in passage.marks}
-    assert kinds == set(KINDS) - {"sex", "person", "organisation", "place"}
+    assert kinds == set(KINDS) - UNMARKED - {"person", "organisation", "place"}
     parts = {mark.part for passage in PASSAGES for mark in passage.marks if mark.kind == "pronoun"}
     assert parts == set(HER)
 
@@ -289,10 +289,11 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     )
     files = [str(tmp_path / name) for name in ("ana_ruiz.txt", "nobody.md", "two.txt")]
     out = tmp_path / "out"
-    assert main(["redact", *files, "--applicants", str(table), "--out", str(out)]) == 1
+    assert main(["redact", *files, "--applicants", str(table), "--out", str(out)]) == 2
     printed = capsys.readouterr().out
-    assert "dossier-0002  NoApplicantError" in printed and "dossier-0003  several candidates" in printed
-    assert "1 of 3 without a fault" in printed
+    assert "dossier-0002  refused: NoApplicantError" in printed
+    assert "dossier-0003  review: " in printed and "people presented as the applicant: 2" in printed
+    assert "1 refused" in printed
     filled = (out / "templates" / "dossier-0001.txt").read_text(encoding="utf-8")
     assert (
         filled

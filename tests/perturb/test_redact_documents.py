@@ -44,7 +44,7 @@ def test_docx_joins_runs_and_reads_headers_tables_and_boxes_once(tmp_path: Path)
     file = docx(tmp_path / "a.docx", body, header1=paragraph("Resume of Ana"))
     dossier = read_dossier(file)
     assert dossier.format == "docx"
-    assert dossier.text == "Resume of Ana\n\nAna Ruiz\n2011\nUCLA\nTel\t1\nx\n\nBox"
+    assert dossier.text == "Resume of Ana\n\nAna Ruiz\n2011\tUCLA\nTel\t1\nx\n\nBox"
 
 
 def test_pdf_text_is_read_and_redacted(tmp_path: Path) -> None:

@@ -139,7 +139,8 @@ def test_who_speaks_to_the_applicant_is_not_the_applicant() -> None:
 def test_a_town_after_a_college_and_a_job_without_a_heading() -> None:
     text = "BS, University of Toledo, Toledo, OH, 2009-2013\nBarista, Austin, TX, 2010-2012\nClerk, Lima, OH, 2015-2018"
     assert redact(text, ANA).template == (
-        "BS, {{college}}, {{college_place}}, 2009-2013\nBarista, {{job_place}}, 2010-2012\nClerk, Lima, OH, 2015-2018"
+        "BS, {{college}}, {{college_place}}, {{graduation_year}}\n"
+        "Barista, {{job_place}}, 2010-2012\nClerk, Lima, OH, 2015-2018"
     )
 
 
@@ -183,7 +184,7 @@ def test_pages_without_text_are_a_fault_and_the_review_is_private(
     (tmp_path / "a.pdf").write_bytes(scan(True, False, False))
     out = tmp_path / "out"
     assert main(["redact", str(tmp_path / "a.pdf"), "--name", "Ana Ruiz", "--out", str(out)]) == 1
-    assert "pages need OCR" in capsys.readouterr().out
+    assert "pages that need OCR: 2" in capsys.readouterr().out
     assert json.loads((out / "coverage.json").read_bytes())["dossiers"][0]["pages_without_text"] == 2
     assert "page 2, 3 holds no text" in (out / "review" / "dossier-0001.html").read_text(encoding="utf-8")
     assert stat.S_IMODE((out / "review").stat().st_mode) == 0o700

@@ -16,7 +16,8 @@ _PHONE: Final = re.compile(
     r"(?<![\w.])(?:\+?1[ .-]?)?(?:\(\d{3}\)[ \t]?|\d{3}[ .\-–/])\d{3}[ .\-–]\d{4}(?:[ ,]*(?:x|"
     r"ext\.?)[ ]?\d{1,5})?(?![\w-])"
     r"|(?<![\w.-])\d{10}(?![\w-])|(?<![\w.-])\d{3}-\d{4}(?![\w-])"
-    r"|(?<!\w)\+\d{1,3}(?:[ .()-]{0,2}\d{2,4}){2,5}(?!\w)"
+    r"|(?<!\w)\+\d{1,3}(?:[ .()-]{0,2}\d{1,4}){2,6}(?!\w)"
+    r"|(?<![\w.+-])\(?0\d{1,4}\)?(?:[ .-]\d{2,4}){2,4}(?![\w-])"
 )
 _LINK: Final = re.compile(
     r"(?i)\b(?:https?://|www\.)[^\s<>\"|]+[^\s<>\"|.,;:!?)\]'’]"
@@ -40,6 +41,7 @@ _STREET: Final = re.compile(
     rf"(?:[,|]?[ \t]*\r?\n?[ \t]*{_TOWN},[ ]?(?:{STATES})(?:{_ZIP})?)?"
 )
 _PLACE_ZIP: Final = re.compile(rf"\b{_TOWN},[ ]?(?:{STATES}){_ZIP}")
+_HEAD_LINES: Final = 10
 _BOX: Final = re.compile(r"\bP\.?[ ]?O\.?[ ]Box[ ]\d+")
 
 
@@ -47,11 +49,19 @@ def find_contact(text: str, applicant: Applicant, name: Name, found: Found) -> N
     """Add e-mails, phones, links and addresses; known ones first, whatever they look like."""
     _known(text, applicant, found)
     parts = {piece for part in (name.first, name.last) for piece in _pieces(part)}
+    own, sure = _own_email(text, applicant, name, parts)
     for match in _EMAIL.finditer(text):
-        own = match.group() == applicant.email or _says(match.group().partition("@")[0], parts, name)
-        slot = "email" if own else "other_email"
+        mine = match.group().lower() == own.lower()
+        slot = "email" if mine else "other_email"
         found.add(
-            Span(start=match.start(), end=match.end(), kind="email", slot=slot, rule="e-mail", sure=own)
+            Span(
+                start=match.start(),
+                end=match.end(),
+                kind="email",
+                slot=slot,
+                rule="e-mail",
+                sure=mine and sure,
+            )
         )
     for match in _LINK.finditer(text):
         found.add(Span(start=match.start(), end=match.end(), kind="link", slot="link", rule="link"))
@@ -94,6 +104,30 @@ def find_contact(text: str, applicant: Applicant, name: Name, found: Found) -> N
                     rule="town at the head",
                 )
             )
+
+
+def _own_email(text: str, applicant: Applicant, name: Name, parts: set[str]) -> tuple[str, bool]:
+    """Return the applicant's e-mail, or nothing, and whether no other could be it.
+
+    The one that was given; else the one that says the whole name best. One part of the name is enough at the head
+    alone: deeper down a referee may share it.
+    """
+    if applicant.email:
+        return applicant.email, True
+    first, last = (_pieces(part)[0] for part in (name.first, name.last))
+    ranked: dict[str, int] = {}
+    for match in _EMAIL.finditer(text):
+        local = "".join(filter(str.isalpha, fold(match.group().partition("@")[0]).text))
+        whole = bool(first and last) and first in local and last in local
+        initial = len(last) > 2 and local in (first[:1] + last, last + first[:1])
+        at_head = text[: match.start()].count("\n") < _HEAD_LINES and _says(local, parts, name)
+        if rank := 3 * whole + 2 * initial + at_head:
+            ranked[match.group().lower()] = max(rank, ranked.get(match.group().lower(), 0))
+    if not ranked:
+        return "", False
+    best = max(ranked.values())
+    chosen = [mail for mail, rank in ranked.items() if rank == best]
+    return chosen[0], len(chosen) == 1
 
 
 def _known(text: str, applicant: Applicant, found: Found) -> None:

@@ -52,6 +52,12 @@ def honorifics() -> dict[str, str]:
 
 
 @cache
+def places() -> frozenset[str]:
+    """Return names that are those of countries, states or cities too."""
+    return frozenset(fold(row["place"]).text for row in rows("places", "place"))
+
+
+@cache
 def words() -> frozenset[str]:
     """Return names that are words too: in lower case, or at the start of a sentence, they may be no name."""
     return frozenset(row["word"] for row in rows("words", "word"))

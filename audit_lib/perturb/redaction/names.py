@@ -14,7 +14,7 @@ from typing import Final
 from audit_lib.perturb.redaction.applicant import Name
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.inside import find_in_files, find_inside
-from audit_lib.perturb.redaction.lexicons import first_names, honorifics, word_set, words
+from audit_lib.perturb.redaction.lexicons import first_names, honorifics, places, word_set, words
 from audit_lib.perturb.redaction.parts import LEFT, RIGHT, Part, parts_of, pattern, pieces, suffix_end
 from audit_lib.perturb.redaction.spans import Doubt, Found, Span
 from audit_lib.perturb.redaction.stated import stated_names
@@ -56,6 +56,12 @@ _PLACE_AFTER: Final = re.compile(
     r"Creek|Lake|Library|Hospital|Center|Centre|Foundation|Boulevard|Blvd|Drive|Lane|Hall\b|Church|Academy|Institute|Bridge|Island|Beach|Springs|Township|"
     r"District|Station|Square|Plaza|Terrace|Museum|Theat|Stadium|Airport|Building|House\b)"
 )
+_GOING: Final = re.compile(
+    r"\b(?i:to|in|into|from|near|at|via|through|across|around|within|throughout|outside|toward|towards|visit(?:ed|ing|s)?|"
+    r"tour(?:ed|ing)?|leav(?:e|es|ing)|left|reach(?:ed)?|of)[ \t\r\n]+(?i:the[ \t]+)?$"
+)
+"""What stands before a place, and before a person more rarely."""
+
 _VERB: Final = re.compile(r"\s+(?:[a-z]+(?:ed|es|s)|is|was|has|had|did|does|led|ran|taught|wrote|built|made|took|gave|"
                           r"grew|spoke|brought|began|kept|won|said|knew|came|went|held|became|and I)\b")  # fmt: skip
 _SURE_VERB: Final = re.compile(r"\s+(?:\w+ed|is|was|has|had|did|does|led|ran|taught|wrote|built|made|"
@@ -164,6 +170,8 @@ def _not_the_applicant(
     """Return why a part of the name seems to be another's, or nothing."""
     if _PLACE_BEFORE.search(text[:start][-30:]) or _PLACE_AFTER.match(text, end):
         return "may be a place"
+    if not titled and part.folded in places() and _GOING.search(text[:start][-24:]):
+        return "may be the place of that name"
     if re.search(r"\b[Aa]n?[ \t]+$", text[:start][-4:]) and not titled:
         return "after an article: may be a word"
     if re.match(r"[-‐‑][A-Z]", text[end : end + 2]) or re.search(r"[A-Z][\w'’]*[-‐‑]$", text[:start][-20:]):

@@ -78,7 +78,8 @@ def find_titles(text: str, found: Found, known: str = "") -> str:
     titles: list[tuple[Span, str]] = []
     for start in starts:
         before = re.search(
-            r"(?<![\w.])(?P<title>[^\W\d_][\w'’]*)(?P<dot>\.?)[ \t]+(?:\n[ \t]*)?$", text[:start][-24:]
+            r"(?<![\w.])(?P<title>[^\W\d_][\w'’]*)(?P<dot>\.?)(?:[ \t]+(?:\r?\n[ \t]*)?|\r?\n[ \t]*)$",
+            text[:start][-24:],
         )
         if before is None:
             continue

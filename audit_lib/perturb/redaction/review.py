@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from audit_lib.perturb.redact import Redacted
+    from audit_lib.perturb.rereading.findings import Finding
+    from audit_lib.perturb.rereading.reread import Reread
 
 PRIVATE: Final = (
     "Private: holds the applicant's data. Keep it with the dossiers; it is no part of any report."
@@ -24,10 +26,12 @@ _STYLE: Final = (
 )
 
 
-def review(redacted: Redacted, *, context: int = 40, pages_unread: Sequence[int] = ()) -> dict[str, Any]:
+def review(
+    redacted: Redacted, *, context: int = 40, pages_unread: Sequence[int] = (), reread: Reread | None = None
+) -> dict[str, Any]:
     """Return all that a reviewer needs as JSON values; `context` is in characters each side.
 
-    `pages_unread` are the pages of a PDF that hold no text.
+    `pages_unread` are the pages of a PDF that hold no text, and `reread` is what the second reader says.
 
     Examples
     --------
@@ -56,12 +60,26 @@ def review(redacted: Redacted, *, context: int = 40, pages_unread: Sequence[int]
             for s, slot in zip(redacted.spans, redacted.written, strict=True)
         ],
         "doubts": [{**place(d.start, d.end), "kind": d.kind, "why": d.why} for d in redacted.doubts],
+        **(
+            {}
+            if reread is None
+            else {
+                "status": reread.status,
+                "reasons": list(reread.reasons),
+                "not_looked": list(reread.not_looked),
+                "findings": [
+                    {**place(f.start, f.end), "kind": f.kind, "why": f.why} for f in reread.findings
+                ],
+            }
+        ),
         "template": redacted.template,
         "originals": dict(sorted(redacted.originals.items())),
     }
 
 
-def review_html(redacted: Redacted, title: str, pages_unread: Sequence[int] = ()) -> str:
+def review_html(
+    redacted: Redacted, title: str, pages_unread: Sequence[int] = (), reread: Reread | None = None
+) -> str:
     """Return a page that shows the dossier with its spans marked, doubts and unsure spans listed first."""
     text = redacted.text
     rows = [
@@ -69,6 +87,8 @@ def review_html(redacted: Redacted, title: str, pages_unread: Sequence[int] = ()
     ] + [
         ("redacted, please check", text[s.start : s.end], s.kind, s.rule) for s in redacted.spans if not s.sure
     ]  # fmt: skip
+    second: Sequence[Finding] = () if reread is None else reread.findings
+    rows += [("found by the second reader", text[f.start : f.end], f.kind, f.why) for f in second]
     table = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
@@ -83,7 +103,17 @@ def review_html(redacted: Redacted, title: str, pages_unread: Sequence[int] = ()
         if pages_unread
         else ""
     )
-    looked = " and ".join(("the rules", *redacted.checks))
+    looked = " and ".join(("the rules", *([] if reread is None else ["the second reader"]), *redacted.checks))
+    missing = (
+        f"<p><strong>Did not look: {html.escape(', '.join(reread.not_looked))}. No dossier is ok without "
+        "them.</strong></p>"
+        if reread is not None and reread.not_looked
+        else ""
+    )
+    status = (
+        "" if reread is None else f"<p>Status: <strong>{reread.status}</strong>. "
+        f"{html.escape('; '.join(reread.reasons)) or 'Nothing is left to look at.'}</p>"
+    )  # fmt: skip
     absent = (
         ""
         if redacted.names_found
@@ -91,22 +121,25 @@ def review_html(redacted: Redacted, title: str, pages_unread: Sequence[int] = ()
     )
     return (
         f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{html.escape(title)}</title>"
-        f"<style>{_STYLE}</style><h1>{html.escape(title)}</h1><p>{PRIVATE}</p>{several}{absent}{unread}"
+        f"<style>{_STYLE}</style><h1>{html.escape(title)}</h1><p>{PRIVATE}</p>{status}{missing}{several}{absent}{unread}"
         f"<p>Looked for by {html.escape(looked)}.</p>"
         f"<h2>To look at ({len(rows)})</h2><table><tr><th>what was done</th><th>text</th><th>kind</th><th>why</th></tr>"
         f"{table}</table><h2>The dossier</h2><p><mark>redacted</mark>, <mark class='check'>redacted, "
         f"please check</mark>, "
-        f"<mark class='doubt'>left, doubtful</mark></p><pre>{''.join(_marked(redacted))}</pre></html>\n"
+        f"<mark class='doubt'>left, doubtful</mark></p><pre>{''.join(_marked(redacted, second))}</pre></html>\n"
     )
 
 
-def _marked(redacted: Redacted) -> Iterator[str]:
+def _marked(redacted: Redacted, second: Sequence[Finding]) -> Iterator[str]:
     marks = [
         (s.start, s.end, "" if s.sure else "check", slot)
         for s, slot in zip(redacted.spans, redacted.written, strict=True)
     ] + [(d.start, d.end, "doubt", d.kind) for d in redacted.doubts]
+    marks += [(f.start, f.end, "doubt", f.kind) for f in second]
     at = 0
     for start, end, how, label in sorted(marks):
+        if start < at:
+            continue  # inside a place that is marked already
         yield html.escape(redacted.text[at:start])
         yield f"<mark class='{how}'>{html.escape(redacted.text[start:end])} <small>{html.escape(label)}</small></mark>"
         at = end

@@ -35,6 +35,8 @@ def _whole(text: str, folded: Folded, name: Name, parts: Parts) -> Iterator[Span
         between = folded.text[match.start() :][: match.start("last") - match.start()]
         shown = text[start : folded.span(match, "last")[0]].split()
         middles = {fold(middle).text for middle in name.middle}
+        if "\n" in text[start:end] and not _one_name_over_two_lines(text[start:end], middles):
+            continue  # other lines stand between: "Rashida", "Welder Certified", "Muhammad was hired"
         if any(
             word[:1].islower() and word.isalpha() and fold(word).text not in middles for word in shown[1:]
         ):
@@ -56,6 +58,8 @@ def _whole(text: str, folded: Folded, name: Name, parts: Parts) -> Iterator[Span
             yield Span(start=start, end=end, kind="name", slot="first_name", rule="whole name, joined")
             start, end = folded.span(match, "last")
             yield Span(start=start, end=end, kind="name", slot="last_name", rule="whole name, joined")
+    if not name.last:
+        return
     start_of_last = re.escape(fold(name.last).text[0])
     for _, _, match in folded.finditer(
         rf"{LEFT}(?P<first>{first})[ \t]+(?P<initial>{start_of_last})\.(?!\w)"
@@ -71,6 +75,13 @@ def _whole(text: str, folded: Folded, name: Name, parts: Parts) -> Iterator[Span
                 slot="last_name.initial",
                 rule="first name and initial",
             )
+
+
+def _one_name_over_two_lines(shown: str, middles: set[str]) -> bool:
+    """Return whether a name that is cut by a line's end holds middle names and initials only, and one such end."""
+    between = shown.split()[1:-1]
+    known = all(fold(word).text.strip("\"'().") in middles or len(word.strip(".")) == 1 for word in between)
+    return known and shown.count("\n") == 1
 
 
 def _reversed(text: str, folded: Folded, parts: Parts) -> Iterator[Span]:
