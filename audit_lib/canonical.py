@@ -29,8 +29,23 @@ def canonical_json(value: Any) -> bytes:
 
 
 def pretty_json(value: Any) -> bytes:
-    """Return `value` as indented JSON in its own key order, for people to read; deterministic too."""
-    return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    r"""Return `value` as indented JSON in its own key order, for people to read; deterministic too.
+
+    The bytes are those of ``json.dumps(value, indent=2)``, which would write them without its C encoder.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite.
+
+    Examples
+    --------
+    >>> pretty_json({"b": [1.0, "é"], "a": {}})
+    b'{\n  "b": [\n    1.0,\n    "\xc3\xa9"\n  ],\n  "a": {}\n}\n'
+    """
+    import msgspec  # here, since a DAG file is parsed with this module and writes nothing
+
+    return msgspec.json.format(json.dumps(value, ensure_ascii=False, allow_nan=False).encode(), indent=2) + b"\n"
 
 
 def strict_json(content: bytes) -> Any:
