@@ -6,6 +6,8 @@ So that the report's trend follows from the run's own evidence, also where the s
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any, Final
 
 from audit_lib.canonical import pretty_json
@@ -20,31 +22,41 @@ def earlier_reports(run: Run) -> bytes:
     """Return the earlier reports' headlines as JSON, the oldest first; nothing at all for a first run.
 
     One for each window that ended before this one begins (the one sealed last), the latest 60. Numbers are the
-    sealed report's; that an auditor signed it is taken from the store as it stands.
+    sealed report's; that an auditor signed it is taken from the store as it stands. The store is listed once, and
+    only the reports that are kept are read, so that the cost does not grow with the age of the audit.
     """
-    found: dict[tuple[Any, Any], tuple[str, dict[str, Any]]] = {}
-    for key in run.store.list(run.key.audit):
+    keys = list(run.store.list(run.key.audit))
+    signed = {
+        "/".join(key.split("/")[:3]) for key in keys if "/signoff/" in key and key.endswith(f"/{SUCCESS}")
+    }
+    sealed: dict[tuple[Any, Any], list[str]] = defaultdict(list)
+    for key in keys:
         parts = key.split("/")
-        if len(parts) != 5 or parts[3:] != ["evidence", SUCCESS]:
-            continue
-        window, prefix = Window.from_label(parts[1]), "/".join(parts[:3])
-        document = _report(run, prefix) if window.end <= run.key.window.start else None
-        if document is None:
-            continue
-        sealed = StageFolder(run.store, f"{prefix}/evidence").success()["finished_at"]
-        place = (window.end, window.start)
-        if place not in found or found[place][0] < sealed:
-            found[place] = (sealed, {name: document[name] for name in _KEPT})
-    latest = [found[place][1] for place in sorted(found)][-_MOST:]
-    return pretty_json(latest) if latest else b""
+        if len(parts) == 5 and parts[3:] == ["evidence", SUCCESS]:
+            window = Window.from_label(parts[1])
+            if window.end <= run.key.window.start:
+                sealed[window.end, window.start].append("/".join(parts[:3]))
+    latest: list[dict[str, Any]] = []
+    for place in sorted(sealed, reverse=True):
+        if (document := _newest(run, sealed[place], signed)) is not None:
+            latest.append(document)
+        if len(latest) == _MOST:
+            break
+    return pretty_json(latest[::-1]) if latest else b""
 
 
-def _report(run: Run, prefix: str) -> dict[str, Any] | None:
-    folder = StageFolder(run.store, f"{prefix}/report")
-    if not folder.is_complete():
-        return None  # it failed its validation
-    document: dict[str, Any] = json.loads(folder.read("report.json"))
-    if any(name not in document for name in _KEPT):
-        return None  # made by an earlier version
-    signed = any(key.endswith(f"/{SUCCESS}") for key in run.store.list(f"{prefix}/signoff"))
-    return document | {"status": "signed" if signed else document["status"]}
+def _newest(run: Run, prefixes: Iterable[str], signed: Iterable[str]) -> dict[str, Any] | None:
+    """Return the headline of the run of a window that was sealed last and has a report."""
+    when = {
+        prefix: StageFolder(run.store, f"{prefix}/evidence").success()["finished_at"] for prefix in prefixes
+    }
+    for prefix in sorted(when, key=lambda prefix: when[prefix], reverse=True):
+        folder = StageFolder(run.store, f"{prefix}/report")
+        if not folder.is_complete():
+            continue  # it failed before its report
+        document: dict[str, Any] = json.loads(folder.read("report.json"))
+        if any(name not in document for name in _KEPT):
+            continue  # made by an earlier version
+        kept = {name: document[name] for name in _KEPT}
+        return kept | ({"status": "signed"} if prefix in signed else {})
+    return None
