@@ -45,7 +45,9 @@ def pretty_json(value: Any) -> bytes:
     """
     import msgspec  # here, since a DAG file is parsed with this module and writes nothing
 
-    return msgspec.json.format(json.dumps(value, ensure_ascii=False, allow_nan=False).encode(), indent=2) + b"\n"
+    return (
+        msgspec.json.format(json.dumps(value, ensure_ascii=False, allow_nan=False).encode(), indent=2) + b"\n"
+    )
 
 
 def strict_json(content: bytes) -> Any:

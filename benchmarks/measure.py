@@ -1,10 +1,11 @@
 """Metrics and their uncertainty against what people use instead: agreement and speed, same data, one run.
 
     python benchmarks/measure.py [--pyfixest-python ENV/bin/python] [--stage-rows 10000000] [--only rabbi,ols]
+    python benchmarks/measure.py --busy 2      the same while two other processes work
 
-Prints a Markdown table. Seconds are CPU seconds of the process (all its threads), the least of several runs, ours
-and the peer's taken in turn. Where a peer is too slow to run whole, a part of its work is timed and scaled, and
-the row says so.
+Prints a Markdown table. Seconds are CPU seconds of the process (all its threads). Each row is measured in five runs,
+in each of which the peer and ours take turns; the row has the range of the five. Where a peer is too slow to run
+whole, a part of its work is timed and scaled, and the row says so.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import json
 import os
 import platform
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -36,27 +38,46 @@ from audit_lib.measure.selection import column_selection_rates
 from audit_lib.results import Interval
 from audit_lib.stats import auc_gap_intervals, bootstrap_rank_indices, bootstrap_weights, rank_index_interval
 
-Timed = tuple[Any, float]
+RUNS = 5
+Timed = tuple[Any, list[float]]
+"""What a work gave last, and the CPU seconds of a call in each run."""
 
 
-def in_turn(*work: Callable[[], Any], times: int, calls: int = 1) -> list[Timed]:
-    """Run each of the works `calls` times a turn; return the last result and the least CPU seconds of a call."""
-    best: list[Timed] = [(None, float("inf"))] * len(work)
-    for _ in range(times):
-        for number, one in enumerate(work):
-            start = time.process_time()
-            for _ in range(calls):
-                result = one()
-            best[number] = (result, min(best[number][1], (time.process_time() - start) / calls))
-    return best
+def in_turn(*work: Callable[[], Any], repeats: int = 1, calls: int = 1) -> list[Timed]:
+    """Run the works in turn, `calls` times each; a run's seconds are the median of so many `repeats`."""
+    for one in work:
+        one()  # the first call pays for imports and for the pages of the arrays
+    results: list[Any] = [None] * len(work)
+    seconds: list[list[float]] = [[] for _ in work]
+    for _ in range(RUNS):
+        taken: list[list[float]] = [[] for _ in work]
+        for _ in range(repeats):
+            for number, one in enumerate(work):
+                start = time.process_time()
+                for _ in range(calls):
+                    results[number] = one()
+                taken[number].append((time.process_time() - start) / calls)
+        for number, some in enumerate(taken):
+            seconds[number].append(statistics.median(some))
+    return list(zip(results, seconds, strict=True))
 
 
-def row(what: str, peer: str, theirs: float, ours: float, needed: str, agreement: str) -> None:
-    """Print one line of the table."""
+def row(what: str, peer: str, theirs: list[float], ours: list[float], needed: str, agreement: str) -> None:
+    """Print one line of the table: ranges over the runs."""
+    ratios = [slow / fast for slow, fast in zip(theirs, ours, strict=True)]
     print(
-        f"| {what} | {peer} | {_seconds(theirs)} | {_seconds(ours)} | {theirs / ours:.1f}x | {needed} | {agreement} |",
+        f"| {what} | {peer} | {_range(theirs)} | {_range(ours)} | {min(ratios):.1f}x to {max(ratios):.1f}x | {needed} "
+        f"| {agreement} |",
         flush=True,
     )
+
+
+def _range(values: list[float]) -> str:
+    return f"{_seconds(min(values))} to {_seconds(max(values))}"
+
+
+def _times(factor: float, values: list[float]) -> list[float]:
+    return [factor * value for value in values]
 
 
 def _seconds(value: float) -> str:
@@ -69,7 +90,11 @@ def rabbi(options: argparse.Namespace) -> None:
 
     # Small data twice: single calls in turn, each finding the processor's caches full of the other's work,
     # and calls in a row, as when many metrics or models are gone through.
-    for n, times, calls, needed in ((10_000, 40, 1, "20x"), (10_000, 5, 20, "20x"), (1_000_000, 5, 1, "3x")):
+    for n, repeats, calls, needed in (
+        (10_000, 40, 1, "20x"),
+        (10_000, 1, 20, "20x"),
+        (1_000_000, 1, 1, "3x"),
+    ):
         rng = np.random.Generator(np.random.PCG64(1))
         groups = np.tile(np.arange(8), n // 8)
         scores = rng.normal(size=n) + 0.05 * groups
@@ -85,7 +110,7 @@ def rabbi(options: argparse.Namespace) -> None:
         def ours(scores: np.ndarray = scores, groups: np.ndarray = groups) -> list[float]:
             return [found.index for found in rank_counts_by_group(scores, groups, 7).values()]
 
-        (theirs, slow), (mine, fast) = in_turn(scipy_way, ours, times=times, calls=calls)
+        (theirs, slow), (mine, fast) = in_turn(scipy_way, ours, repeats=repeats, calls=calls)
         difference = np.abs(np.subtract(theirs, mine)).max()
         row(
             f"RABBI, 8 groups, {n:,} rows" + (f", {calls} calls in a row" if calls > 1 else ""),
@@ -138,7 +163,7 @@ def bootstrap(options: argparse.Namespace) -> None:
     def influence() -> list[Interval]:
         return [rank_index_interval(x, scores[:, 7], names, names) for x in scores.T[:7]]
 
-    (theirs, slow), (mine, fast), (analytic, faster) = in_turn(pandas_way, ours, influence, times=3)
+    (theirs, slow), (mine, fast), (analytic, faster) = in_turn(pandas_way, ours, influence)
     difference = np.abs(np.array(theirs) - mine[:some]).max()
     percentiles = np.quantile(mine, [0.025, 0.975], axis=0).T.tolist()
     apart = max(max(abs(i.low - a), abs(i.high - b)) for i, (a, b) in zip(analytic, percentiles, strict=True))
@@ -146,10 +171,11 @@ def bootstrap(options: argparse.Namespace) -> None:
         f"cluster bootstrap of RABBI, {8 * applications:,} rows x {resamples:,}",
         f"pandas `loc` of the drawn applications, groupby, scipy mannwhitneyu ({some} resamples timed, "
         f"x {resamples // some})",
-        slow * resamples / some, fast, "200x", f"largest difference of {some} x 7 replicates {difference:.1e}",
+        _times(resamples / some, slow), fast, "200x", f"largest difference of {some} x 7 replicates {difference:.1e}",
     )  # fmt: skip
     row(
-        "the same intervals by influence function (the default)", "as above", slow * resamples / some, faster, "200x",
+        "the same intervals by influence function (the default)", "as above",
+        _times(resamples / some, slow), faster, "200x",
         f"limits within {apart:.4f} of the bootstrap's percentiles",
     )  # fmt: skip
 
@@ -171,14 +197,14 @@ def selection(options: argparse.Namespace) -> None:
             gaps.append(shares[:, :7].mean(axis=0) - shares[:, 7].mean())
         return np.array(gaps)
 
-    (mine, fast), (theirs, slow) = in_turn(ours, plainly, times=5)
+    (mine, fast), (theirs, slow) = in_turn(ours, plainly)
     own = column_selection_rates(scores[:some], quotas)
     difference = np.abs(own[:, :7] - own[:, 7:] - theirs).max()
     one = demographic_parity_gap(selection_shares(scores, k=3)[:, 0], selection_shares(scores, k=3)[:, 7])
     assert abs(one - mine[2, 0]) < 1e-12
     row(
         f"selection gaps, {rounds:,} rounds of 8, k = 1..5", f"a loop over rounds ({some:,} timed, x {rounds // some})",
-        slow * rounds / some, fast, "10 ms", f"largest difference over those rounds {difference:.1e}",
+        _times(rounds / some, slow), fast, "10 ms", f"largest difference over those rounds {difference:.1e}",
     )  # fmt: skip
 
 
@@ -228,22 +254,22 @@ def ols(options: argparse.Namespace) -> None:
                 [options.pyfixest_python, str(Path(__file__).with_name("peers_regression.py")), f"{folder}/data.npz"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": ""},
             )  # fmt: skip
-        best = {name: float("inf") for name in (*works, "pyfixest", "ours")}
-        found: dict[str, Any] = {}
-        for _ in range(3):
-            for name, work in works.items():
-                (found[name], seconds), (fit, own) = in_turn(work, ours, times=1)
-                best[name], best["ours"] = min(best[name], seconds), min(best["ours"], own)
-            if peer is not None and peer.stdin is not None and peer.stdout is not None:
+        fits = in_turn(*works.values(), ours)
+        fit, own = fits[-1]
+        found = {name: result for name, (result, _) in zip(works, fits, strict=False)}
+        taken = {name: seconds for name, (_, seconds) in zip(works, fits, strict=False)}
+        if peer is not None and peer.stdin is not None and peer.stdout is not None:
+            taken["pyfixest"], own_beside = [], []
+            for _ in range(RUNS):
                 peer.stdin.write("fit\n")
                 peer.stdin.flush()
                 answer = json.loads(peer.stdout.readline())
-                best["pyfixest"] = min(best["pyfixest"], answer["seconds"])
-                found["pyfixest"] = answer["coefficients"], answer["errors"]
-                version = answer["version"]
-            for _ in range(5):
-                best["ours"] = min(best["ours"], in_turn(ours, times=1)[0][1])
-        if peer is not None:
+                taken["pyfixest"].append(answer["seconds"])
+                start = time.process_time()
+                ours()
+                own_beside.append(time.process_time() - start)
+            found["pyfixest"] = answer["coefficients"], answer["errors"]
+            version = answer["version"]
             peer.communicate()
     mine = (
         np.array([[e.estimate for e in fit.effects], [e.standard_error for e in fit.effects]])
@@ -256,7 +282,7 @@ def ols(options: argparse.Namespace) -> None:
         difference = np.abs(np.array(found[name]) / mine - 1).max()
         label = f"pyfixest {version}" if name == "pyfixest" else name
         row(
-            f"OLS, clustered errors, {n:,} rows", label, best[name], best["ours"],
+            f"OLS, clustered errors, {n:,} rows", label, taken[name], own_beside if name == "pyfixest" else own,
             "25x" if name == "pyfixest" else "300x",
             f"largest relative difference of coefficients and errors {difference:.1e}",
         )  # fmt: skip
@@ -284,7 +310,7 @@ def auc(options: argparse.Namespace) -> None:
     def ours() -> Any:
         return auc_gap_intervals(scores, outcome, members)
 
-    (_, slow), (mine, fast) = in_turn(lambda: bootstrap_way(some), ours, times=3)
+    (_, slow), (mine, fast) = in_turn(lambda: bootstrap_way(some), ours)
     exact = np.array([roc_auc_score(outcome[groups == k], scores[groups == k]) for k in range(8)])
     gap = float(exact.max() - exact.min())
     pair = mine.largest
@@ -293,7 +319,7 @@ def auc(options: argparse.Namespace) -> None:
     row(
         f"AUC gap of 8 groups with intervals, {n:,} rows",
         f"scikit-learn, {resamples:,} resamples ({some} timed, x {resamples // some})",
-        slow * resamples / some, fast, "1,000x",
+        _times(resamples / some, slow), fast, "1,000x",
         f"gap {abs(pair.value):.6f} (difference {abs(abs(pair.value) - gap):.1e}); same pair conditional "
         f"[{pair.conditional.low:.4f}, {pair.conditional.high:.4f}], bootstrap [{low:.4f}, {high:.4f}]",
     )  # fmt: skip
@@ -336,17 +362,25 @@ synthetic_run(Path(sys.argv[2]), int(sys.argv[3]), 64)
 def stage(options: argparse.Namespace) -> None:
     """The whole stage `metrics` in a process of its own: 64 shards, 8 groups, 4 positions, the default metrics."""
     root = str(Path(__file__).resolve().parent.parent)
+    runs = []
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-c", _MAKE, root, folder, str(options.stage_rows // 8)], check=True)
-        done = subprocess.run(
-            [sys.executable, "-c", _STAGE, root, folder], check=True, capture_output=True, text=True
-        )
-    wall, cpu, peak, rows, tests, rank, gap = (float(text) for text in done.stdout.split())
+        for _ in range(RUNS):
+            done = subprocess.run(
+                [sys.executable, "-c", _STAGE, root, folder], check=True, capture_output=True, text=True
+            )
+            runs.append([float(text) for text in done.stdout.split()])
+    wall, cpu, peak, rows, tests, rank, gap = (list(column) for column in zip(*runs, strict=True))
     print(
-        f"| stage `metrics`, {rows:,.0f} score rows in 64 shards, {tests:.0f} tests | | | "
-        f"{cpu:.1f} s CPU, {wall:.1f} s wall, peak {peak / 2**20:.2f} GiB | | 60 s, 4 GB | "
-        f"one comparison again by scipy and pandas: RABBI differs by {rank:.1e}, score gap by {gap:.1e} |"
+        f"| stage `metrics`, {rows[0]:,.0f} score rows in 64 shards, {tests[0]:.0f} tests | | | "
+        f"{_range(cpu)} CPU, {_range(wall)} wall, peak {max(peak) / 2**20:.2f} GiB | | 60 s, 4 GB | "
+        f"one comparison again by scipy and pandas: RABBI differs by {max(rank):.1e}, "
+        f"score gap by {max(gap):.1e} |"
     )
+
+
+_BUSY = "import numpy as np\na = np.random.rand(600, 600)\nwhile True: a = a @ a / 1e3 % 1"
+"""Another process's work: arithmetic and memory."""
 
 
 PARTS = {
@@ -370,13 +404,19 @@ def main() -> None:
     parser.add_argument(
         "--stage-rows", type=int, default=10_000_000, help="score rows of the stage's run, a multiple of 32"
     )
+    parser.add_argument("--busy", type=int, default=0, help="measure while so many other processes work")
     parser.add_argument("--only", default=",".join(PARTS), help="parts to measure, with commas")
     options = parser.parse_args()
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-          f"numpy {np.__version__}\n")  # fmt: skip
+          f"numpy {np.__version__}; ranges of {RUNS} runs, {options.busy} other processes at work\n")  # fmt: skip
     print("| what | peer | peer | ours | ratio | needed | agreement |\n|---|---|---|---|---|---|---|")
-    for name in options.only.split(","):
-        PARTS[name](options)
+    others = [subprocess.Popen([sys.executable, "-c", _BUSY]) for _ in range(options.busy)]
+    try:
+        for name in options.only.split(","):
+            PARTS[name](options)
+    finally:
+        for other in others:
+            other.kill()
 
 
 if __name__ == "__main__":
