@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
-from audit_lib.check import adding, claims, doubt, fields, taxonomy
+from audit_lib.check import adding, claims, doubt, fields, left_out, taxonomy
 from audit_lib.check.columns import Table, tables_of, why_none
 from audit_lib.check.documents import read_document
 from audit_lib.check.findings import KINDS, SEVERITIES, Finding, Kind, Rebuilt
@@ -138,6 +138,7 @@ def check_document(
             "Looked for a header row that names an impact ratio, or a selection or scoring rate, beside a number of "
             "applicants or selected people"
         )
+    everything = tables
     tables, findings = doubt.part(tables, pack)
     findings += [*doubt.columns_not_read(tables), *headless(joined(document.grids), pack)]
     rebuilt: list[Rebuilt] = []
@@ -166,7 +167,11 @@ def check_document(
         findings += adding.unknown_people(group)
     # What could not be read may be what seems to be missing.
     if all(finding.id != "unreadable_table" for finding in findings):
-        findings += taxonomy.missing(tables, law)
+        gone = [
+            f for g in adding.groups_of(tables) for f in left_out.left_out(g, law, unknown, document.text)
+        ]
+        gone += left_out.dropped(tables, law, unknown, document.text)
+        findings += [*gone, *taxonomy.missing(tables, law, gone)]
         findings += () if document.format == "csv" else taxonomy.missing_families(tables, law)
     if document.format != "csv":
         claimed = claims.claims(document.text, unknown, tables, pack)
@@ -174,6 +179,7 @@ def check_document(
     if document.format != "csv" and not other:
         findings += fields.fields(document.text, said, unknown, tables, pack)
         findings += fields.validity(said, as_of, pack)
+    findings = list(doubt.cautioned(findings, everything))
     not_checked = _not_checked(document, tables, said, as_of, law if other else None, pack)
     if document.format == "csv" and (absent := list(taxonomy.missing_families(tables, law))):
         not_checked.insert(0, "; ".join(f.message for f in absent) + ": a CSV may be one file of several")

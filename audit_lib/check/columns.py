@@ -76,6 +76,8 @@ class Table:
         all that its rows give. Empty if it states none.
     page : int
         The page on which it was read from where words stand; 0 where its cells are the file's own.
+    unsure : str
+        Why a cell may hold another one's text; empty where the file itself says what each cell holds.
     unread : tuple of str
         Headers of the columns with digits in them that were not read.
     repeated : tuple of str
@@ -92,6 +94,7 @@ class Table:
     unknown: tuple[int, ...] = ()
     total: tuple[int, ...] = ()
     page: int = 0
+    unsure: str = ""
     unread: tuple[str, ...] = ()
     repeated: tuple[str, ...] = ()
 
@@ -150,6 +153,7 @@ class _Part:
     trail: tuple[str, ...]
     notes: str
     page: int
+    unsure: str
     rows: list[Sequence[str]]
 
 
@@ -170,7 +174,7 @@ def _parts(grid: Grid, title: str) -> Iterator[_Part]:
                 caption = own
                 part.rows.pop()
             yield part
-        part = _Part(header, caption, grid.trail, grid.notes, grid.page, [])
+        part = _Part(header, caption, grid.trail, grid.notes, grid.page, grid.unsure, [])
         start += len(header.rows)
     if part is not None:
         yield part
@@ -228,6 +232,7 @@ def _tables(part: _Part, policy: Policy) -> Iterator[Table]:
                 unknown=tuple(said.get((where, "table unknown"), _unknown_below(part.notes))),
                 total=tuple(said.get((where, "table total"), ())),
                 page=part.page,
+                unsure=part.unsure,
                 unread=tuple(part.header.texts[i] for i in unread),
                 repeated=tuple(part.header.texts[i] for i in unread if part.header.meanings[i] in RATES),
             )

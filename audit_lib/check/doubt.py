@@ -7,7 +7,8 @@ and not about the page. Such a table is called unreadable, with its page, and no
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from audit_lib.check.columns import Table
@@ -26,12 +27,23 @@ _RESTS_ON_ALL_ROWS: Final = frozenset(
     }
 )
 
+_RESTS_ON_ALL_TABLES: Final = frozenset(
+    {
+        "table_missing",
+        "category_left_out",
+        "category_dropped",
+        "category_missing",
+        "tables_do_not_add_up",
+        "unknown_does_not_add_up",
+    }
+)
+
 
 def part(tables: Sequence[Table], policy: Policy) -> tuple[list[Table], list[Finding]]:
     """Part tables into those that can be checked and a finding for each that cannot."""
     kept, findings = [], []
     for table in tables:
-        why = reason(table, policy) if table.page else None
+        why = reason(table, policy) if table.unsure else None
         if why is None:
             kept.append(table)
         else:
@@ -55,7 +67,7 @@ def columns_not_read(tables: Sequence[Table]) -> Iterator[Finding]:
 
 def lost_rows(table: Table, policy: Policy, findings: Sequence[Finding]) -> Finding | None:
     """Say so where numbers that rest on all rows do not follow, and rows of the table's family were not read."""
-    if not table.page or table.family is None or not any(f.id in _RESTS_ON_ALL_ROWS for f in findings):
+    if not table.unsure or table.family is None or not any(f.id in _RESTS_ON_ALL_ROWS for f in findings):
         return None
     read, family = len(table.of("category")), len(policy.categories(table.family))
     if read >= family:
@@ -66,11 +78,18 @@ def lost_rows(table: Table, policy: Policy, findings: Sequence[Finding]) -> Find
 
 
 def _unreadable(table: Table, why: str) -> Finding:
-    message = (
-        f"unreadable table on page {table.page}: {why}. It has no ruling and no tags, and was read from where words "
-        "stand; check it by hand, or from HTML or CSV"
-    )
-    return Finding(id="unreadable_table", table=table.name, message=message)
+    page = f" on page {table.page}" if table.page else ""
+    message = f"unreadable table{page}: {why}; check it by hand, or from HTML or CSV"
+    return Finding(id="unreadable_table", table=table.name, message=message, unsure=table.unsure)
+
+
+def cautioned(findings: Iterable[Finding], tables: Sequence[Table]) -> Iterator[Finding]:
+    """Give each finding that rests on a table of which a cell may be misread the reason why."""
+    unsure = {table.name: table.unsure for table in tables if table.unsure}
+    anywhere = next(iter(unsure.values()), "")
+    for finding in findings:
+        why = anywhere if finding.id in _RESTS_ON_ALL_TABLES else unsure.get(finding.table, "")
+        yield replace(finding, unsure=finding.unsure or why)
 
 
 def reason(table: Table, policy: Policy) -> str | None:

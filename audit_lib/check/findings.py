@@ -79,6 +79,16 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         "category_outside_taxonomy": Kind(
             "warning", "a category is not one of the EEO-1 report's", "5-301(b)(3); 29 CFR 1602.7"
         ),
+        "category_left_out": Kind(
+            "error",
+            "a table has no row for people whom another table of the same people holds",
+            "5-301(b)(3)",
+        ),
+        "category_dropped": Kind(
+            "warning",
+            "no table has a row for a category, and many people are of unknown category",
+            "5-303(a)(1); 5-301(b)(5) and (c)(5)",
+        ),
         "category_missing": Kind("note", "a category of the taxonomy has no row", "5-303(a)(1)"),
         "category_without_ratio": Kind(
             "error", "a category of 2% of the data or more has no ratio", "5-301(d)"
@@ -153,6 +163,8 @@ class Finding:
         The number as published and as it follows from the table; empty where there is none.
     rule : str
         Paragraph of 6 RCNY (or other source) that it rests on; by default the kind's.
+    unsure : str
+        Why what it rests on may have been misread; empty where it was read with certainty.
     """
 
     id: str
@@ -163,6 +175,7 @@ class Finding:
     printed: str = ""
     recomputed: str = ""
     rule: str = ""
+    unsure: str = ""
 
     def __post_init__(self) -> None:
         if not self.rule:
@@ -170,8 +183,9 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """``error``, ``warning`` or ``note``."""
-        return KINDS[self.id].severity
+        """``error``, ``warning`` or ``note``; what may have been misread is no error."""
+        severity = KINDS[self.id].severity
+        return "warning" if self.unsure and severity == "error" else severity
 
     def as_dict(self) -> dict[str, Any]:
         """JSON form."""
@@ -185,6 +199,7 @@ class Finding:
             "printed": self.printed,
             "recomputed": self.recomputed,
             "rule": self.rule,
+            "unsure": self.unsure,
         }
 
 

@@ -27,6 +27,8 @@ class Grid:
         Whether it may be the rest of the table before it: the first on a page that is not the first.
     page : int
         The page, from 1, on which it was read from where words stand; 0 where its cells are the file's own.
+    unsure : str
+        Why a cell may hold another one's text; empty where the file itself says what each cell holds.
     """
 
     rows: Sequence[Sequence[str]]
@@ -35,6 +37,7 @@ class Grid:
     notes: str = ""
     continues: bool = False
     page: int = 0
+    unsure: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from audit_lib.check.findings import Finding
 from audit_lib.check.grids import Grid
-from audit_lib.check.headers import Header, has_header, header_at
+from audit_lib.check.headers import Header, has_header, header_at, only_text
 from audit_lib.check.labels import read_label
 from audit_lib.check.numbers import read_cell
 from audit_lib.policies import Policy
 
-_NUMBERS = 3
+_CUT: Final = (
+    "a row of this table goes over the end of a page, and was put together from both; look at the pages"
+)
+_NUMBERS: Final = 3
 """People, a rate and a ratio: a row with fewer may be of another kind of table."""
 
 
@@ -27,8 +31,9 @@ def joined(grids: Sequence[Grid]) -> list[Grid]:
             if own is None or again == header:
                 rest = grid.rows[len(again.rows) :] if again else grid.rows
                 whole = found[at]
-                rows = _reunited(whole.rows, rest)
-                found[at] = replace(whole, rows=rows, notes=grid.notes or whole.notes)
+                rows, is_cut = _reunited(whole.rows, rest)
+                unsure = whole.unsure or grid.unsure or (_CUT if is_cut else "")
+                found[at] = replace(whole, rows=rows, notes=grid.notes or whole.notes, unsure=unsure)
                 continue
         if own is not None:
             at, header = len(found), own
@@ -36,13 +41,21 @@ def joined(grids: Sequence[Grid]) -> list[Grid]:
     return found
 
 
-def _reunited(rows: Sequence[Sequence[str]], rest: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Append rows; a row that the page's end cut has its one missing text on the next page."""
-    cut = [i for i, text in enumerate(rest[0]) if text] if rest else []
-    if len(cut) == 1 and len(rest[0]) > 1 and not rows[-1][cut[0]]:
-        last = [text or more for text, more in zip(rows[-1], rest[0], strict=True)]
-        return [*rows[:-1], last, *rest[1:]]
-    return [*rows, *rest]
+def _reunited(
+    rows: Sequence[Sequence[str]], rest: Sequence[Sequence[str]]
+) -> tuple[list[Sequence[str]], bool]:
+    """Append rows, and say whether the page's end cut one: each of its cells with a number is on one of the pages."""
+    if not rest or len(rest[0]) < 2:
+        return [*rows, *rest], False
+    last, first = rows[-1], rest[0]
+    halves = list(zip(last, first, strict=True))
+    numbers = [i for i, pair in enumerate(halves) if any(read_cell(text).number is not None for text in pair)]
+    is_cut = any(not last[i] or not first[i] for i in numbers) and all(
+        not last[i] or not first[i] for i in range(min(numbers), len(halves))
+    )
+    if not is_cut or only_text(first) == only_text(last) != "":
+        return [*rows, *rest], False
+    return [*rows[:-1], [" ".join(filter(None, pair)) for pair in halves], *rest[1:]], True
 
 
 def headless(grids: Sequence[Grid], policy: Policy) -> Iterator[Finding]:

@@ -101,6 +101,17 @@ def read_label(parts: Sequence[str], policy: Policy) -> Label:
     return Label(text=text, role=role, levels=levels)
 
 
+def names_category(text: str, name: str) -> bool:
+    """Whether a text names one of the policy's categories, in its own words or in other ones.
+
+    Examples
+    --------
+    >>> names_category("Pacific Islanders were 12 people.", "Native Hawaiian or Pacific Islander")
+    True
+    """
+    return _pattern(name).search(_plain(text)) is not None
+
+
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
     words = re.escape(name.lower()) + (f"|{_SYNONYMS[name]}" if name in _SYNONYMS else "")

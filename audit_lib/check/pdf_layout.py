@@ -165,7 +165,9 @@ def _grid(lines: Sequence[_Line], start: int, rows: Sequence[int], end: int) -> 
     return Grid(
         rows=even(_cells(words, edges) for words in (header, *body)),
         caption=lines[caption].text if caption < start else "",
-        page=lines[rows[0]].page + 1,
+        page=(page := lines[rows[0]].page + 1),
+        unsure=f"the table on page {page} has no tags and no ruling, so its cells were read from where words stand, "
+        "and a cell may be another's; look at the page",
         continues=first > 0 and lines[max(0, first - _PAGE_HEAD)].page < lines[first].page,
     )
 

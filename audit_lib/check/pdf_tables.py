@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from audit_lib.check.grids import Document, Grid, even
 from audit_lib.check.headers import has_header
-from audit_lib.check.numbers import is_noted
+from audit_lib.check.numbers import is_noted, read_number
 from audit_lib.check.pdf_layout import layout_grids
 from audit_lib.check.pdf_marks import plain_page
 from audit_lib.check.pdf_tags import tagged_document
 from audit_lib.errors import CorruptFileError, InputError
 
+_SAME_LEVEL: Final = 3.0  # points
+_OVER: Final = 1.0
+_NEXT: Final = 72.0
+_NUMBERS: Final = re.compile(r"(?<!\S)[\d.,]*\d%?(?!\S)")
+_CROSSED: Final = (
+    "on page {} words go over the lines of the table, so that a cell may have lost letters; look at it"
+)
 _UNRULED: Final = (
     "whether each number was put into its cell: the PDF's tables are not ruled, and were read from where words "
     "stand. Look at the page before you rely on a finding"
@@ -44,13 +52,14 @@ def pdf_document(content: bytes, path: Path) -> Document:
                 return tagged
             pages = [plain_page(page) for page in pdf.pages]
             texts = [page.extract_text() or "" for page in pages]
-            grids = _ruled(pages)
-            caution = ""
-            if not any(has_header(grid) for grid in grids):
-                # Some printers make bold letters by printing them twice.
-                single = (page.dedupe_chars() for page in pages)
-                grids = list(layout_grids([page.extract_words(extra_attrs=["size"]) for page in single]))
-                caution = _UNRULED
+            grids, rests = _ruled(pages)
+            if grids is None or any(map(_is_shaded, grids)) or not any(map(has_header, grids)):
+                grids, rests = [], pages
+            # Some printers make bold letters by printing them twice.
+            words = [page.dedupe_chars().extract_words(extra_attrs=["size"]) for page in rests]
+            unruled = list(layout_grids(words))
+            grids += unruled
+            caution = _UNRULED if unruled or not any(has_header(grid) for grid in grids) else ""
     except PdfminerException as error:
         cause = type(error.args[0]).__name__ if error.args else "unknown fault"
         raise CorruptFileError(f"{path}: does not open as a PDF without a password ({cause})") from None
@@ -82,18 +91,81 @@ def _name_encodings(document: Any) -> None:
             font["Encoding"] = LIT("Identity-H")
 
 
-def _ruled(pages: Sequence[Any]) -> list[Grid]:
-    return [
-        Grid(
-            rows=even(_merged(rows)),
-            caption=_above(page, table.bbox[1]),
-            continues=i == 0 and page.page_number > 1,
+def _ruled(pages: Sequence[Any]) -> tuple[list[Grid] | None, list[Any]]:
+    """Return the tables whose lines make cells, None if they leave columns open, and the pages without them."""
+    grids: list[Grid] = []
+    rests: list[Any] = []
+    for page in pages:
+        boxes: list[tuple[float, float, float, float]] = []
+        for table in page.find_tables({"explicit_horizontal_lines": _open_ends(page)}):
+            rows = _merged(_filled_rows(table.extract()))
+            if not rows:
+                continue
+            if _is_open(page, table):
+                return None, []
+            continues = not boxes and page.page_number > 1
+            unsure = _CROSSED.format(page.page_number) if _is_crossed(page, table) else ""
+            caption = _above(page, table.bbox[1])
+            grids.append(Grid(rows=even(rows), caption=caption, continues=continues, unsure=unsure))
+            boxes.append(table.bbox)
+        rests.append(_outside(page, boxes))
+    return grids, rests
+
+
+def _is_open(page: Any, table: Any) -> bool:
+    """Whether words stand right next to each row: lines part the inner columns alone."""
+    words = page.extract_words()
+    return all(
+        any(
+            row.bbox[1] <= (word["top"] + word["bottom"]) / 2 <= row.bbox[3]
+            and (0 <= table.bbox[0] - word["x1"] < _NEXT or 0 <= word["x0"] - table.bbox[2] < _NEXT)
+            for word in words
         )
-        for page in pages
-        for i, table in enumerate(page.find_tables())
-        for rows in [table.extract()]
-        if rows
-    ]
+        for row in table.rows
+    )
+
+
+def _is_shaded(grid: Grid) -> bool:
+    """Whether lines are the edges of coloured rows: they part a header and its rows, or put a row into one cell."""
+    numbers = [sum(read_number(text) is not None for text in row) for row in grid.rows]
+    several = any(len(_NUMBERS.findall(text)) > 2 for row in grid.rows for text in row)
+    if has_header(grid):
+        return several or max(numbers) < 2
+    return several or (numbers[0] > 1 and not grid.continues)
+
+
+def _is_crossed(page: Any, table: Any) -> bool:
+    """Whether a word goes over an upright line, so that a cell lost letters to its neighbour."""
+    sides = sorted({cell[side] for cell in table.cells for side in (0, 2)})
+    return any(
+        word["x0"] + _OVER < side < word["x1"] - _OVER
+        for word in page.extract_words()
+        for side in sides
+        if any(cell[1] <= word["top"] <= cell[3] and side in (cell[0], cell[2]) for cell in table.cells)
+    )
+
+
+def _outside(page: Any, boxes: Sequence[tuple[float, float, float, float]]) -> Any:
+    def is_out(thing: Any) -> bool:
+        middle = (thing["top"] + thing["bottom"]) / 2
+        return not any(x0 <= thing["x0"] <= x1 and top <= middle <= bottom for x0, top, x1, bottom in boxes)
+
+    return page.filter(is_out) if boxes else page
+
+
+def _filled_rows(rows: list[list[str | None]]) -> list[list[str | None]]:
+    return [row for row in rows if any(row)]
+
+
+def _open_ends(page: Any) -> list[float]:
+    """Return where upright lines end and no level one closes them: there the page's end cuts a row in two."""
+    closed = [edge["top"] for edge in page.edges if edge["orientation"] == "h"]
+    ends = [edge[side] for edge in page.edges if edge["orientation"] == "v" for side in ("top", "bottom")]
+    found: list[float] = []
+    for end in sorted(ends):
+        if all(abs(end - level) > _SAME_LEVEL for level in (*closed, *found[-1:])):
+            found.append(end)
+    return found
 
 
 def _merged(rows: list[list[str | None]]) -> list[list[str]]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from audit_lib.check.findings import KINDS, SEVERITIES
 
-SCHEMA: Final = "audit-check-report/1"
+SCHEMA: Final = "audit-check-report/2"
 
 Schema = dict[str, Any]
 _TEXT: Final[Schema] = {"type": "string"}
@@ -38,6 +38,10 @@ def check_schema() -> Schema:
             "printed": _TEXT,
             "recomputed": _TEXT,
             "rule": {**_TEXT, "description": "Paragraph of 6 RCNY, or the other source, that it rests on."},
+            "unsure": {
+                **_TEXT,
+                "description": "Why it may have been misread, so that it is no error; or empty.",
+            },
         }
     )
     rebuilt = _object(

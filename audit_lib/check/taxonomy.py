@@ -62,13 +62,17 @@ def doubles(tables: Sequence[Table]) -> Iterator[Finding]:
         seen.setdefault(key, table)
 
 
-def missing(tables: Sequence[Table], policy: Policy) -> Iterator[Finding]:
-    """Yield categories that no table of their family has a row for."""
+def missing(tables: Sequence[Table], policy: Policy, told: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield categories that no table of their family has a row for, unless a finding named them already."""
+    named = {row for finding in told for row in finding.row.split("; ")}
     for family in policy.families:
         chosen = [table for table in tables if table.family == family.name]
         present = [dict(row.label.levels) for table in chosen for row in table.of("category")]
         names = [
-            ", ".join(c.levels.values()) for c in policy.categories(family.name) if c.levels not in present
+            category.label
+            for category in policy.categories(family.name)
+            if category.levels not in present
+            and named.isdisjoint({category.label, *category.levels.values()})
         ]
         if chosen and names:
             yield Finding(

@@ -39,6 +39,8 @@ def _finding(finding: Finding) -> Iterator[str]:
     numbers = [f"printed {finding.printed}" if finding.printed else ""]
     numbers.append(f"recomputed {finding.recomputed}" if finding.recomputed else "")
     yield f"    {'; '.join(part for part in (*numbers, finding.message) if part)}"
+    if finding.unsure:
+        yield f"    read unsurely: {finding.unsure}"
 
 
 def _many(count: int, thing: str) -> str:

@@ -32,7 +32,7 @@ def test_findings_as_text_and_json(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "error: more_selected_than_applied [5-300, Selection Rate]" in capsys.readouterr().out
     assert main(["check-report", str(path), "--format", "json"]) == 1
     document = json.loads(capsys.readouterr().out)
-    assert (document["schema"], document["ok"]) == ("audit-check-report/1", False)
+    assert (document["schema"], document["ok"]) == ("audit-check-report/2", False)
     assert "more_selected_than_applied" in [finding["id"] for finding in document["findings"]]
     assert len(document["rebuilt"]) == 46 - 1  # the rate of a row with impossible counts is not rebuilt
 

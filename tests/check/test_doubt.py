@@ -9,15 +9,21 @@ import pytest
 
 from audit_lib.check import CheckedReport, check_document
 from audit_lib.check.grids import Document, Grid
+from audit_lib.check.text import report_text
 from audit_lib.errors import InputError
 from tests.check.cases import HEADER, WORDS, Table, kinds, summary
 
 SEX, RACE, BOTH = summary()
+WHY = "its cells were read from where words stand"
 
 
 def check(tables: dict[str, Table], page: int = 3) -> CheckedReport:
     """Check tables as the reader of unruled PDF pages hands them over."""
-    grids = tuple(Grid(rows=[HEADER, *rows], caption=caption, page=page) for caption, rows in tables.items())
+    unsure = WHY if page else ""
+    grids = tuple(
+        Grid(rows=[HEADER, *rows], caption=caption, page=page, unsure=unsure)
+        for caption, rows in tables.items()
+    )
     return check_document(Document(format="pdf", text=WORDS, grids=grids), "summary.pdf")
 
 
@@ -44,6 +50,7 @@ def test_a_misread_row_makes_the_table_unreadable(row: int, column: int, text: s
     assert found.message.startswith("unreadable table on page 3: ") and why in found.message
     assert not [record for record in report.rebuilt if record.table == found.table]
     assert len(report.tables) == 2, "the other two are checked"
+    assert found.unsure == WHY
     # Where cells are the file's own, the same slip is a fault of the page.
     assert "unreadable_table" not in kinds(check(tables, page=0))
 
@@ -93,9 +100,45 @@ def test_columns_side_by_side_whose_heads_were_not_read_make_the_table_unreadabl
         [cells[0].split(", ")[1], *cells[1:], *other[1:]]
         for cells, other in zip(summary()[BOTH][:7], summary()[BOTH][7:], strict=True)
     ]
-    grids = [Grid(rows=[HEADER, *summary()[caption]], caption=caption, page=1) for caption in (SEX, RACE)]
-    grids.append(Grid(rows=[[*HEADER, *HEADER[1:]], *rows], caption=BOTH, page=2))
+    grids = [
+        Grid(rows=[HEADER, *summary()[caption]], caption=caption, page=1, unsure=WHY)
+        for caption in (SEX, RACE)
+    ]
+    grids.append(Grid(rows=[[*HEADER, *HEADER[1:]], *rows], caption=BOTH, page=2, unsure=WHY))
     report = check_document(Document(format="pdf", text=WORDS, grids=tuple(grids)), "summary.pdf")
     (found,) = report.findings
     assert (found.id, "several columns hold a rate or a ratio" in found.message) == ("unreadable_table", True)
     assert len(report.rebuilt) == 18, "the other two are checked"
+
+
+def test_what_rests_on_an_unsure_reading_is_no_error_and_says_so() -> None:
+    tables = deepcopy(summary())
+    tables[RACE][4][4] = "0.111"
+    (found,) = check(tables).findings
+    assert (found.id, found.severity, found.unsure) == ("ratio_not_rebuilt", "warning", WHY)
+    (sure,) = check(tables, page=0).findings
+    assert (sure.id, sure.severity, sure.unsure) == ("ratio_not_rebuilt", "error", "")
+    assert f"    read unsurely: {WHY}\n" in report_text(check(tables))
+    assert "read unsurely" not in report_text(check(tables, page=0))
+    assert not check(tables).ok, "exit code 1: somebody has to look"
+
+
+def test_only_the_lines_of_an_unsure_table_carry_the_caution() -> None:
+    tables = deepcopy(summary())
+    tables[SEX][1][4] = tables[RACE][4][4] = "0.111"
+    grids = [
+        Grid(rows=[HEADER, *rows], caption=caption, unsure=WHY if caption == RACE else "")
+        for caption, rows in tables.items()
+    ]
+    report = check_document(Document(format="pdf", text=WORDS, grids=tuple(grids)), "summary.pdf")
+    assert {(f.table[3:].rstrip(")"), f.severity, f.unsure) for f in report.findings} == {
+        (SEX, "error", ""),
+        (RACE, "warning", WHY),
+    }
+
+
+def test_a_table_that_was_not_found_in_a_page_read_unsurely_is_no_error() -> None:
+    tables = deepcopy(summary())
+    del tables[BOTH]
+    assert [(f.id, f.severity) for f in check(tables).findings] == [("table_missing", "warning")]
+    assert [(f.id, f.severity) for f in check(tables, page=0).findings] == [("table_missing", "error")]

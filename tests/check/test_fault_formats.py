@@ -192,7 +192,7 @@ FAULTS: dict[str, Fault] = {
         found={"category_outside_taxonomy", "category_missing"}, tables=cell(RACE, 4, 0, "Martian")
     ),
     "one category twice": Fault(
-        found={"duplicate_category", "category_missing", "tables_do_not_add_up"},
+        found={"duplicate_category", "category_left_out", "tables_do_not_add_up"},
         tables=cell(RACE, 4, 0, RACES[0]),
     ),
     "more selected than applied": Fault(

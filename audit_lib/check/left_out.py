@@ -1,0 +1,168 @@
+"""Categories without a row: of people whom another table holds, or whom a large number of unknown may hide."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from audit_lib.check.columns import Row, Table
+from audit_lib.check.fields import NEGATED, sentences
+from audit_lib.check.findings import Finding
+from audit_lib.check.labels import names_category
+from audit_lib.measure.printed import round_half_up
+from audit_lib.policies import Policy
+from audit_lib.policies.policy import Category
+
+_LEFT_OUT: Final = re.compile(
+    r"exclu|left out|leav(?:e|es|ing) out|omit|not (?:shown|included|listed|calculated|reported)|"
+    r"\b(?:fewer|less) than|\bunder 2|\bbelow 2|\btoo (?:few|small)",
+    re.IGNORECASE,
+)
+_NOBODY: Final = re.compile(
+    rf"{NEGATED.pattern}|\bnobody\b|\bzero\b|(?<![\d.,])0(?!\d|%|[.,]\d)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """People of a category that has no row: in which table, and how many (None where that is not printed)."""
+
+    category: Category
+    table: str
+    people: int | None
+
+
+def left_out(group: Mapping[str, Table], policy: Policy, unknown: int | None, text: str) -> Iterator[Finding]:
+    """Yield tables without a row for categories of whom another table of the same people holds somebody.
+
+    Parameters
+    ----------
+    group : mapping of str to Table
+        Tables of the same people, by family.
+    unknown : int or None
+        People of unknown category, who may be in one table and not in another; None if the page gives no number.
+    text : str
+        The page's words: they may say why a small category has no row.
+    """
+    for table in group.values():
+        gone = _gone(table, policy)
+        others = [other for other in group.values() if other is not table]
+        held = [
+            one
+            for other in others
+            for one in (*_in_finer(gone, other), *_in_coarser(table, gone, other, unknown))
+            if not _may_be_said(one, text, policy, max(_people(t) for t in group.values()))
+        ]
+        elsewhere = [row for row in table.of("category") if not row.label.levels]
+        if elsewhere and sum(one.people or 0 for one in held) <= sum(_n(row) or 0 for row in elsewhere):
+            continue  # a row of another taxonomy may hold them, which is a finding of its own
+        if held:
+            yield _finding(table, held, policy)
+        elif gone and unknown is not None:
+            yield from _fewer_people(table, gone, others, unknown, policy)
+
+
+def dropped(tables: Sequence[Table], policy: Policy, unknown: int | None, text: str) -> Iterator[Finding]:
+    """Yield the categories of an attribute that no table has a row for, where many people are of unknown category."""
+    known = max(map(_people, tables), default=0)
+    if not unknown or Fraction(unknown, known + unknown) < policy.exclusion.share:
+        return
+    rows = [row for table in tables for row in table.of("category")]
+    for attribute in policy.attributes:
+        shown = {row.label.levels.get(attribute.name) for row in rows} - {None}
+        names = [level.name for level in attribute.categories if level.name not in shown]
+        names = [name for name in names if not _is_named(name, _NOBODY, text)]
+        if shown and names:
+            share = round_half_up(100 * Fraction(unknown, known + unknown), 1)
+            yield Finding(
+                id="category_dropped",
+                row="; ".join(names),
+                message=f"no table has a row, and {unknown} people ({share}% of all) are of unknown category: ask "
+                "whether they were counted there; a page should say so if nobody was assessed",
+            )
+
+
+def _gone(table: Table, policy: Policy) -> list[Category]:
+    if table.family not in {family.name for family in policy.families}:
+        return []
+    present = [dict(row.label.levels) for row in table.of("category")]
+    return [
+        category for category in policy.categories(str(table.family)) if dict(category.levels) not in present
+    ]
+
+
+def _in_finer(gone: Sequence[Category], other: Table) -> Iterator[_Held]:
+    """Yield categories of which a table by more attributes has people."""
+    for category in gone:
+        rows = [row for row in other.of("category") if category.levels.items() < row.label.levels.items()]
+        if any(map(_has_people, rows)):
+            counts = [_n(row) for row in rows]
+            yield _Held(category, other.name, None if None in counts else sum(filter(None, counts)))
+
+
+def _in_coarser(table: Table, gone: Sequence[Category], other: Table, unknown: int | None) -> Iterator[_Held]:
+    """Yield categories that a table by fewer attributes leaves people for, beyond those of unknown category."""
+    for row in other.of("category"):
+        whole, levels = _n(row), row.label.levels.items()
+        lacking = [category for category in gone if levels and levels < category.levels.items()]
+        counts = [_n(part) for part in table.of("category") if levels <= part.label.levels.items()]
+        # Where the page gives no number of unknown people, only a whole category without any row is sure.
+        if not lacking or whole is None or None in counts or (unknown is None and counts):
+            continue
+        if whole - sum(filter(None, counts)) > (unknown or 0):
+            yield from (_Held(category, other.name, None) for category in lacking)
+
+
+def _fewer_people(
+    table: Table, gone: Sequence[Category], others: Sequence[Table], unknown: int, policy: Policy
+) -> Iterator[Finding]:
+    """Yield a table that has fewer people than another by more than can be of unknown category."""
+    fuller = max(others, key=_people, default=table)
+    counts = [_n(row) for each in (table, fuller) for row in each.of("category")]
+    most = _people(fuller)
+    # A slip in one number is no category: tables that do not add up are a finding of their own.
+    if None not in counts and most - _people(table) - unknown > policy.exclusion.share * most:
+        yield _finding(table, [_Held(category, fuller.name, None) for category in gone], policy)
+
+
+def _finding(table: Table, held: Sequence[_Held], policy: Policy) -> Finding:
+    where = dict.fromkeys(one.table for one in held)
+    people = {one.category.label: one.people for one in held}
+    numbers = [f"{label}: {n} people" for label, n in people.items() if n is not None]
+    numbers = numbers if len(numbers) == len(people) else []
+    return Finding(
+        id="category_left_out",
+        table=table.name,
+        row="; ".join(people),
+        message=f"no row, and table {' and table '.join(where)} holds these people"
+        + (f" ({'; '.join(numbers)})" if numbers else ""),
+        rule=policy.family(str(table.family)).cite,
+    )
+
+
+def _may_be_said(held: _Held, text: str, policy: Policy, people: int) -> bool:
+    """Whether words say why a category too small for a ratio has no row."""
+    if held.people is None or not people or Fraction(held.people, people) >= policy.exclusion.share:
+        return False
+    return all(_is_named(level, _LEFT_OUT, text) for level in held.category.levels.values())
+
+
+def _is_named(level: str, words: re.Pattern[str], text: str) -> bool:
+    return any(words.search(sentence) and names_category(sentence, level) for sentence in sentences(text))
+
+
+def _n(row: Row) -> int | None:
+    return row.cell("applicants").count
+
+
+def _has_people(row: Row) -> bool:
+    if (n := _n(row)) is not None:
+        return n > 0
+    return any(row.cell(meaning).number is not None for meaning in ("rate", "ratio"))
+
+
+def _people(table: Table) -> int:
+    return sum(_n(row) or 0 for row in table.of("category"))
