@@ -1,30 +1,36 @@
 """A run as OSCAL assessment results, for tools that compliance teams already have.
 
 Model: https://pages.nist.gov/OSCAL/reference/latest/assessment-results/, checked by compliance-trestle's types. Every
-row of a headline table is an observation; every field that the law asks for is a finding, satisfied or not; the
-auditor's attestations are attestations. Ids are derived from the run, so that exporting again gives the same bytes.
+row of a headline table is an observation; every field that the law asks for and that the run's own artefacts decide is
+a finding, satisfied or not. OSCAL's findings know no third state, so what was only stated gets none: it is among the
+objectives that the review excludes, with an observation that says what was stated. The auditor's attestations are
+attestations. Ids are derived from the run, so that exporting again gives the same bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, Final
 from uuid import NAMESPACE_URL, uuid5
 
 from audit_lib.canonical import pretty_json, sha256
-from audit_lib.errors import InputError
+from audit_lib.errors import EvidenceError, InputError
 from audit_lib.measure.further import CLASSIFICATION
+from audit_lib.policies.fields import FieldCheck
 from audit_lib.report.content import Content, gather
+from audit_lib.report.document import field_checks
 from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
 from audit_lib.report.rate_table import RateTable, TableRow
 from audit_lib.run import Run
-from audit_lib.signoff import SignOff, read_sign_offs
+from audit_lib.signoff import SignOff, read_sign_offs, verify_sign_offs
+from audit_lib.signoff.rendition import last_signature
 
 NAMESPACE: Final = "urn:audit-lib:oscal"
 _STATE: Final = {"met": "satisfied", "missing": "not-satisfied"}
+_STATED: Final = "stated, not checked"
 
 
 def assessment_results(run: Run) -> bytes:
@@ -36,6 +42,8 @@ def assessment_results(run: Run) -> bytes:
         If compliance-trestle is not installed.
     IncompleteRunError
         If the run is not sealed or has no report.
+    EvidenceError
+        If a sign-off does not verify.
     """
     try:
         from trestle.oscal import OSCAL_VERSION
@@ -48,8 +56,13 @@ def assessment_results(run: Run) -> bytes:
 
 
 def _document(run: Run, oscal_version: str) -> dict[str, Any]:
-    content, manifest = gather(run), run.stage("evidence").read("manifest.json")
-    fields = run.stage("report").read_json("report.json").get("required_fields") or []
+    checked = verify_sign_offs(run, render=False)
+    if not checked.ok:
+        raise EvidenceError(
+            f"{run.uri}: its sign-offs do not verify, so nothing is exported:\n{checked.summary()}"
+        )
+    content, manifest = gather(run, (), last_signature(run)), run.stage("evidence").read("manifest.json")
+    fields = field_checks(content)
     signed = read_sign_offs(run)
     sealed = datetime.fromisoformat(run.stage("evidence").success()["finished_at"])
     changed = max([sealed, *(one.signed_at for one in signed)])
@@ -73,16 +86,13 @@ def _document(run: Run, oscal_version: str) -> dict[str, Any]:
             "manifest-sha256": sha256(manifest),
             "status": "signed" if signed else "not signed",
         }),
-        "reviewed-controls": {
-            "control-selections": [
-                {"description": f"What {content.policy.law} asks a summary to hold.", "include-all": {}}
-            ]
-        },
+        "reviewed-controls": _reviewed(content, fields),
     }  # fmt: skip
+    seen += [_statement(ids, content, field) for field in fields if field.status == _STATED]
     if seen:
         result["observations"] = seen
-    if fields:
-        result["findings"] = list(_findings(ids, fields))
+    if findings := list(_findings(ids, fields)):
+        result["findings"] = findings
     if signed:
         result["attestations"] = [_attestation(one) for one in signed]
     return {
@@ -146,21 +156,55 @@ def _limits(name: str, interval: Mapping[str, Any]) -> dict[str, str]:
     return {f"{name}-{end}": repr(interval[end]) for end in ("low", "high") if interval.get(end) is not None}
 
 
-def _findings(ids: _Ids, fields: list[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _reviewed(content: Content, fields: Sequence[FieldCheck]) -> dict[str, Any]:
+    """Say which of the law's fields were assessed, and which were not."""
+    words = f"What {content.policy.law} asks a summary to hold."
+    selection: dict[str, Any] = {"description": words, "include-all": {}}
+    if left_out := [field for field in fields if field.status not in _STATE]:
+        selection["exclude-objectives"] = [{"objective-id": _objective(field)} for field in left_out]
+        selection["remarks"] = "Not assessed: " + "; ".join(
+            f"{field.id} {field.status}" for field in left_out
+        )
+    return {
+        "control-selections": [{"description": words, "include-all": {}}],
+        "control-objective-selections": [selection],
+    }
+
+
+def _findings(ids: _Ids, fields: Sequence[FieldCheck]) -> Iterator[dict[str, Any]]:
     for field in fields:
-        if field["status"] not in _STATE:
+        if field.status not in _STATE:
             continue
         yield {
-            "uuid": ids.of(f"field/{field['id']}"),
-            "title": f"{field['id']}: {field['duty']}",
-            "description": str(field.get("found") or "not found"),
+            "uuid": ids.of(f"field/{field.id}"),
+            "title": f"{field.id}: {field.duty}",
+            "description": field.found or "not found",
             "target": {
                 "type": "objective-id",
-                "target-id": str(field["id"]).lower(),
-                "title": f"{field['duty']} ({field['cite']})",
-                "status": {"state": _STATE[field["status"]]},
+                "target-id": _objective(field),
+                "title": f"{field.duty} ({field.cite})",
+                "status": {"state": _STATE[field.status]},
             },
         }
+
+
+def _statement(ids: _Ids, content: Content, field: FieldCheck) -> dict[str, Any]:
+    return {
+        "uuid": ids.of(f"statement/{field.id}"),
+        "title": f"{field.id}: {field.duty}: {field.status}",
+        "description": field.found or "not found",
+        "props": _props({"objective": _objective(field), "status": field.status}),
+        "methods": ["UNKNOWN"],  # nobody examined, interviewed or tested
+        "types": ["control-objective"],
+        "collected": _instant(content.measured_at),
+        "relevant-evidence": [
+            {"href": "plan/spec.json", "description": f"The spec that states it ({field.cite})."}
+        ],
+    }
+
+
+def _objective(field: FieldCheck) -> str:
+    return field.id.lower()
 
 
 def _attestation(one: SignOff) -> dict[str, Any]:

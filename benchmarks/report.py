@@ -35,6 +35,7 @@ SPEC = {
     "decision": {"rule": "recorded"},
     "measure": {"metrics": ["impact_ratio", "scoring_rate_impact_ratio"]},
     "report": {"tool": "Invites applicants, or does not.", "distribution_date": "2025-11-03"},
+    "use": {"earlier_audits": ["2025-10-20"]},
 }
 
 

@@ -63,16 +63,27 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _age(uri: str, on: date) -> str:
-    """Say until when an audit may be relied on, or raise `GateError` where that is past."""
+    """Say until when an audit may be relied on, or raise `GateError` where that is past or there is none."""
     from datetime import datetime
 
+    from audit_lib.errors import GateError
     from audit_lib.policies import policy_of
     from audit_lib.policies.clocks import valid_until
     from audit_lib.policies.gates import check_validity
     from audit_lib.run import Run
+    from audit_lib.signoff.records import read_sign_offs
+    from audit_lib.signoff.statement import why_no_audit_of
 
     run = Run.from_bundle(uri.rstrip("/") or "/")
     policy = policy_of(run.spec)
+    gate = policy.gate("validity")
+    if gate is None:
+        clock = policy.clock("validity")
+        return f"{policy.short_law} sets no period of validity ({clock.cite}): whether to rely on it on {on} is open"
+    signed = read_sign_offs(run)
+    why = why_no_audit_of(policy, run.spec, signed[-1].predicate if signed else None)
+    if why is not None:
+        raise GateError(f"{policy.short_law}, {gate.cite}: there is no audit to rely on: {why}")
     audited = datetime.fromisoformat(run.stage("metrics").success()["finished_at"]).date()
     check_validity(policy, audited, on)
     return f"audit of {audited}, valid until {valid_until(policy, audited)}: may be relied on on {on}"

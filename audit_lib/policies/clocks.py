@@ -35,7 +35,17 @@ def add(clock: Clock, start: date) -> date | None:
             day += timedelta(days=1)
             left -= day.weekday() < _SATURDAY
         return day
-    months = clock.amount * (12 if clock.unit == "years" else 1)
+    return months_later(start, clock.amount * (12 if clock.unit == "years" else 1))
+
+
+def months_later(start: date, months: int) -> date:
+    """Return the day of the same number so many months later, or that month's last day where it has no such day.
+
+    Examples
+    --------
+    >>> months_later(date(2026, 8, 31), 6)
+    datetime.date(2027, 2, 28)
+    """
     year, month = divmod(start.year * 12 + start.month - 1 + months, 12)
     return date(year, month + 1, min(start.day, calendar.monthrange(year, month + 1)[1]))
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from audit_lib.policies.field_checks import CHECKS, Case, Status
+from audit_lib.policies.case import Case, Status
+from audit_lib.policies.field_checks import CHECKS
 from audit_lib.policies.parts import RequiredField
 from audit_lib.policies.policy import Policy
 
@@ -28,8 +29,9 @@ class FieldCheck:
     ----------
     id, duty, cite, where : str
         The line of the pack: F01 and so on, what is asked, the paragraph, and where it belongs.
-    status : {"met", "missing", "not applicable"}
-        A duty that the data or the design does not raise is not applicable.
+    status : {"met", "stated, not checked", "missing", "not applicable"}
+        What the run's own artefacts show is met; what the spec alone says is stated, and nothing checked it. A duty
+        that the data or the design does not raise is not applicable.
     found : str
         Where it is said or what it is; for a missing one, what to write and where.
     """
@@ -57,7 +59,7 @@ def required_fields(policy: Policy, spec: AuditSpec, facts: Mapping[str, Any]) -
         The audit.
     facts : mapping
         The report's document: ``sample``, ``metrics``, ``planned_at``, ``scored_at``, ``measured_at``, ``models``,
-        ``prompt_template_sha256``, ``status``; and, after a sign-off, ``attested`` (ids of attestations).
+        ``prompt_template_sha256``, ``status``, ``signature`` and ``attested`` (ids of attestations).
 
     Returns
     -------

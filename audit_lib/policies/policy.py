@@ -43,7 +43,8 @@ WORDING = frozenset(
         "invalid_judge", "not_an_auditor", "unknown_note",
     }
 )  # fmt: skip
-"""Words that every pack has, because every page says them."""
+"""Words that every pack has, because every page says them. Where a law's audit needs an auditor, a pack also has
+``title_unsigned``: what a page is called before one has signed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,8 @@ class Policy(Part):
     def _check(self) -> Policy:
         if missing := sorted(WORDING - set(self.wording)):
             raise ValueError(f"wording lacks {', '.join(missing)}")
+        if self.attestations and "title_unsigned" not in self.wording:
+            raise ValueError("wording lacks title_unsigned: what a page is called before an auditor attests")
         if bool(self.attributes) != bool(self.families) or bool(self.attributes) != (
             self.taxonomy is not None
         ):

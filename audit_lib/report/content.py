@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from audit_lib.canonical import sha256
 from audit_lib.policies import Policy, policy_of
+from audit_lib.policies.audit_claim import why_no_audit
 from audit_lib.report.earlier import EarlierAudit
 from audit_lib.report.rate_table import RateTable, TableRow, in_words, read_table, undefined_or
 from audit_lib.report.signature import Signature
@@ -108,10 +109,29 @@ class Content:
         return [estimate for estimate in self.metrics["estimates"] if estimate["metric"] == metric]
 
     @property
+    def attested(self) -> list[str]:
+        """Ids of the policy's attestations that the signature holds."""
+        said = set() if self.signature is None else {sentence for sentence, _ in self.signature.attestations}
+        return [one.id for one in self.policy.attestations if one.text in said]
+
+    @property
+    def why_no_audit(self) -> str | None:
+        """Why its law does not call this an audit, such as that nobody signed it; None where it does."""
+        organisation = None if self.signature is None else self.signature.organisation
+        return why_no_audit(self.policy, self.spec, organisation, self.attested)
+
+    @property
+    def is_audit(self) -> bool:
+        """Whether it is what its law calls an audit."""
+        return self.why_no_audit is None
+
+    @property
     def title(self) -> str:
         """What the page may be called."""
-        name = "experiment" if self.is_experiment else "refused" if self.is_refused else "audit"
-        return self.policy.wording[f"title_{name}"]
+        words = self.policy.wording
+        if self.is_experiment or self.is_refused:
+            return words["title_experiment" if self.is_experiment else "title_refused"]
+        return words["title_audit"] if self.is_audit else words.get("title_unsigned", words["title_audit"])
 
 
 def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature | None = None) -> Content:

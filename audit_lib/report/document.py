@@ -59,11 +59,7 @@ def make_document(content: Content) -> dict[str, Any]:
 
 def field_checks(content: Content) -> tuple[FieldCheck, ...]:
     """Return the law's checklist, as the policy pack checks it against everything else that the document says."""
-    facts = _facts(content)
-    if content.signature is not None:
-        said = {sentence for sentence, _ in content.signature.attestations}
-        facts["attested"] = [one.id for one in content.policy.attestations if one.text in said]
-    return required_fields(content.policy, content.spec, facts)
+    return required_fields(content.policy, content.spec, _facts(content))
 
 
 def _facts(content: Content) -> dict[str, Any]:
@@ -86,6 +82,7 @@ def _facts(content: Content) -> dict[str, Any]:
             "number": signature.number,
             "key_id": signature.key_id,
         },
+        "attested": content.attested,
         "experiment": content.is_experiment,
         "provenance": content.provenance,
         "valid_judge": spec.model.valid_judge,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit_lib.policies.clocks import valid_until
-from audit_lib.report.blocks import Facts, Page, Tone, code, text
+from audit_lib.report.blocks import Facts, Page, Text, Tone, code, text
 from audit_lib.report.content import Content
 from audit_lib.report.sections.beyond import beyond
 from audit_lib.report.sections.data import data
@@ -73,16 +73,12 @@ def _badges(content: Content) -> list[tuple[str, Tone]]:
 def _status(content: Content) -> Facts:
     spec, window = content.spec, content.key.window
     model = spec.model.name + (f" @ {spec.model.revision}" if spec.model.revision else "")
-    until = valid_until(content.policy, content.measured_at.date())
-    # Only a bias audit can be valid for a time; an experiment never allows any use.
-    dates = (
-        ()
-        if content.is_experiment or content.is_refused
-        else (
-            ("Date of the audit", text(f"{content.measured_at:%Y-%m-%d}")),
-            ("No use after", text(f"{until:%Y-%m-%d}")),
-        )
-    )
+    # Only an audit has a date and is valid for a time; an experiment never allows any use.
+    measured = "Date of the audit" if content.is_audit else "Computed"
+    dates: tuple[tuple[str, Text], ...] = ((measured, text(f"{content.measured_at:%Y-%m-%d}")),)
+    if content.is_audit and content.policy.gate("validity") is not None:
+        until = valid_until(content.policy, content.measured_at.date())
+        dates += (("No use after", text(f"{until:%Y-%m-%d}")),)
     # The order of the strip: when, until when, what exactly, since when, by whom, from which run.
     return Facts(
         (

@@ -241,12 +241,19 @@ def report_schema() -> Schema:
                 ),
             ]
         },
+        "attested": {
+            **_array(_TEXT),
+            "description": "Ids of the policy's attestations that the signature holds; none without one.",
+        },
         "experiment": {"type": "boolean", "description": "True: assigned demographics; not a bias audit."},
         "provenance": {"enum": ["self_reported", "observer_coded", "assigned", "inferred"]},
         "valid_judge": {"type": "boolean"},
         "planned_at": _TIME,
         "scored_at": _TIME,
-        "measured_at": {**_TIME, "description": "Its day is the date of the audit."},
+        "measured_at": {
+            **_TIME,
+            "description": "Its day is the date of the audit, once an independent auditor has signed.",
+        },
         "policy": _ANY_OBJECT,
         "tool": _TEXT,
         "tool_version": _TEXT,
@@ -275,7 +282,7 @@ def report_schema() -> Schema:
                     "id": _TEXT,
                     "duty": _TEXT,
                     "cite": _TEXT,
-                    "status": {"enum": ["met", "missing", "not applicable"]},
+                    "status": {"enum": ["met", "stated, not checked", "missing", "not applicable"]},
                     "found": _TEXT,
                 }
             )

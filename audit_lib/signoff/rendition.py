@@ -13,14 +13,14 @@ from audit_lib.report import report
 from audit_lib.report.pdf import why_no_pdf
 from audit_lib.report.signature import Signature
 from audit_lib.run import Run
-from audit_lib.signoff.keys import key_id
-from audit_lib.signoff.records import PUBLIC_KEY, STATEMENT, SignOff
+from audit_lib.signoff.keys import key_id, read_public_pem
+from audit_lib.signoff.records import PUBLIC_KEY, STATEMENT, SignOff, read_sign_offs
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 _PDF: Final = "report.pdf"
-_OF_THE_SIGNATURE: Final = ("status", "signature", "required_fields")
+_OF_THE_SIGNATURE: Final = ("title", "status", "signature", "attested", "required_fields")
 """Keys of ``report.json`` that a signature changes."""
 
 
@@ -95,6 +95,18 @@ def _without_signature(content: bytes) -> bytes:
 
 def _where(one: SignOff) -> str:
     return f"signoff/{one.number}"
+
+
+def last_signature(run: Run) -> Signature | None:
+    """Return the signature of the run's last statement as reports print it; None for a run that nobody signed.
+
+    Whether it holds is for `verify_sign_offs`.
+    """
+    found = read_sign_offs(run)
+    if not found:
+        return None
+    key = read_public_pem(found[-1].folder.read(PUBLIC_KEY), PUBLIC_KEY)
+    return signature_of(found[-1].predicate, key)
 
 
 def signature_of(predicate: Mapping[str, Any], key: Ed25519PublicKey) -> Signature:

@@ -12,7 +12,9 @@ from typing import Any, Final, Literal
 
 from audit_lib.errors import InputError
 from audit_lib.policies import Policy, policy_of
+from audit_lib.policies.audit_claim import not_independent, why_no_audit
 from audit_lib.run import Run
+from audit_lib.spec import AuditSpec
 
 TYPE: Final = "https://in-toto.io/Statement/v1"
 PREDICATE: Final = "urn:audit-lib:sign-off:1"
@@ -124,8 +126,8 @@ def check_answers(run: Run, answers: Answers) -> None:
     Raises
     ------
     InputError
-        If a name is missing, a text holds control characters, or an attestation of the policy is not affirmed;
-        the message cites the law.
+        If a name is missing, a text holds control characters, an attestation of the policy is not affirmed, or the
+        organisation is the employer's or the vendor's of the spec; the message cites the law.
     """
     for what in ("auditor", "organisation"):
         check_text(what, getattr(answers, what).strip())
@@ -134,6 +136,9 @@ def check_answers(run: Run, answers: Answers) -> None:
     check_text("account", answers.account or "")
     check_text("remarks", answers.remarks.strip(), lines=True)
     asked = {one.id: one for one in policy_of(run.spec).attestations}
+    if asked and (who := not_independent(run.spec.use, answers.organisation)):
+        cites = ", ".join(dict.fromkeys(one.cite for one in asked.values()))
+        raise InputError(f"organisation: it is {who}, and an independent auditor signs this run ({cites})")
     for given in answers.attested:
         if given not in asked:
             raise InputError(
@@ -144,6 +149,14 @@ def check_answers(run: Run, answers: Answers) -> None:
             raise InputError(
                 f"not attested: {name}: {one.text} ({one.cite}). Without it nobody signs this run"
             )
+
+
+def why_no_audit_of(policy: Policy, spec: AuditSpec, predicate: Mapping[str, Any] | None) -> str | None:
+    """Return why a run whose last statement says `predicate` is no audit of its law; None where it is one."""
+    if predicate is None:
+        return why_no_audit(policy, spec, None, ())
+    attested = {one["id"] for one in predicate["attestations"] if one in attestations_of(policy)}
+    return why_no_audit(policy, spec, predicate["organisation"], attested)
 
 
 def attestations_of(policy: Policy) -> list[dict[str, str]]:

@@ -16,7 +16,7 @@ from audit_lib.report.html import readable
 from audit_lib.run import SUCCESS, Run, StageFolder
 from audit_lib.signoff import SignOff, read_sign_offs, verify_signed
 from audit_lib.signoff.records import FOLDER
-from audit_lib.signoff.rendition import report_names
+from audit_lib.signoff.rendition import last_signature, report_names
 from audit_lib.signoff.statement import quoted
 from audit_lib.store import Store
 
@@ -69,11 +69,20 @@ class Entry:
         return policy_of(self.run.spec)
 
     @property
+    def why_no_audit(self) -> str | None:
+        """Why nobody may rely on it as an audit: it failed, is an experiment, or no independent auditor signed it."""
+        if self.content is None:
+            return "it failed its validation"
+        return self.content.why_no_audit
+
+    @property
     def audited(self) -> date | None:
-        """Day of the audit; None for an experiment, which is none, and for one that failed its validation."""
-        if self.document is None or self.document["experiment"]:
+        """Day of the audit; None where there is none: see `why_no_audit`."""
+        if self.document is None:
             return None
-        return datetime.fromisoformat(self.document["measured_at"]).date()
+        # Read in any case: a document without its day is no report of ours.
+        day = datetime.fromisoformat(self.document["measured_at"]).date()
+        return day if self.why_no_audit is None else None
 
     @property
     def last_day(self) -> date | None:
@@ -262,7 +271,7 @@ def _entry(store: Store, prefix: str, trusted: Sequence[Ed25519PublicKey]) -> En
         run=run,
         sealed_at=datetime.fromisoformat(sealed),
         document=json.loads(run.stage("report").read("report.json")) if complete else None,
-        content=gather(run) if complete else None,
+        content=gather(run, signature=last_signature(run)) if complete else None,
         sign_offs=tuple(signed),
         keys=checked.keys,
         trusted=bool(trusted),

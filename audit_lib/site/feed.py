@@ -36,7 +36,7 @@ def json_feed(catalogue: Catalogue, base: str) -> bytes:
     """Return a feed in the form of JSON Feed 1.1, with the run's facts under ``_audit``."""
     feed: dict[str, Any] = {
         "version": "https://jsonfeed.org/version/1.1",
-        "title": "Bias audits",
+        "title": "Audit reports",
         "items": [_item(entry, base) for entry in entries(catalogue)],
     }
     if base:
@@ -88,7 +88,7 @@ def atom_feed(catalogue: Catalogue, base: str) -> bytes:
     every = entries(catalogue)
     feed = ET.Element("feed", {"xmlns": _ATOM, "xml:lang": "en"})
     _add(feed, "id", base or "urn:audit-lib:site")
-    _add(feed, "title", "Bias audits")
+    _add(feed, "title", "Audit reports")
     _add(feed, "updated", _instant(max(map(changed, every), default=_EPOCH)))
     author = ET.SubElement(feed, "author")
     _add(author, "name", "audit_lib")

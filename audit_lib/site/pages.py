@@ -64,7 +64,7 @@ def front_page(catalogue: Catalogue, stale: Sequence[str] = ()) -> Page:
         sections.append(Section("left-over", "Pages left from earlier", (notice, Bullets(paths))))
     runs = sum(map(len, catalogue.audits.values()))
     return Page(
-        title="Bias audits",
+        title="Audit reports",
         subtitle="Reports, latest and earlier",
         kicker="Published from sealed evidence",
         language="en",

@@ -34,12 +34,15 @@ class Validity:
         Day of the audit, and the last day of use that the law allows; None where there is no such day.
     cite : str
         The paragraph that sets the period.
+    why_no_audit : str or None
+        Why there is no audit to rely on.
     """
 
     audit: str
     audited: date | None
     last_day: date | None
     cite: str
+    why_no_audit: str | None = None
 
     def is_past(self, on: date) -> bool:
         """Whether the law allows no use on a day any more."""
@@ -48,7 +51,7 @@ class Validity:
     def on(self, day: date) -> str:
         """Say it for a day."""
         if self.audited is None:
-            return f"{self.audit}: no bias audit, so there is nothing to rely on"
+            return f"{self.audit}: no audit to rely on: {self.why_no_audit}"
         if self.last_day is None:
             return f"{self.audit}: audit of {self.audited}; its policy sets no period ({self.cite})"
         if self.is_past(day):
@@ -147,6 +150,7 @@ def publish(
                 audited=entry.audited,
                 last_day=entry.last_day,
                 cite=entry.policy.clock("validity").cite,
+                why_no_audit=entry.why_no_audit,
             )
             for audit, entries in catalogue.audits.items()
             if (entry := latest(entries)) is not None

@@ -58,12 +58,16 @@ class Use(Section):
     """Facts of the tool's use by the employer who relies on this audit."""
 
     employer: str = Field("", description="Who relies on the audit.")
+    vendor: str = Field(
+        "", description="Who made the tool. Neither they nor the employer sign as its independent auditor."
+    )
     data: Literal["historical", "pooled", "test"] | None = Field(
         None,
         description="Own historical data; those of several employers; or test data. Null: not stated.",
     )
     months: Annotated[int, Field(ge=0)] | None = Field(
-        None, description="Whole months for which the employer has used the tool; 0: never yet."
+        None,
+        description="Months for which the employer has used the tool, one that has begun counted; 0: never yet.",
     )
     own_data_sufficient: bool | None = Field(
         None, description="Whether the auditor finds its own historical data enough for a significant audit."
@@ -72,6 +76,13 @@ class Use(Section):
         None, description="Whether the employer gave its own historical data to the auditor."
     )
     last_used: str | None = Field(None, description="Day of the latest use (ISO 8601), if it ended.")
+    earlier_audits: list[str] = Field(
+        default_factory=list, description="Days of the tool's bias audits before this one (ISO 8601)."
+    )
+    unaudited_use: str = Field(
+        "",
+        description="Why the tool was used on a stated day that no bias audit covers; printed, the duty not met.",
+    )
     posted_until: str | None = Field(None, description="Day until which the summary stays posted (ISO 8601).")
     test_data: Substitute | None = Field(None, description="Needed where data is `test`.")
     exclusions: dict[str, str] = Field(
@@ -92,6 +103,13 @@ class Use(Section):
     @classmethod
     def _iso(cls, value: str | None) -> str | None:
         return _day(value)
+
+    @field_validator("earlier_audits")
+    @classmethod
+    def _each_iso(cls, value: list[str]) -> list[str]:
+        for day in value:
+            _day(day)
+        return value
 
 
 class Framework(Section):

@@ -16,7 +16,7 @@ from audit_lib.report.page import make_page
 from audit_lib.run import Run
 from tests.check.cases import RACES
 from tests.inputs import recorded_rows, write_jsonl
-from tests.report.runs import reported
+from tests.report.runs import reported, signature
 from tests.specs import write
 
 LEVELS: Final = {race.lower().replace(" ", "_"): race for race in RACES}
@@ -27,6 +27,7 @@ GROUPS: Final[dict[str, Any]] = {
     "reference": {"sex": "male", "race": "white"},
     "categories": {"sex": {"female": "Female", "male": "Male"}, "race": LEVELS},
 }
+EARLIER: Final[dict[str, Any]] = {"earlier_audits": ["2025-10-20"]}
 SCORING: Final[dict[str, Any]] = {
     "decision": {"rule": "top_k", "k": 4, "round": "round_id"},
     "measure": {"metrics": ["impact_ratio", "scoring_rate_impact_ratio"]},
@@ -63,6 +64,7 @@ def _made(folder: Path, rows: list[dict[str, Any]], **sections: Any) -> Run:
         "checks": {"minimum_answered_share": 0.5, "maximum_answered_gap": 0.5},
         "score": {"shards": 2},
         "report": {"distribution_date": "2025-11-03", "tool": "Ranks applications."},
+        "use": EARLIER,
     } | sections
     path = write(folder, **sections)
     write_jsonl(folder / "prompts.jsonl", rows)
@@ -108,7 +110,7 @@ def exclusions(folder: Path) -> Run:
         rows,
         **DECISIONS
         | {
-            "use": {"exclusions": dict.fromkeys([race.label, *crossed], why)},
+            "use": EARLIER | {"exclusions": dict.fromkeys([race.label, *crossed], why)},
             "report": {
                 "distribution_date": "2025-11-03",
                 "tool": "Invites applicants, or does not.",
@@ -159,13 +161,14 @@ def suppressed(folder: Path) -> Run:
 
 
 def test_data(folder: Path) -> Run:
-    """A tool never used before, audited on test data; with every section that facts of its use add to a page."""
-    use = {
+    """A tool that few applied to, audited on test data; with every section that facts of its use add to a page."""
+    use = EARLIER | {
         "data": "test",
-        "months": 0,
-        "test_data": {"why": "Nobody has applied so far.", "how": "Written by the vendor from adverts."},
+        "months": 9,
+        "own_data_sufficient": False,
+        "test_data": {"why": "Few have applied so far.", "how": "Written by the vendor from adverts."},
         "last_used": "2026-08-31",
-        "posted_until": "2027-03-31",
+        "posted_until": "2127-03-31",
         "notice": {"given": "2026-01-02", "used_from": "2026-01-20"},
     }
     answers = {"ftu": False, "equal_prevalence": False, "intervention": "assistive"}
@@ -193,7 +196,7 @@ AUDITS: Final[dict[str, Callable[[Path], Run]]] = {
 
 
 def files(name: str, folder: Path) -> dict[str, bytes]:
-    """Make an audit; return its report's files, and its page as PDF where one can be made here."""
+    """Make an audit; return its signed report's files, and its page as PDF where one can be made here."""
     run = AUDITS[name](folder)
     if name != "suppressed":
         return _files(run)
@@ -204,7 +207,8 @@ def files(name: str, folder: Path) -> dict[str, bytes]:
 
 
 def _files(run: Run) -> dict[str, bytes]:
-    made = dict(report(run).artefacts)
+    signed = signature()
+    made = dict(report(run, signature=signed).artefacts)
     if pdf.why_no_pdf() is None:
-        made["report.pdf"] = pdf.render_pdf(make_page(content_module.gather(run)))
+        made["report.pdf"] = pdf.render_pdf(make_page(content_module.gather(run, signature=signed)))
     return made

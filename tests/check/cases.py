@@ -120,6 +120,7 @@ def whole_audit(folder: Path, people: int = 2400) -> Run:
         checks={"minimum_answered_share": 0.5, "maximum_answered_gap": 0.5},
         score={"shards": 4},
         report={"distribution_date": "2025-11-03", "tool": "Ranks applications."},
+        use={"earlier_audits": ["2025-10-20"]},
     )
     write_jsonl(folder / "prompts.jsonl", rows)
     return _run(path)

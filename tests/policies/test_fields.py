@@ -14,6 +14,7 @@ from audit_lib.policies.fields import FieldCheck, check_fields, required_fields
 from audit_lib.spec import AuditSpec
 from tests.archive.cases import do, new_run
 
+STATED = "stated, not checked"
 EVERYTHING: dict[str, Any] = {
     "source": {"reason": "All applicants of one quarter."},
     "report": {"distribution_date": "2025-06-01", "tool": "Invites to interviews."},
@@ -21,6 +22,7 @@ EVERYTHING: dict[str, Any] = {
         "employer": "Example Inc.",
         "data": "historical",
         "months": 7,
+        "earlier_audits": ["2025-05-20", "2026-05-01"],
         "own_data_sufficient": True,
         "notice": {
             "given": "2025-05-01",
@@ -53,17 +55,43 @@ def changed(spec: AuditSpec, section: str, **values: Any) -> AuditSpec:
     return spec.override(section, **values)
 
 
+SIGNED: dict[str, Any] = {
+    "attested": ["no_part_in_tool", "no_employment", "no_financial_interest"],
+    "signature": {"auditor": "Ada Auditor", "organisation": "Independent LLP"},
+}
+
+
 def test_a_complete_audit_lacks_only_the_auditor(made: tuple[AuditSpec, dict[str, Any]]) -> None:
     spec, document = made
     found = by_id(spec, document)
-    assert [name for name, one in found.items() if one.status == "missing"] == ["F19"]
+    lacking = ["F01", "F15", "F19"]
+    assert [name for name, one in found.items() if one.status == "missing"] == lacking
     beside = [name for name, one in found.items() if one.status == "not applicable"]
     assert beside == ["F09", "F10", "F11", "F14", "F16", "F17"]
     assert all(one.cite and one.found and one.duty for one in found.values())
-    signed = document | {"attested": ["no_part_in_tool", "no_employment", "no_financial_interest"]}
-    assert by_id(spec, signed)["F19"].status == "met"
-    two = document | {"attested": ["no_part_in_tool", "no_employment"]}
-    assert by_id(spec, two)["F19"].status == "missing", "three attestations, not two"
+    assert {by_id(spec, document | SIGNED)[name].status for name in lacking} == {"met"}
+    two = by_id(spec, document | SIGNED | {"attested": ["no_part_in_tool", "no_employment"]})
+    assert {two[name].status for name in lacking} == {"missing"}, "three attestations, not two"
+    own = SIGNED | {"signature": {"auditor": "Ada Auditor", "organisation": "EXAMPLE, INC"}}
+    assert {by_id(spec, document | own)[name].status for name in lacking} == {"missing"}, "its own employer"
+
+
+def test_what_nobody_checked_is_not_met(made: tuple[AuditSpec, dict[str, Any]]) -> None:
+    """Met is what the run's artefacts show, and nothing that rests on the spec's word alone."""
+    spec, document = made
+    spec = spec.override("use", last_used="2026-01-31", posted_until="2126-07-31")
+    found = by_id(spec, document | SIGNED)
+    met = [name for name, one in found.items() if one.status == "met"]
+    assert met == ["F01", "F04", "F05", "F06", "F07", "F12", "F15", "F19"]
+    stated = [name for name, one in found.items() if one.status == "stated, not checked"]
+    assert stated == ["F02", "F03", "F08", "F13", "F14", "F18", "F20", "F21", "F22", "F23"]
+    for name in ("F13", "F22", "F23"):
+        assert "/careers/" in found[name].found and "nobody looked there" in found[name].found
+    told = {"data": "test", "own_data_sufficient": False, "test_data": {"why": "few", "how": "written"}}
+    for name, one in by_id(spec.override("use", **told), document | SIGNED).items():
+        assert name not in ("F10", "F17") or one.status == "stated, not checked"
+    pooled = by_id(spec.override("use", data="pooled", own_data_contributed=True), document)
+    assert pooled["F16"].status == "stated, not checked"
 
 
 def test_both_names_give_the_same(made: tuple[AuditSpec, dict[str, Any]]) -> None:
@@ -77,22 +105,25 @@ def test_both_names_give_the_same(made: tuple[AuditSpec, dict[str, Any]]) -> Non
     [
         ("source", {"reason": " "}, "F03", "missing"),
         ("report", {"distribution_date": None}, "F08", "missing"),
-        ("use", {"months": 0}, "F08", "met"),
+        ("use", {"months": 0}, "F08", STATED),
         ("use", {"data": None}, "F10", "missing"),
         ("use", {"data": None}, "F16", "missing"),
         ("use", {"data": "pooled"}, "F16", "missing"),
-        ("use", {"data": "pooled", "own_data_contributed": True}, "F16", "met"),
+        ("use", {"data": "pooled", "own_data_contributed": True}, "F16", STATED),
         ("use", {"data": "test"}, "F17", "missing"),
-        ("use", {"data": "test", "own_data_sufficient": False}, "F17", "met"),
+        ("use", {"data": "test", "own_data_sufficient": False}, "F17", STATED),
         ("use", {"data": "test"}, "F10", "missing"),
-        ("use", {"data": "test", "test_data": {"why": "few", "how": "written"}}, "F10", "met"),
+        ("use", {"data": "test", "test_data": {"why": "few", "how": "written"}}, "F10", STATED),
         ("use", {"website": None}, "F13", "missing"),
         ("use", {"last_used": "2026-01-31"}, "F14", "missing"),
-        ("use", {"last_used": "2026-01-31", "posted_until": "2026-07-30"}, "F14", "missing"),
-        ("use", {"last_used": "2026-01-31", "posted_until": "2026-07-31"}, "F14", "met"),
+        ("use", {"posted_until": "2025-11-30"}, "F14", "missing"),
+        ("use", {"last_used": "2126-01-31", "posted_until": "2126-07-30"}, "F14", "missing"),
+        ("use", {"last_used": "2126-01-31", "posted_until": "2126-07-31"}, "F14", STATED),
+        ("use", {"last_used": "2026-01-31", "posted_until": "2126-07-31"}, "F14", STATED),
         ("use", {"notice": None}, "F20", "missing"),
         ("use", {"notice": {"given": "2025-05-20", "used_from": "2025-06-02"}}, "F20", "missing"),
-        ("use", {"notice": {"given": "2025-05-19", "used_from": "2025-06-02"}}, "F20", "met"),
+        ("use", {"notice": {"given": "2025-05-16", "used_from": "2025-06-02"}}, "F20", STATED),
+        ("use", {"notice": {"given": "2025-05-19", "used_from": "2025-06-02"}}, "F20", "missing"),
         ("use", {"notice": {"given": "2025-05-01"}}, "F21", "missing"),
         ("use", {"website": {"summary": "x"}}, "F22", "missing"),
         ("use", {"website": {"summary": "x"}}, "F23", "missing"),

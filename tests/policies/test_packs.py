@@ -123,6 +123,7 @@ def test_a_pack_without_a_taxonomy_takes_the_specs(pack: Policy) -> None:
         ("kind: validity", "kind: posting", "exactly one of kind validity"),
         ("check: audit_date", "check: audit_dat", "check"),
         ("  unknown_note: >-", "  unknown_notes: >-", "wording lacks unknown_note"),
+        ("  title_unsigned: ", "  title_draft: ", "wording lacks title_unsigned"),
         ("  - name: provenance\n", "  - name: provenence\n", "gates.0.name"),
         ("  dated: 2023-04-06", "  dated: April 2023", "taxonomy.dated"),
     ],
@@ -170,7 +171,7 @@ def test_a_small_audit_runs_under_the_pack(pack: Policy, tmp_path: Path) -> None
             if row["n"] == 0:
                 assert set(row["rate"]["value"]) == set(row["impact_ratio"]["value"]) == {"undefined"}
     page = run.stage("report").read("report.html").decode()
-    assert policy.wording["title_audit"] in page
+    assert policy.wording.get("title_unsigned", policy.wording["title_audit"]) in page
     columns = next(csv.reader(io.StringIO(run.stage("report").read("tables.csv").decode())))
     assert columns.index("n") < columns.index("rate")
     document = json.loads(run.stage("report").read("report.json"))

@@ -24,10 +24,7 @@ from tests.report.runs import reported
 FOLDER: Final = Path(__file__).parent.parent / "golden"
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00| UTC)")
 _DIGEST = re.compile(r"\b[0-9a-f]{12,64}\b")
-_TODAY = re.compile(
-    r"(?<=Date of the audit\n)\d{4}-\d\d-\d\d|(?<=No use after\n)\d{4}-\d\d-\d\d|(?<=audit of )\d{4}-\d\d-\d\d"
-)
-_VALID = re.compile(r"(?<=valid until )\d{4}-\d\d-\d\d|(?<=until )\d{4}-\d\d-\d\d(?= \(5-301)")
+_TODAY = re.compile(r"(?<=Computed\n)\d{4}-\d\d-\d\d|(?<=computed on )\d{4}-\d\d-\d\d")
 
 
 def selection_audit(folder: Path) -> Run:
@@ -49,6 +46,7 @@ def selection_audit(folder: Path) -> Run:
         decision={"rule": "recorded", "k": None, "round": None},
         measure={"metrics": ["impact_ratio"]},
         report={"tool": "Invites applicants to interviews, or does not.", "distribution_date": "2025-11-03"},
+        use={"earlier_audits": ["2025-10-20"]},
     )
     write_jsonl(folder / "prompts.jsonl", rows)
     return reported(path)
@@ -111,7 +109,7 @@ def document_text(report: bytes) -> str:
 
 
 def _plain(words: str) -> str:
-    for pattern, instead in ((_TIME, "<time>"), (_TODAY, "<day>"), (_VALID, "<day>"), (_DIGEST, "<digest>")):
+    for pattern, instead in ((_TIME, "<time>"), (_TODAY, "<day>"), (_DIGEST, "<digest>")):
         words = pattern.sub(instead, words)
     return words
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from audit_lib import pipeline
+from audit_lib.policies import load_policy
+from audit_lib.report import Signature
 from audit_lib.run import Run, Window
 from tests.inputs import recorded_audit
 
@@ -21,6 +25,23 @@ def reported(spec: Path) -> Run:
     for name in ("validation", "metrics", "report"):
         pipeline.run_stage(run, name)
     return run
+
+
+def signature(policy: str = "nyc_ll144", **changes: Any) -> Signature:
+    """Return an independent auditor's signature as reports print it; no key made it."""
+    given: dict[str, Any] = {
+        "auditor": "Ada Auditor",
+        "organisation": "Independent LLP",
+        "signed_at": datetime(2026, 11, 22, 9, 30, tzinfo=UTC),
+        "number": 1,
+        "key_id": "0" * 64,
+        "by_service": False,
+        "account": None,
+        "attestations": tuple((one.text, one.cite) for one in load_policy(policy).attestations),
+        "remarks": "",
+        "supersedes": None,
+    }
+    return Signature(**given | changes)
 
 
 def made(folder: Path, **sections: object) -> Run:

@@ -23,6 +23,7 @@ from audit_lib.report.sections.summary import _limits
 from audit_lib.report.text import tables_text
 from audit_lib.run import Run
 from tests.report.conftest import HOSTILE, made
+from tests.report.runs import signature
 
 VOID = {"meta", "br", "img", "input", "link", "hr", "line", "circle", "path"}
 
@@ -224,6 +225,9 @@ def test_a_bias_audit_says_until_when_it_may_be_relied_on(tmp_path: Path) -> Non
     run = made(tmp_path, groups={"provenance": "self_reported"})
     page = run.stage("report").read("report.html").decode()
     policy, measured = load_policy("nyc_ll144"), gather(run).measured_at
+    assert f"<h1>{policy.wording['title_unsigned']}</h1>" in page
+    assert "No use after" not in page and "Date of the audit" not in page
+    page = report(run, signature=signature()).artefacts["report.html"].decode()
     assert f"<h1>{policy.wording['title_audit']}</h1>" in page
     last = 28 if measured.month == 2 else 31
     until = date(measured.year + 1, measured.month, min(measured.day, last))  # by the calendar

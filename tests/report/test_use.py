@@ -13,20 +13,23 @@ import pytest
 from audit_lib.framework import recommend_for
 from audit_lib.policies import load_policy, policy_names
 from audit_lib.policies.clocks import valid_until
+from audit_lib.report import report
 from audit_lib.report.content import gather
 from audit_lib.report.page import make_page
 from audit_lib.report.sections.framework import framework
 from audit_lib.report.sections.periods import periods
 from audit_lib.run import Run
-from tests.report.runs import made
+from tests.report.runs import made, signature
 from tests.specs import load
 
 USE: dict[str, Any] = {
     "data": "test",
-    "months": 0,
-    "test_data": {"why": "Nobody has applied so far.", "how": "Written by the vendor from adverts."},
+    "months": 9,
+    "own_data_sufficient": False,
+    "earlier_audits": ["2025-12-01"],
+    "test_data": {"why": "Few have applied so far.", "how": "Written by the vendor from adverts."},
     "last_used": "2026-08-31",
-    "posted_until": "2027-03-31",
+    "posted_until": "2127-03-31",
     "notice": {"given": "2026-01-02", "used_from": "2026-01-20"},
 }
 ANSWERS = {"ftu": False, "equal_prevalence": False, "intervention": "assistive"}
@@ -39,15 +42,25 @@ def audit(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def words(run: Run) -> str:
-    page = run.stage("report").read("report.html").decode()
+    return text_of(run.stage("report").read("report.html"))
+
+
+def text_of(content: bytes) -> str:
+    page = content.decode()
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", page[page.index("<main") :])).split())
 
 
 def test_the_periods_are_on_the_page_with_their_days(audit: Run) -> None:
     said, content = words(audit), gather(audit)
     until = valid_until(content.policy, content.measured_at.date())
-    assert f"Use of the tool after its latest bias audit 1 year no use after {until}" in said
-    assert "6 months until 2027-02-28; stays until 2027-03-31 latest use" in said
+    assert (
+        "Use of the tool after its latest bias audit 1 year not begun by this page, which is no signed audit"
+        in said
+    )
+    assert "no use after" not in said.lower() and "valid until" not in said.lower()
+    signed = text_of(report(audit, signature=signature()).artefacts["report.html"])
+    assert f"Use of the tool after its latest bias audit 1 year no use after {until}" in signed
+    assert "6 months until 2027-02-28; stays until 2127-03-31 latest use" in said
     assert "10 business days use from 2026-01-16; used from 2026-01-20" in said
     assert "sets a period not set no period" in said, "New York sets none on the audit's own data"
 
@@ -66,7 +79,7 @@ def test_without_facts_there_is_nothing_to_say(run: Run) -> None:
 
 def test_why_and_how_of_test_data_stand_with_the_data(audit: Run) -> None:
     said = words(audit)
-    assert "Why no historical data were used Nobody has applied so far." in said
+    assert "Why no historical data were used Few have applied so far." in said
     assert "How the test data were generated and obtained Written by the vendor from adverts." in said
 
 

@@ -222,6 +222,11 @@ def test_publishing_says_until_when_each_audit_is_valid(
     folder = tmp_path / "assigned"
     folder.mkdir()
     do(new_run(folder, str(store), audit="trial", groups={"provenance": "assigned"}), until="evidence")
+    later = next((store / "small").glob("20260112*/*"))
+    small, _ = publish(str(store)).validity
+    assert (small.audited, small.last_day) == (None, None), "the latest run is not signed yet"
+    assert "no audit to rely on: no independent auditor has signed it" in small.on(date(2026, 11, 22))
+    sign(Run.load(str(later)), tmp_path)
     small, _ = publish(str(store)).validity
     assert small.audited is not None and small.last_day is not None
     assert small.last_day == valid_until(load_policy("nyc_ll144"), small.audited)
@@ -241,7 +246,7 @@ def test_publishing_says_until_when_each_audit_is_valid(
         return capsys.readouterr().out.splitlines()[1:]
 
     valid = f"small: audit of {small.audited}, valid until {small.last_day}"
-    none = "trial: no bias audit, so there is nothing to rely on"
+    none = "trial: no audit to rely on: the demographics are assigned: an experiment is no audit of people"
     assert said(small.last_day) == [f"{valid} (5-301(a); 20-871(a)(1); FAQ II.4)", none]
     past, again = said(small.last_day + timedelta(days=1))
     assert past.startswith(f"WARNING {valid}, which is past on ") and past.endswith("audit again")

@@ -103,7 +103,6 @@ def earlier_audits(content: Content) -> Section:
         for audit in reversed(content.earlier)
     )
     columns = tuple(
-        Column(c, numeric=False)
-        for c in ("Date of the audit", "Window audited", "Version of the tool", "Status")
+        Column(c, numeric=False) for c in ("Computed", "Window audited", "Version of the tool", "Status")
     )
     return Section("earlier", "Earlier audits", (Table("Earlier audits, the latest first", columns, rows),))

@@ -168,11 +168,10 @@ def checklist(content: Content) -> Section | None:
     checks = field_checks(content)
     if not checks or content.is_experiment or content.is_refused:
         return None
-    said = {"met": "met", "missing": "not met", "not applicable": "not applicable"}
     rows = tuple(
         Row(
             # The status stands in one cell with the duty: by itself a duty reads as if it were met.
-            f"{check.id} {check.duty}: {said[check.status]}",
+            f"{check.id} {check.duty}: {'not met' if check.status == 'missing' else check.status}",
             (Cell(check.found, tone="flag" if check.status == "missing" else "plain"), Cell(check.cite)),
             "muted" if check.status == "not applicable" else "plain",
         )
@@ -182,8 +181,9 @@ def checklist(content: Content) -> Section | None:
         Column(c, numeric=False) for c in ("Duty, and whether it is met", "Where, or what", "Paragraph")
     )
     lead = (
-        f"What {content.policy.short_law} asks for, one by one. Duties of the employer are checked as far as the spec "
-        "states facts about them; what is not stated is not assumed."
+        f"What {content.policy.short_law} asks for, one by one. Met is what this run's own artefacts show. Stated, not "
+        "checked is what somebody wrote down, such as an address that nobody visited; whether it is so must be found "
+        "out elsewhere. What is not stated is not assumed."
     )
     return Section(
         "checklist",

@@ -36,6 +36,10 @@ def periods(content: Content) -> Section | None:
     lead = "How long things stay valid, posted or kept. Days follow from the dates in the spec; holidays are not known."
     if no_audit:
         lead += " This page is no bias audit and starts none of them; they bind whoever uses the tool."
+    elif not content.is_audit and policy.attestations:
+        lead += (
+            " An audit is one once an independent auditor has signed it, and this page is not signed by one."
+        )
     table = Table(f"Periods of {policy.short_law}", columns, rows)
     return Section("periods", "Until when", (Paragraph(text(lead)), table))
 
@@ -49,6 +53,10 @@ def _length(clock: Clock) -> str:
 def _ends(clock: Clock, content: Content) -> str:
     use = content.spec.use
     if clock.kind == "validity":
+        if content.policy.gate("validity") is None:
+            return _until("until", clock, content.measured_at.date())
+        if not content.is_audit:
+            return "not begun by this page, which is no signed audit"
         return _until("no use after", clock, content.measured_at.date())
     if clock.kind == "posting":
         if use.last_used is None:

@@ -1,0 +1,54 @@
+"""What the checks behind a pack's required fields look at, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from audit_lib.policies.audit_claim import why_no_audit
+from audit_lib.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from audit_lib.spec import AuditSpec
+
+Status = Literal["met", "stated, not checked", "missing", "not applicable"]
+"""``met``: found in the run's own artefacts. ``stated, not checked``: somebody wrote it into the spec, and nothing here
+can tell whether it is so."""
+Answer = tuple[Status, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a check looks at."""
+
+    policy: Policy
+    spec: AuditSpec
+    document: Mapping[str, Any]
+
+    @property
+    def tables(self) -> list[Mapping[str, Any]]:
+        """All rate tables of the audit."""
+        return list(self.document.get("metrics", {}).get("tables", ()))
+
+    @property
+    def pooled(self) -> list[Mapping[str, Any]]:
+        """Rate tables of the whole audit."""
+        return [table for table in self.tables if not table["stratum"]]
+
+    def day(self, name: str) -> date | None:
+        """Return the day of a time in the document."""
+        stated = self.document.get(name)
+        return datetime.fromisoformat(stated).date() if stated else None
+
+    @property
+    def no_audit(self) -> str | None:
+        """Why the law does not take this for an audit; None where it does."""
+        signature = self.document.get("signature")
+        return why_no_audit(
+            self.policy,
+            self.spec,
+            None if signature is None else signature["organisation"],
+            self.document.get("attested", ()),
+        )

@@ -1,0 +1,180 @@
+"""The checks of what a spec states and nothing in a run can show: addresses, dates, facts of use, explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Final
+
+from audit_lib.policies.case import Answer, Case, Status
+from audit_lib.policies.clocks import add, notice_ends
+from audit_lib.policies.gates import reliance
+from audit_lib.policies.parts import CheckName
+from audit_lib.policies.use_dates import UseDates
+
+STATED: Final[Status] = "stated, not checked"
+
+
+def stated(text: str, key: str) -> Answer:
+    """Answer with what the spec says under a key, or that it says nothing."""
+    return (STATED, text.strip()) if text.strip() else ("missing", f"write {key} in the spec")
+
+
+def _address(address: str, key: str) -> Answer:
+    status, found = stated(address, key)
+    return (status, f"said to be at {found}; nobody looked there" if status == STATED else found)
+
+
+def _data_source(case: Case) -> Answer:
+    sources = case.document.get("sample", {}).get("sources", ())
+    if not sources:
+        return "missing", "no file was read"
+    # A file's name alone tells the public nothing about whose data these are.
+    whose = case.spec.use.data
+    if whose is None:
+        return "missing", "say whose data these are: use.data (historical, pooled or test)"
+    return STATED, f"{whose} data: " + "; ".join(s["path"] for s in sources)
+
+
+def _data_explained(case: Case) -> Answer:
+    return stated(case.spec.source.reason, "source.reason")
+
+
+def _first_use(case: Case) -> Answer:
+    day = case.spec.report.distribution_date
+    if day is None and case.spec.use.months == 0:
+        return "not applicable", "the tool was never used (use.months: 0)"
+    return (STATED, day) if day else ("missing", "write report.distribution_date in the spec")
+
+
+def _exclusions(case: Case) -> Answer:
+    excluded = [row for table in case.pooled for row in table["rows"] if row["excluded"] is not None]
+    if not excluded:
+        return "not applicable", "no category is left out"
+    for row in excluded:
+        if not case.spec.use.exclusions.get(row["label"], "").strip():
+            return "missing", f"{row['label']} is left out without a justification; write use.exclusions"
+    return STATED, "; ".join(f"{row['label']}: {row['selected']} of {row['n']}" for row in excluded)
+
+
+def _test_data(case: Case) -> Answer:
+    use = case.spec.use
+    if use.data is None:
+        return "missing", "write use.data in the spec: historical, pooled or test"
+    if use.data != "test":
+        return "not applicable", f"the data are {use.data}"
+    told = use.test_data
+    if told is None or not (told.why.strip() and told.how.strip()):
+        return "missing", "write use.test_data.why and use.test_data.how in the spec"
+    return STATED, f"{told.why} {told.how}"
+
+
+def _summary(case: Case) -> Answer:
+    website = case.spec.use.website
+    return _address(website.summary if website else "", "use.website.summary")
+
+
+def _posted(case: Case) -> Answer:
+    use, clock = case.spec.use, case.policy.clock("posting")
+    day = case.day("measured_at")
+    used = UseDates(case.spec, day or date.min).used_days
+    if use.posted_until is None and use.last_used is None:
+        return ("not applicable", "the use has not ended (use.last_used is empty)")
+    if day is not None and use.posted_until is not None and date.fromisoformat(use.posted_until) < day:
+        return "missing", f"posted until {use.posted_until}, before the numbers were computed on {day}"
+    until = add(clock, max(used.values())) if used else None
+    if use.posted_until is None or (until and date.fromisoformat(use.posted_until) < until):
+        return "missing", f"keep it posted until {until} and write use.posted_until"
+    return STATED, f"posted until {use.posted_until}, asked until {until or 'a time after the latest use'}"
+
+
+def _rely(case: Case, data: str) -> Answer:
+    if case.spec.use.data is None:
+        return "missing", "write use.data in the spec: historical, pooled or test"
+    if case.spec.use.data != data:
+        return "not applicable", f"the data are {case.spec.use.data}"
+    found = next((one for one in reliance(case.policy, case.spec.use) if one.data == data), None)
+    if found is None:
+        return "not applicable", "no rule on whose data may be relied on"
+    return (STATED, found.reason) if found.allowed else ("missing", found.reason)
+
+
+def _demographics(case: Case) -> Answer:
+    provenance, rule = case.spec.groups.provenance, case.policy.provenance
+    if provenance in rule.experiment:
+        return "not applicable", "assigned: an experiment, and no bias audit"
+    return (STATED if provenance in rule.audit else "missing"), provenance.replace("_", "-")
+
+
+def _notice(case: Case) -> Answer:
+    notice = case.spec.use.notice
+    if notice is None:
+        return "missing", "write use.notice in the spec"
+    allowed = notice_ends(case.policy, date.fromisoformat(notice.given))
+    used = min(UseDates(case.spec, date.min).used_days.values(), default=None)
+    if used is not None and allowed is not None and used < allowed:
+        return (
+            "missing",
+            f"given {notice.given}, used from {used}; use may begin on {allowed}, later with holidays",
+        )
+    return STATED, f"given {notice.given}; use from {allowed}, later with holidays"
+
+
+def _alternative(case: Case) -> Answer:
+    notice = case.spec.use.notice
+    return stated(notice.alternative if notice else "", "use.notice.alternative")
+
+
+def _retention(case: Case) -> Answer:
+    website = case.spec.use.website
+    return _address(website.retention_policy if website else "", "use.website.retention_policy")
+
+
+def _requests(case: Case) -> Answer:
+    website = case.spec.use.website
+    return _address(website.requests if website else "", "use.website.requests")
+
+
+def _known(case: Case) -> Answer:
+    rows = case.document.get("metrics", {}).get("rows")
+    if not rows:
+        return "missing", "the metrics are not computed yet"
+    return (
+        STATED,
+        f"{case.spec.groups.provenance.replace('_', '-')}; {rows['unknown_group']} of {rows['total']} unknown",
+    )
+
+
+def _purpose(case: Case) -> Answer:
+    return stated(case.spec.report.tool, "report.tool")
+
+
+def _response(case: Case) -> Answer:
+    return stated(case.spec.use.response, "use.response")
+
+
+def _review(case: Case) -> Answer:
+    return stated(case.spec.use.human_review, "use.human_review")
+
+
+STATED_CHECKS: Final[Mapping[CheckName, Callable[[Case], Answer]]] = {
+    "data_source": _data_source,
+    "data_explained": _data_explained,
+    "first_use": _first_use,
+    "exclusions_justified": _exclusions,
+    "test_data_explained": _test_data,
+    "summary_posted": _summary,
+    "posted_long_enough": _posted,
+    "pooled_contributed": lambda case: _rely(case, "pooled"),
+    "test_data_allowed": lambda case: _rely(case, "test"),
+    "demographics_accepted": _demographics,
+    "notice_given": _notice,
+    "alternative_explained": _alternative,
+    "retention_published": _retention,
+    "requests_explained": _requests,
+    "demographics_known": _known,
+    "purpose_stated": _purpose,
+    "result_acted_on": _response,
+    "human_review_stated": _review,
+}
+"""Name in a pack -> the check."""
