@@ -13,7 +13,7 @@ import importlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
@@ -74,12 +74,15 @@ def open_run(
         If the spec is wrong.
     """
     spec = AuditSpec.load(spec_path)
-    check(spec)
+    _check_parts(spec)
     if sample_size is not None:
         spec = spec.override("sample", size=sample_size)
     if names_per_cell is not None:
         spec = spec.override("perturb", names_per_cell=names_per_cell)
-    return Run.open(spec, window, root, notify)
+    run = Run.open(spec, window, root, notify)
+    if not run.stage("plan").is_complete():  # what was planned goes on, whatever day it is
+        _check_dates(spec, None, window)
+    return run
 
 
 def load_run(
@@ -200,16 +203,38 @@ def _require(run: Run, name: str) -> None:
             raise IncompleteRunError(f"{folder.store.uri(folder.prefix)}: not complete; run this stage first")
 
 
-def check(spec: AuditSpec) -> None:
-    """Check what the spec's types cannot: that the parts it names exist and accept their options.
+def check(spec: AuditSpec, today: date | None = None) -> None:
+    """Check what the spec's types cannot: that the parts it names exist and accept their options, and its facts agree.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        The audit.
+    today : date, optional
+        First day that an audit of it can have; by default what it is now in UTC.
 
     Raises
     ------
     SpecError
-        If a part is not registered, an option is wrong, a column is not known, or a file cannot be read.
+        If a part is not registered, an option is wrong, a column is not known, a file cannot be read, or stated facts
+        of the tool's use contradict each other.
+    GateError
+        If the law of the policy does not let such an audit pass.
     LexiconError
         If a lexicon of the perturbation cannot be used.
     """
+    _check_parts(spec)
+    _check_dates(spec, today)
+
+
+def _check_dates(spec: AuditSpec, today: date | None, window: Window | None = None) -> None:
+    from audit_lib.policies import policy_of
+    from audit_lib.policies.use_dates import check_dates
+
+    check_dates(policy_of(spec), spec, today or datetime.now(UTC).date(), window)
+
+
+def _check_parts(spec: AuditSpec) -> None:
     from audit_lib.measure.categories import category_of
     from audit_lib.measure.requirements import check_metrics
     from audit_lib.perturb.check import check_perturb

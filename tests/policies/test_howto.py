@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from audit_lib.cli.main import main
 from audit_lib.errors import GateError
 from audit_lib.policies import policy_of
 from audit_lib.policies.gates import check_spec
+from audit_lib.policies.use_dates import check_dates
 from audit_lib.spec import AuditSpec
 from tests.archive.cases import applicants, new_run
 from tests.specs import BASE, REPOSITORY, write
@@ -25,6 +27,7 @@ def merged(block: dict[str, Any]) -> AuditSpec:
     content = dict(BASE)
     content["groups"] = BLOCKS[0]["groups"]
     content["report"] = BLOCKS[0]["report"]
+    content["use"] = BLOCKS[0]["use"]
     for key, value in block.items():
         content[key] = content[key] | value if isinstance(content.get(key), dict) else value
     return AuditSpec.load_text(yaml.safe_dump(content, sort_keys=False), Path("page.yaml"))
@@ -34,6 +37,7 @@ def merged(block: dict[str, Any]) -> AuditSpec:
 def test_every_block_is_accepted(block: dict[str, Any]) -> None:
     spec = merged(block)
     check_spec(policy_of(spec), spec)
+    check_dates(policy_of(spec), spec, date(2026, 11, 22))
 
 
 @pytest.mark.parametrize(
