@@ -22,10 +22,12 @@
     ├── BackendError              a model could not be loaded or asked
     │   ├── ModelNotFoundError    the model folder or file is not one
     │   └── StillWaitingError     a batch is under way: come back later
+    ├── PreflightError            something is missing that the audit needs; nothing was paid yet
     ├── ValidationFailedError     an expectation of severity "error" failed
     ├── UndefinedMetricError      a number does not exist for these inputs
     ├── IncompleteRunError        a stage was asked for before its inputs exist
-    └── EvidenceError             archived evidence does not verify
+    ├── EvidenceError             archived evidence does not verify
+    └── UncheckedError            evidence could not be checked, so that there is no verdict
 
 Messages say what went wrong, where (file, line, row, column, key) and what to do about it.
 They never hold a secret, nor text written by or about an applicant.
@@ -114,6 +116,20 @@ class StillWaitingError(BackendError):
     """A batch is under way at the provider; the same call later goes on from it."""
 
 
+class PreflightError(AuditError):
+    """Something is missing that the audit needs; nothing was asked of the model yet.
+
+    Attributes
+    ----------
+    may_pass : bool
+        Whether all of it may be there at another time.
+    """
+
+    def __init__(self, message: str, *, may_pass: bool = False) -> None:
+        super().__init__(message)
+        self.may_pass = may_pass
+
+
 class ValidationFailedError(AuditError):
     """An expectation of severity ``error`` failed."""
 
@@ -128,3 +144,7 @@ class IncompleteRunError(AuditError):
 
 class EvidenceError(AuditError):
     """Archived evidence does not verify."""
+
+
+class UncheckedError(AuditError):
+    """Evidence could not be checked, so that there is no verdict on it."""

@@ -137,12 +137,18 @@ class StageFolder:
         ------
         IncompleteRunError
             If the stage was not done.
+        EvidenceError
+            If what is there is no record.
         """
         if not self.is_complete():
             raise IncompleteRunError(
                 f"{self.store.uri(self.prefix)}: this stage is not complete; run it first"
             )
-        record: dict[str, Any] = json.loads(self.store.get(f"{self.prefix}/{SUCCESS}"))
+        record: dict[str, Any] = _json(self.store.get(key := f"{self.prefix}/{SUCCESS}"), self.store.uri(key))
+        if not (
+            isinstance(record, dict) and all(isinstance(record.get(k), dict) for k in ("artefacts", "counts"))
+        ):
+            raise EvidenceError(f"{self.store.uri(key)}: is not a stage's record")
         return record
 
     def counts(self) -> dict[str, int]:
@@ -170,7 +176,7 @@ class StageFolder:
 
     def read_json(self, name: str) -> Any:
         """Read a JSON artefact."""
-        return json.loads(self.read(name))
+        return _json(self.read(name), self.store.uri(f"{self.prefix}/{name}"))
 
     def read_table(self, name: str) -> pd.DataFrame:
         """Read a Parquet artefact."""
@@ -213,6 +219,13 @@ class StageFolder:
         # Two attempts at once: the one whose record is first stands, and both hold the same digests.
         self.store.put(f"{self.prefix}/{SUCCESS}", pretty_json(record))
         return self.success()
+
+
+def _json(content: bytes, where: str) -> Any:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise EvidenceError(f"{where}: is not JSON that can be read ({type(error).__name__})") from None
 
 
 def _silent(message: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "audit_lib"
 STAGES = ["plan", "sample", "perturb", "score", "validate", "measure", "report", "archive", "monitor"]
-ABOVE = {"check", "cli", "compare", "oscal", "pipeline", "signoff", "site", "starter"}
+ABOVE = {"check", "cli", "compare", "oscal", "pipeline", "preflight", "signoff", "site", "starter"}
 # Recomputing is what verification is: it calls the stages whose output it checks.
 VERIFIERS = {"archive/verify.py"}
 

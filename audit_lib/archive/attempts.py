@@ -13,23 +13,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from audit_lib.archive.files_check import digest_of
+from audit_lib.archive.files_check import STARTED, digest_of
 from audit_lib.archive.manifest import SEALED, complete_stages, software
-from audit_lib.canonical import canonical_json, pretty_json, strict_json
-from audit_lib.errors import AuditError, ConflictError, EvidenceError, StillWaitingError
+from audit_lib.archive.shapes import Entry, Instant, Sha256, Strict, Versions, read_shape
+from audit_lib.canonical import canonical_json, pretty_json
+from audit_lib.errors import AuditError, ConflictError, StillWaitingError
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput
 from audit_lib.score.credentials import is_secret_name, without_secrets
 from audit_lib.store import Store
 
 FOLDER: Final = "attempts"
-STARTED: Final = "_STARTED"
 RECORD: Final = "manifest.json"
 SCHEMA: Final = "audit-attempt/1"
 _LONGEST: Final = 2000
@@ -37,31 +37,9 @@ _FAULTS: Final = 20
 _NUMBERED: Final = re.compile(rf"{FOLDER}/([1-9][0-9]{{0,8}})/[^/]+")
 
 Outcome = Literal["failed", "stopped"]
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-def _instant(words: str) -> str:
-    if datetime.fromisoformat(words).tzinfo is None:
-        raise ValueError("has no UTC offset")
-    return words
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-Some = TypeVar("Some", bound=_Strict)
-
-
-class Entry(_Strict):
-    """A file of the run, with its digest."""
-
-    path: str
-    sha256: Sha256
-    bytes: Annotated[int, Field(ge=0)]
-
-
-class Fault(_Strict):
+class Fault(Strict):
     """What went wrong in a stage: the error's type, and its message without secrets."""
 
     stage: str
@@ -69,14 +47,14 @@ class Fault(_Strict):
     message: str
 
 
-class Started(_Strict):
+class Started(Strict):
     """``_STARTED``: who began the attempt, and when."""
 
     by: str
-    started_at: Annotated[str, AfterValidator(_instant)]
+    started_at: Instant
 
 
-class FailedAttempt(_Strict):
+class FailedAttempt(Strict):
     """``manifest.json`` of an attempt that did not end in sealed evidence."""
 
     schema_: Annotated[Literal["audit-attempt/1"], Field(alias="schema")]
@@ -90,7 +68,7 @@ class FailedAttempt(_Strict):
     stages: list[str]
     artefacts: list[Entry]
     earlier: list[Entry]
-    software: dict[str, str]
+    software: Versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,28 +228,12 @@ def number_of(path: str) -> int:
 
 def read_started(content: bytes, where: str) -> Started:
     """Read ``_STARTED``, or raise EvidenceError."""
-    return _read(Started, content, where, pretty_json)
+    return read_shape(Started, content, where, pretty_json)
 
 
 def read_failed(content: bytes, where: str) -> FailedAttempt:
     """Read the manifest of a failed attempt, or raise EvidenceError."""
-    return _read(FailedAttempt, content, where, canonical_json)
-
-
-def _read(kind: type[Some], content: bytes, where: str, written: Callable[[Any], bytes]) -> Some:
-    try:
-        document = strict_json(content)
-        if written(document) != content:
-            raise EvidenceError(
-                f"{where}: holds the same values in other bytes: it was not written by this library"
-            )
-        return kind.model_validate(document)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ascii(".".join(map(str, first["loc"])))  # a key may be anybody's words
-        raise EvidenceError(f"{where}: not a record of an attempt: {first['type']} at {place}") from None
-    except ValueError as error:
-        raise EvidenceError(f"{where}: not a record of an attempt ({error})") from None
+    return read_shape(FailedAttempt, content, where)
 
 
 def _attempt(store: Store, folder: str, number: int, names: Iterable[str]) -> Attempt:

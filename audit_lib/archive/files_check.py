@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 from audit_lib.archive.findings import Work
 from audit_lib.archive.manifest import MANIFEST, SCHEMA, SEALED, stage_of
-from audit_lib.canonical import canonical_json
+from audit_lib.archive.shapes import Manifest, StageRecord, is_time, odd_json, read_shape, record_bytes
+from audit_lib.errors import EvidenceError
 from audit_lib.run import SUCCESS
 from audit_lib.store import Store
 
 _UNSEALED: Final = ("evidence", "monitor")
+_ATTEMPTS: Final = "attempts"
+_COUNTS: Final = {
+    "evidence": {"artefacts", "bytes"},
+    "monitor": {"compared", "exceeding"},
+    "signoff": {"statements"},
+    "attempts": {"artefacts"},
+}
+"""Counts of the records that are not computed again."""
+STARTED: Final = "_STARTED"
+_TIMED: Final = (*SEALED, "evidence")
+"""Stages whose times are checked against each other (`check_order`)."""
 
 
 def digest_of(store: Store, path: str) -> tuple[str, int]:
@@ -34,20 +45,18 @@ def read_manifest(work: Work) -> dict[str, Any]:
         return {}
     content = work.store.get(path)
     try:
-        manifest = json.loads(content)
-        listed = [(entry["path"], entry["sha256"], entry["bytes"]) for entry in manifest["artefacts"]]
-        if manifest["schema"] != SCHEMA or canonical_json(manifest) != content:
-            work.find("manifest", path, f"is not canonical JSON of schema {SCHEMA}")
-    except (ValueError, KeyError, TypeError):
-        work.find("manifest", path, f"is not a manifest of schema {SCHEMA}")
+        manifest = read_shape(Manifest, content, MANIFEST).model_dump(by_alias=True, exclude_none=True)
+    except EvidenceError as error:
+        work.find("manifest", path, f"is not a manifest of schema {SCHEMA}: {error}")
         return {}
+    listed = [(entry["path"], entry["sha256"], entry["bytes"]) for entry in manifest["artefacts"]]
     names = [name for name, _, _ in listed]
     if names != sorted(set(names)):
         work.find("manifest", path, "lists an artefact twice, or not in order")
     for name, _, size in listed:
         if work.sizes.get(name, size) != size:
             work.find("manifest", path, f"says that {name} has {size} bytes; it has {work.sizes[name]}")
-    return dict(manifest)
+    return manifest
 
 
 def listed_in(manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -68,7 +77,7 @@ def check_files(work: Work, manifest: Mapping[str, Any]) -> None:
     stages = {stage_of(path) for path in listed}
     for path in work.digests:
         folder = path.split("/")[0]
-        if folder == "attempts":
+        if folder == _ATTEMPTS:
             continue
         if "/" not in path or folder not in (*SEALED, *_UNSEALED):
             work.notes.append(f"{path}: not part of the evidence; ignored")
@@ -78,25 +87,50 @@ def check_files(work: Work, manifest: Mapping[str, Any]) -> None:
             work.find("extra", path, "the manifest does not know this stage")
 
 
-def check_records(work: Work, manifest: Mapping[str, Any]) -> None:
-    """Each stage's ``_SUCCESS`` against the files, the manifest, and what else is in its folder."""
+def check_json(work: Work) -> None:
+    """Every JSON artefact must mean one thing only, in the bytes that this library writes."""
+    for path in work.digests:
+        ours = path.split("/")[0] in (*SEALED, "monitor") and "/inputs/" not in path
+        if ours and path.endswith(".json") and (odd := odd_json(work.store.get(path))):
+            work.find("record", path, odd)
+
+
+def check_records(work: Work, manifest: Mapping[str, Any], *, sealed: bool = True) -> None:
+    """Each stage's ``_SUCCESS`` against the files, the manifest, and what else is in its folder.
+
+    A record may say nothing more than it does, and in no other bytes: no digest protects it. Without `sealed` the
+    run has no evidence, and needs none.
+    """
     listed = listed_in(manifest)
     stages = {stage_of(path) for path in listed}
     stages |= {path.removesuffix(f"/{SUCCESS}") for path in work.digests if path.endswith(f"/{SUCCESS}")}
     if any(path.startswith("monitor/") for path in work.digests) and "monitor" not in stages:
         work.notes.append("monitor: was not finished; it is no part of the sealed evidence")
-    for stage in sorted(stages | {"evidence"}):
+    for stage in sorted(stages | ({"evidence"} if sealed else set())):
         path = f"{stage}/{SUCCESS}"
         if path not in work.digests:
             work.find("missing", path, "the stage has no record of what it wrote")
             continue
         try:
-            artefacts = json.loads(work.store.get(path))["artefacts"]
-            recorded = {f"{stage}/{name}": str(entry["sha256"]) for name, entry in artefacts.items()}
-        except (ValueError, KeyError, TypeError, AttributeError):
-            work.find("record", path, "is not a stage's record")
+            record = read_shape(StageRecord, work.store.get(path), SUCCESS, record_bytes)
+        except EvidenceError as error:
+            work.find("record", path, f"is not a stage's record: {error}")
             continue
-        present = {p: d for p, d in work.digests.items() if stage_of(p) == stage and p != path}
+        recorded = {f"{stage}/{name}": entry.sha256 for name, entry in record.artefacts.items()}
+        for name, entry in record.artefacts.items():
+            if work.sizes.get(f"{stage}/{name}", entry.bytes) != entry.bytes:
+                work.find("record", path, f"says that {name} has {entry.bytes} bytes")
+        counted = _COUNTS.get(stage.split("/")[0])
+        if counted is not None and not record.counts.keys() <= counted:
+            work.find(
+                "record", path, f"counts what is not counted there; it may count {', '.join(sorted(counted))}"
+            )
+        if stage == "evidence" and manifest and record.counts != _sealed(manifest):
+            work.find("record", path, "its counts are not those of the manifest")
+        if stage.split("/")[0] not in _TIMED and not is_time(record.started_at, record.finished_at):
+            work.find("record", path, "has no times, or ends before it begins")
+        started = f"{stage}/{STARTED}" if stage.split("/")[0] == _ATTEMPTS else ""
+        present = {p: d for p, d in work.digests.items() if stage_of(p) == stage and p not in (path, started)}
         for name in sorted(recorded.keys() | present.keys()):
             if name not in present:
                 if name not in listed:  # else it is reported already
@@ -106,3 +140,8 @@ def check_records(work: Work, manifest: Mapping[str, Any]) -> None:
                     work.find("extra", name, "the stage's record does not list it")
             elif recorded[name] != present[name]:
                 work.find("record", name, f"SHA-256 is {present[name]}, the stage recorded {recorded[name]}")
+
+
+def _sealed(manifest: Mapping[str, Any]) -> dict[str, int]:
+    entries = manifest["artefacts"]
+    return {"artefacts": len(entries), "bytes": sum(entry["bytes"] for entry in entries)}

@@ -35,6 +35,8 @@ class Verification:
         Where the run was read.
     audit, window, spec_digest, outcome : str
         What the manifest says it is; empty where there is no readable manifest.
+    failed : str
+        Where and why the last attempt failed, for a run that was never archived.
     manifest_sha256 : str
         Digest of the manifest itself: compare it with the one published elsewhere.
     files : int
@@ -56,6 +58,7 @@ class Verification:
     window: str = ""
     spec_digest: str = ""
     outcome: str = ""
+    failed: str = ""
     manifest_sha256: str = ""
     files: int = 0
     recomputed: tuple[str, ...] = ()
@@ -73,6 +76,8 @@ class Verification:
         """Return the result as text for a terminal."""
         number = len(self.findings)
         held = "VERIFIED, not signed" if self.signed and not self.keys else "VERIFIED"
+        if self.failed:
+            held = "VERIFIED evidence of a failed attempt"
         verdict = held if self.ok else f"NOT VERIFIED: {number} finding{'s' * (number != 1)}"
         lines = [
             f"{verdict}  {self.uri}",
@@ -81,6 +86,8 @@ class Verification:
             f"  {self.files} files hashed; computed again: {', '.join(self.recomputed) or 'nothing'}",
             f"  manifest SHA-256 {self.manifest_sha256 or '?'} (not signed: compare with the published one)",
         ]
+        if self.failed:
+            lines.append(f"  {_printable(self.failed)}")
         lines += [f"  finding: {finding}" for finding in self.findings]
         lines += [f"  {line}" for line in self.signed]
         lines += [f"  note: {_printable(note)}" for note in self.notes]

@@ -12,12 +12,15 @@ from audit_lib.archive.files_check import listed_in
 from audit_lib.archive.findings import Work
 from audit_lib.archive.manifest import stage_of
 from audit_lib.archive.records_check import (
+    SCORED,
     asked,
     check_counts,
     check_questions,
     sampled_counts,
+    sampled_too,
     scored_counts,
 )
+from audit_lib.archive.served_check import ATTESTED, check_model
 from audit_lib.canonical import sha256
 from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.run import Run, StageOutput
@@ -34,14 +37,22 @@ _RECOMPUTED: Final = {
 _NEEDS: Final = {"validation": "great_expectations"}  # an extra that a stranger may not have
 
 
-def recompute_stages(work: Work, run: Run, manifest: Mapping[str, Any], functions: Recompute | None) -> None:
+def recompute_stages(
+    work: Work,
+    run: Run,
+    manifest: Mapping[str, Any],
+    functions: Recompute | None,
+    notify: Callable[[str], None],
+    there: set[str],
+) -> None:
     """Compute the stages that are there again, and compare what comes out."""
-    present = {stage_of(path) for path in (*work.digests, *listed_in(manifest))}
+    present = there | {stage_of(path) for path in listed_in(manifest)}
     for stage in (name for name in (_RECOMPUTED if functions is None else functions) if name in present):
         library = _NEEDS.get(stage)
         if functions is None and library is not None and importlib.util.find_spec(library) is None:
             work.notes.append(f"{stage} was not computed again: {library} is not installed")
             continue
+        notify(f"verify: {stage} is computed again")
         try:
             function = functions[stage] if functions is not None else _resolve(_RECOMPUTED[stage])
             output = function(run)
@@ -55,7 +66,9 @@ def recompute_stages(work: Work, run: Run, manifest: Mapping[str, Any], function
             continue
         work.recomputed.append(stage)
         if functions is None:
-            check_counts(run, stage, output.counts, lambda path, detail: work.find("record", path, detail))
+            check_counts(
+                run, stage, output.counts, lambda path, detail: work.find("record", path, detail), _no_other
+            )
         _compare(work, stage, output, manifest)
 
 
@@ -68,13 +81,14 @@ def check_scores(work: Work, run: Run, shards: list[str], manifest: Mapping[str,
 
     stage = "scores"
     try:
-        check_counts(run, "sample", sampled_counts(run), find)
+        check_counts(run, "sample", sampled_counts(run), find, sampled_too(run))
         questions = asked(run)
         for stage in shards:
             scores = run.stage(stage).read_table("scores.parquet")
             made = scores_again(run, int(stage.split("/")[1]))
             answers = run.stage(stage).read_table("pairs.parquet") if "pairs.parquet" in made else None
-            check_counts(run, stage, scored_counts(scores, answers), find)
+            check_counts(run, stage, scored_counts(scores, answers), find, SCORED.__contains__)
+            check_model(run, stage, scores, answers, find)
             for name, content in made.items():
                 if work.digests.get(f"{stage}/{name}") != sha256(content):
                     _report_difference(work, f"{stage}/{name}", content)
@@ -95,6 +109,12 @@ def check_scores(work: Work, run: Run, shards: list[str], manifest: Mapping[str,
     else:
         if run.spec.model.backend == "recorded":
             work.recomputed.append("scores")
+        elif shards:
+            work.notes.append(ATTESTED)
+
+
+def _no_other(name: str) -> bool:
+    return False
 
 
 def _compare(work: Work, stage: str, output: StageOutput, manifest: Mapping[str, Any]) -> None:
@@ -112,7 +132,9 @@ def _compare(work: Work, stage: str, output: StageOutput, manifest: Mapping[str,
 def _report_difference(work: Work, path: str, recomputed: bytes) -> None:
     try:
         difference = compare(path, work.store.get(path), recomputed)
-    except (ValueError, OSError) as error:
+    except StoreUnreachableError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
         work.find("recomputation", path, f"cannot be read ({type(error).__name__})")
         return
     if difference is None:

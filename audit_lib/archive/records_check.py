@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from audit_lib.errors import AuditError
 from audit_lib.run import SUCCESS, Run
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Find = Callable[[str, str], None]  # path, detail
+
+SCORED: Final = ("from_ledger", "damaged_in_ledger", "unread_answers", "classified", "truncated")
+"""Counts of a shard that its artefacts do not hold."""
 
 
 def check_order(run: Run, stages: Iterable[str], find: Find) -> None:
@@ -45,7 +48,7 @@ def _time(run: Run, stage: str, name: str, find: Find) -> datetime | None:
         return None  # reported as missing
     try:
         time = datetime.fromisoformat(run.stage(stage).success()[name])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AuditError):
         find(path, f"has no time as {name}")
         return None
     if time.tzinfo is None:
@@ -54,13 +57,19 @@ def _time(run: Run, stage: str, name: str, find: Find) -> datetime | None:
     return time
 
 
-def check_counts(run: Run, stage: str, made: Mapping[str, int], find: Find) -> None:
-    """Compare a record's counts with those that were counted here; counts not known here are left alone."""
+def check_counts(
+    run: Run, stage: str, made: Mapping[str, int], find: Find, rest: Callable[[str], bool] | None = None
+) -> None:
+    """Compare a record's counts with those that were counted here.
+
+    `rest` says which others it may have; without it, others are left alone.
+    """
     try:
         said = run.stage(stage).counts()
     except (ValueError, KeyError, TypeError, AuditError):
         return  # the record is missing or none, which is reported already
-    if wrong := sorted(name for name, count in made.items() if said.get(name) != count):
+    other = () if rest is None else [name for name in said.keys() - made.keys() if not rest(name)]
+    if wrong := sorted([*other, *(name for name, count in made.items() if said.get(name) != count)]):
         find(f"{stage}/{SUCCESS}", f"its counts are not those of its artefacts: {', '.join(wrong)}")
 
 
@@ -71,6 +80,12 @@ def scored_counts(scores: pd.DataFrame, answers: pd.DataFrame | None = None) -> 
     """
     requests = len((scores if answers is None else answers)[["request_id", "repeat"]].drop_duplicates())
     return {"rows": len(scores), "requests": requests, **Counter(scores["status"].tolist())}
+
+
+def sampled_too(run: Run) -> Callable[[str], bool]:
+    """Return whether a count of the sample is one that its table does not show."""
+    names = {"rounds", *(f"unknown_{axis}" for axis in run.spec.groups.axes)}
+    return names.__contains__
 
 
 def sampled_counts(run: Run) -> dict[str, int]:

@@ -20,25 +20,36 @@ other (no stage ends before it begins, no score is asked for before the plan, no
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from audit_lib.archive.files_check import check_files, check_records, digest_of, listed_in, read_manifest
+from audit_lib.archive.attempts import FOLDER, RECORD, FailedAttempt
+from audit_lib.archive.attempts_check import check_attempts, check_failed_files, sealed_by
+from audit_lib.archive.files_check import (
+    check_files,
+    check_json,
+    check_records,
+    digest_of,
+    listed_in,
+    read_manifest,
+)
 from audit_lib.archive.findings import Finding, Verification, Work
 from audit_lib.archive.manifest import MANIFEST, SEALED, expected_stages, software, stage_of
 from audit_lib.archive.recompute import Recompute, check_scores, recompute_stages
 from audit_lib.archive.records_check import check_order
-from audit_lib.canonical import canonical_json, pretty_json, sha256
-from audit_lib.errors import AuditError, NotFoundError, StoreUnreachableError
+from audit_lib.archive.shapes import odd_json
+from audit_lib.canonical import canonical_json, sha256
+from audit_lib.errors import AuditError, NotFoundError, StoreError, StoreUnreachableError
+from audit_lib.progress import Progress, ignore
 from audit_lib.run import SUCCESS, Run
 from audit_lib.store import LocalStore, open_store
 
 __all__ = ["Finding", "Verification", "verify"]
 
 
-def verify(uri: str, *, recompute: Recompute | None = None) -> Verification:
+def verify(
+    uri: str, *, recompute: Recompute | None = None, notify: Callable[[str], None] = ignore
+) -> Verification:
     """Verify an archived run.
 
     Parameters
@@ -47,6 +58,8 @@ def verify(uri: str, *, recompute: Recompute | None = None) -> Verification:
         The run's URI, or a copy of its folder under any name (path, ``file://`` or ``s3://``).
     recompute : mapping of str to callable, optional
         Stage folder -> function that makes its artefacts again. Default: the stages of this library.
+    notify : callable, optional
+        Told how far it is.
 
     Returns
     -------
@@ -62,30 +75,19 @@ def verify(uri: str, *, recompute: Recompute | None = None) -> Verification:
     """
     store = open_store(uri.rstrip("/") or "/")
     paths = store.list("")
-    if f"evidence/{MANIFEST}" not in paths and f"plan/{SUCCESS}" not in paths:
+    if not any(path.split("/")[0] in (*SEALED, "evidence", FOLDER) for path in paths):
         raise NotFoundError(
             f"{uri}: no audit run here; expected plan/{SUCCESS} and evidence/{MANIFEST} in it"
         )
     work = Work(store)
-    for path in paths:
-        with suppress(NotFoundError):  # a link that leads nowhere: the file is missing
-            work.digests[path], work.sizes[path] = digest_of(store, path)
-    if isinstance(store, LocalStore):
-        work.notes += [f"a symbolic link, which may lead out of the run: {path}" for path in store.links()]
-    manifest = read_manifest(work)
-    check_files(work, manifest)
-    check_records(work, manifest)
-    run = _open(work, uri, manifest)
+    _hash_files(work, paths, notify)
+    manifest, failed = _manifest(work)
+    check_json(work)
+    run = _open(work, uri, manifest) if failed is None or f"plan/{SUCCESS}" in work.digests else None
     if run is not None:
-        _check_outcome(work, run, manifest)
-        shards = sorted({stage_of(path) for path in work.digests if path.startswith("scores/")})
-        timed = sorted(
-            {stage_of(path) for path in work.digests if path.split("/")[0] in (*SEALED, "evidence")}
-        )
-        check_order(run, timed, lambda path, detail: work.find("record", path, detail))
-        if recompute is None:
-            check_scores(work, run, shards, manifest)
-        recompute_stages(work, run, manifest, recompute)
+        _check_run(work, run, manifest, failed, recompute, notify)
+    elif failed is not None:
+        work.notes.append("there was no plan yet, so there is nothing to compute again")
     _note_software(work, manifest)
     return Verification(
         uri=uri,
@@ -93,12 +95,81 @@ def verify(uri: str, *, recompute: Recompute | None = None) -> Verification:
         window=str(manifest.get("window", "")),
         spec_digest=str(manifest.get("spec_digest", "")),
         outcome=str(manifest.get("outcome", "")),
-        manifest_sha256=work.digests.get(f"evidence/{MANIFEST}", ""),
+        failed="" if failed is None else _why(failed),
+        manifest_sha256=work.digests.get(_manifest_path(failed), ""),
         files=len(work.digests),
         recomputed=tuple(work.recomputed),
         findings=tuple(work.findings),
         notes=tuple(work.notes),
     )
+
+
+def _hash_files(work: Work, paths: Sequence[str], notify: Callable[[str], None]) -> None:
+    progress = Progress("verify: files hashed", len(paths), notify)
+    for path in paths:
+        try:
+            work.digests[path], work.sizes[path] = digest_of(work.store, path)
+        except StoreUnreachableError:
+            raise
+        except NotFoundError:
+            pass  # a link that leads nowhere, or a pipe: the file is missing
+        except StoreError:
+            work.find("missing", path, "cannot be read")
+        progress.one_more()
+    if isinstance(work.store, LocalStore):
+        work.notes += [
+            f"a symbolic link, which may lead out of the run: {path}" for path in work.store.links()
+        ]
+
+
+def _manifest(work: Work) -> tuple[dict[str, Any], FailedAttempt | None]:
+    """Return what the manifest says, or the record of the last attempt where that failed and nothing was archived."""
+    if f"evidence/{MANIFEST}" not in work.digests and f"evidence/{SUCCESS}" not in work.digests:
+        failed = check_attempts(work, {})
+        if failed is not None:
+            check_failed_files(work, failed)
+            manifest = sealed_by(failed)
+            check_records(work, manifest, sealed=False)
+            return manifest, failed
+        manifest = read_manifest(work)
+    else:
+        manifest = read_manifest(work)
+        check_attempts(work, manifest)
+    check_files(work, manifest)
+    check_records(work, manifest)
+    return manifest, None
+
+
+def _check_run(
+    work: Work,
+    run: Run,
+    manifest: Mapping[str, Any],
+    failed: FailedAttempt | None,
+    recompute: Recompute | None,
+    notify: Callable[[str], None],
+) -> None:
+    """Outcome, times, scores, and all that can be computed again."""
+    there = {stage_of(path) for path in work.digests}
+    if failed is None:
+        _check_outcome(work, run, manifest)
+    else:
+        there &= set(failed.stages)
+    shards = sorted(stage for stage in there if stage.startswith("scores/"))
+    timed = sorted(stage for stage in there if stage.split("/")[0] in (*SEALED, "evidence"))
+    check_order(run, timed, lambda path, detail: work.find("record", path, detail))
+    if recompute is None and (failed is None or shards):
+        notify(f"verify: scores of {len(shards)} shards against the questions")
+        check_scores(work, run, shards, manifest)
+    recompute_stages(work, run, manifest, recompute, notify, there)
+
+
+def _manifest_path(failed: FailedAttempt | None) -> str:
+    return f"evidence/{MANIFEST}" if failed is None else f"{FOLDER}/{failed.number}/{RECORD}"
+
+
+def _why(failed: FailedAttempt) -> str:
+    first = failed.faults[0]
+    return f"attempt {failed.number} {failed.outcome} in {first.stage}: {first.type}: {first.message}"
 
 
 def _open(work: Work, uri: str, manifest: Mapping[str, Any]) -> Run | None:
@@ -129,8 +200,8 @@ def _open(work: Work, uri: str, manifest: Mapping[str, Any]) -> Run | None:
         work.find(
             "design", "plan/spec.json", f"spec and inputs have the digest {digest}, not {run.key.spec_digest}"
         )
-    if pretty_json(json.loads(content)) != content:
-        work.find("design", "plan/spec.json", "was not written by this library")
+    if odd := odd_json(content):
+        work.find("design", "plan/spec.json", odd)
     if run.spec.audit != run.key.audit:
         work.find("design", "plan/plan.json", "names another audit than its spec")
     said = {"audit": run.key.audit, "window": run.key.window.label, "spec_digest": run.key.spec_digest}

@@ -6,7 +6,7 @@ import argparse
 from datetime import date
 from pathlib import Path
 
-from audit_lib.cli.common import Command, date_of
+from audit_lib.cli.common import Command, date_of, notify
 
 
 def add_commands(command: Command) -> None:
@@ -16,7 +16,8 @@ def add_commands(command: Command) -> None:
         _verify,
         "Verify archived evidence",
         "Hashes every artefact again, recomputes every published number from the archived scores, and checks who "
-        "signed. The first line is the verdict on all of it.",
+        "signed. The first line is the verdict on all of it. Exit code 1: it does not verify; 2: it could not be "
+        "checked.",
     )
     verify.add_argument("bundle", help="URI or folder of a run; a copy of the folder will do")
     verify.add_argument("--as-of", type=date_of, help="day of use, for which the audit must be recent enough")
@@ -45,11 +46,16 @@ def _verify(options: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
     from audit_lib.archive.findings import Finding
-    from audit_lib.errors import GateError
+    from audit_lib.errors import AuditError, GateError, UncheckedError
     from audit_lib.signoff import load_public_key, verify_signed
 
     trusted = [load_public_key(Path(path)) for path in options.trust]
-    verification = verify_signed(options.bundle, trusted, now=datetime.now(UTC))
+    try:
+        verification = verify_signed(options.bundle, trusted, now=datetime.now(UTC), notify=notify)
+    except AuditError as error:
+        raise UncheckedError(f"{options.bundle}: could not be checked: {error}") from None
+    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything: it is no verdict
+        raise UncheckedError(f"{options.bundle}: could not be checked ({type(error).__name__})") from None
     # Of what does not verify no age can be trusted.
     if options.as_of is not None and verification.ok:
         try:

@@ -22,9 +22,15 @@ def add_commands(command: Command) -> None:
     )
 
     check = command(
-        "validate", _validate, "Check a spec and the files it names; every fault is named with its key"
+        "validate",
+        _validate,
+        "Check a spec, the files it names, and what this machine lacks to run it",
+        "Every fault is named with its key: packages, the model, its endpoint and key, the inputs. Costs nothing.",
     )
     check.add_argument("spec", help="YAML file")
+    check.add_argument(
+        "--offline", action="store_true", help="do not ask the model's endpoint or a hub whether it is there"
+    )
 
     schema = command("schema", _schema, "Print the JSON Schema of a spec, for editors, or of report.json")
     which = schema.add_mutually_exclusive_group()
@@ -53,6 +59,11 @@ def add_commands(command: Command) -> None:
     )
     run.add_argument("--names-per-cell", type=positive, help="names of each group a prompt is shown under")
     run.add_argument("--dry-run", action="store_true", help="plan, sample and make variants; ask no model")
+    run.add_argument(
+        "--offline",
+        action="store_true",
+        help="begin without asking the model's endpoint or a hub whether it is there",
+    )
 
     plan = command(
         "plan",
@@ -94,10 +105,12 @@ def _init(options: argparse.Namespace) -> int:
 
 
 def _validate(options: argparse.Namespace) -> int:
+    from audit_lib.preflight import require_ready
     from audit_lib.spec import AuditSpec
 
     spec = AuditSpec.load(options.spec)
     pipeline.check(spec)
+    require_ready(spec, offline=options.offline)
     print(
         f"{options.spec}: valid. {spec.title}; {len(spec.groups.cells())} groups; digest {spec.digest()[:16]}"
     )
@@ -124,16 +137,20 @@ def _schema(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     from audit_lib.archive.failures import seal_refusal, unopened_run
+    from audit_lib.preflight import require_ready
     from audit_lib.run import Window
+    from audit_lib.spec import AuditSpec
 
     window = Window.parse(*options.window)
     changed = {"sample_size": options.sample_size, "names_per_cell": options.names_per_cell}
+    spec = AuditSpec.load(options.spec)
     try:
+        require_ready(spec, options.store, offline=options.offline or options.dry_run)
         run = pipeline.open_run(options.spec, window, options.store, **changed, notify=notify)
     except AuditError as error:
         unopened = unopened_run(options.spec, window, options.store, **changed, notify=notify)
         if unopened is not None and not options.dry_run:
-            seal_refusal(unopened, "plan", error, pipeline.COMMAND)
+            seal_refusal(unopened, "preflight", error, pipeline.COMMAND)
         raise
     notify(f"run {run.uri}")
     try:
@@ -149,6 +166,7 @@ def _run(options: argparse.Namespace) -> int:
 def _plan(options: argparse.Namespace) -> int:
     import tempfile
 
+    from audit_lib.preflight import preflight
     from audit_lib.run import Window
     from audit_lib.score import estimate
 
@@ -166,6 +184,8 @@ def _plan(options: argparse.Namespace) -> int:
         print(f"audit      {spec.title}; {len(spec.groups.cells())} groups; {spec.score.shards} shards")
         print(f"model      {spec.model.name} ({spec.model.backend})")
         print("\n".join(estimate(run).lines()))
+        for fault in preflight(spec, offline=True):
+            print(f"NOT READY  {fault.what}")
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -11,6 +11,7 @@ from audit_lib.archive.findings import Finding, Verification
 from audit_lib.archive.recompute import Recompute
 from audit_lib.archive.verify import verify
 from audit_lib.errors import AuditError, StoreUnreachableError
+from audit_lib.progress import ignore
 from audit_lib.report.html import readable
 from audit_lib.run import Run
 from audit_lib.signoff.checks import check_answered, check_chain, check_subject
@@ -71,6 +72,7 @@ def verify_signed(
     recompute: Recompute | None = None,
     allow_unsigned: bool = False,
     now: datetime | None = None,
+    notify: Callable[[str], None] = ignore,
 ) -> Verification:
     """Verify a run and its sign-offs: one verdict on both.
 
@@ -86,6 +88,8 @@ def verify_signed(
         Whether a run that nobody signed is no finding even so.
     now : datetime, optional
         As `verify_sign_offs` takes it.
+    notify : callable, optional
+        Told how far it is.
 
     Raises
     ------
@@ -94,7 +98,9 @@ def verify_signed(
     StoreError
         If the store cannot be read.
     """
-    evidence = verify(uri, recompute=recompute)
+    evidence = verify(uri, recompute=recompute, notify=notify)
+    if evidence.failed:
+        return evidence
     try:
         run = Run.from_bundle(uri.rstrip("/") or "/")
     except StoreUnreachableError:

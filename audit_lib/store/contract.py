@@ -24,6 +24,9 @@ class Store(Protocol):
     def replace(self, key: str, content: bytes) -> None:
         """Write `content` over whatever is there. For the published site and pointers, never evidence."""
 
+    def delete(self, key: str) -> None:
+        """Take away what is at `key`, if anything is. For probes only, never evidence."""
+
     def get(self, key: str) -> bytes:
         """Return the content of a key, or raise NotFoundError."""
 

@@ -69,6 +69,16 @@ class LocalStore:
         with self._written(path, content) as temporary:
             os.replace(temporary, path)
 
+    def delete(self, key: str) -> None:
+        """Take away the file at `key`, if there is one, and its folder if that is empty then."""
+        path = self._path(key)
+        try:
+            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                path.parent.rmdir()
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be removed ({error.strerror})") from None
+
     def get(self, key: str) -> bytes:
         """Return the content of a key, or raise NotFoundError."""
         with self.open(key) as stream:
@@ -78,6 +88,8 @@ class LocalStore:
         """Return the content of a key as a stream, or raise NotFoundError."""
         path = self._path(key)
         try:
+            if not path.is_file():  # a pipe would wait for ever
+                raise FileNotFoundError
             return path.open("rb")
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             raise NotFoundError(f"{path}: there is no such file") from None

@@ -81,6 +81,10 @@ class S3Store:
         if status != 200:
             raise StoreError(f"{self.uri(key)}: refused an unconditional write (HTTP {status})")
 
+    def delete(self, key: str) -> None:
+        """Take away the object at `key`; where versions are kept or locked, they stay."""
+        self._call(lambda s3: s3.delete_object(Bucket=self.bucket, Key=self._key(key)), key)
+
     def get(self, key: str) -> bytes:
         """Return the content of a key, or raise NotFoundError."""
         with self.open(key) as stream:

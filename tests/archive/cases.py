@@ -95,4 +95,5 @@ def reseal(folder: Path) -> None:
     record = json.loads(record_path.read_bytes())
     content = manifest_path.read_bytes()
     record["artefacts"] = {"manifest.json": {"sha256": sha256(content), "bytes": len(content)}}
+    record["counts"] = {"artefacts": len(artefacts), "bytes": sum(entry["bytes"] for entry in artefacts)}
     record_path.write_bytes(pretty_json(record))

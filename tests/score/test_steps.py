@@ -8,7 +8,7 @@ import pytest
 
 from audit_lib import pipeline
 from audit_lib.archive.verify import verify
-from audit_lib.canonical import sha256
+from audit_lib.canonical import pretty_json, sha256
 from audit_lib.errors import BackendError, SpecError
 from audit_lib.perturb.template import REPLY
 from audit_lib.records import SCORE_SCHEMA, to_parquet
@@ -256,7 +256,7 @@ def test_a_score_that_does_not_follow_from_its_answer_is_found(tmp_path, task, p
     path = tmp_path / "store" / folder.prefix
     record = json.loads((path / "_SUCCESS").read_text())
     record["artefacts"]["scores.parquet"] = {"sha256": sha256(forged), "bytes": len(forged)}
-    (path / "_SUCCESS").write_text(json.dumps(record))
+    (path / "_SUCCESS").write_bytes(pretty_json(record))
     (path / "scores.parquet").write_bytes(forged)
     up_to(run, "evidence")
     findings = [str(finding) for finding in verify(run.uri).findings]

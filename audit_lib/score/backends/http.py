@@ -206,10 +206,9 @@ class Http:
             If a secret is missing or refused, the endpoint is not there, nothing answers, or a limit is reached.
         """
         options, limiter = self.options, self._allotment.limiter or Limiter(self.options)
-        in_headers = NAMED.findall("".join(options.headers.values()))
-        places = dict.fromkeys(_names(options.body), "body") | dict.fromkeys(in_headers, "headers")
         named = {
-            name: read_variable(name, f"model.options.{where}", spaces=True) for name, where in places.items()
+            name: read_variable(name, f"model.options.{where}", spaces=True)
+            for name, where in secret_names(options).items()
         }
         self._named, secrets = named, list(named.values())
         headers = {
@@ -348,6 +347,12 @@ class _Asker:
     def estimate(self, request: Request) -> tuple[int, Usage]:
         """Return the calls and the tokens that a request takes."""
         return self._tool.estimate(request)
+
+
+def secret_names(options: HttpOptions) -> dict[str, str]:
+    """Return the environment variables that the options name, and where: in the body or in the headers."""
+    in_headers = NAMED.findall("".join(options.headers.values()))
+    return dict.fromkeys(_names(options.body), "body") | dict.fromkeys(in_headers, "headers")
 
 
 def _names(content: Any) -> list[str]:

@@ -1,0 +1,230 @@
+"""What an audit needs is looked for before the first request is paid for, and every fault is told at once.
+
+Packages, the model, the endpoint and its key, the inputs, and a store that can be written: each lack of one would
+otherwise stop the run at the stage that meets it first, after the scoring was paid.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from audit_lib import pipeline
+from audit_lib.errors import AuditError, BackendError, PreflightError, StoreError, StoreUnreachableError
+from audit_lib.score.backends import backend, parse_options
+from audit_lib.score.backends.http import HttpOptions, secret_names
+from audit_lib.score.chat import ChatOptions
+from audit_lib.score.credentials import read_variable, without_secrets
+from audit_lib.spec import AuditSpec
+from audit_lib.store import open_store, open_uri
+
+PROBE: Final = "preflight"
+_ANSWER_S: Final = 15.0
+_LOCAL: Final = ("transformers", "embedding")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is missing and what to do about it; whether it may pass by itself."""
+
+    what: str
+    may_pass: bool = False
+
+
+def preflight(spec: AuditSpec, root: str | None = None, *, offline: bool = False) -> list[Fault]:
+    """Return what stands in the way of an audit on this machine; empty if it can begin.
+
+    Parameters
+    ----------
+    spec : AuditSpec
+        As loaded.
+    root : str, optional
+        The store of the run; without it none is looked at.
+    offline : bool
+        Whether to ask no model's endpoint and no model hub.
+    """
+    checks: list[Callable[[], Iterator[Fault]]] = [
+        lambda: _spec(spec),
+        lambda: _packages(spec, root),
+        lambda: _key(spec),
+        lambda: _model(spec, offline),
+        lambda: _inputs(spec),
+    ]
+    if root is not None:
+        checks.append(lambda: _store(root))
+    found: dict[str, Fault] = {}
+    for check in checks:
+        try:
+            for fault in check():
+                found.setdefault(fault.what, fault)
+        except AuditError as error:
+            found.setdefault(str(error), Fault(str(error), isinstance(error, StoreUnreachableError)))
+    return list(found.values())
+
+
+def require_ready(spec: AuditSpec, root: str | None = None, *, offline: bool = False) -> None:
+    """Raise PreflightError with all faults that `preflight` finds."""
+    if faults := preflight(spec, root, offline=offline):
+        lines = "\n".join(f"  {number}. {fault.what}" for number, fault in enumerate(faults, start=1))
+        raise PreflightError(
+            f"{spec.audit}: not ready, and nothing was asked of the model yet:\n{lines}",
+            may_pass=all(fault.may_pass for fault in faults),
+        )
+
+
+def _spec(spec: AuditSpec) -> Iterator[Fault]:
+    pipeline.check(spec)
+    yield from ()
+
+
+def _packages(spec: AuditSpec, root: str | None) -> Iterator[Fault]:
+    """Import what later stages import in this process; torch is only looked for, it belongs in its own."""
+    uris = [*spec.source.paths, root or ""] + ([spec.demographics.path] if spec.demographics else [])
+    needed = {"great_expectations": ("the stage validation", "gx")}
+    if any(uri.startswith("s3://") for uri in uris):
+        needed["boto3"] = ("s3://", "s3")
+    if spec.model.backend in ("openai", "openai_batch"):
+        needed["openai"] = (f"model.backend {spec.model.backend}", "openai")
+    os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
+    for module, (what, extra) in needed.items():
+        try:
+            importlib.import_module(module)
+        except ModuleNotFoundError:
+            yield Fault(f"{what} needs the package {module}: pip install 'audit-lib[{extra}]'")
+        except Exception as error:  # noqa: BLE001 - a broken package may raise anything
+            yield Fault(
+                f"{what} needs the package {module}, and it cannot be imported ({type(error).__name__}): "
+                f"install it again: pip install --force-reinstall 'audit-lib[{extra}]'"
+            )
+    if spec.model.backend in _LOCAL:
+        for module in ("torch", "transformers"):
+            if importlib.util.find_spec(module) is None:
+                yield Fault(
+                    f"model.backend {spec.model.backend} needs the package {module}: install torch, then "
+                    "pip install 'audit-lib[local]'"
+                )
+
+
+def _key(spec: AuditSpec) -> Iterator[Fault]:
+    options = parse_options(backend.get(spec.model.backend).Options, spec.model)
+    wanted: list[tuple[str, str, bool]] = []
+    if isinstance(options, ChatOptions):
+        wanted = [(options.api_key_env, "model.options.api_key_env", False)]
+    elif isinstance(options, HttpOptions):
+        wanted = [(name, f"model.options.{where}", True) for name, where in secret_names(options).items()]
+    for name, where, spaces in wanted:
+        try:
+            read_variable(name, where, spaces=spaces)
+        except BackendError as error:
+            yield Fault(str(error))
+
+
+def _model(spec: AuditSpec, offline: bool) -> Iterator[Fault]:
+    """The model's folder, package or place on a hub; or an endpoint that answers."""
+    kind = backend.get(spec.model.backend)
+    kind.check(spec.model)
+    if spec.model.backend in _LOCAL:
+        yield from _weights(spec, offline)
+        return
+    options = parse_options(kind.Options, spec.model)
+    if offline or not isinstance(options, (ChatOptions, HttpOptions)):
+        return
+    if isinstance(options, ChatOptions):
+        key = os.environ.get(options.api_key_env, "")
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        yield from _answers("GET", f"{options.base_url}/models", "model.options.base_url", headers)
+    else:
+        yield from _answers("OPTIONS", options.url, "model.options.url", {})
+
+
+def _answers(verb: str, url: str, where: str, headers: dict[str, str]) -> Iterator[Fault]:
+    """Ask an endpoint what costs nothing: any answer will do but a refused key or a broken server."""
+    import httpx2
+
+    try:
+        status = httpx2.request(
+            verb, url, headers=headers, timeout=_ANSWER_S, follow_redirects=False
+        ).status_code
+    except Exception as error:  # noqa: BLE001 - a wrong proxy or certificate raises anything; none holds a secret's name
+        said = without_secrets(str(error), headers.values())[:200]
+        yield Fault(
+            f"{where}: {url} does not answer ({type(error).__name__}: {said}); check the address",
+            may_pass=True,
+        )
+        return
+    if status in (401, 403) and headers:
+        yield Fault(
+            f"{where}: {url} refuses the key (HTTP {status}); look at the variable that api_key_env names"
+        )
+    elif status >= 500:
+        yield Fault(f"{where}: {url} answers HTTP {status}; try again later", may_pass=True)
+
+
+def _weights(spec: AuditSpec, offline: bool) -> Iterator[Fault]:
+    from audit_lib.score.local.weights import PACKAGED
+
+    name, folder = spec.model.name, Path(spec.model.name).expanduser()
+    if folder.is_dir():
+        try:
+            config = json.loads((folder / "config.json").read_bytes())
+            if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
+                yield Fault(f"model.name: {folder}/config.json names no model_type; it is no model's folder")
+        except (OSError, ValueError, RecursionError) as error:
+            yield Fault(f"model.name: {folder}/config.json cannot be read ({type(error).__name__})")
+    elif name not in PACKAGED and name.count("/") == 1 and not offline:
+        yield from _on_hub(name, spec.model.revision)
+
+
+def _on_hub(name: str, revision: str | None) -> Iterator[Fault]:
+    try:
+        from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
+    except ImportError:
+        return  # transformers brings it, and its lack is told
+    if isinstance(try_to_load_from_cache(name, "config.json", revision=revision), str):
+        return
+    try:
+        get_hf_file_metadata(hf_hub_url(name, "config.json", revision=revision), timeout=_ANSWER_S)
+    except Exception as error:  # noqa: BLE001 - refused, not there, or no network
+        yield Fault(
+            f"model.name: {name} is not in the cache, and the hub does not give it ({type(error).__name__}); download "
+            "it first, or name a folder",
+            may_pass=True,
+        )
+
+
+def _inputs(spec: AuditSpec) -> Iterator[Fault]:
+    named = [("source.paths", path) for path in spec.source.paths]
+    if spec.demographics is not None:
+        named.append(("demographics.path", spec.demographics.path))
+    for key, reference in named:
+        try:
+            with open_uri(spec.path(reference)) as stream:
+                stream.read(1)
+        except AuditError as error:
+            yield Fault(
+                f"{key}: {reference} cannot be read: {error}", isinstance(error, StoreUnreachableError)
+            )
+        except OSError as error:
+            yield Fault(f"{key}: {reference} cannot be read ({error.strerror})")
+
+
+def _store(root: str) -> Iterator[Fault]:
+    """Write, read and take away a probe."""
+    store, content = open_store(root), secrets.token_bytes(16)
+    key = f"{PROBE}/{secrets.token_hex(8)}"
+    if not store.put(key, content) or store.get(key) != content:
+        yield Fault(
+            f"{root}: the store does not give back what was written; check it before anything is archived"
+        )
+    if store.put(key, b"another"):
+        yield Fault(f"{root}: the store writes over what is there, so no evidence in it would be write-once")
+    with contextlib.suppress(StoreError):  # one that keeps whatever was written is what evidence wants
+        store.delete(key)
