@@ -5,6 +5,12 @@ FROM python:3.11-slim-bookworm
 ARG TORCH_INDEX=""
 ENV PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 UV_COMPILE_BYTECODE=1 UV_NO_CACHE=1 UV_SYSTEM_PYTHON=1
 
+# What WeasyPrint draws PDF reports with, and a font.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends \
+        libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core \
+    && rm -rf /var/lib/apt/lists/*
+
 WORKDIR /opt/audit
 COPY requirements.lock constraints.txt ./
 RUN pip install uv==0.13.8 \
@@ -19,8 +25,8 @@ COPY dags ./dags
 
 # The volumes of the compose file take over the owner of the folders that they cover.
 RUN useradd --uid 50000 --create-home airflow \
-    && mkdir -p /opt/airflow/logs /opt/airflow/auth /opt/audit/store \
-    && chown -R airflow /opt/airflow /opt/audit/store
+    && mkdir -p /opt/airflow/logs /opt/airflow/auth /opt/audit/keys /opt/audit/models /opt/audit/store \
+    && chown -R airflow /opt/airflow /opt/audit/keys /opt/audit/models /opt/audit/store
 USER airflow
 ENV AIRFLOW_HOME=/opt/airflow AIRFLOW__CORE__DAGS_FOLDER=/opt/audit/dags
 CMD ["airflow", "version"]

@@ -64,7 +64,8 @@ def preflight(spec: AuditSpec, root: str | None = None, *, offline: bool = False
     for check in checks:
         try:
             for fault in check():
-                found.setdefault(fault.what, fault)
+                if not any(_subject(what) == _subject(fault.what) for what in found):
+                    found[fault.what] = fault
         except AuditError as error:
             found.setdefault(str(error), Fault(str(error), isinstance(error, StoreUnreachableError)))
     return list(found.values())
@@ -80,18 +81,24 @@ def require_ready(spec: AuditSpec, root: str | None = None, *, offline: bool = F
         )
 
 
+def _subject(what: str) -> str:
+    """Return the key and file that a fault is about, so that nothing is told twice; else all of it."""
+    key, _, rest = what.partition(": ")
+    return f"{key}: {rest.split(' ')[0]}" if key in ("source.paths", "demographics.path") else what
+
+
 def _spec(spec: AuditSpec) -> Iterator[Fault]:
     pipeline.check(spec)
     yield from ()
 
 
 def _packages(spec: AuditSpec, root: str | None) -> Iterator[Fault]:
-    """Import what later stages import in this process; torch is only looked for, it belongs in its own."""
+    """Import what later stages import in this process; each backend looks for its own, torch is for another one."""
     uris = [*spec.source.paths, root or ""] + ([spec.demographics.path] if spec.demographics else [])
     needed = {"great_expectations": ("the stage validation", "gx")}
     if any(uri.startswith("s3://") for uri in uris):
         needed["boto3"] = ("s3://", "s3")
-    if spec.model.backend in ("openai", "openai_batch"):
+    if spec.model.backend in ("openai", "openai_batch") and importlib.util.find_spec("openai") is not None:
         needed["openai"] = (f"model.backend {spec.model.backend}", "openai")
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     for module, (what, extra) in needed.items():
@@ -104,13 +111,6 @@ def _packages(spec: AuditSpec, root: str | None) -> Iterator[Fault]:
                 f"{what} needs the package {module}, and it cannot be imported ({type(error).__name__}): "
                 f"install it again: pip install --force-reinstall 'audit-lib[{extra}]'"
             )
-    if spec.model.backend in _LOCAL:
-        for module in ("torch", "transformers"):
-            if importlib.util.find_spec(module) is None:
-                yield Fault(
-                    f"model.backend {spec.model.backend} needs the package {module}: install torch, then "
-                    "pip install 'audit-lib[local]'"
-                )
 
 
 def _key(spec: AuditSpec) -> Iterator[Fault]:

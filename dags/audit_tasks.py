@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import Asset, Connection
+from airflow.sdk import Asset, Connection, get_current_context
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from audit_lib.errors import (
@@ -24,14 +24,18 @@ from audit_lib.errors import (
     ConflictError,
     ModelNotFoundError,
     NotFoundError,
+    PreflightError,
     SpecError,
     StoreError,
 )
+from audit_lib.registry import did_you_mean
 from audit_lib.spec import AuditSpec
 
 HOME = Path(__file__).resolve().parents[1]
 MAX_MAPPED = 64
 XCOM_LIMIT_BYTES = 4096
+FAULT = "fault"
+"""XCom key under which a task leaves what went wrong."""
 
 
 def specs_folder() -> Path:
@@ -136,9 +140,38 @@ def small(value: Any) -> Any:
     return value
 
 
+def refuse_unknown_conf() -> None:
+    """Fail where whoever triggered the run gave a key that this DAG does not have: Airflow itself takes any.
+
+    Raises
+    ------
+    AirflowFailException
+        With the nearest key that there is.
+    """
+    context = get_current_context()
+    known = sorted(context["dag"].params)
+    for key in sorted((context["dag_run"].conf or {}).keys() - known):
+        raise AirflowFailException(
+            f"{key!a} is not a parameter of {context['dag'].dag_id}{did_you_mean(key, known)}; "
+            f"it has {', '.join(known) or 'none'}"
+        )
+
+
+def keep_fault(stage: str, error: BaseException) -> None:
+    """Leave what went wrong where `archive` finds it: it seals the attempt when all tasks are through."""
+    from audit_lib.archive.attempts import fault_of
+
+    with contextlib.suppress(Exception):  # outside of a task there is nobody to tell
+        task = get_current_context()["ti"]
+        task.xcom_push(FAULT, fault_of(stage or task.task_id, error).model_dump())
+
+
 @contextlib.contextmanager
-def in_task() -> Iterator[None]:
-    """Run a task's body: with the store's credentials, telling what went wrong, retried only where that can help."""
+def in_task(stage: str = "") -> Iterator[None]:
+    """Run a task's body: with the store's credentials, telling what went wrong, retried only where that can help.
+
+    `stage` is what a fault is sealed under; the task's id if it is left out.
+    """
     with contextlib.ExitStack() as stack:
         if connection_id := os.environ.get("AUDIT_STORE_CONN_ID"):
             stack.enter_context(_environment(s3_environment(Connection.get(connection_id))))
@@ -149,20 +182,25 @@ def in_task() -> Iterator[None]:
             raise
         except AirflowFailException as error:
             tell(f"error: {error}")
+            keep_fault(stage, AuditError(str(error)))
             raise
         except AuditError as error:
             tell(f"error: {error}")
+            keep_fault(stage, error)
             if may_pass(error):
                 raise
             # The message says all that helps; the traceback would hide it.
             raise AirflowFailException(str(error)) from None
-        except Exception:
+        except Exception as error:
             tell(traceback.format_exc())  # a terminal that hides Airflow's own log shows it too
+            keep_fault(stage, error)
             raise
 
 
 def may_pass(error: AuditError) -> bool:
     """Return whether the same task may succeed later: a server that did not answer, and no other fault."""
+    if isinstance(error, PreflightError):
+        return error.may_pass
     if isinstance(error, (ConflictError, NotFoundError, ModelNotFoundError)):
         return False
     return isinstance(error, (StoreError, BackendError))

@@ -2,7 +2,8 @@
 
 ::
 
-    plan -> sample -> perturb -> shards -> score[shard]* -> validate -> measure -> report -> archive -> completed
+    preflight -> plan -> sample -> perturb -> shards -> score[shard]* -> validate -> measure -> report -> archive
+        -> completed
 
 A task calls one stage of audit_lib.pipeline and passes on the run's URI and a few counts; everything
 else goes through the store. Complete stages are skipped, so any task can be cleared and run again.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import os
 import re
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 from airflow.providers.standard.operators.empty import EmptyOperator
@@ -31,8 +33,19 @@ from airflow.sdk import (
     task,
 )
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
-from audit_tasks import archived_asset, in_task, load_specs, named_in, small, store_root, tell, window_of
+from audit_tasks import (
+    archived_asset,
+    in_task,
+    load_specs,
+    named_in,
+    refuse_unknown_conf,
+    small,
+    store_root,
+    tell,
+    window_of,
+)
 from catch_up import CatchUp
+from failed_attempts import by_whom, seal_failed_attempt
 
 from audit_lib.spec import RESERVED, AuditSpec, Schedule
 
@@ -49,8 +62,22 @@ RETRIES = {
 
 
 @task
+def preflight(spec_path: str) -> None:
+    """Look for all that the audit needs before anything is paid for, and name every fault at once."""
+    from audit_lib.preflight import require_ready
+
+    with in_task():
+        refuse_unknown_conf()
+        dry = bool(get_current_context()["params"].get("dry_run"))
+        require_ready(
+            AuditSpec.load(spec_path), store_root(), offline=dry or bool(os.environ.get("AUDIT_OFFLINE"))
+        )
+
+
+@task
 def plan(spec_path: str) -> str:
     """Write the signed-off design of the run before any scoring; return the run's URI."""
+    from audit_lib.archive.attempts import start
     from audit_lib.pipeline import open_run, run_stage
     from audit_lib.run import Window
 
@@ -65,6 +92,8 @@ def plan(spec_path: str) -> str:
             names_per_cell=params.get("names_per_cell"),
             notify=tell,
         )
+        if not params.get("dry_run") and not run.stage("evidence").is_complete():
+            start(run, by_whom(context), goes_on=True)
         run_stage(run, "plan")
         return small(run.uri)
 
@@ -74,7 +103,7 @@ def stage(run: str, spec_path: str, name: str) -> dict[str, int]:
     """Do one stage; return its counts."""
     from audit_lib.pipeline import load_run, run_stage
 
-    with in_task():
+    with in_task(name):
         return small(run_stage(load_run(run, spec_path=spec_path, notify=tell), name))
 
 
@@ -102,25 +131,34 @@ def score(run: str, spec_path: str, shard: int) -> dict[str, int]:
     """Score one shard; return its counts."""
     from audit_lib.pipeline import load_run, run_stage
 
-    with in_task():
+    with in_task(f"scores/{shard}"):
         return small(run_stage(load_run(run, spec_path=spec_path, notify=tell), "scores", shard=shard))
 
 
 @task(trigger_rule="all_done")
 def archive(run: str | None, spec_path: str) -> dict[str, int]:
-    """Seal the run, also one that failed its validation, and announce the manifest's URI."""
+    """Seal the run, or the attempt that failed, when every task is through; announce where it is sealed."""
+    from audit_lib.errors import IncompleteRunError
     from audit_lib.pipeline import load_run, run_stage
 
     context = get_current_context()
-    with in_task():
+    with in_task("evidence"):
         if context["params"].get("dry_run"):
             raise AirflowSkipException("dry run: nothing to archive")
-        if run is None:
-            raise AirflowSkipException("nothing to archive: the plan failed")
-        opened = load_run(run, spec_path=spec_path, notify=tell)
-        counts = run_stage(opened, "evidence")
+        announce = context["outlet_events"]
+        try:
+            if run is None:
+                raise IncompleteRunError("there is no plan")
+            opened = load_run(run, spec_path=spec_path, notify=tell)
+            counts = run_stage(opened, "evidence")
+        except IncompleteRunError:
+            said = seal_failed_attempt(run, spec_path, context)
+            if said is None:
+                raise
+            announce[archived_asset(context["dag"].dag_id)].extra = small(said)
+            return small({"failed": 1})
         window = opened.key.window
-        context["outlet_events"][archived_asset(opened.key.audit)].extra = small(
+        announce[archived_asset(opened.key.audit)].extra = small(
             {
                 "run": run,
                 "manifest": f"{run}/evidence/manifest.json",
@@ -229,6 +267,7 @@ def audit_dag(spec: AuditSpec, path: Path) -> DAG:
     ) as dag:
         where = str(path)
         CatchUp(task_id="catch_up", trigger_dag_id=spec.audit, spec_path=where)
+        ready = preflight(where)
         run = plan(where)
         sample = stage.override(task_id="sample")(run, where, "sample")
         perturb = stage.override(task_id="perturb")(run, where, "variants")
@@ -253,8 +292,11 @@ def audit_dag(spec: AuditSpec, path: Path) -> DAG:
         sealed = archive.override(outlets=[archived_asset(spec.audit)])(run, where)
         # The leaf: a run whose report failed is a failed run, although its failure was archived.
         completed = EmptyOperator(task_id="completed")
-        run >> sample >> perturb >> parts >> scores >> validate >> measure >> report >> sealed >> completed
-        report >> completed
+        order = [ready, run, sample, perturb, parts, scores, validate, measure, report]
+        for before, after in pairwise(order):
+            before >> after
+        order >> sealed  # sealed as failed only when no shard is still to be tried again
+        [report, sealed] >> completed
     return dag
 
 

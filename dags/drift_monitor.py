@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from airflow.sdk import DAG, AssetAny, Param, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
-from audit_tasks import archived_asset, event_extras, in_task, load_specs, small, tell
+from audit_tasks import archived_asset, event_extras, in_task, load_specs, refuse_unknown_conf, small, tell
 
 
 @task(retries=2, retry_delay=timedelta(seconds=30))
@@ -18,6 +18,7 @@ def monitor() -> dict[str, int]:
     from audit_lib.pipeline import load_run, run_stage
 
     with in_task():
+        refuse_unknown_conf()
         context = get_current_context()
         by_hand = context["params"].get("run")
         events = [{"run": by_hand, "reported": True}] if by_hand else event_extras(context)
@@ -25,9 +26,7 @@ def monitor() -> dict[str, int]:
             raise AirflowFailException("no run: start this DAG with the URI of an archived run in `run`")
         runs = sorted({event["run"] for event in events if event.get("reported")})
         if not runs:
-            raise AirflowSkipException(
-                "the archived runs failed their validation: there are no numbers to compare"
-            )
+            raise AirflowSkipException("the archived runs failed: there are no numbers to compare")
         for uri in runs:
             run_stage(load_run(uri, notify=tell), "monitor")
         return small(

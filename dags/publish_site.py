@@ -10,7 +10,16 @@ from datetime import UTC, datetime, timedelta
 
 from airflow.sdk import DAG, AssetAny, task
 from airflow.sdk.exceptions import AirflowFailException
-from audit_tasks import archived_asset, in_task, load_specs, signed_asset, small, store_root, tell
+from audit_tasks import (
+    archived_asset,
+    in_task,
+    load_specs,
+    refuse_unknown_conf,
+    signed_asset,
+    small,
+    store_root,
+    tell,
+)
 
 
 @task(retries=2, retry_delay=timedelta(seconds=30))
@@ -19,6 +28,7 @@ def publish() -> dict[str, int]:
     from audit_lib.site import publish as publish_site
 
     with in_task():
+        refuse_unknown_conf()
         done = publish_site(store_root(), base=os.environ.get("AUDIT_SITE_URL", ""), notify=tell)
         if done.left_out:
             raise AirflowFailException("published without: " + "; ".join(done.left_out))

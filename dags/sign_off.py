@@ -15,7 +15,16 @@ from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 from airflow.sdk import DAG, AssetAny, Param, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
-from audit_tasks import archived_asset, event_extras, in_task, load_specs, signed_asset, small, tell
+from audit_tasks import (
+    archived_asset,
+    event_extras,
+    in_task,
+    load_specs,
+    refuse_unknown_conf,
+    signed_asset,
+    small,
+    tell,
+)
 
 from audit_lib.policies import load_policy
 
@@ -55,6 +64,7 @@ def prepare() -> dict[str, str]:
     from audit_lib.signoff import read_sign_offs
 
     with in_task():
+        refuse_unknown_conf()
         key_path()
         run = load_run(named_run(), notify=tell)
         if read_sign_offs(run):

@@ -7,21 +7,24 @@ meanwhile moves no other run to another task.
 from __future__ import annotations
 
 import hashlib
+import re
 from datetime import UTC, datetime, timedelta
 
 from airflow.sdk import DAG, CronTriggerTimetable, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
-from audit_tasks import MAX_MAPPED, in_task, small, store_root, tell
+from audit_tasks import MAX_MAPPED, in_task, refuse_unknown_conf, small, store_root, tell
 
-MANIFEST = "/evidence/manifest.json"
+from audit_lib.errors import UncheckedError
+
+MANIFESTS = re.compile(r"(.+)/(?:evidence|attempts/[1-9][0-9]*)/manifest\.json")
 
 
 def bundles() -> dict[str, int]:
-    """Return the archived runs in the store (URI -> number of its mapped task)."""
+    """Return the runs in the store that were archived or have a failed attempt (URI -> number of its mapped task)."""
     from audit_lib.store import open_store
 
     store = open_store(store_root())
-    runs = [key.removesuffix(MANIFEST) for key in store.list("") if key.endswith(MANIFEST)]
+    runs = sorted({found[1] for key in store.list("") if (found := MANIFESTS.fullmatch(key))})
     return {store.uri(run): int(hashlib.sha256(run.encode()).hexdigest(), 16) % MAX_MAPPED for run in runs}
 
 
@@ -29,6 +32,7 @@ def bundles() -> dict[str, int]:
 def parts() -> list[int]:
     """List the mapped tasks that have runs to verify."""
     with in_task():
+        refuse_unknown_conf()
         numbers = sorted(set(bundles().values()))
         if not numbers:
             raise AirflowSkipException(f"{store_root()}: nothing is archived yet")
@@ -37,19 +41,31 @@ def parts() -> list[int]:
 
 @task(map_index_template="part {{ task.op_kwargs['part'] }}")
 def verify(part: int) -> dict[str, int]:
-    """Verify the runs of one part; fail, naming each, if one does not verify."""
+    """Verify the runs of one part; fail, naming each, if one does not verify or could not be checked."""
     from audit_lib.signoff import verify_signed
 
-    faults = []
+    faults, unchecked = [], []
     with in_task():
         runs = sorted(uri for uri, number in bundles().items() if number == part)
         for uri in runs:
-            verification = verify_signed(uri)
+            try:
+                verification = verify_signed(uri)
+            except Exception as error:  # noqa: BLE001 - one run that cannot be checked must not hide the others
+                tell(f"{uri}: COULD NOT BE CHECKED ({type(error).__name__})")
+                unchecked.append(uri)
+                continue
             tell(f"{uri}: {'verified' if verification.ok else 'DOES NOT VERIFY'}")
             if not verification.ok:
                 faults.append(uri)
+        said = []
         if faults:
-            raise AirflowFailException("archived evidence does not verify: " + ", ".join(faults))
+            said.append("archived evidence does not verify: " + ", ".join(faults))
+        if unchecked:
+            said.append("could not be checked: " + ", ".join(unchecked))
+        if faults:
+            raise AirflowFailException("; ".join(said))
+        if unchecked:
+            raise UncheckedError("; ".join(said))
         return small({"verified": len(runs)})
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -90,3 +93,66 @@ def test_the_image_is_built_from_the_lock(compose: dict[str, Any]) -> None:
     for pinned in (r"uv==|UV_VERSION := ", r"torch==|TORCH := torch=="):
         versions = {re.search(rf"(?:{pinned})([\d.]+)", text)[1] for text in (recipe, makefile)}
         assert len(versions) == 1, pinned
+    for library in ("libpango-1.0-0", "libpangoft2-1.0-0", "libharfbuzz-subset0", "fonts-dejavu-core"):
+        assert library in recipe, "PDF reports need it"
+    assert "weasyprint==" in (REPOSITORY / "requirements.lock").read_text(encoding="utf-8")
+
+
+def test_whoever_signs_has_a_login_and_the_service_a_key(compose: dict[str, Any]) -> None:
+    scheduler = compose["services"]["scheduler"]
+    assert "${AIRFLOW_USERS" in scheduler["environment"]["AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS"]
+    init = compose["services"]["init"]
+    assert "tools/logins.py" in init["command"][2] and "auth:/opt/airflow/auth" in init["volumes"]
+    assert "keys:/opt/audit/keys:ro" in scheduler["volumes"]
+    made = compose["services"]["keygen"]
+    assert made["volumes"] == ["keys:/opt/audit/keys"]
+    path = made["command"].split()[-1]
+    assert path in EXAMPLE and "#AUDIT_SIGNING_KEY=" in EXAMPLE
+    named = re.search(r"^#AIRFLOW_USERS=(.+)$", EXAMPLE, re.M)[1]
+    auditors = re.search(r"^#AUDIT_AUDITORS=(.+)$", EXAMPLE, re.M)[1]
+    assert {entry.split(":")[0] for entry in named.split(",")} >= set(auditors.split(","))
+
+
+def test_logins_are_kept_made_and_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "passwords.json"
+    monkeypatch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", "admin:admin,ada:user")
+    monkeypatch.setenv("AIRFLOW_ADMIN_PASSWORD", "first")
+
+    def made() -> dict[str, str]:
+        subprocess.run(
+            [sys.executable, REPOSITORY / "tools/logins.py", path], check=True, capture_output=True
+        )
+        assert path.stat().st_mode & 0o777 == 0o600
+        content: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+        return content
+
+    before = made()
+    assert before["admin"] == "first" and len(before["ada"]) >= 24
+    monkeypatch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", "admin:admin,ada:user,grace:user")
+    monkeypatch.setenv("AIRFLOW_ADMIN_PASSWORD", "second")
+    after = made()
+    assert after["admin"] == "second" and after["ada"] == before["ada"] != after["grace"]
+    monkeypatch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", "admin:admin,grace:user")
+    assert made().keys() == {"admin", "grace"}
+
+
+def test_the_parts_that_do_the_work_are_watched(compose: dict[str, Any]) -> None:
+    for name in (*AIRFLOW_PARTS, "scheduler-gpu"):
+        check = compose["services"][name]["healthcheck"]
+        assert check["test"][0] in ("CMD", "CMD-SHELL") and check["start_period"], name
+    assert (
+        compose["services"]["scheduler"]["environment"]["AIRFLOW__SCHEDULER__ENABLE_HEALTH_CHECK"] == "True"
+    )
+    for name, job in (("dag-processor", "DagProcessorJob"), ("triggerer", "TriggererJob")):
+        assert f"--job-type {job}" in compose["services"][name]["healthcheck"]["test"][1]
+
+
+def test_a_gpu_and_a_place_for_models(compose: dict[str, Any]) -> None:
+    service = compose["services"]["scheduler-gpu"]
+    assert service["profiles"] == ["gpu"] and service["command"] == "airflow scheduler"
+    (device,) = service["deploy"]["resources"]["reservations"]["devices"]
+    assert (device["driver"], device["capabilities"]) == ("nvidia", ["gpu"])
+    assert compose["services"]["scheduler"]["deploy"]["replicas"] == "${CPU_SCHEDULERS:-1}"
+    assert "models:/opt/audit/models" in service["volumes"]
+    for name in ("HF_HOME", "AUDIT_CACHE"):
+        assert service["environment"][name].startswith("/opt/audit/models/")

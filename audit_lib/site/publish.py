@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
-from audit_lib.errors import InputError
+from audit_lib.errors import InputError, NotFoundError
 from audit_lib.report.html import render_html
 from audit_lib.site.catalogue import Catalogue, Entry, latest, read_catalogue
 from audit_lib.site.feed import SITEMAP, atom_feed, json_feed, robots, sitemap
@@ -123,6 +123,8 @@ def publish(
     ------
     InputError
         If `base` is no address.
+    NotFoundError
+        If there is nothing at `root`.
     StoreError
         If the store cannot be read or written.
     """
@@ -130,6 +132,8 @@ def publish(
         raise InputError(f"{base!r} is no address of a site; write https://host/folder/")
     base = base if not base or base.endswith("/") else f"{base}/"
     store = open_store(root)
+    if not store.list(""):
+        raise NotFoundError(f"{root}: there is no store here, or nothing is in it; nothing was published")
     catalogue = read_catalogue(store, notify, lambda one: site_files(one, base), trusted)
     there = [key.removeprefix(f"{FOLDER}/") for key in store.list(FOLDER)]
     files = site_files(catalogue, base, there)

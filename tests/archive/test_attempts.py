@@ -150,7 +150,8 @@ def test_a_run_that_cannot_be_opened_leaves_its_attempt(
     assert main(command) == 2
     assert "attempts/1" in capsys.readouterr().err
     ((prefix, (one,)),) = attempts_of(open_store(str(tmp_path / "store")), "small").items()
-    assert one.faults[0].type == "SpecError" and "prompts.jsonl is not a file" in one.faults[0].message
+    assert one.faults[0].type == "PreflightError" and "prompts.jsonl is not a file" in one.faults[0].message
+    assert one.faults[0].message.count("prompts.jsonl is") == 1
     write_jsonl(tmp_path / "prompts.jsonl", recorded_rows(320))
     assert main(command) == 0
     run = the_run(tmp_path)

@@ -72,6 +72,7 @@ def test_every_spec_that_ships_has_its_dag(parsed: dict) -> None:
 
 def test_a_dag_has_the_stages(parsed: dict) -> None:
     assert set(parsed["dags"]["resume_screening_demo"]) == {
+        "preflight",
         "plan",
         "sample",
         "perturb",
