@@ -32,6 +32,17 @@ _STATED: Final = re.compile(
     r"(?i:\bpronouns?\b[ \t]*[:=-]?[ \t]*|\()(?P<list>(?i:she|he)[ \t]*/[ \t]*(?i:hers?|him|his)"
     r"(?:[ \t]*/[ \t]*(?i:hers?|his|him))?)"
 )
+_THEY_PARTS: Final = {
+    "they": "subject", "them": "object", "their": "possessive", "theirs": "possessive_pronoun",
+    "themself": "reflexive", "themselves": "reflexive",
+}  # fmt: skip
+_THEY: Final = re.compile(
+    r"(?<![\w])(?:" + "|".join(sorted(_THEY_PARTS, key=len, reverse=True)) + r")(?!\w)", re.I
+)
+_THEY_STATED: Final = re.compile(
+    r"(?i)\bthey[ \t]*/[ \t]*them\b|\bpronouns?\b[^\n]{0,20}\bthey\b|\bnon-?binary\b"
+)
+_SINGULAR: Final = "singular they: look at the verb, and whether several are meant"
 _SPEAKER: Final = re.compile(r"[,.!?][\"”]\s*$")
 _OTHER_FEMALE: Final = (
     "mother mom mum mommy grandmother grandma aunt sister daughter niece wife girlfriend woman girl "
@@ -177,6 +188,20 @@ def find_pronouns(text: str, found: Found, sex: str, others: Sequence[Name] = ()
             continue
         sure = sure and antecedent is not None
         found.add(Span(start=start, end=end, kind="pronoun", slot=slot, rule="pronoun", sure=sure))
+    theirs = list(_THEY.finditer(text)) if _THEY_STATED.search(text) else []
+    if len(theirs) > sum(span.kind == "pronoun" for span in found.spans):
+        for match in theirs:
+            slot = f"pronoun.{_THEY_PARTS[match.group().lower()]}"
+            found.add(
+                Span(
+                    start=match.start(),
+                    end=match.end(),
+                    kind="pronoun",
+                    slot=slot,
+                    rule=_SINGULAR,
+                    sure=False,
+                )
+            )
     for start, end in both:
         found.doubt(
             Doubt(start=start, end=end, kind="pronoun", why="both pronouns: said of nobody in particular")

@@ -21,7 +21,8 @@ _DEGREE: Final = re.compile(
     r"College|Universität|Université|Universidad)\b"
 )
 _YEARS: Final = re.compile(
-    r"(?<![\d/.\-])(?:19|20)\d{2}(?:[ \t]?[-–—][ \t]?(?:(?:19|20)\d{2}|\d{2}(?!\d)|[Pp]resent|[Nn]ow))?(?![\d/.]\d|\d)"
+    r"(?<![\d/.\-])(?:19|20)\d{2}(?:[ \t]?[-–—][ \t]?(?:(?:19|20)\d{2}|\d{2}(?!\d)|[Pp]resent|[Nn]ow))?"
+    r"(?:[./][ ]?(?:0[1-9]|1[0-2]))?(?![\d/.]\d|\d)"
 )
 _WORKING: Final = re.compile(
     r"(?i)\b(?:manager|engineer|teacher|assistant|officer|tutor|employ\w+|intern\w*|work\w*|lecturer|"
@@ -40,8 +41,11 @@ def find_years(text: str, found: Found) -> None:
         degree = bool(_DEGREE.search(line))
         if inside or (degree and not _WORKING.search(line)):
             for match in _YEARS.finditer(line):
+                start, end = match.span()
+                if line[start - 1 : start] == "(" and line[end : end + 1] == ")":
+                    start, end = start - 1, end + 1
                 found.add(
-                    Span(start=at + match.start(), end=at + match.end(), kind="graduation_year",
-                         slot="graduation_year", rule="year of a school or degree", sure=inside and degree)
+                    Span(start=at + start, end=at + end, kind="graduation_year", slot="graduation_year",
+                         rule="year of a school or degree", sure=inside and degree)
                 )  # fmt: skip
         at += len(line) + 1

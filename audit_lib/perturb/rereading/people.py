@@ -72,6 +72,12 @@ def find_people(left: str) -> Iterator[Finding]:
             yield from _name(lone.group("it"), at + lone.start("it"), "alone on its line: maybe a name")
         at += len(line) + 1
     initial = rf"(?<![\w.])(?:[A-Z]\.[ ]?){{1,3}}(?:{_LINK}[ ])?{_CAP}|{_CAP}[ ](?:[A-Z]\.[ ]?){{1,2}}{_CAP}|{_CAP}[ ][A-Z]\.(?!\w)"
+    beside = rf"(?<=[{GONE}])[ ,]{{1,2}}(?P<a>(?:[A-Z]{{1,2}}\.[ -]?){{1,3}})|(?<![\w.])(?P<b>(?:[A-Z]\.[ -]?){{1,3}}(?:{_LINK}[ ]){{0,3}})(?={GONE})"
+    for match in re.finditer(beside, left):
+        group = match.lastgroup or "a"
+        yield Finding(
+            start=match.start(group), end=match.end(group), kind="name", why="initials beside a removed name"
+        )
     for match in re.finditer(initial, left):
         yield Finding(start=match.start(), end=match.end(), kind="name", why="initials and a name")
     for match in re.finditer(rf"(?<![\w]){_CAP}(?:[ ]{_LINK}|[ ]{_CAP}){{0,2}}[ ]?-[ ]?{_CAP}", left):

@@ -14,7 +14,7 @@ from audit_lib.perturb.rereading.given import find_given
 from audit_lib.perturb.rereading.ledger import remaining, unexplained
 from audit_lib.perturb.rereading.people import find_people
 from audit_lib.perturb.rereading.signs import find_signs
-from audit_lib.perturb.rereading.vocabulary import find_they, find_words
+from audit_lib.perturb.rereading.vocabulary import find_beside, find_they, find_words
 
 if TYPE_CHECKING:
     from audit_lib.perturb.redact import Applicant, Redacted
@@ -85,6 +85,7 @@ def reread(
     found = [
         *find_given(left, names), *find_fields(left), *find_signs(left), *find_words(left),
         *find_they(left, others_only=_goes_by_she_or_he(redacted)), *find_people(left), *_other_language(left),
+        *find_beside(left, [(s.start, s.end) for s in redacted.spans if s.kind in ("ethnicity", "relation")]),
     ]  # fmt: skip
     listed = zip(redacted.spans, redacted.written, strict=True)
     removed = tuple(unexplained(text, [(s.start, s.end, s.kind, slot.lower()) for s, slot in listed], names))

@@ -40,6 +40,7 @@ _SHAPES: Final = (
     ("age", re.compile(r"(?i)\b\w+ in the room by \w+ years|\bby (?:ten|twenty|thirty|forty|fifty) years\b"), "an age"),
     ("parental", re.compile(r"(?i)\b(?:(?:a|one|two|three|four|five|six|seven|eight|no|\d{1,2})\s)(?:\w+\s)?"
                             r"(?:child(?:ren)?|kids?|boys?|girls?|sons?|daughters?|twins|dependants?|dependents?)\b"), "children"),
+    ("parental", re.compile(r"(?i)\b(?:\d{1,2}|\w+)\s(?:anak|hij[oa]s|enfants|kinder|figli|filh[oa]s|çocuk|barn|dzieci|kinderen|watoto|lasta|деті|детей)\b"), "children"),
     ("parental", re.compile(r"(?i)\b(?:\d{1,2}|\w+) (?:weeks?|months?) (?:pregnant|along)\b"), "a pregnancy"),
     ("address", re.compile(r"(?i)\b(?:p\.?\s?o\.?\s?|rr\s?\d+,?\s)?box\s\d[\d-]*(?:,[^\n|]*)?"), "a postal box"),
     ("address", re.compile(r"(?<![\w$€£])\d{1,5}[A-Za-z]?(?:[/-]\d+)?,?\s(?:[A-ZÀ-Þ][\w'.’-]*\s){1,4}(?:St|Street|Ave|Avenue|Rd|Road|Row|Lane|Ln|"
@@ -96,10 +97,14 @@ def _places_at_the_head(left: str) -> Iterator[Finding]:
     at = seen = 0
     for line in left.split("\n"):
         seen += bool(line.strip())
-        for match in _TOWN.finditer(line) if seen <= 10 else ():
+        alone = _TOWN.fullmatch(line.strip()) if len(line) < 60 else None
+        for match in _TOWN.finditer(line) if seen <= 12 or alone else ():
             start = at + match.start("it")
             yield Finding(
-                start=start, end=start + len(match["it"]), kind="address", why="maybe a town, at the head"
+                start=start,
+                end=start + len(match["it"]),
+                kind="address",
+                why="maybe a town, at the head or alone on its line",
             )
         at += len(line) + 1
 

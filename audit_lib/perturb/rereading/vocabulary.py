@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
@@ -34,6 +34,10 @@ _CLAUSE: Final = frozenset({"parental", "health", "military", "visa", "age", "un
                             "language", "sex"})  # fmt: skip
 """Kinds that a single word may tell in part only: the clause around it is shown."""
 
+_MINE: Final = re.compile(
+    r"(?i)\b(?:my|our|her|his|their)[ ](?:late[ ]|old[ ]|dear[ ])?(?P<it>pop|nan|gran|oma|opa|lola|lolo|folks|family|old man|other half|"
+    r"better half|in-laws|eldest|youngest|twin|little one|people|household)\b"
+)
 _FARTHEST: Final = 60
 
 
@@ -53,6 +57,8 @@ def find_words(left: str) -> Iterator[Finding]:
         if kind in _CLAUSE:
             start, end = _clause(left, start, end)
         yield Finding(start=start, end=end, kind=kind, why="a word that tells who somebody is")
+    for match in _MINE.finditer(left):
+        yield Finding(start=match.start("it"), end=match.end("it"), kind="kin", why="a relation, as it seems")
     for match in _SCHOOL.finditer(left):
         yield Finding(start=match.start(), end=match.end(), kind="college", why="a school or college")
 
@@ -69,6 +75,18 @@ def find_they(left: str, *, others_only: bool) -> Iterator[Finding]:
         for match in shape.finditer(left):
             yield Finding(
                 start=match.start(), end=match.end(), kind="pronoun", why="maybe one person's pronoun"
+            )
+
+
+def find_beside(left: str, removed: Sequence[tuple[int, int]]) -> Iterator[Finding]:
+    """Yield the capitalised words beside a removed word that tells a group: the rest of an organisation's name."""
+    for start, end in removed:
+        first, last = _phrase(left, start, end)
+        if named := re.match(rf",[ ]{_WORD}(?:[ ]{_WORD})*", left[end:]):  # "my {{spouse}}, Tess,"
+            last = max(last, end + named.end())
+        if (first, last) != (start, end):
+            yield Finding(
+                start=first, end=last, kind="organisation", why="the rest of a name that was removed in part"
             )
 
 
