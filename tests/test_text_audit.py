@@ -331,6 +331,7 @@ def test_letters_of_a_live_model_for_personas(tmp_path: Path, monkeypatch: pytes
             model={
                 "backend": "openai",
                 "name": "writer",
+                "served": "any",
                 "options": {"base_url": server.url, "api_key_env": "TEXT_AUDIT_KEY"},
             },
             generation={"max_tokens": 77, "temperature": 0.9, "seed": 5},

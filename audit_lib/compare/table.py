@@ -65,7 +65,7 @@ def comparison(runs: Sequence[Run], design: str) -> dict[str, Any]:
                 "manifest_sha256": sha256(run.stage("evidence").read("manifest.json")),
                 "model": run.spec.model.name,
                 "revision": run.spec.model.revision,
-                "answered_by": [str(model["name"]) for model in content.models],
+                "answered_by": [*content.served] or [str(model["name"]) for model in content.models],
                 "valid_judge": run.spec.model.valid_judge,
                 "task": run.spec.task,
                 "prompt_sha256": content.prompt_digest,

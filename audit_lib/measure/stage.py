@@ -74,7 +74,9 @@ def measure(run: Run) -> StageOutput:
     missingness, mass, scores = [], [], []
     answers: list[dict[str, Any]] = []
     splits = Splits()
-    for number, names in enumerate(spec.measure.strata):
+    for number, names in enumerate(spec.splits):
+        if names not in spec.measure.strata and len(rows.columns["model"].labels) == 1:
+            continue  # one model answered: a split by model would be the whole again
         splits.begin(names)
         for part in strata(rows, names):
             if splits.known(part):

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from audit_lib.canonical import sha256
@@ -49,6 +51,7 @@ class Content:
     measured_at: datetime
     inputs: Mapping[str, str]
     score_methods: Mapping[str, int]
+    served: Mapping[str, int]
     earlier: tuple[EarlierAudit, ...]
     hidden: frozenset[Cell]
     signature: Signature | None = None
@@ -178,6 +181,7 @@ def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature 
         measured_at=_finished(run, "metrics"),
         inputs=_inputs(run, hidden=bool(hidden)),
         score_methods=_score_methods(run, shards),
+        served=_served(run, shards, sample),
         earlier=tuple(earlier),
         hidden=hidden,
         signature=signature,
@@ -223,6 +227,26 @@ def _score_methods(run: Run, shards: list[str]) -> dict[str, int]:
         column = pq.read_table(io.BytesIO(run.stage(shard).read("scores.parquet")), columns=["method"])
         counted.update(
             {entry["values"]: entry["counts"] for entry in column["method"].value_counts().to_pylist()}
+        )
+    return dict(sorted(counted.items()))
+
+
+def _served(run: Run, shards: list[str], sample: Mapping[str, Any]) -> dict[str, int]:
+    """Which models answered, by the names that they answered under, and how many rows each; not those that failed.
+
+    Of recorded decisions: as the data name them; rows that name none are not the named model's by that.
+    """
+    if sample.get("models") is not None:
+        named = [entry for entry in sample["models"] if entry["audited"] and entry["model"] is not None]
+        return {entry["model"]: entry["sampled"] for entry in named if entry["sampled"]}
+    counted: Counter[str] = Counter()
+    for shard in shards:
+        table = pq.read_table(
+            io.BytesIO(run.stage(shard).read("scores.parquet")), columns=["model", "status"]
+        )
+        answered = table.filter(pc.not_equal(table["status"].cast(pa.string()), "error"))
+        counted.update(
+            {entry["values"]: entry["counts"] for entry in answered["model"].value_counts().to_pylist()}
         )
     return dict(sorted(counted.items()))
 

@@ -93,6 +93,7 @@ def _facts(content: Content) -> dict[str, Any]:
         "tool": spec.report.tool,
         "tool_version": content.tool_version,
         "models": [dict(model) for model in content.models],
+        "served": dict(content.served),
         "prompt_template_sha256": content.prompt_digest,
         "score_methods": dict(content.score_methods),
         "sample": dict(content.sample),

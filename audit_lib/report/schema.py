@@ -264,6 +264,12 @@ def report_schema() -> Schema:
             "description": "How scores were read -> rows: logits, logprobs, sampled, generated, ranking, recorded.",
             "additionalProperties": _COUNT,
         },
+        "served": {
+            "type": "object",
+            "description": "Which models answered, by the names that they answered under -> rows. Not those that "
+            "failed, nor recorded rows that name no model.",
+            "additionalProperties": _COUNT,
+        },
         "sample": _ANY_OBJECT,
         "design": {"anyOf": [{"type": "null"}, _ref("design")]},
         "validation": _object({"success": {"type": "boolean"}, "severity_failed": _MAYBE_TEXT}),

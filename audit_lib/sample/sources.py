@@ -17,6 +17,7 @@ from audit_lib.registry import Registry
 from audit_lib.run import Window
 from audit_lib.sample.columns import attributes_in_source, unit_of_sample
 from audit_lib.sample.row_checks import RowChecks
+from audit_lib.sample.served import ServedBy
 from audit_lib.sample.tables import BATCH_ROWS, Record, TableFile
 from audit_lib.spec import AuditSpec
 
@@ -60,10 +61,11 @@ class SourceRead:
         }
 
 
-def read_source(spec: AuditSpec, window: Window) -> tuple[pa.Table, list[SourceRead]]:
+def read_source(spec: AuditSpec, window: Window) -> tuple[pa.Table, list[SourceRead], ServedBy]:
     """Read the prompts of `window`, half-open on ``occurred_at`` in UTC, in the files' order.
 
-    Only the window's rows are held in memory. Attributes are as the source writes them.
+    Only the window's rows are held in memory. Attributes are as the source writes them. Recorded decisions of models
+    that ``model.served`` leaves out are counted and not kept.
 
     Raises
     ------
@@ -75,7 +77,7 @@ def read_source(spec: AuditSpec, window: Window) -> tuple[pa.Table, list[SourceR
         If a round is cut by the window, or any other fault of a file (see `errors`).
     """
     explode = SOURCES.get(spec.source.kind)(spec)
-    collected = _Collected(spec)
+    collected, served = _Collected(spec), ServedBy(spec)
     reads = []
     for reference in spec.source.paths:
         file = TableFile(spec.path(reference))
@@ -85,13 +87,17 @@ def read_source(spec: AuditSpec, window: Window) -> tuple[pa.Table, list[SourceR
                 rows_read += 1
                 if not spec.source.windowed or window.start <= row["occurred_at"] < window.end:
                     rows_kept += 1
-                    collected.keep(row, record.where)
+                    if served.keeps(row.get("recorded_model"), record.where):
+                        collected.keep(row, record.where)
+                    else:
+                        collected.leave_out(row)
                 else:
                     collected.leave(row)
         reads.append(
             SourceRead(path=reference, sha256=file.sha256, rows_read=rows_read, rows_in_window=rows_kept)
         )
-    return collected.table(window), reads
+    served.check()
+    return collected.table(window, served.left_out()), reads, served
 
 
 def first_columns(spec: AuditSpec) -> frozenset[str] | None:
@@ -145,6 +151,7 @@ class _Collected:
         self._unit = unit_of_sample(spec)
         self._rounds: dict[str, str] = {}
         self._rounds_outside: set[str] = set()
+        self._rounds_of_others: set[str] = set()
         self._outside: list[datetime] = []
 
     def keep(self, row: Row, where: str) -> None:
@@ -167,15 +174,25 @@ class _Collected:
         if self._unit != "prompt":
             self._rounds_outside.add(row[f"{self._unit}_id"])
 
-    def table(self, window: Window) -> pa.Table:
+    def leave_out(self, row: Row) -> None:
+        """Remember what a row of another model would have competed with."""
+        if self._unit != "prompt":
+            self._rounds_of_others.add(row[f"{self._unit}_id"])
+
+    def table(self, window: Window, left_out: int) -> pa.Table:
         self._pack()
         if not self._batches:
-            raise EmptyWindowError(self._why_empty(window))
+            raise EmptyWindowError(self._why_empty(window, left_out))
         for round_id, where in self._rounds.items():
             if round_id in self._rounds_outside:
                 raise InputError(
                     f"{where}: the window cuts this candidate's {self._unit}; "
                     f"give all candidates of one {self._unit} one occurred_at"
+                )
+            if round_id in self._rounds_of_others:
+                raise InputError(
+                    f"{where}: another model decided on others of this candidate's {self._unit}, and model.served "
+                    "leaves it out: who is left did not compete alone; list both models, or write the log by model"
                 )
         return pa.Table.from_batches(self._batches)
 
@@ -184,8 +201,13 @@ class _Collected:
             self._batches.append(pa.RecordBatch.from_pylist(self._rows, schema=self._schema))
             self._rows = []
 
-    def _why_empty(self, window: Window) -> str:
+    def _why_empty(self, window: Window, left_out: int) -> str:
         paths = ", ".join(self._spec.source.paths)
+        if left_out:
+            return (
+                f"{paths}: all {left_out} decisions of the window are of models that model.served does not list; "
+                "correct the list"
+            )
         if not self._outside:
             return f"{paths}: there is no prompt to audit; the source is empty"
         first, last = (instant.isoformat(timespec="seconds") for instant in self._outside)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pyarrow as pa
@@ -43,7 +44,7 @@ def sample(run: Run) -> StageOutput:
     """
     spec = run.spec
     check_strata(spec)
-    table, reads = read_source(spec, run.key.window)
+    table, reads, served = read_source(spec, run.key.window)
     application_ids = table["application_id"].to_pylist()
     accounted = spec.perturb is None
     if accounted:
@@ -65,6 +66,7 @@ def sample(run: Run) -> StageOutput:
         "window": run.key.window.label,
         "sources": [read.as_dict() for read in reads],
         "unit": unit,
+        "models": served.account(Counter(table["recorded_model"].to_pylist())),
         "occurred": _occurred(table["occurred_at"]),
         "strata": [
             {
@@ -80,12 +82,16 @@ def sample(run: Run) -> StageOutput:
     }
     for warning in warnings(document["demographics"]) if accounted else ():
         run.notify(warning)
+    if left_out := served.left_out():
+        run.notify(f"WARNING: {left_out} rows of models that model.served does not list are left out")
     counts = {"prompts": len(chosen), "applications": pc.count_distinct(table["application_id"]).as_py()}
     if unit == "round":
         counts["rounds"] = len(drawn.units)
     if accounted:
         unknown = document["demographics"]["unknown"]
         counts |= {f"unknown_{axis}": count for axis, count in unknown.items() if count}
+    if left_out:
+        counts["rows_of_other_models"] = left_out
     content = to_parquet(table.to_pandas(), prompt_schema(spec.groups.axes), ["prompt_id"])
     return StageOutput({"prompts.parquet": content, "sample.json": pretty_json(document)}, counts)
 

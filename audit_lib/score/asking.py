@@ -11,6 +11,7 @@ from itertools import accumulate
 from types import TracebackType
 from typing import Any
 
+from audit_lib.errors import BackendError
 from audit_lib.run import Run
 from audit_lib.score.backends import Backend, backend, fingerprint
 from audit_lib.score.cost import used
@@ -19,6 +20,7 @@ from audit_lib.score.limiter import Allotment, Limited, Limiter
 from audit_lib.score.limits import Limits, may_wait
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Response
+from audit_lib.spec import RECORDED
 
 _EVERY_S = 5.0
 
@@ -111,11 +113,13 @@ class Asking:
         total = sum(map(len, whole))
         run.notify(f"{what}: {total} requests to {run.spec.model.name}")
         if run.spec.score.ledger == "off" or not getattr(self._kind, "kept", True):
-            told = list(_told(answering.score(whole), whole, what, run.notify))
+            told = list(self._of_the_model(_told(answering.score(whole), whole, what, run.notify)))
             plan = self._account(whole, told)
             return Asked(description=self._description, responses=told, remembered=0, damaged=0, plan=plan)
         ledger = self._ledger = self._open_ledger(packs, canaries)
-        known = {r.key: found for pack in whole for r in pack if (found := ledger.get(r.key)) is not None}
+        kept = {r.key: found for pack in whole for r in pack if (found := ledger.get(r.key)) is not None}
+        # Another audit may have kept what another model answered; it is asked again.
+        known = {key: found for key, found in kept.items() if run.spec.model.may_be(found.model)}
         missing = _missing(whole, known, self._alone)
         if ledger.damaged:
             run.notify(f"{what}: {ledger.damaged} damaged lines of the ledger are asked again")
@@ -125,13 +129,18 @@ class Asking:
         fresh = []
         try:
             if missing:
-                for response in _told(answering.score(missing), missing, what, run.notify):
+                for response in self._of_the_model(
+                    _told(answering.score(missing), missing, what, run.notify)
+                ):
                     ledger.add(response)
                     fresh.append(response)
         finally:
             ledger.flush()
         again = {response.key for response in fresh}
-        responses = [ledger.settle(r) for r in fresh] + [r for key, r in known.items() if key not in again]
+        settled = ((r, ledger.settle(r)) for r in fresh)
+        responses = [kept if run.spec.model.may_be(kept.model) else own for own, kept in settled] + [
+            r for key, r in known.items() if key not in again
+        ]
         return Asked(
             description=self._description,
             responses=responses,
@@ -139,6 +148,37 @@ class Asking:
             damaged=ledger.damaged,
             plan=self._account(whole, responses),
         )
+
+    def _of_the_model(self, responses: Iterable[Response]) -> Iterator[Response]:
+        """Pass on the answers of the models that the spec allows; stop at another's, or where some are listed, fail it.
+
+        Raises
+        ------
+        BackendError
+            If another model than the named one answered, and the spec does not say which may.
+        """
+        model = self._run.spec.model
+        for response in responses:
+            if response.status == "error" or response.method == RECORDED or model.may_be(response.model):
+                yield response
+            elif model.served is None:
+                raise BackendError(
+                    f"model.name is {model.name!r}, and {response.model!r} answered. Name that model, or list in "
+                    "model.served the models that may answer (any: all of them)"
+                )
+            else:
+                yield Response(
+                    request_id=response.request_id,
+                    repeat=response.repeat,
+                    status="error",
+                    model=response.model,
+                    method=response.method,
+                    attempts=response.attempts,
+                    detail="another model answered than model.served lists",
+                    system_fingerprint=response.system_fingerprint,
+                    prompt_tokens=response.prompt_tokens,
+                    completion_tokens=response.completion_tokens,
+                )
 
     @property
     def _alone(self) -> bool:

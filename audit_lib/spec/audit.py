@@ -253,6 +253,13 @@ class AuditSpec(Section):
         content[section].update(values)
         return AuditSpec._checked(content, self._base / f"{self.audit}.yaml")
 
+    @property
+    def splits(self) -> list[list[str]]:
+        """Columns by which tables are split: `measure.strata`, and by model where any may have answered."""
+        asked = self.measure.strata
+        by_model = not self.model.takes_any or any("model" in columns for columns in asked)
+        return asked if by_model else [*asked, ["model"]]
+
     def path(self, reference: str) -> str:
         """Return where a file that the spec names is: a URI as it is, a path from the spec's folder."""
         return reference if re.match(r"^[a-z0-9]+://", reference) else str(self._base / reference)

@@ -38,6 +38,12 @@ def unasked(spec: AuditSpec) -> str | None:
         )
     perturb = spec.perturb
     questions = (
+        (
+            "task",
+            spec.task == "pairwise",
+            "pairwise asks a live model about every pair; recorded decisions are pointwise, or, where one answer ranks "
+            "a list, listwise",
+        ),
         ("perturb.controls", perturb is not None and perturb.controls, f"{_AGAIN}; {_OUT}"),
         ("perturb.formats", perturb is not None and bool(perturb.formats), f"{_AGAIN}; {_OUT}"),
         (
@@ -51,11 +57,5 @@ def unasked(spec: AuditSpec) -> str | None:
         ("robustness", spec.robustness is not None, f"{_AGAIN}; {_OUT}"),
         ("manipulation", spec.manipulation is not None, f"{_AGAIN}; {_OUT}"),
         ("score.canaries", bool(spec.score.canaries), f"{_AGAIN}; {_OUT}"),
-        (
-            "task",
-            spec.task == "pairwise",
-            "pairwise asks a live model about every pair; recorded decisions are pointwise, or, where one answer ranks "
-            "a list, listwise",
-        ),
     )
     return next((f"{key} {why}" for key, given, why in questions if given), None)

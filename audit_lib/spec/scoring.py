@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
-from audit_lib.spec.section import Name, Section, Share
+from audit_lib.spec.section import Name, Section, Share, no_repeats
+from audit_lib.spec.served import Served, may_serve, takes_any
 
 
 class PromptTemplate(Section):
@@ -67,6 +68,14 @@ class Model(Section):
         description="Model id, folder (from the spec's folder first), or for `recorded` a label."
     )
     revision: str | None = Field(None, description="Commit or version that pins the weights.")
+    served: Served = Field(
+        None,
+        description="Which models may have answered, as a log or the service names them. Null: the one named, or a "
+        "dated version of it (`gpt-4o-2024-08-06` is `gpt-4o`, `gpt-4o-mini` is not); any other is refused. A list: "
+        "these and their dated versions; recorded rows of others are left out and counted, a live answer of another "
+        "is an error. `any`: all, and tables are split by model too. A name in words, such as `our tool`, names no "
+        "model: as `any`.",
+    )
     valid_judge: bool = Field(
         True, description="False prints plainly that the model is not fit to judge and only shows the method."
     )
@@ -75,6 +84,24 @@ class Model(Section):
     )
 
     _base: Path = PrivateAttr(default=Path())
+
+    @field_validator("served")
+    @classmethod
+    def _some(cls, value: Served) -> Served:
+        if isinstance(value, list):
+            if not value or not all(name.strip() for name in value):
+                raise ValueError("names no model; list those that may have answered, or write any")
+            no_repeats(value)
+        return value
+
+    def may_be(self, served: str) -> bool:
+        """Tell whether the answers of a model, by the name it answered under, are those of this audit."""
+        return may_serve(served, self.name, self.served)
+
+    @property
+    def takes_any(self) -> bool:
+        """Whether any model may have answered, so that tables are split by model."""
+        return takes_any(self.name, self.served)
 
     @property
     def location(self) -> str:

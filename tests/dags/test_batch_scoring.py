@@ -36,7 +36,7 @@ def test_batches_are_waited_for_without_a_worker(dag_runs: Runs, tmp_path: Path)
         recorded_audit(
             specs,
             n=96,
-            model={"backend": "openai_batch", "name": "model-1", "options": options},
+            model={"backend": "openai_batch", "name": "model-1", "served": "any", "options": options},
             prompt={"template": "prompt.yaml"},
             source={"fields": ["prompt_id", "number"], "windowed": False},
             score={"shards": 1},

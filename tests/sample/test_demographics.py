@@ -145,6 +145,7 @@ def test_a_column_that_is_no_demographic_is_not_quoted(tmp_path: Path) -> None:
 def test_assigned_attributes_are_not_read(tmp_path: Path) -> None:
     write(tmp_path, "prompts.jsonl", applicants())
     (tmp_path / "names.csv").write_text("first_name,last_name,sex,race\n")
+    (tmp_path / "t.yaml").write_text("messages: []\n")
     output = run(tmp_path, perturb={"names": "names.csv"}, prompt={"template": "t.yaml"}, model=LIVE)
     assert prompts(output)["sex"].isna().all()
     assert document(output)["demographics"] is None

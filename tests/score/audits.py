@@ -44,7 +44,8 @@ def write_audit(folder: Path, task: str, **sections: Any) -> Path:
         "score": {"shards": 2},
     }
     for key, value in sections.items():
-        spec[key] = spec[key] | value if isinstance(spec.get(key), dict) else value
+        both = isinstance(value, dict) and isinstance(spec.get(key), dict)
+        spec[key] = spec[key] | value if both else value
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "audit.yaml"
     path.write_text(yaml.safe_dump(spec, sort_keys=False), encoding="utf-8")

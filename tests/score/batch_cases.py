@@ -22,7 +22,7 @@ def run_of(folder, server: BatchServer, count: int, score: dict[str, Any] | None
     folder.mkdir(exist_ok=True)
     options = {"api_key_env": "TEST_API_KEY", "base_url": server.url, "poll": 0.01, "retries": 2, **options}
     rows = [variant(f"w{i:02}", messages=messages(f"w{i:02} asks")) for i in range(count)]
-    model = {"backend": "openai_batch", "name": "model-1", "options": options}
+    model = {"backend": "openai_batch", "name": "model-1", "served": "any", "options": options}
     return run_with(folder, rows, model=model, score={"shards": 1, **(score or {})})
 
 

@@ -47,7 +47,7 @@ class Fake:
                 status="error" if said is None else "ok",
                 label_probabilities=said if isinstance(said, tuple) else None,
                 text=said if isinstance(said, str) else None,
-                model="fake-1",
+                model=self.model.name,
                 method="logits" if request.labels else "generated",
                 detail="no answer" if said is None else None,
             )

@@ -28,7 +28,7 @@ def run_of(folder: Path, server: Loopback, count: int, shards: int = 1, **option
     rows = [
         variant(word, prompt_id=f"p{i:03}", messages=messages(f"{word} asks")) for i, word in enumerate(words)
     ]
-    model = {"backend": "openai", "name": "model-1", "options": options}
+    model = {"backend": "openai", "name": "model-1", "served": ["served-1"], "options": options}
     return run_with(folder, rows, model=model, score={"shards": shards})
 
 

@@ -88,7 +88,10 @@ def sampled(folder, server: Loopback, words: list[str], **options):
     }
     rows = [variant(word, messages=messages(f"{word} asks")) for word in words]
     run = run_with(
-        folder, rows, model={"backend": "openai", "name": "m", "options": options}, score={"shards": 1}
+        folder,
+        rows,
+        model={"backend": "openai", "name": "m", "served": "any", "options": options},
+        score={"shards": 1},
     )
     return from_parquet(score_shard(run, 0).artefacts["scores.parquet"]).set_index("variant_id")
 

@@ -52,7 +52,7 @@ def run_of(folder: Path, server: Loopback, words: list[str], shards: int = 1, **
     folder.mkdir(exist_ok=True)
     rows = [variant(f"v{i:03}", messages=messages(f"{word} asks")) for i, word in enumerate(words)]
     options = {"api_key_env": "TEST_API_KEY", "base_url": server.url, "retries": 1, "timeout": 10.0}
-    model = {"backend": "openai", "name": "model-1", "options": options}
+    model = {"backend": "openai", "name": "model-1", "served": "any", "options": options}
     return run_with(
         folder, rows, model=model, **{**sections, "score": {"shards": shards, **sections.get("score", {})}}
     )

@@ -50,7 +50,7 @@ def in_steps(folder, server: Loopback, **options):
     run = open_audit(
         folder,
         "pointwise",
-        model={"backend": "openai", "name": "m", "options": options},
+        model={"backend": "openai", "name": "m", "served": "any", "options": options},
         prompt={"max_tokens": 60},
         score={"shards": 1, "ledger": "off"},
     )

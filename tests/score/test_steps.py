@@ -197,7 +197,11 @@ def test_names_that_a_live_ranking_leaves_out_are_unranked(tmp_path):
         ("listwise", {"prompt": {"template": "resume_screening.yaml"}}, "needs the slot {{candidates}}"),
         ("listwise", {"prompt": {"tie": "Both"}}, "prompt.tie is for task pairwise and would be ignored"),
         ("pointwise", {"prompt": {"read": "json"}}, "prompt.read"),
-        ("pointwise", {"model": {"backend": "recorded"}}, "{{reply}} asks a live model"),
+        (
+            "pointwise",
+            {"model": {"backend": "recorded"}, "perturb": None, "decision": {"k": 1, "round": "round_id"}},
+            "{{reply}} asks a live model",
+        ),
         (
             "pointwise",
             {"measure": {"metrics": ["pairwise_win_gap"]}},

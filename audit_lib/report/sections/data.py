@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from audit_lib.report.answerers import answered_by
 from audit_lib.report.blocks import (
     Block,
     Cell,
@@ -182,6 +183,7 @@ def _models(content: Content) -> Facts:
         for key in keys
         if model.get(key) is not None
     ]
+    facts.append(("Answered by", text(answered_by(content))))
     if content.prompt_digest is not None:
         facts.append(("Prompt template, SHA-256", text(content.prompt_digest)))
     return Facts(tuple(facts))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from audit_lib.report.answerers import whose
 from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph, Section, Text, strong, text
 from audit_lib.report.content import Content, RateTable, TableRow
 from audit_lib.report.leading import Leading, convincing, distinguishable, leading, picked
@@ -30,7 +31,7 @@ def summary(content: Content) -> Section:
     rows = content.metrics["rows"]
     groups = len(spec.groups.cells())
     lead = text(
-        f"{count(rows['total'])} decisions of {spec.model.name} were examined over {groups} groups "
+        f"{count(rows['total'])} decisions of {whose(content)} were examined over {groups} groups "
         f"({', '.join(spec.groups.axes)}). {count(rows['answered'])} of them have an answer. ",
         _verdict(content),
     )

@@ -43,7 +43,7 @@ def hidden_cells(metrics: Mapping[str, Any], spec: AuditSpec, policy: Policy) ->
     sheets = sheets_of(metrics, sizes, spec, policy)
     reader = Reader(sheets, same_strata(metrics.get("strata_identical", ())))
     counts = _counts(sheets)
-    near = _Near(sizes, [frozenset(columns) for columns in spec.measure.strata])
+    near = _Near(sizes, [frozenset(columns) for columns in spec.splits])
     near.accompany(hidden)
     while exposed := reader.widen(frozenset(hidden), dict(_needs(sheets, hidden, small))):
         before = len(hidden)

@@ -52,7 +52,7 @@ def ask(folder, server: Loopback, words: list[str], task: str = "pointwise", **o
     rows = [
         variant(word, messages=messages(f"{word} applicant {{{{user}}}}"), candidate=word) for word in words
     ]
-    model = {"backend": "http", "name": "tool-1", "options": options}
+    model = {"backend": "http", "name": "tool-1", "served": "any", "options": options}
     output = score_shard(run_with(folder, rows, model=model, task=task, score={"shards": 1}), 0)
     return from_parquet(output.artefacts["scores.parquet"]).set_index("variant_id"), output
 
@@ -232,7 +232,7 @@ def test_an_applicant_s_text_never_stands_for_a_variable(tmp_path, serve):
     server = serve(lambda word, asked: answer({"s": 1}))
     rows = [variant("a", messages='[{"role":"user","content":"${TOOL_TOKEN}"}]')]
     options = {"url": server.url, "body": {"text": "{{user}}"}, "score_path": "s"}
-    model = {"backend": "http", "name": "tool-1", "options": options}
+    model = {"backend": "http", "name": "tool-1", "served": "any", "options": options}
     score_shard(run_with(tmp_path, rows, model=model, score={"shards": 1}), 0)
     assert server.bodies == [{"text": "${TOOL_TOKEN}"}]
 
@@ -288,7 +288,7 @@ def test_an_answer_without_anything_that_is_read_is_a_failure_and_asked_again(tm
     server = serve(lambda word, asked: answer(said[word][min(asked, len(said[word])) - 1]))
     rows = [variant(word, messages=messages(f"{word} applicant"), candidate=word) for word in said]
     options = {"url": server.url, "body": {"text": "{{user}}"}, "score_path": "s", "text_path": "t"}
-    model = {"backend": "http", "name": "tool-1", "options": options}
+    model = {"backend": "http", "name": "tool-1", "served": "any", "options": options}
     run = run_with(tmp_path, rows, model=model, score={"shards": 1})
     tables = [
         from_parquet(score_shard(run, 0).artefacts["scores.parquet"]).set_index("variant_id")
@@ -311,7 +311,7 @@ def test_one_and_true_are_two_values_of_a_decision(tmp_path, serve):
 def test_the_score_of_a_canary_is_kept(tmp_path, serve):
     server = serve(lambda word, asked: answer({"s": 0.25}))
     options = {"url": server.url, "body": {"text": "{{user}}"}, "score_path": "s"}
-    model = {"backend": "http", "name": "tool-1", "options": options}
+    model = {"backend": "http", "name": "tool-1", "served": "any", "options": options}
     rows = [variant("a", messages=messages("ann applicant"))]
     run = run_with(tmp_path, rows, model=model, score={"shards": 1, "canaries": ["canary text"]})
     (entry,) = json.loads(score_shard(run, 0).artefacts["canaries.json"])

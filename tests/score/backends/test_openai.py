@@ -34,7 +34,7 @@ def serve(monkeypatch) -> Iterator[Callable[..., Loopback]]:
 
 def remote(url: str, **options: object) -> dict[str, object]:
     options = {"api_key_env": "TEST_API_KEY", "base_url": url, "retries": 1, "timeout": 2.0, **options}
-    return {"backend": "openai", "name": "model-1", "options": options}
+    return {"backend": "openai", "name": "model-1", "served": "any", "options": options}
 
 
 def ask(folder, url: str, words: list[str], task: str = "pointwise", **options: object):

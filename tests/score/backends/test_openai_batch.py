@@ -57,7 +57,7 @@ def test_answers_are_those_of_the_openai_backend(tmp_path, serve):
             run_with(
                 tmp_path / "live",
                 rows,
-                model={"backend": "openai", "name": "model-1", "options": options},
+                model={"backend": "openai", "name": "model-1", "served": "any", "options": options},
                 score={"shards": 1},
             )
         )

@@ -1,0 +1,91 @@
+"""Whose recorded decisions a source holds: those of the model that the spec names, and others."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any, Final
+
+from audit_lib.errors import InputError
+from audit_lib.spec import RECORDED, AuditSpec
+
+_MOST_NAMED: Final = 5
+_MODEL: Final = re.compile(r"[\w.:/@+-]{1,80}", re.ASCII)
+UNNAMED: Final = "(not the look of a model's name)"
+
+
+class ServedBy:
+    """Counts the models of the rows of a window, and says which rows belong to the audit."""
+
+    def __init__(self, spec: AuditSpec) -> None:
+        self._model = spec.model
+        self._looks = spec.model.backend == RECORDED
+        self._rows: Counter[str | None] = Counter()
+        self._first: dict[str, str] = {}
+        self._may_be: dict[str, bool] = {}
+
+    def keeps(self, name: str | None, where: str) -> bool:
+        """Count a row, and tell whether it stays; one that names no model is taken for the named one's."""
+        if not self._looks:
+            return True
+        self._rows[name] += 1
+        if name is None:
+            return True
+        if name not in self._may_be:
+            self._may_be[name], self._first[name] = self._model.may_be(name), where
+        return self._may_be[name] or self._model.served is None  # null: `check` refuses them all at once
+
+    def check(self) -> None:
+        """Refuse rows of models that the spec does not name, where it does not say what to do with them.
+
+        Raises
+        ------
+        InputError
+            If there are some; names the models with their counts, and where each comes first.
+        """
+        if self._model.served is not None or not (others := self._others()):
+            return
+        total = self._rows.total()
+        rows = sum(others.values())
+        named = [
+            f"{_shown(name)!r} ({n:,}; first at {self._first[name]})" for name, n in others.most_common()
+        ]
+        more = f" and {len(named) - _MOST_NAMED} others" if len(named) > _MOST_NAMED else ""
+        raise InputError(
+            f"source: {rows:,} of {total:,} rows were answered by another model than {self._model.name!r}, which "
+            f"model.name says: {', '.join(named[:_MOST_NAMED])}{more}. List in model.served the models whose decisions "
+            "are audited (rows of others are then left out and counted), or write model.served: any"
+        )
+
+    def left_out(self) -> int:
+        """How many rows of other models were left out."""
+        return sum(self._others().values())
+
+    def account(self, sampled: Counter[str | None]) -> list[dict[str, Any]] | None:
+        """Return each model with its rows in the window and in the sample; None where a live model is asked.
+
+        Names that do not look like one are counted together: a wrong column may hold what must not be printed.
+        """
+        if not self._looks:
+            return None
+        found: dict[tuple[str | None, bool], list[int]] = {}
+        for name, rows in self._rows.items():
+            key = (None if name is None else _shown(name), name is None or self._may_be[name])
+            counts = found.setdefault(key, [0, 0])
+            counts[0] += rows
+            counts[1] += sampled[name]
+        return [
+            {"model": name, "rows": rows, "sampled": drawn, "audited": audited}
+            for (name, audited), (rows, drawn) in sorted(
+                found.items(), key=lambda one: (one[0][0] or "", one[0][1])
+            )
+        ]
+
+    def _others(self) -> Counter[str]:
+        return Counter(
+            {name: n for name, n in self._rows.items() if name is not None and not self._may_be[name]}
+        )
+
+
+def _shown(name: str) -> str:
+    return name if _MODEL.fullmatch(name) else UNNAMED

@@ -1,0 +1,66 @@
+"""Whether the model that answered is the one that the spec names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, Literal
+
+ANY: Final = "any"
+Served = Literal["any"] | list[str] | None
+
+_YEAR: Final = r"20\d\d"
+_MONTH: Final = r"(?:0[1-9]|1[0-2])"
+_DAY: Final = r"(?:0[1-9]|[12]\d|3[01])"
+_VERSION: Final = re.compile(
+    rf"[-@](?:{_YEAR}-{_MONTH}-{_DAY}|{_YEAR}{_MONTH}{_DAY}|{_MONTH}-{_DAY}|{_MONTH}-{_YEAR}|{_MONTH}{_DAY}"
+    rf"|2\d{_MONTH})(?:-v\d+(?::\d+)?)?",
+    re.ASCII,
+)
+"""The date of a version, as providers write it: 2024-08-06, 20241022, 05-20, 09-2025, 0125 (month, day), 2411."""
+_LATEST: Final = "-latest"
+_NUMBER: Final = re.compile(r"v?\d+(?:[._-]\d+)*", re.ASCII)
+"""A version that names no model, as a tool's endpoint tells its own: v7, 3.1.0, 2026-11-01."""
+
+
+def is_label(name: str) -> bool:
+    """Tell whether `model.name` is a label in words, such as ``our screening tool``: no model's id holds a space.
+
+    Examples
+    --------
+    >>> is_label("our screening tool"), is_label("gpt-4o")
+    (True, False)
+    """
+    return re.search(r"\s", name.strip()) is not None
+
+
+def is_named(served: str, name: str) -> bool:
+    """Tell whether a model that answered is the one of that name: the same, or a dated or numbered version of it.
+
+    Examples
+    --------
+    >>> is_named("gpt-4o-2024-08-06", "gpt-4o"), is_named("gpt-3.5-turbo-0125", "gpt-3.5-turbo")
+    (True, True)
+    >>> is_named("v7", "our-screener")
+    True
+    >>> is_named("gpt-4o-mini", "gpt-4o"), is_named("gpt-4-turbo", "gpt-4"), is_named("gpt-4", "gpt-4-0613")
+    (False, False, False)
+    """
+    ours, theirs = name.strip().casefold(), served.strip().casefold()
+    if ours == theirs or _NUMBER.fullmatch(theirs):
+        return True
+    ours = ours.removesuffix(_LATEST)
+    return theirs.startswith(ours) and _VERSION.fullmatch(theirs, len(ours)) is not None
+
+
+def may_serve(served: str, name: str, allowed: Served) -> bool:
+    """Tell whether the answers of a model belong to the audit of `name`, as ``model.served`` says."""
+    if takes_any(name, allowed):
+        return True
+    listed: Sequence[str] = [name] if allowed is None or allowed == ANY else allowed
+    return any(is_named(served, one) for one in listed)
+
+
+def takes_any(name: str, allowed: Served) -> bool:
+    """Tell whether any model may have answered: the spec says so, or its name is a label and names none."""
+    return allowed == ANY or (allowed is None and is_label(name))

@@ -1,0 +1,74 @@
+"""A live model that is answered by another one than the spec names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit_lib.errors import BackendError
+from audit_lib.records import from_parquet
+from audit_lib.score import score_shard
+from tests.score.cases import messages, run_with, variant
+from tests.score.conftest import SECRET
+from tests.score.loopback import GOOD, Loopback, completion, loopback
+
+pytest.importorskip("openai", reason="openai is not installed")
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Loopback]]:
+    monkeypatch.setenv("TEST_API_KEY", SECRET)
+    with ExitStack() as servers:
+        yield lambda behave: servers.enter_context(loopback(behave))
+
+
+def asked(folder: Path, server: Loopback, **model: Any) -> Any:
+    options = {
+        "api_key_env": "TEST_API_KEY",
+        "base_url": server.url,
+        "retries": 0,
+        "timeout": 5.0,
+        "max_concurrency": 1,
+    }
+    rows = [variant(f"w{i}", prompt_id=f"p{i}", messages=messages(f"w{i} asks")) for i in range(6)]
+    section = {"backend": "openai", "name": "gpt-4o", "options": options, **model}
+    return run_with(folder, rows, model=section, score={"shards": 1})
+
+
+def answers(word: str, time: int) -> Any:
+    return completion(GOOD, more={"model": "gpt-4o-mini-2024-07-18" if word == "w3" else "gpt-4o-2024-08-06"})
+
+
+def test_a_live_model_that_is_another_stops_the_audit(tmp_path: Path, serve: Any) -> None:
+    server = serve(answers)
+    with pytest.raises(BackendError, match=r"model\.name is 'gpt-4o', and 'gpt-4o-mini-2024-07-18' answered"):
+        score_shard(asked(tmp_path, server), 0)
+
+
+def test_a_listed_one_answers_and_another_is_an_error(tmp_path: Path, serve: Any) -> None:
+    output = score_shard(asked(tmp_path, serve(answers), served=["gpt-4o"]), 0)
+    table = from_parquet(output.artefacts["scores.parquet"]).set_index("variant_id")
+    assert table["status"].to_dict() == {f"w{i}": "error" if i == 3 else "ok" for i in range(6)}
+    assert "model.served" in table.loc["w3", "detail"] and table.loc["w3", ["score", "text"]].isna().all()
+
+
+def test_any_live_model_may_answer_if_the_spec_says_so(tmp_path: Path, serve: Any) -> None:
+    output = score_shard(asked(tmp_path, serve(answers), served="any"), 0)
+    assert set(from_parquet(output.artefacts["scores.parquet"])["status"]) == {"ok"}
+    models = [entry["model"] for entry in json.loads(output.artefacts["served.json"])]
+    assert models == ["gpt-4o-2024-08-06", "gpt-4o-mini-2024-07-18"]
+
+
+def test_another_audit_s_kept_answers_of_another_model_are_asked_again(tmp_path: Path, serve: Any) -> None:
+    """The ledger is shared by specs that ask one model; what one of them lets pass another need not."""
+    server = serve(answers)
+    score_shard(asked(tmp_path, server, served="any"), 0)
+    before = server.asked["w3"]
+    with pytest.raises(BackendError, match="answered"):
+        score_shard(asked(tmp_path, server), 0)
+    assert server.asked["w3"] == before + 1 and server.asked["w0"] == 1
