@@ -16,6 +16,7 @@ from audit_lib.errors import BackendError
 from audit_lib.score.asker import FailedError
 from audit_lib.score.chat import ChatOptions
 from audit_lib.score.error_codes import safe_code
+from audit_lib.score.error_texts import failure, provider_message, told
 from audit_lib.score.limiter import Limiter
 from audit_lib.score.limits import backoff, retry_after
 from audit_lib.score.remote import Conversation
@@ -51,7 +52,7 @@ class Batch:
     status : str
         How far it is.
     codes : tuple of str
-        Why it failed.
+        Why it failed: codes, and what the provider says.
     files : tuple of str
         Ids of its files of errors and of answers.
     """
@@ -233,7 +234,9 @@ class Provider:
         if status:
             kind = UnsureError if may_heal(status) else BackendError
             code = safe_code(getattr(error, "code", None), *self._secrets)
-            return kind(f"{where}: HTTP {status} ({code}) to a batch; run it again")
+            # A file of prompts was sent: of what is said of it, ordinary words alone are told.
+            said = told(provider_message(getattr(error, "body", None)), None, self._secrets)
+            return kind(f"{where}: {failure(status, code, said)}, to a batch; run it again")
         timeout = isinstance(error, TimeoutError) or type(error).__name__ == "APITimeoutError"
         return UnsureError(f"{where}: {'timeout' if timeout else 'no connection'}; run it again")
 
@@ -243,13 +246,19 @@ class Provider:
             raise self._odd("a batch")
         listed = errors.get("data") if isinstance(errors, dict) else None
         faults = [fault for fault in listed if isinstance(fault, dict)] if isinstance(listed, list) else []
-        codes = {safe_code(fault.get("code"), *self._secrets) for fault in faults}
+        codes = {
+            ": ".join(filter(None, (safe_code(fault.get("code"), *self._secrets), self._said(fault))))
+            for fault in faults
+        }
         files = [said[name] for name in ("error_file_id", "output_file_id") if said.get(name)]
         return Batch(
             status=status,
             codes=tuple(sorted(codes)),
             files=tuple(self._id(file_id) for file_id in files),
         )
+
+    def _said(self, fault: Mapping[str, Any]) -> str:
+        return told(provider_message(fault.get("message")), None, self._secrets)
 
     def _id(self, value: object) -> str:
         """Return an id that may be noted and told."""

@@ -22,6 +22,7 @@ from typing import Any, Final
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import BackendError
 from audit_lib.score.batch_provider import ENDPOINT, TWICE, NotThereError, Provider, UnsureError, may_heal
+from audit_lib.score.error_texts import provider_message
 from audit_lib.store import Store
 
 _MARK: Final = "audit_lines_sha256"
@@ -242,6 +243,13 @@ def status_of(line: Mapping[str, Any]) -> tuple[int, str]:
         inner = body.get("error") if isinstance(body, dict) else None
         return response["status_code"], str(inner.get("code") if isinstance(inner, dict) else None)
     return 0, str(error.get("code") if isinstance(error, dict) else None)
+
+
+def message_of(line: Mapping[str, Any]) -> str | None:
+    """Return what a line's error says; it may repeat what was asked."""
+    response = line.get("response")
+    body = response.get("body") if isinstance(response, dict) else None
+    return provider_message(body) or provider_message(line.get("error"))
 
 
 def _may_heal(line: Mapping[str, Any]) -> bool:

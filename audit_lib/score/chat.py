@@ -11,6 +11,7 @@ from audit_lib.errors import SpecError
 from audit_lib.records import Status
 from audit_lib.score.cost import Usage, prompt_tokens
 from audit_lib.score.credentials import check_fields, plain_url
+from audit_lib.score.error_texts import failure
 from audit_lib.score.json_values import writable
 from audit_lib.score.labels import read_label
 from audit_lib.score.limits import CLIENT_ONLY, Limits
@@ -23,7 +24,8 @@ from audit_lib.spec import Model
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec
 
-_LONGEST_LABEL = 16  # tokens
+_LONGEST_LABEL = 16  # tokens, where the spec names no other number
+_LONGEST_TEXT = 1024
 _REFUSED = ("content_filter", "content_policy_violation")
 _OWN_FIELDS = (
     ("model", "model.name"),
@@ -66,8 +68,11 @@ class ChatOptions(Limits):
     temperature: float | None = Field(
         None, ge=0, le=2, description="Null: 1 for sampled labels, else 0. A task's own sampling goes first."
     )
-    max_tokens: int = Field(
-        1024, ge=1, description="Longest answer, in tokens; for sampled labels at most 16."
+    max_tokens: int | None = Field(
+        None,
+        ge=1,
+        description="Longest answer, in tokens; null: 16 for sampled labels, else 1024. A model that thinks before it "
+        "answers needs more than 16.",
     )
     seed: int | None = Field(
         None, ge=0, description="Sent with each request, plus the repeat; not all servers heed it."
@@ -82,6 +87,10 @@ class ChatOptions(Limits):
         description="Fields of the server's own, such as {cache_prompt: false}; no secrets, and none that the "
         "backend writes itself, such as messages.",
     )
+
+    def longest(self, *, label: bool = False) -> int:
+        """Return the most tokens of an answer; `label`: of one that is sampled for its label."""
+        return self.max_tokens or (_LONGEST_LABEL if label else _LONGEST_TEXT)
 
     @field_validator("base_url")
     @classmethod
@@ -145,7 +154,11 @@ class Chat:
         """Return the endpoint and the options, apart from those that change no answer."""
         from importlib.metadata import version
 
-        options = self.options.model_dump()
+        options = self.options.model_dump() | {"max_tokens": self.options.longest()}
+        if self.options.method == "sampled" and self.options.max_tokens is not None:
+            options["longest_sampled_label"] = (
+                self.options.max_tokens
+            )  # what was asked with 16 answers no such request
         how = CLIENT_ONLY | {"api_key_env"} | client_only
         return {
             "backend": backend,
@@ -176,12 +189,12 @@ class Chat:
                 }
             ]
         if not request.labels:
-            bodies = [body | {"max_completion_tokens": options.max_tokens}]
+            bodies = [body | {"max_completion_tokens": options.longest()}]
         elif options.method == "logprobs":
             bodies = [body | {"logprobs": True, "top_logprobs": 20, "max_completion_tokens": 1}]
         else:
             body["temperature"] = 1.0 if options.temperature is None else options.temperature
-            body["max_completion_tokens"] = min(options.max_tokens, _LONGEST_LABEL)
+            body["max_completion_tokens"] = options.longest(label=True)
             starts = range(0, options.samples, options.samples_per_call)
             bodies = [
                 body | {"n": min(options.samples_per_call, options.samples - start)} for start in starts
@@ -197,12 +210,11 @@ class Chat:
         if request.sampling is not None:
             return 1, Usage(prompt=read, completion=request.sampling.max_tokens)
         if not request.labels:
-            return 1, Usage(prompt=read, completion=options.max_tokens)
+            return 1, Usage(prompt=read, completion=options.longest())
         if options.method == "logprobs":
             return 1, Usage(prompt=read, completion=1)
         calls = -(-options.samples // options.samples_per_call)
-        longest = min(options.max_tokens, _LONGEST_LABEL)
-        return calls, Usage(prompt=read * calls, completion=longest * options.samples)
+        return calls, Usage(prompt=read * calls, completion=options.longest(label=True) * options.samples)
 
     def read(self, request: Request, completions: Sequence[Any]) -> Response:
         """Return what completions, as parsed JSON, say about a request.
@@ -216,9 +228,9 @@ class Chat:
             return self.response(request, status="error", detail=detail)
 
     @staticmethod
-    def refused_or_failed(status: int, code: str) -> tuple[Status, str]:
-        """Return status and detail of a request that the provider did not take, by HTTP status and error code."""
-        return "refused" if code in _REFUSED else "error", f"HTTP {status} ({code})"
+    def refused_or_failed(status: int, code: str, message: str = "") -> tuple[Status, str]:
+        """Return status and detail of a request that the provider did not take: HTTP status, error code, message."""
+        return "refused" if code in _REFUSED else "error", failure(status, code, message)
 
     def response(self, request: Request, **values: Any) -> Response:
         """Return a response to `request`; of the model and method asked for, unless `values` say otherwise."""
@@ -304,11 +316,16 @@ class Chat:
         ]
         shares = tuple(found.count(i) / len(found) for i in range(len(request.labels)))
         read = len(found) - found.count(None)
-        said = (
-            None
-            if read == len(found)
-            else (f"{read} of {len(found)} sampled answers were read, {refused} were refused")
+        cut = sum(
+            place is None and choice.get("finish_reason") == "length"
+            for place, choice in zip(found, choices, strict=True)
         )
+        said = None
+        if read < len(found):
+            said = f"{read} of {len(found)} sampled answers were read, {refused} were refused"
+        if said and cut:
+            longest = self.options.longest(label=True)
+            said += f", {cut} were cut at {longest} tokens without a label: raise model.options.max_tokens"
         return self.response(request, label_probabilities=shares, detail=said, **shared)
 
     def _text(self, request: Request, choice: Mapping[str, Any]) -> str | None:

@@ -98,7 +98,7 @@ class Pointwise:
                 response,
                 label_mass=mass if mass == 0 else None,
                 status="unparsed",
-                detail="no probability falls on any label",
+                detail="; ".join(filter(None, ("no probability falls on any label", response.detail))),
             )
         if (response.detail or "").startswith(BELOW):
             return score_row(request, candidate, response, label_mass=mass, status="unparsed")

@@ -274,7 +274,10 @@ class _UnderWay:
             outcome = work.result()
         except _BudgetError:
             raise self._conversation.limiter.budget.exceeded(self._taken, self._total) from None
-        return replace(outcome, response=masked(outcome.response, self._conversation.secrets))
+        response = masked(outcome.response, self._conversation.secrets)
+        # What a server says may stand in a message to people as well.
+        turned_away = None if outcome.turned_away is None else response.detail
+        return replace(outcome, response=response, turned_away=turned_away)
 
     def _in_doubt(self, outcome: _Outcome) -> bool:
         """Whether a failure, after those before it, may be the endpoint's."""
@@ -314,7 +317,7 @@ class _UnderWay:
         if self._answered:
             raise BackendError(
                 f"{where}: all of the first {row} answers were failures (last: {last}), so it would go on like that; "
-                "mend it and run it again"
+                "put it right and run it again"
             )
         raise BackendError(
             f"{where}: no answer to any of the first {row} requests, each tried {outcome.response.attempts} times "

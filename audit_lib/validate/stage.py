@@ -16,6 +16,7 @@ from audit_lib.validate.completeness import (
     variation_suite,
 )
 from audit_lib.validate.expectations import check_table
+from audit_lib.validate.noise import noise_suite, noise_table, told_noise
 from audit_lib.validate.suites import beside_suite, prompts_suite, scores_suite, variants_suite
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ def validate(run: Run) -> StageOutput:
         )
         varied = completeness_by_variation(beside[1], beside[0], spec.groups)
         suites.append(check_table("beside, by variation", *variation_suite(varied, spec.checks)))
+    if (noise := noise_table(run)) is not None:
+        suites.append(check_table("scoring", *noise_suite(noise)))
     failed = [e["severity"] for suite in suites for e in suite["expectations"] if not e["success"]]
     severity = "error" if "error" in failed else "warning" if failed else None
     document = {
@@ -97,6 +100,8 @@ def require_valid(run: Run) -> None:
         + (
             _detail(document, expectation["column"], run.spec.checks)
             if suite["table"] == "completeness"
+            else told_noise(run, expectation["column"])
+            if suite["table"] == "scoring"
             else ""
         )
         for suite in document["suites"]

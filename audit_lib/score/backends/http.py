@@ -27,6 +27,7 @@ from audit_lib.score.credentials import (
     plain_url,
     read_variable,
 )
+from audit_lib.score.error_texts import provider_message, told
 from audit_lib.score.json_values import RepeatedKeyError, once, writable
 from audit_lib.score.labels import read_label
 from audit_lib.score.limiter import Allotment, Limiter
@@ -225,6 +226,11 @@ class Http:
     def close(self) -> None:
         """Nothing is held between calls of `score`."""
 
+    @property
+    def secrets(self) -> list[str]:
+        """What is filled in for ``${NAME}``, and each word of it."""
+        return [word for value in self._named.values() for word in (value, *value.split())]
+
     async def _connect(self, headers: Mapping[str, str]) -> Any:
         import httpx2
 
@@ -315,26 +321,33 @@ class _Asker:
         except httpx2.HTTPError:
             raise TryAgainError("no connection") from None
         status = answer.status_code
+        said = "" if 200 <= status < 300 else self._said(request, answer)
         if status in (401, 403):
             raise TurnedAwayError(
-                f"{options.url}: HTTP {status}, the secret in model.options.headers is refused"
+                f"{options.url}: HTTP {status}, the secret in model.options.headers is refused{said}"
             )
         if status in (404, 405):
             raise TurnedAwayError(
-                f"{options.url}: HTTP {status}, no such endpoint; look at model.options.url and verb"
+                f"{options.url}: HTTP {status}, no such endpoint; look at model.options.url and verb{said}"
             )
         if status in (408, 409, 429) or status >= 500:
             raise TryAgainError(
-                f"HTTP {status}", retry_after(answer.headers.get("retry-after"), datetime.now(UTC))
+                f"HTTP {status}{said}", retry_after(answer.headers.get("retry-after"), datetime.now(UTC))
             )
         if not 200 <= status < 300:
-            raise FailedError(f"HTTP {status}")
+            raise FailedError(f"HTTP {status}{said}")
         try:
             return json.loads(answer.content, object_pairs_hook=once)
         except RepeatedKeyError:
             raise FailedError("a JSON object of the answer gives a key twice", "unparsed") from None
         except (ValueError, RecursionError) as error:
             raise FailedError(f"the answer is not JSON ({type(error).__name__})") from None
+
+    def _said(self, request: Request, answer: Any) -> str:
+        """Return what the tool says of an error, as it may be told."""
+        asked, secrets = [m.content for m in request.messages], self._tool.secrets
+        said = told(provider_message(answer.content), asked, secrets)
+        return f": {said}" if said else ""
 
     def read(self, request: Request, answers: Sequence[Any]) -> Response:
         """Return what the answer says."""

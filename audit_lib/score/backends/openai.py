@@ -17,6 +17,7 @@ from audit_lib.score.chat import Chat, ChatOptions
 from audit_lib.score.cost import Usage
 from audit_lib.score.credentials import read_variable
 from audit_lib.score.error_codes import safe_code
+from audit_lib.score.error_texts import provider_message, told
 from audit_lib.score.limiter import Allotment, Limiter
 from audit_lib.score.limits import retry_after
 from audit_lib.score.packs import Pack
@@ -87,7 +88,7 @@ class OpenAI:
         with Conversation(options.base_url, limiter, [key], self._allotment.idle) as conversation:
             client = conversation.run(connect(key, options))
             try:
-                yield from conversation.ask(requests, _Asker(self._chat, client))
+                yield from conversation.ask(requests, _Asker(self._chat, client, key))
             finally:
                 conversation.end(client.close())
 
@@ -144,8 +145,8 @@ async def connect(
 class _Asker:
     """Calls of the official client."""
 
-    def __init__(self, chat: Chat, client: Any) -> None:
-        self._chat, self._client = chat, client
+    def __init__(self, chat: Chat, client: Any, key: str) -> None:
+        self._chat, self._client, self._key = chat, client, key
 
     def orders(self, request: Request) -> list[dict[str, Any]]:
         """Return the bodies of a request's calls."""
@@ -159,12 +160,16 @@ class _Asker:
         try:
             return await self._client.post("/chat/completions", body=order, cast_to=object)
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+            said = self._said(request, error)
             raise TurnedAwayError(
                 f"{options.base_url}: HTTP {error.status_code}, the key in {options.api_key_env} is refused"
+                + (f": {said}" if said else "")
             ) from None
-        except openai.NotFoundError:
+        except openai.NotFoundError as error:
+            said = self._said(request, error)
             raise TurnedAwayError(
                 f"{options.base_url}: HTTP 404, no model {self._chat.model.name!r} there, or a wrong base_url"
+                + (f": {said}" if said else "")
             ) from None
         except openai.APIStatusError as error:
             code = error.status_code
@@ -172,7 +177,8 @@ class _Asker:
                 raise FailedError(
                     f"HTTP {code}: a redirect is not followed; give its goal in base_url"
                 ) from None
-            status, detail = self._chat.refused_or_failed(code, safe_code(getattr(error, "code", None)))
+            said = self._said(request, error)
+            status, detail = self._chat.refused_or_failed(code, safe_code(getattr(error, "code", None)), said)
             if code in (408, 409, 429) or code >= 500:
                 wait = retry_after(error.response.headers.get("retry-after"), datetime.now(UTC))
                 raise TryAgainError(detail, wait) from None
@@ -182,6 +188,11 @@ class _Asker:
             raise TryAgainError("timeout" if timed_out else "no connection") from None
         except (openai.OpenAIError, ValueError, TypeError) as error:
             raise FailedError(f"the answer is not a chat completion ({type(error).__name__})") from None
+
+    def _said(self, request: Request, error: Any) -> str:
+        """Return what the provider says of an error, as it may be told."""
+        body = error.response.text if error.body is None else error.body
+        return told(provider_message(body), [m.content for m in request.messages], [self._key])
 
     def read(self, request: Request, answers: Sequence[Any]) -> Response:
         """Return what the completions say."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -15,11 +16,12 @@ from audit_lib.score.answer_size import bounded
 from audit_lib.score.backends import Options, backend, parse_options
 from audit_lib.score.backends.openai import KEY_OPTION, connect, require_client
 from audit_lib.score.batch_provider import TWICE, Provider
-from audit_lib.score.batches import Batches, Step, status_of
+from audit_lib.score.batches import Batches, Step, message_of, status_of
 from audit_lib.score.chat import Chat, ChatOptions
 from audit_lib.score.cost import NOTHING, Usage
 from audit_lib.score.credentials import masked, read_variable
 from audit_lib.score.error_codes import safe_code
+from audit_lib.score.error_texts import told
 from audit_lib.score.limiter import Allotment, Limiter
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote import Conversation
@@ -174,13 +176,20 @@ class OpenAIBatch:
                 return self._chat.response(request, status="error", detail=detail, attempts=attempts)
             status, code = status_of(step.results[i]) if i in step.results else (0, "no_line")
             if status == 0:
-                detail = f"its batch gave no answer ({safe_code(code)})"
+                said = self._said(request, step.results.get(i))
+                detail = f"its batch gave no answer ({safe_code(code)})" + (f": {said}" if said else "")
                 return self._chat.response(request, status="error", detail=detail, attempts=attempts)
             if status != 200:
-                kind, detail = self._chat.refused_or_failed(status, safe_code(code))
+                said = self._said(request, step.results[i])
+                kind, detail = self._chat.refused_or_failed(status, safe_code(code), said)
                 return self._chat.response(request, status=kind, detail=detail, attempts=attempts)
             bodies.append(step.results[i]["response"].get("body"))
         return replace(self._chat.read(request, bodies), attempts=attempts)
+
+    def _said(self, request: Request, line: Mapping[str, Any] | None) -> str:
+        """Return what the provider says of a line, as it may be told."""
+        key = os.environ.get(self.options.api_key_env, "")
+        return told(None if line is None else message_of(line), [m.content for m in request.messages], [key])
 
 
 def _custom_ids(request: Request, calls: int) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,14 +21,29 @@ from audit_lib import errors
 from audit_lib.errors import BackendError, SpecError
 from audit_lib.records import Status
 from audit_lib.score.backends import Options, backend, parse_options
+from audit_lib.score.credentials import is_secret_name
+from audit_lib.score.error_texts import told
 from audit_lib.score.local.weights import PACKAGED, check_name
+from audit_lib.score.noise_floor import noise_floor
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Request, Response
 from audit_lib.seeds import derive_seed
 from audit_lib.spec import Model
 
 NOISE_REQUESTS: Final = 4
-"""Requests of a shard that are scored again one by one."""
+"""Requests of a shard that are scored again one by one, beside its longest."""
+_SIGNALS: Final = {
+    "SIGKILL": "killed, most likely for want of memory: use a machine with more, or a smaller model",
+    "SIGSEGV": "a library crashed",
+    "SIGABRT": "a library gave up, perhaps for want of memory",
+    "SIGILL": "a library uses an instruction that this processor lacks",
+    "SIGBUS": "a file that was read was cut short, or memory ran out",
+    "SIGTERM": "somebody ended it",
+    "SIGINT": "somebody ended it",
+}
+_FRAME: Final = re.compile(r"\s|Traceback |Thread 0x|Current thread|Stack |Extension modules|.*\d+%\|")
+_LINES: Final = 3
+_SECRET: Final = 6  # characters; shorter ones may be any word
 
 
 class TransformersOptions(Options):
@@ -62,6 +79,7 @@ class Transformers:
         self._process: subprocess.Popen[str] | None = None
         self._printed: Any = None
         self._loaded: dict[str, Any] = {}
+        self._texts: list[str] = []  # of the last order: what the process may repeat when it ends
 
     @property
     def pack_size(self) -> int:
@@ -99,26 +117,27 @@ class Transformers:
     def account(self, packs: Sequence[Pack], responses: Sequence[Response]) -> dict[str, Any] | None:
         """Return the shard's scoring plan with the noise floor, for ``plan.json``; None if no labels are asked for.
 
-        A few requests, the same ones each time, are scored again by plain passes; `noise_floor` is the
-        largest absolute difference of a probability. Differences between groups below it mean nothing.
+        A few requests, the same ones each time, and the longest are scored again by the model's own passes;
+        `noise_floor` is the largest absolute difference of a probability, and of a label's share among the labels.
+        Differences between groups below it mean nothing.
         """
         self._start()
         given = {response.key: response.label_probabilities for response in responses}
         asked = [r for pack in packs for r in pack if given.get(r.key) is not None]
         checked = [asked[i * len(asked) // NOISE_REQUESTS] for i in range(min(NOISE_REQUESTS, len(asked)))]
+        # Windows and limits of positions show in long prompts.
+        checked += sorted(asked, key=lambda r: -sum(len(m.content) for m in r.messages))[:1]
         checked = list({request.key: request for request in checked}.values())
         order = [[_order(request) for request in pack] for pack in packs]
         reply = self._ask({"plan": order, "alone": [_order(request) for request in checked]})
         plan: dict[str, Any] | None = reply["plan"]
         if plan is None:
             return None
-        gaps = [
-            abs(p - q)
+        floor = noise_floor(
+            (given[request.key] or (), answer["probabilities"] or ())
             for request, answer in zip(checked, reply["alone"], strict=True)
-            for p, q in zip(given[request.key] or (), answer["probabilities"] or (), strict=True)
-        ]
-        floor = {"requests": len(checked), "largest_difference": max(gaps, default=None)}
-        return {**plan, "noise_floor": floor}
+        )
+        return {**plan, "noise_floor": {"requests": len(checked), **floor}}
 
     def _response(self, request: Request, answer: dict[str, Any]) -> Response:
         status: Status = "ok"
@@ -171,7 +190,7 @@ class Transformers:
         self._printed = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
         # -P: a torch.py in the working folder is not torch.
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "audit_lib.score.local.worker"],
+            [sys.executable, "-P", "-X", "faulthandler", "-m", "audit_lib.score.local.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._printed,
@@ -185,6 +204,7 @@ class Transformers:
         ]
 
     def _ask(self, content: dict[str, Any]) -> dict[str, Any]:
+        self._texts = _texts_of(content)
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise BackendError("the scoring process is not running")
@@ -198,16 +218,47 @@ class Transformers:
         reply: dict[str, Any] = json.loads(line)
         if (error := reply.get("error")) is not None:
             kind = getattr(errors, error["type"], BackendError)
-            raise kind(error["message"])
+            said = told(error["message"], self._texts, self._secrets(), 800) or "its message repeats a prompt"
+            raise kind(said if self.model.name in said else f"model {self.model.name!r}: {said}")
         return reply
 
     def _ended(self, code: int) -> BackendError:
         self._printed.seek(0)
-        lines = self._printed.read().strip().splitlines()
-        # The last line of a traceback is the exception; its kind helps, its text might hold a prompt.
-        last = lines[-1].split(":")[0][:200] if lines else "nothing printed"
-        why = "killed, most likely for want of memory: use a machine with more" if code == -9 else last
-        return BackendError(f"model {self.model.name!r}: the scoring process ended with code {code} ({why})")
+        lines = [told(line, self._texts, self._secrets()) for line in _last_words(self._printed.read())]
+        said = " | ".join(filter(None, lines)) or "it printed nothing that may be told"
+        return BackendError(
+            f"model {self.model.name!r}: the scoring process ended with code {code}{_meaning(code)}; its last words: "
+            f"{said}"
+        )
+
+    @staticmethod
+    def _secrets() -> list[str]:
+        return [value for name, value in os.environ.items() if is_secret_name(name) and len(value) >= _SECRET]
+
+
+def _meaning(code: int) -> str:
+    """Return what an exit code means, where a signal ended the process."""
+    number = -code if code < 0 else code - 128 if code > 128 else 0
+    if not number or number not in {member.value for member in signal.Signals}:
+        return ""
+    name = signal.Signals(number).name
+    return f" ({name}: {_SIGNALS[name]})" if name in _SIGNALS else f" ({name})"
+
+
+def _last_words(printed: str) -> list[str]:
+    """Return the last lines that a process printed, without the frames of a stack and what shows progress."""
+    lines = [
+        line for line in printed.splitlines() if line.strip() and not _FRAME.match(line) and "\r" not in line
+    ]
+    fatal = [line for line in lines if line.startswith("Fatal Python error")]
+    return [*fatal[:1], *(line for line in lines[-_LINES:] if line not in fatal)]
+
+
+def _texts_of(order: Any) -> list[str]:
+    """Return the prompts that an order holds."""
+    if isinstance(order, dict):
+        return [order["content"]] if "content" in order else [t for v in order.values() for t in _texts_of(v)]
+    return [text for one in order for text in _texts_of(one)] if isinstance(order, list) else []
 
 
 def _located(model: Model) -> str:

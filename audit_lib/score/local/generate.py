@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from audit_lib.score.local.memory import in_halves
+from audit_lib.score.local.plain import plain_logits
 from audit_lib.score.local.plan import shared_beginning
 from audit_lib.score.local.prefix import beginning, follow, read_rests
 from audit_lib.score.local.trie import Tokens
@@ -45,7 +46,7 @@ class Draft:
 
 @torch.inference_mode()
 def generate(
-    model: Any, drafts: Sequence[Draft], stop: frozenset[int], share_up_to: int
+    model: Any, drafts: Sequence[Draft], stop: frozenset[int], share_up_to: int, read_up_to: int
 ) -> tuple[list[Tokens], int]:
     """Return the tokens that follow each prompt, without the one that ends them.
 
@@ -57,6 +58,8 @@ def generate(
         Tokens that end a text.
     share_up_to : int
         Longer prompts cannot be padded on this model: each is a batch of its own.
+    read_up_to : int
+        Longer ones cannot be read piece by piece either: each token takes a pass over all before it.
 
     Returns
     -------
@@ -69,7 +72,9 @@ def generate(
     for batch in _batches(drafts, share_up_to):
 
         def work(numbers: Sequence[int]) -> list[tuple[int, Tokens]]:
-            found = _go_on(model, [drafts[n] for n in numbers], stop)
+            some = [drafts[n] for n in numbers]
+            longest = max(len(draft.prompt) + draft.max_tokens for draft in some)
+            found = _go_on(model, some, stop) if longest <= read_up_to else _go_on_plainly(model, some, stop)
             return list(zip(numbers, found, strict=True))
 
         found, times = in_halves(batch, work)
@@ -112,6 +117,20 @@ def _go_on(model: Any, drafts: Sequence[Draft], stop: frozenset[int]) -> list[To
         if not going:
             return [tuple(text) for text in texts]
         logits = follow(model, begun, torch.tensor(step)[:, None])[:, -1]
+
+
+def _go_on_plainly(model: Any, drafts: Sequence[Draft], stop: frozenset[int]) -> list[Tokens]:
+    texts = []
+    for draft in drafts:
+        draw = np.random.Generator(np.random.PCG64(draft.seed))
+        text: Tokens = ()
+        while len(text) < draft.max_tokens:
+            token = _next(plain_logits(model, draft.prompt + text, 1)[0], draft, draw)
+            if token in stop:
+                break
+            text += (token,)
+        texts.append(text)
+    return texts
 
 
 def _next(logits: torch.Tensor, draft: Draft, draw: np.random.Generator) -> int:

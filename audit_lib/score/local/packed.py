@@ -6,6 +6,8 @@ made, and stays as it was where torch has no such layout or the result is not th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import torch
@@ -13,6 +15,19 @@ from torch import nn
 
 _TOLERANCE: Final = 1e-5  # of the largest output
 _ROWS: Final = 8
+
+_as_loaded = False
+
+
+@contextmanager
+def as_loaded() -> Iterator[None]:
+    """Compute packed maps as the model's own ones do, from the same numbers: slower, and what they are held against."""
+    global _as_loaded
+    before, _as_loaded = _as_loaded, True
+    try:
+        yield
+    finally:
+        _as_loaded = before
 
 
 class PackedLinear(nn.Module):
@@ -37,6 +52,8 @@ class PackedLinear(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return ``x @ weight.T + bias``."""
+        if _as_loaded:
+            return nn.functional.linear(x, self.weight, self.bias)
         return self.then(x, "none")
 
     def then(self, x: torch.Tensor, activation: str) -> torch.Tensor:
@@ -58,9 +75,14 @@ class PackedGate(nn.Module):
         self.gate_proj, self.up_proj, self.down_proj = (
             PackedLinear(getattr(part, name)) for name in ("gate_proj", "up_proj", "down_proj")
         )
+        self.act_fn = part.act_fn
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the part's output."""
+        if _as_loaded:
+            act: Any = self.act_fn
+            plain: torch.Tensor = self.down_proj(act(self.gate_proj(x)) * self.up_proj(x))
+            return plain
         out: torch.Tensor = self.down_proj(self.up_proj.times(x, self.gate_proj.then(x, "swish")))
         return out
 

@@ -72,7 +72,7 @@ def read_trie(
     Parameters
     ----------
     model : PreTrainedModel
-        Loaded with ``attn_implementation=NAME``.
+        Its attention is exchanged for the trie's meanwhile.
     trie : Trie
     rows : sequence of int
         Nodes whose logits are wanted, ascending.
@@ -89,8 +89,19 @@ def read_trie(
     Raises
     ------
     BackendError
-        If even the shortest pass does not fit.
+        If even the shortest pass does not fit, or the model's attention cannot be exchanged.
     """
+    with _attending(model):
+        return _read_trie(model, trie, rows, read, pass_nodes)
+
+
+def _read_trie(
+    model: Any,
+    trie: Trie,
+    rows: Sequence[int],
+    read: Callable[[torch.Tensor, Sequence[int]], None],
+    pass_nodes: int,
+) -> int:
     wanted, halved, start = np.asarray(rows, dtype=np.int64), 0, 0
     open_nodes = np.empty(0, dtype=np.int64)
     before: KeysValues = {}
@@ -123,13 +134,24 @@ def tree_mask(trie: Trie) -> torch.Tensor:
     return (node[None, :] <= node[:, None]) & (node[:, None] < end[None, :])
 
 
-def register() -> None:
-    """Make the attention known to transformers. Without a pass at hand it is plain sdpa."""
+@contextmanager
+def _attending(model: Any) -> Iterator[None]:
+    """Exchange the model's attention for the trie's, and put back what was there."""
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import sdpa_mask
 
     AttentionInterface.register(NAME, _attention)
     AttentionMaskInterface.register(NAME, sdpa_mask)
+    configs = {id(part.config): part.config for part in model.modules() if hasattr(part, "config")}
+    before = [(config, getattr(config, "_attn_implementation", None)) for config in configs.values()]
+    try:
+        model.set_attn_implementation(NAME)
+        if model.config.get_text_config()._attn_implementation != NAME:
+            raise BackendError("the model's attention is its own and cannot be exchanged")
+        yield
+    finally:
+        for config, name in before:
+            config._attn_implementation = name
 
 
 def _forward(model: Any, trie: Trie, start: int, stop: int, inside: Integers, one: Pass) -> torch.Tensor:
@@ -194,10 +216,8 @@ def _attention(
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
     """Attend within a pass: query (1, heads, n, d), key and value (1, kv heads, n, d) -> (1, n, heads, d)."""
-    from transformers.integrations.sdpa_attention import sdpa_attention_forward
-
     if tree is None:
-        return sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
+        raise BackendError("the model does not hand the pass on to its attention")
     if any(kwargs.get(name) is not None for name in ("softcap", "s_aux", "position_bias")):
         raise BackendError("the model's attention is not plain scaled dot products")
     layer: int = module.layer_idx  # type: ignore[assignment]

@@ -17,13 +17,25 @@ from typing import Any, TextIO
 
 from audit_lib.errors import AuditError
 
+_LONGEST_REASON = 600
+
 
 def main() -> int:
     """Serve one model until the input ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print must not get between the answers
+    order = json.loads(sys.stdin.readline())
     try:
-        engine = _load(json.loads(sys.stdin.readline()), answers)
+        engine = _load(order, answers)
+    except AuditError as error:
+        _write(answers, {"error": {"type": type(error).__name__, "message": str(error)}})
+        return 1
+    except Exception as error:  # noqa: BLE001 - transformers raises anything; nobody's text is known yet
+        said = " ".join(str(error).split())[:_LONGEST_REASON]
+        message = f"cannot be loaded as a causal language model: {type(error).__name__}: {said}"
+        _write(answers, {"error": {"type": "BackendError", "message": message}})
+        return 1
+    try:
         for line in sys.stdin:
             order = json.loads(line)
             found = _plan(engine, order) if "plan" in order else _score(engine, order["pack"])
@@ -83,6 +95,7 @@ def _plan(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
     more = {
         "model": asdict(engine.shape),
         "tree": "works" if engine.tree_works else "not on this model",
+        "not_exact": {way: fault for way, fault in engine.faults.items() if fault is not None},
         "pass_tokens": engine.pass_nodes,
         "halved": engine.halved,
     }

@@ -50,41 +50,41 @@ def by_hand(engine, draft: Draft, stop: frozenset[int] = frozenset()) -> tuple[i
 @pytest.mark.parametrize("temperature", [0.0, 0.7, 2.0])
 def test_a_batch_gives_what_each_alone_gives(engine, temperature):
     asked = drafts(engine, temperature=temperature)
-    texts, halved = generate(engine.model, asked, frozenset(), 2**31)
+    texts, halved = generate(engine.model, asked, frozenset(), 2**31, 2**31)
     assert texts == [by_hand(engine, draft) for draft in asked] and halved == 0
     assert len(set(texts)) > 1  # else the comparison would show nothing
 
 
 def test_neighbours_and_batches_change_no_text(engine, monkeypatch):
     asked = drafts(engine, 6, temperature=1.0)
-    texts, _ = generate(engine.model, asked, frozenset(), 2**31)
-    assert generate(engine.model, asked[3:4], frozenset(), 2**31)[0] == texts[3:4]
-    assert generate(engine.model, asked[::-1], frozenset(), 2**31)[0] == texts[::-1]
-    assert generate(engine.model, asked, frozenset(), 0)[0] == texts
+    texts, _ = generate(engine.model, asked, frozenset(), 2**31, 2**31)
+    assert generate(engine.model, asked[3:4], frozenset(), 2**31, 2**31)[0] == texts[3:4]
+    assert generate(engine.model, asked[::-1], frozenset(), 2**31, 2**31)[0] == texts[::-1]
+    assert generate(engine.model, asked, frozenset(), 0, 2**31)[0] == texts
     monkeypatch.setattr(module, "BATCH_TOKENS", 200)
-    assert generate(engine.model, asked, frozenset(), 2**31)[0] == texts
+    assert generate(engine.model, asked, frozenset(), 2**31, 2**31)[0] == texts
 
 
 def test_seeds_draw_differently(engine):
     one = drafts(engine, 1, temperature=2.0)[0]
     several = [Draft(prompt=one.prompt, max_tokens=8, temperature=2.0, seed=s) for s in range(6)]
-    texts, _ = generate(engine.model, several, frozenset(), 2**31)
+    texts, _ = generate(engine.model, several, frozenset(), 2**31, 2**31)
     assert len(set(texts)) == 6
-    assert generate(engine.model, several, frozenset(), 2**31)[0] == texts
+    assert generate(engine.model, several, frozenset(), 2**31, 2**31)[0] == texts
 
 
 def test_a_text_ends_where_it_ends_and_the_others_go_on(engine):
     asked = drafts(engine, temperature=1.0)
     free = [by_hand(engine, draft) for draft in asked]
     stop = frozenset({free[0][3]})
-    texts, _ = generate(engine.model, asked, stop, 2**31)
+    texts, _ = generate(engine.model, asked, stop, 2**31, 2**31)
     assert texts == [by_hand(engine, draft, stop) for draft in asked]
     assert len(texts[0]) <= 3 and max(map(len, texts)) == 8
 
 
 def test_no_memory_halves_the_batch(engine, monkeypatch):
     asked = drafts(engine)
-    expected, _ = generate(engine.model, asked, frozenset(), 2**31)
+    expected, _ = generate(engine.model, asked, frozenset(), 2**31, 2**31)
     real = module._go_on
 
     def short(model, some, stop):
@@ -93,7 +93,7 @@ def test_no_memory_halves_the_batch(engine, monkeypatch):
         return real(model, some, stop)
 
     monkeypatch.setattr(module, "_go_on", short)
-    assert generate(engine.model, asked, frozenset(), 2**31) == (expected, 2)
+    assert generate(engine.model, asked, frozenset(), 2**31, 2**31) == (expected, 2)
 
 
 def test_the_engine_mixes_labels_and_texts(engine):

@@ -1,0 +1,44 @@
+"""How far scores are from the model's own: what a shard's ``plan.json`` says, and how much of it is too much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+REFERENCE: Final = "the model's own attention"
+MOST: Final = {"float32": (1e-5, 1e-4)}
+"""Most that a probability, and a label's share among the labels, may differ, by the type of the weights.
+
+Float32 moves a probability by some millionths; a share is a quotient of two of them, and moves ten times as far where
+the labels have little of the probability. An attention that is not the model's own moves both by a thousandth and
+more. Half precision rounds by up to 0.004 and makes ties of different scores: no bound would tell that from a fault,
+so a type that is not listed fails at any difference."""
+
+
+def noise_floor(pairs: Iterable[tuple[Sequence[float], Sequence[float]]]) -> dict[str, Any]:
+    """Return the largest differences between probabilities of labels and those of the model's own passes.
+
+    Examples
+    --------
+    >>> floor = noise_floor([((0.2, 0.2), (0.25, 0.25)), ((0.1, 0.3), (0.1, 0.3))])
+    >>> round(floor["largest_difference"], 3), floor["largest_share_difference"]
+    (0.05, 0.0)
+    """
+    gaps, shares = [], []
+    for given, own in pairs:
+        if len(given) != len(own):  # the model's own pass gave nothing
+            gaps.append(1.0)
+            continue
+        gaps += [abs(p - q) for p, q in zip(given, own, strict=True)]
+        if sum(given) > 0 and sum(own) > 0:
+            shares += [abs(p / sum(given) - q / sum(own)) for p, q in zip(given, own, strict=True)]
+    return {
+        "against": REFERENCE,
+        "largest_difference": max(gaps, default=None),
+        "largest_share_difference": max(shares, default=None),
+    }
+
+
+def bounds(model: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the most that a probability and a share may differ for a shard's ``model.json``."""
+    return MOST.get(str(model.get("dtype")), (0.0, 0.0))
