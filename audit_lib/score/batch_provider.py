@@ -236,7 +236,8 @@ class Provider:
             code = safe_code(getattr(error, "code", None), *self._secrets)
             # A file of prompts was sent: of what is said of it, ordinary words alone are told.
             said = told(provider_message(getattr(error, "body", None)), None, self._secrets)
-            return kind(f"{where}: {failure(status, code, said)}, to a batch; run it again")
+            told_so = f": {said}" if said else ""
+            return kind(f"{where}: {failure(status, code, '')} to a batch{told_so}; run it again")
         timeout = isinstance(error, TimeoutError) or type(error).__name__ == "APITimeoutError"
         return UnsureError(f"{where}: {'timeout' if timeout else 'no connection'}; run it again")
 

@@ -106,7 +106,7 @@ FAULTS: dict[str, tuple[Callable[[int], Reply | None], str, str | None, int]] = 
             json.dumps({"error": {"message": f"key {SECRET}", "code": SECRET}}).encode(),
         ),
         "error",
-        r"HTTP 400 \(no code\)",
+        r"HTTP 400: key \[\.\.\.\]$",
         1,
     ),
 }

@@ -82,7 +82,8 @@ def test_lines_that_expire_again_and_again_end_as_rows(tmp_path, serve):
     scores = table(run_of(tmp_path, server, 8))
     assert len(server.batches) == 3 and len(scores) == 8
     failed = scores[scores.status == "error"]
-    assert len(failed) == 1 and set(failed.detail) == {"its batch gave no answer (batch_expired)"}
+    said = "its batch gave no answer (batch_expired): This request could not be executed."
+    assert len(failed) == 1 and set(failed.detail) == {said}
     assert set(failed.attempts) == {3}
 
 
