@@ -60,4 +60,48 @@ def needed(part: Metric) -> tuple[Need, ...]:
 _NEEDS: Final[dict[Metric, tuple[Need, ...]]] = {}
 
 METRICS: Final[Registry[Metric]] = Registry("metric", "audit_lib.measure.metrics")
-metric = METRICS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What a page has to know of a metric to print and draw it.
+
+    Parameters
+    ----------
+    title : str
+        What it is called.
+    parity : float or None
+        Its value where a group and its reference fare alike; None where no value says so.
+    signed : bool
+        Whether comparisons have a direction, and so print with their sign.
+    meaning : str
+        How to read it, beyond its parity.
+    """
+
+    title: str
+    parity: float | None
+    signed: bool = False
+    meaning: str = ""
+
+
+_ABOUT: Final[dict[str, About]] = {}
+
+
+def metric(
+    name: str, *, title: str, parity: float | None, signed: bool = False, meaning: str = ""
+) -> Callable[[Metric], Metric]:
+    """Register the decorated metric under `name`, with what `About` says."""
+    said = About(title=title, parity=parity, signed=signed, meaning=meaning)
+
+    def register(part: Metric) -> Metric:
+        found = METRICS(name)(part)
+        _ABOUT[name] = said
+        return found
+
+    return register
+
+
+def about(name: str) -> About:
+    """Return what is known of a metric; of one that is not installed here, or does not say, only its name."""
+    METRICS.names()
+    return _ABOUT.get(name, About(title=name.replace("_", " ").capitalize(), parity=None, signed=True))

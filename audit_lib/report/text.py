@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
+from audit_lib.measure.metric import about
 from audit_lib.policies import Policy
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import UNDEFINED, guarded, interval, percent
@@ -15,6 +16,7 @@ from audit_lib.report.sections.estimates import (
     count_of,
     limits_of,
     mark_of,
+    reason_of,
     value_of,
     variation_in_words,
 )
@@ -112,10 +114,13 @@ def _estimates_text(metrics: Mapping[str, Any]) -> str:
     by: dict[str, list[Mapping[str, Any]]] = {}
     for e in found:
         if set(e["stratum"]) == first:
-            by.setdefault(" ".join(filter(None, [e["metric"], in_words(e["stratum"])])), []).append(e)
+            by.setdefault(
+                ", ".join(filter(None, [about(e["metric"]).title, in_words(e["stratum"])])), []
+            ).append(e)
     lines: list[str] = []
     for name, own in by.items():
-        lines += [in_words({"": name}), *_in_columns([_HEAD, *map(_estimate, own)]), ""]
+        reasons = dict.fromkeys(filter(None, map(reason_of, own)))
+        lines += [name, *_in_columns([_HEAD, *map(_estimate, own)]), *(f"  {words}" for words in reasons), ""]
     if told := metrics.get("leakage"):
         cells = [["material", "AUC", "interval", "n"]]
         for e in told["estimates"]:
@@ -134,7 +139,9 @@ _HEAD: Final = ["group against reference", "value", "interval", "p", "n", "marks
 def _estimate(e: Mapping[str, Any]) -> list[str]:
     p = next((test["p_value"] for test in e["tests"]), None)
     varied = str(e["parameters"].get("variation", "none"))
-    what = against(e) + ("" if varied == "none" else f", {variation_in_words(varied)}")
+    whom = against(e) if e["group"] else str(e["parameters"].get("attribute", "all rows"))
+    what = whom + ("" if varied == "none" else f", {variation_in_words(varied)}")
     marks = ", ".join(filter(None, [mark_of(e), "small cell" if "small_cell" in e["flags"] else ""]))
     printed_p = f"{p:.3f}" if isinstance(p, float | int) else ""
-    return [what, value_of(e), limits_of(e), printed_p, count_of(e["n"]), marks]
+    sign = about(e["metric"]).signed
+    return [what, value_of(e, sign=sign), limits_of(e, sign=sign), printed_p, count_of(e["n"]), marks]

@@ -9,7 +9,12 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("adverse_impact_ratio")
+@metric(
+    "adverse_impact_ratio",
+    title="Adverse impact ratio",
+    parity=1.0,
+    meaning="The share of the group at or above a threshold, divided by its reference's.",
+)
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute P(score >= t | group) / P(score >= t | reference) at each of ``measure.thresholds``.
 

@@ -25,7 +25,13 @@ from audit_lib.stats.simultaneous import AllPairs, simultaneous_differences
 Cell = Mapping[str, str]
 
 
-@metric("auc_gap")
+@metric(
+    "auc_gap",
+    title="AUC gap",
+    parity=0.0,
+    signed=True,
+    meaning="How much better the scores tell the qualified from others in one group than in another.",
+)
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the largest difference of two groups' AUCs, and that of every group from its reference.
 

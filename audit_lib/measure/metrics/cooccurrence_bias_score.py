@@ -17,7 +17,13 @@ from audit_lib.spec import AuditSpec
 from audit_lib.stats.bootstrap import bootstrap_totals, percentile_interval
 
 
-@metric("cooccurrence_bias_score")
+@metric(
+    "cooccurrence_bias_score",
+    title="Co-occurrence bias score (COBS)",
+    parity=0.0,
+    signed=True,
+    meaning="Whether target words stand nearer to the words of the group than to those of its reference.",
+)
 @needs("words")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute it over all texts of the stratum, whoever they were written about.

@@ -15,7 +15,12 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("counterfactual_cosine")
+@metric(
+    "counterfactual_cosine",
+    title="Counterfactual cosine similarity",
+    parity=1.0,
+    meaning="1 is the same meaning to the encoder. Two answers to one prompt differ too: read it against those.",
+)
 @needs("embedding")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the mean cosine of the embeddings of each pair, by encoder; texts are embedded as they are."""

@@ -10,7 +10,12 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("counterfactual_rouge_l")
+@metric(
+    "counterfactual_rouge_l",
+    title="Counterfactual ROUGE-L",
+    parity=1.0,
+    meaning="1 is identical words. Two answers to one prompt differ too: read it against those.",
+)
 @needs("texts")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute it over the counterfactual pairs of every group and its reference, protected words masked.

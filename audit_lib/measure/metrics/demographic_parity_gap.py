@@ -9,7 +9,13 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("demographic_parity_gap")
+@metric(
+    "demographic_parity_gap",
+    title="Demographic parity gap",
+    parity=0.0,
+    signed=True,
+    meaning="Share of the group among the best k of each round, minus that of the reference.",
+)
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the gap at every quota of the spec, ties split fractionally.
 

@@ -12,7 +12,12 @@ from audit_lib.spec import AuditSpec
 from audit_lib.stats.distances import ErrorDraws, earth_movers_errors
 
 
-@metric("earth_movers_distance")
+@metric(
+    "earth_movers_distance",
+    title="Earth mover's distance",
+    parity=0.0,
+    meaning="A distance, in the unit of the scores: above 0 on any sample.",
+)
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the distance of every group from its reference, in the unit of the scores; undirected."""
     rows.need_scores()

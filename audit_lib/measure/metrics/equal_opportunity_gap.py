@@ -9,7 +9,13 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("equal_opportunity_gap")
+@metric(
+    "equal_opportunity_gap",
+    title="Equal opportunity gap",
+    parity=0.0,
+    signed=True,
+    meaning="The same difference as demographic parity, among the qualified.",
+)
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the gap at every quota: the full pool competes, then the qualified of each group are counted."""
     rows.need_scores()

@@ -18,7 +18,13 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("expected_maximum")
+@metric(
+    "expected_maximum",
+    title="Expected maximum",
+    parity=0.0,
+    signed=True,
+    meaning="The largest score of a prompt's answers, on average: of each group, and the group minus its reference.",
+)
 @needs("toxicity", "stereotype", "terms")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the mean over prompts of their largest score, by group and as gap to the reference.

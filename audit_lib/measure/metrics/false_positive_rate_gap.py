@@ -9,7 +9,13 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("false_positive_rate_gap")
+@metric(
+    "false_positive_rate_gap",
+    title="False positive rate gap",
+    parity=0.0,
+    signed=True,
+    meaning="A difference, the group minus its reference.",
+)
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the gap of every group against its reference. Read it where being selected punishes."""
     method = "difference of P(selected given not qualified)"

@@ -9,7 +9,13 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("fraction")
+@metric(
+    "fraction",
+    title="Fraction flagged",
+    parity=0.0,
+    signed=True,
+    meaning="The share of answers that are flagged: of each group, and the group minus its reference.",
+)
 @needs("toxicity", "stereotype", "terms")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the share of answers whose score reaches the threshold, by group and as gap to the reference.

@@ -12,7 +12,12 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("impact_ratio")
+@metric(
+    "impact_ratio",
+    title="Impact ratio",
+    parity=1.0,
+    meaning="The rate of a category divided by the highest.",
+)
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Make the selection tables; rounds whose last place was drawn by lot are counted.
 

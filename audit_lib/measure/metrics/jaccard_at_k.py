@@ -10,7 +10,12 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("jaccard_at_k")
+@metric(
+    "jaccard_at_k",
+    title="Jaccard at K",
+    parity=1.0,
+    meaning="1 is the same items.",
+)
 @needs("lists")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute it over the counterfactual pairs of every group and its reference; 1 is identical lists."""

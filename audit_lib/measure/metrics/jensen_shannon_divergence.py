@@ -14,7 +14,12 @@ from audit_lib.stats.distances import ErrorDraws, jensen_shannon_errors
 BINS = 20
 
 
-@metric("jensen_shannon_divergence")
+@metric(
+    "jensen_shannon_divergence",
+    title="Jensen-Shannon divergence",
+    parity=0.0,
+    meaning="A distance of two distributions: above 0 on any sample.",
+)
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the divergence of every group from its reference, over common bins; undirected."""
     rows.need_scores()

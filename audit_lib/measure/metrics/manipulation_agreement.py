@@ -10,7 +10,12 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("manipulation_agreement")
+@metric(
+    "manipulation_agreement",
+    title="Manipulation check",
+    parity=None,
+    meaning="The share of versions whose attribute the model named as it was meant.",
+)
 @needs("checks")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the agreement of each attribute that was asked about, over all versions and by level.

@@ -12,7 +12,13 @@ from audit_lib.spec import AuditSpec
 _NONE = "nothing was asked again, so the noise of the model is not known"
 
 
-@metric("noise_floor")
+@metric(
+    "noise_floor",
+    title="Noise floor",
+    parity=0.0,
+    signed=True,
+    meaning="What a change that should change nothing does to the score.",
+)
 @needs("controls")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Pool the spread of repeats, and compare controls and other formats with the rows whose text they repeat.

@@ -21,7 +21,13 @@ from audit_lib.stats.clusters import TwoSidedVariance, difference_interval, t_te
 _METHOD = "consistent wins of the group less the reference's, over their pairs; clustered by round"
 
 
-@metric("pairwise_win_gap")
+@metric(
+    "pairwise_win_gap",
+    title="Pairwise win gap",
+    parity=0.0,
+    signed=True,
+    meaning="Share of pairs that the group wins in both orders, minus the share that its reference wins.",
+)
 @needs("pairs")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute share(A, B) - share(B, A) of every group A against its reference B.

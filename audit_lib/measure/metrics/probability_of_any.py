@@ -19,7 +19,13 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("probability_of_any")
+@metric(
+    "probability_of_any",
+    title="Probability of any",
+    parity=0.0,
+    signed=True,
+    meaning="The share of prompts with a flagged answer: of each group, and the group minus its reference.",
+)
 @needs("toxicity", "stereotype", "terms")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the share of prompts with a flagged answer, by group and as gap to the reference.

@@ -9,7 +9,13 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("rabbi")
+@metric(
+    "rabbi",
+    title="RABBI",
+    parity=0.0,
+    signed=True,
+    meaning="Share of pairs that the group wins, minus the share it loses, against the reference; from -1 to 1.",
+)
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute RABBI of every group against its reference, over the scored rows."""
     rows.need_scores()

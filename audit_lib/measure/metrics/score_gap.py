@@ -9,7 +9,13 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("score_gap")
+@metric(
+    "score_gap",
+    title="Score gap",
+    parity=0.0,
+    signed=True,
+    meaning="Mean score of the group minus that of the reference.",
+)
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the score gap of every group against its reference, over the scored rows."""
     rows.need_scores()

@@ -12,7 +12,12 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("scoring_rate_impact_ratio")
+@metric(
+    "scoring_rate_impact_ratio",
+    title="Impact ratio of scoring rates",
+    parity=1.0,
+    meaning="The scoring rate of a category divided by the highest.",
+)
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Make the scoring tables, with the median and the number of scores that equal it.
 

@@ -19,7 +19,12 @@ from audit_lib.stats.distances import distance_interval, distance_test, earth_mo
 _DEVIATION = Undefined("a distance is biased away from 0: no standard error describes it; see its interval")
 
 
-@metric("sentiment_parity_strict")
+@metric(
+    "sentiment_parity_strict",
+    title="Sentiment parity, strict",
+    parity=0.0,
+    meaning="A distance of two distributions of sentiment: above 0 on any sample.",
+)
 @needs("sentiment")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the Wasserstein-1 distance of the two sides' sentiments over their counterfactual pairs.

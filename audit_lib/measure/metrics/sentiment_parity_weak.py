@@ -14,7 +14,12 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("sentiment_parity_weak")
+@metric(
+    "sentiment_parity_weak",
+    title="Sentiment parity, weak",
+    parity=0.0,
+    meaning="The share of pairs of which one answer is friendly and the other is not.",
+)
 @needs("sentiment")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the share of pairs of which exactly one answer's sentiment is above the threshold."""

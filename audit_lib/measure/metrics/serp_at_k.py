@@ -10,7 +10,12 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("serp_at_k")
+@metric(
+    "serp_at_k",
+    title="SERP at K",
+    parity=1.0,
+    meaning="1 is the same items, those at the top weighing most.",
+)
 @needs("lists")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute it over the counterfactual pairs of every group and its reference; 1 is identical lists."""

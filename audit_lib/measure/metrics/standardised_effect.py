@@ -9,7 +9,13 @@ from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-@metric("standardised_effect")
+@metric(
+    "standardised_effect",
+    title="Standardised effect",
+    parity=0.0,
+    signed=True,
+    meaning="In standard deviations of the score.",
+)
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Estimate the main effects by least squares, per SD of the score, in each variation of the rows.
 

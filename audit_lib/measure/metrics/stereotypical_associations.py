@@ -21,7 +21,12 @@ from audit_lib.stats.shares import share_errors
 _DEVIATION = Undefined("a distance is biased away from 0: no standard error describes it; see its interval")
 
 
-@metric("stereotypical_associations")
+@metric(
+    "stereotypical_associations",
+    title="Stereotypical associations",
+    parity=0.0,
+    meaning="A distance from equal shares: above 0 on any sample.",
+)
 @needs("words")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute it over all texts of the stratum, for each attribute over all its levels; parity is equal shares.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from audit_lib.measure.metric import about
 from audit_lib.report.blocks import (
     Block,
     Cell,
@@ -28,27 +29,10 @@ from audit_lib.results import Undefined
 
 Estimate = Mapping[str, Any]
 
-_NAMES: Final = {
-    "rabbi": (
-        "RABBI",
-        "Share of pairs that the group wins, minus the share it loses, against the reference. 0 is parity; "
-        "\N{MINUS SIGN}1 and 1 are the ends.",
-    ),
-    "score_gap": ("Score gap", "Mean score of the group minus that of the reference."),
-    "demographic_parity_gap": (
-        "Demographic parity gap",
-        "Share of the group among the best k of each round, minus that of the reference.",
-    ),
-}
-_MEANINGS: Final = {
-    "_gap": "A difference, the group minus its reference: 0 is parity.",
-    "_ratio": "The group divided by its reference: 1 is parity.",
-    "_index": "From \N{MINUS SIGN}1 to 1: 0 is parity.",
-    "_share": "A proportion, from 0 to 1.",
-}
 _UNPERCEIVED: Final = (
-    "Numbers marked as not perceived compare groups of an attribute that the model did not tell as it was meant, by "
-    "the manipulation check. They say nothing of how the model treats these groups, near parity or far."
+    "Numbers marked as not perceived do not differ from parity, and compare groups of an attribute that the model did "
+    "not tell as it was meant, by the manipulation check: they do not show that it treats these groups alike. A "
+    "difference is one whatever the model says when asked, and is not marked."
 )
 _DESIGN: Final = ("k",)
 """Parameters that come from the spec. Others (the number of rounds) are results, and stand in no label."""
@@ -82,7 +66,7 @@ def beyond(content: Content) -> Section | None:
 
 
 def _metric(content: Content, name: str) -> Iterable[Block]:
-    title, meaning = _NAMES.get(name, (name.replace("_", " ").capitalize(), _meaning(name)))
+    title, meaning = about(name).title, _meaning(name)
     estimates = content.estimates(name)
     headline = set(content.spec.measure.strata[0])
     yield Heading(title)
@@ -112,7 +96,8 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
 
 
 def _meaning(name: str) -> str:
-    return next((words for suffix, words in _MEANINGS.items() if name.endswith(suffix)), "")
+    said = about(name)
+    return " ".join(filter(None, [said.meaning, "" if said.parity is None else f"Parity: {said.parity:g}."]))
 
 
 def _blocks(
@@ -121,8 +106,11 @@ def _blocks(
     if len({e["parameters"].get("k") for e in estimates}) > 1:
         yield _by_quota(title, where, estimates)
         return
-    if chart and (forest := _forest(content, title, where, estimates)):
-        yield forest
+    if chart:
+        # What compares groups has a parity; what is of one group, or of all together, may have none.
+        for own in ([e for e in estimates if e["reference"]], [e for e in estimates if not e["reference"]]):
+            if forest := _forest(content, title, where, own):
+                yield forest
     yield _table(content, title, where, estimates)
 
 
@@ -149,7 +137,13 @@ def _details(estimates: list[Estimate]) -> dict[int, str]:
 
 
 def _signed(estimate: Estimate) -> bool:
-    return not estimate["metric"].endswith(("_ratio", "_share"))
+    return about(estimate["metric"]).signed and bool(estimate["reference"])
+
+
+def _parity(estimates: list[Estimate]) -> float | None:
+    """Return where the estimates of one metric show no difference; a group's own rate has no such place."""
+    own = [e for e in estimates if e["group"] and not e["reference"]]
+    return None if own else about(estimates[0]["metric"]).parity
 
 
 def _printed(estimate: Estimate) -> str:
@@ -157,7 +151,7 @@ def _printed(estimate: Estimate) -> str:
     if isinstance(value, Undefined):
         return UNDEFINED
     words = signed(float(value))
-    return words if _signed(estimate) else words.lstrip("+")
+    return words if _signed(estimate) else words.removeprefix("+")
 
 
 def _value(estimate: Estimate, note: str) -> Cell:
@@ -173,7 +167,9 @@ def _value(estimate: Estimate, note: str) -> Cell:
 def _limits(estimate: Estimate) -> str:
     limits = estimate["interval"]
     if "low" not in limits:
-        return f"{UNDEFINED}: {limits['undefined']}"
+        # Why there is no value is said once, at the value.
+        known = limits["undefined"] != _reason(estimate)
+        return f"{UNDEFINED}: {limits['undefined']}" if known else UNDEFINED
     return interval(limits["low"], limits["high"], 3, sign=_signed(estimate))
 
 
@@ -199,7 +195,7 @@ def _table(content: Content, title: str, where: str, estimates: list[Estimate]) 
         f"{e['method']}; interval: {e['interval'].get('method', 'none')}" for e in estimates
     )
     columns = [Column("Group against reference", numeric=False), Column("Value"), Column("Interval")]
-    columns += [Column("p"), Column("p after Holm, whole audit")] if tested else []
+    columns += [Column("p"), Column("p adjusted for all tests")] if tested else []
     columns += [Column("n, group"), Column("n, reference"), Column("Clusters")]
     return Table(
         f"{title}{f', {where}' if where else ''}", tuple(columns), tuple(rows), tuple(list(methods)[:2])
@@ -218,7 +214,10 @@ def _by_quota(title: str, where: str, estimates: list[Estimate]) -> Table:
         chosen = {e["parameters"]["k"]: e for e in estimates if _label(e) == label}
         first = next(iter(chosen.values()))
         cells = [Cell(_n(first["n_group"])), Cell(_n(first["n_reference"]))]
-        cells += [_value(chosen[k], _limits(chosen[k])) if k in chosen else Cell("") for k in quotas]
+        cells += [
+            _value(chosen[k], _reason(chosen[k]) or _limits(chosen[k])) if k in chosen else Cell("")
+            for k in quotas
+        ]
         rows.append(Row(label, tuple(cells)))
     left_out = max(int(e["parameters"].get("rounds_left_out", 0)) for e in estimates)
     notes = [f"{estimates[0]['method']}; interval: {estimates[0]['interval'].get('method', 'none')}"]
@@ -248,12 +247,13 @@ def _forest(content: Content, title: str, where: str, estimates: list[Estimate])
     if not dots or len(dots) > _MOST_DOTS or len({d.label for d in dots}) < len(dots):
         return None
     edges = [x for d in dots for x in (d.value, d.low, d.high) if x is not None and abs(x) != float("inf")]
-    name = estimates[0]["metric"]
-    parity = 1.0 if name.endswith("_ratio") else 0.0
-    reach = max(*(abs(x - parity) for x in edges), 1e-6) * 1.08
-    low_end, high_end = parity - reach, parity + reach
-    if name.endswith(("_ratio", "_share")):
-        low_end, high_end = 0.0, max(1.0, *edges) * 1.08
+    parity = _parity(estimates)
+    if parity is not None and any(map(_signed, estimates)):
+        reach = max(*(abs(x - parity) for x in edges), 1e-6) * 1.08
+        low_end, high_end = parity - reach, parity + reach
+    else:
+        # A rate, ratio, similarity or distance: from 0 on, so that its size can be seen.
+        low_end, high_end = min(0.0, *edges), max(*edges, parity or 0.0, 1e-6) * 1.08
     description = "; ".join(f"{d.label}: {d.printed}" for d in dots)
     wide, narrow = (
         dot_chart(
@@ -261,14 +261,14 @@ def _forest(content: Content, title: str, where: str, estimates: list[Estimate])
             description,
             dots,
             span=(low_end, high_end),
-            origin=None if name.endswith("_share") else parity,
+            origin=parity,
             width=width,
             names=names,
         )
         for width, names in ((760, 270), (360, 0))
     )
     against = " against its reference" if all(e["reference"] for e in estimates) else ""
-    line = "" if name.endswith("_share") else f" The line at {parity:g} is parity."
+    line = "" if parity is None else f" The line at {parity:g} is parity."
     return Chart(
         wide,
         narrow,

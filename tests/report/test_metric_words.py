@@ -1,0 +1,118 @@
+"""How the page prints and draws each metric: by what it was registered with, never by how its name ends."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit_lib.measure.metric import METRICS, about, metric
+from audit_lib.report.blocks import Chart, Section
+from audit_lib.report.content import Content, gather
+from audit_lib.report.html import render_html
+from audit_lib.report.page import make_page
+from audit_lib.report.sections.beyond import beyond
+from audit_lib.report.sections.others import others
+from audit_lib.report.text import tables_text
+from tests.report.runs import made
+
+GAPS = ["demographic_parity_gap", "equal_opportunity_gap", "auc_gap", "score_gap"]
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> Content:
+    run = made(tmp_path_factory.mktemp("words"), n=64, measure={"metrics": ["impact_ratio", *GAPS]})
+    return gather(run)
+
+
+def estimate(name: str, value: float, *, reference: bool = True, group: str = "female") -> dict[str, Any]:
+    return {
+        "metric": name, "value": value, "stratum": {}, "group": {"sex": group},
+        "reference": {"sex": "male"} if reference else {}, "parameters": {}, "flags": [], "tests": [],
+        "interval": {"low": value - 0.1, "high": value + 0.1, "level": 0.95, "method": "x", "kind": "marginal"},
+        "intervals": [], "n": 20, "n_group": 10, "n_reference": 10, "clusters": 20, "method": "x",
+    }  # fmt: skip
+
+
+def drawn(content: Content, *estimates: dict[str, Any]) -> list[Chart]:
+    metrics = {**content.metrics, "estimates": list(estimates)}
+    section = beyond(replace(content, metrics=metrics))
+    assert isinstance(section, Section)
+    return [block for block in section.blocks if isinstance(block, Chart)]
+
+
+def test_every_registered_metric_says_its_title_and_parity() -> None:
+    for name, _ in METRICS:
+        said = about(name)
+        assert said.title != name.replace("_", " ").capitalize() or "_" not in name or said.meaning, name
+        assert said.parity in (None, 0.0, 1.0) and not re.search(r"Auc|Rabbi|Bleu|[Uu]ndefined", said.title)
+    with pytest.raises(TypeError, match="parity"):
+        metric("without_parity", title="No parity")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("name", "parity"),
+    [("counterfactual_bleu", 1), ("jaccard_at_k", 1), ("sentiment_parity_weak", 0), ("auc_gap", 0)],
+)
+def test_the_line_of_parity_is_the_metric_s_own(content: Content, name: str, parity: int) -> None:
+    (chart,) = drawn(content, estimate(name, 0.7))
+    assert f"The line at {parity} is parity." in chart.caption and 'class="origin"' in chart.wide
+
+
+def test_a_group_s_own_rate_has_no_parity_and_no_sign(content: Content) -> None:
+    own, gap = drawn(content, estimate("fraction", 0.4, reference=False), estimate("fraction", 0.2))[::-1]
+    assert (
+        "parity" not in own.caption
+        and 'class="origin"' not in own.wide
+        and "+" not in own.wide.split("<desc>")[1]
+    )
+    assert "The line at 0 is parity." in gap.caption and "+0.200" in gap.wide
+
+
+def test_a_metric_that_does_not_say_has_none(content: Content) -> None:
+    (chart,) = drawn(content, estimate("somebody_s_ratio", 0.7))
+    assert "parity" not in chart.caption and 'class="origin"' not in chart.wide
+
+
+def test_no_label_says_undefined_twice(content: Content) -> None:
+    page = render_html(make_page(content)).decode()
+    cells = [
+        re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", one)) for one in re.findall(r"<td.*?</td>", page, re.S)
+    ]
+    assert any("no row says who is qualified" in cell for cell in cells)
+    assert not [cell for cell in cells if cell.count("undefined") > 1]
+    assert "AUC gap" in page and "Auc gap" not in page
+
+
+def test_leakage_has_its_own_section_only(content: Content) -> None:
+    leaks = {"embedding": {"kind": "words"}, "split": "2 folds", "penalty": 1.0, "estimates": []}
+    with_leaks = replace(content, metrics={**content.metrics, "leakage": leaks})
+    section = others(with_leaks)
+    assert section is None or "Leakage" not in json.dumps([str(block) for block in section.blocks])
+
+
+def test_the_terminal_prints_an_audit_without_rate_tables(content: Content) -> None:
+    effect = estimate("standardised_effect", 0.2) | {"parameters": {"variation": "task:other_place"}}
+    null = estimate("standardised_effect", 0.0) | {
+        "value": {"undefined": "uninterpretable: why"}, "interval": {"undefined": "uninterpretable: why"},
+        "flags": ["uninterpretable"], "parameters": {"variation": "none"},
+    }  # fmt: skip
+    metrics = {**content.metrics, "tables": [], "estimates": [null, effect, estimate("auc_gap", 0.1)]}
+    printed = tables_text(metrics, content.policy)
+    assert "no rate table" not in printed
+    assert re.search(r"female against male, task: other place +\+0\.200 +\+0\.100 to \+0\.300", printed)
+    assert re.search(r"female against male +undefined +undefined .* uninterpretable\n", printed)
+    assert "  uninterpretable: why" in printed and "\nAUC gap\n" in printed
+
+
+def test_the_tutorial_shows_the_columns_that_are_printed(content: Content) -> None:
+    head = next(
+        line for line in tables_text(content.metrics, content.policy).splitlines() if "category " in line
+    )
+    tutorial = Path(__file__).parents[2] / "docs" / "tutorial" / "first-audit.md"
+    shown = next(line for line in tutorial.read_text(encoding="utf-8").splitlines() if "  category " in line)
+    assert shown.split() == head.split()
