@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from audit_lib.errors import ColumnTypeError, DuplicateIdError, MissingColumnError, SpecError
+from audit_lib.policies import policy_of
 from audit_lib.registry import did_you_mean
 from audit_lib.sample.row_checks import RowChecks
 from audit_lib.sample.tables import Record, TableFile
@@ -23,7 +24,8 @@ MOST_VALUES: Final = 50
 UNNAMED: Final = "(not the look of a category)"
 MOSTLY_UNKNOWN: Final = 0.5
 """Share of people of unknown level above which a warning is given."""
-_LABEL: Final = re.compile(r"(?!.*\d{5})[^@:\\]{1,48}")
+# Labels of the EEO-1 form end in a qualifier: (Not Hispanic or Latino).
+_LABEL: Final = re.compile(r"(?!.*\d{5})[^@:\\]{1,48}?( ?\([^@:\\()]{1,32}\))?")
 _FEW: Final = 10
 
 
@@ -47,13 +49,15 @@ class Attributes:
     origin: dict[str, str]
 
     def account(
-        self, application_ids: Sequence[str], chosen: Sequence[int], provenance: str
+        self, application_ids: Sequence[str], chosen: Sequence[int], spec: AuditSpec
     ) -> dict[str, Any]:
         """Count people, each once, among the `chosen` rows: matched, unmatched, and unknown by value.
 
         ``unknown`` counts whoever has no level, for whatever reason; ``unknown_values`` those whose value is no
-        level. A value is named only if it looks like a category: never an address, a number or a person's name.
+        level. A value is named if the spec declares it or the policy has such a category, and else only if it looks
+        like one: never an address, a number or a person's name.
         """
+        known = _public(spec)
         first: dict[str, int] = {}
         for index in chosen:
             first.setdefault(application_ids[index], index)
@@ -75,8 +79,8 @@ class Attributes:
             "unknown": {
                 axis: sum(levels[index] is None for index in people) for axis, levels in self.levels.items()
             },
-            "unknown_values": {axis: _bounded(counts) for axis, counts in unknown.items()},
-            "provenance": provenance,
+            "unknown_values": {axis: _bounded(counts, known) for axis, counts in unknown.items()},
+            "provenance": spec.groups.provenance,
         }
 
 
@@ -115,8 +119,11 @@ def attributes(spec: AuditSpec, application_ids: Sequence[str], own: Mapping[str
     return Attributes(matched=matched, raw=raw, levels=levels, origin=origin)
 
 
-def warnings(account: Mapping[str, Any]) -> Iterator[str]:
-    """Say what is wrong with the demographics of ``sample.json``, though nothing stops the audit."""
+def warnings(account: Mapping[str, Any], declared: Sequence[str] = ()) -> Iterator[str]:
+    """Say what is wrong with the demographics of ``sample.json``, though nothing stops the audit.
+
+    Values that are `declared` as unknown (``groups.unknown_values``) are as they should be.
+    """
     people = account["people"]
     for axis, unknown in account["unknown"].items():
         if people and unknown / people > MOSTLY_UNKNOWN:
@@ -125,7 +132,9 @@ def warnings(account: Mapping[str, Any]) -> Iterator[str]:
                 "look at demographics.columns, demographics.values and the ids"
             )
     for axis, values in account["unknown_values"].items():
-        strange = {value: count for value, count in values.items() if value != BLANK}
+        strange = {
+            value: count for value, count in values.items() if value != BLANK and value not in declared
+        }
         if strange:
             named = ", ".join(repr(value) for value in sorted(strange, key=lambda v: (-strange[v], v))[:5])
             yield (
@@ -195,10 +204,18 @@ def _cell(record: Record, column: str) -> Value:
     return value
 
 
-def _bounded(counts: Counter[str]) -> dict[str, int]:
+def _public(spec: AuditSpec) -> frozenset[str]:
+    """Values that tell nobody's secret: those that the spec declares as unknown, and the policy's own categories."""
+    policy = policy_of(spec)
+    of_policy = (level.name for name in policy.attribute_names for level in policy.attribute(name).categories)
+    return frozenset((*of_policy, *(spec.groups.unknown_values or ())))
+
+
+def _bounded(found: Counter[str], known: frozenset[str]) -> dict[str, int]:
+    counts = Counter({value: n for value, n in found.items() if value not in known})
+    named = Counter({value: n for value, n in found.items() if value in known})
     if len(counts) > MOST_VALUES:
-        return {f"(more than {MOST_VALUES} different values)": counts.total()}
-    named: Counter[str] = Counter()
+        return dict(sorted({**named, f"(more than {MOST_VALUES} different values)": counts.total()}.items()))
     # Many values that hardly repeat are names or free text, whatever each looks like.
     personal = len(counts) > _FEW and counts.total() < 2 * len(counts)
     for value, count in counts.items():

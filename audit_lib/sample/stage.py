@@ -76,11 +76,10 @@ def sample(run: Run) -> StageOutput:
             }
             for stratum, available in drawn.available.items()
         ],
-        "demographics": people.account(application_ids, chosen, spec.groups.provenance)
-        if accounted
-        else None,
+        "demographics": people.account(application_ids, chosen, spec) if accounted else None,
     }
-    for warning in warnings(document["demographics"]) if accounted else ():
+    declared = spec.groups.unknown_values or ()
+    for warning in warnings(document["demographics"], declared) if accounted else ():
         run.notify(warning)
     if left_out := served.left_out():
         run.notify(f"WARNING: {left_out} rows of models that model.served does not list are left out")

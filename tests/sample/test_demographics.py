@@ -187,6 +187,34 @@ def test_what_does_not_look_like_a_category_is_counted_and_not_quoted(tmp_path: 
     assert value not in " ".join(said)
 
 
+def test_what_is_declared_as_unknown_is_named_and_nobody_is_told_to_map_it(tmp_path: Path) -> None:
+    declared = ["Prefers not to say", "0000099999 (old code)", "Refused: not stated"]
+    rows = [{**row, "race": declared[i % 3]} for i, row in enumerate(people(9))]
+    write(tmp_path, "prompts.jsonl", rows)
+    groups = {**GROUPS, "unknown_values": declared}
+    account, said, _ = told(tmp_path, groups=groups)
+    assert set(account["unknown_values"]["race"]) == set(declared)
+    assert not [words for words in said if "no level of the spec" in words]
+
+
+EEO_1 = [
+    "Hispanic or Latino",
+    "White (Not Hispanic or Latino)",
+    "Black or African American (Not Hispanic or Latino)",
+    "Native Hawaiian or Other Pacific Islander (Not Hispanic or Latino)",
+    "Asian (Not Hispanic or Latino)",
+    "American Indian or Alaska Native (Not Hispanic or Latino)",
+    "Two or More Races (Not Hispanic or Latino)",
+]
+
+
+@pytest.mark.parametrize("label", EEO_1)
+def test_a_label_of_the_eeo_1_form_looks_like_a_category(tmp_path: Path, label: str) -> None:
+    write(tmp_path, "prompts.jsonl", [{**row, "race": label} for row in people(7)])
+    account, said, _ = told(tmp_path)
+    assert account["unknown_values"]["race"] == {label: 7} and repr(label) in " ".join(said)
+
+
 def test_values_that_hardly_repeat_are_not_quoted(tmp_path: Path) -> None:
     rows = [
         {**people(1)[0], "prompt_id": f"p{i}", "application_id": f"a{i}", "race": f"Ann {chr(65 + i)}. Lee"}
