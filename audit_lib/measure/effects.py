@@ -15,7 +15,7 @@ import numpy as np
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import Compared, score_unit
-from audit_lib.measure.manipulation import agreement_reason
+from audit_lib.measure.manipulation import agreement_reason, differs
 from audit_lib.measure.regression import Fitted, inferred, regressions, within_applications
 from audit_lib.measure.rows import Rows
 from audit_lib.measure.variations import NONE
@@ -149,14 +149,20 @@ def _estimate(rows: Rows, spec: AuditSpec, fitted: Fitted, axis: str, level: str
 
 
 def _told(one: Compared, rows: Rows, spec: AuditSpec, limits: dict[tuple[str, str], float]) -> Compared:
-    """Mark an effect that noise gives, and withhold one of groups that the model does not perceive as meant."""
+    """Mark an effect that noise gives, and withhold a null of groups that the model does not perceive as meant.
+
+    Groups that the model treats differently it tells apart, whatever it says when asked. The test of a withheld null
+    stays: that it was made counts in the family of all tests.
+    """
     ((axis, level),) = one.group.items()
     if (reason := agreement_reason(rows, spec, axis, level)) is not None:
-        nothing = Undefined(reason)
-        return replace(
-            one, value=nothing, interval=nothing, standard_error=nothing, tests=(),
-            flags=(*one.flags, "uninterpretable"),
-        )  # fmt: skip
+        if not differs(one.interval, 0.0):
+            nothing = Undefined(reason)
+            return replace(
+                one, value=nothing, interval=nothing, standard_error=nothing,
+                flags=(*one.flags, "uninterpretable"),
+            )  # fmt: skip
+        one = replace(one, flags=(*one.flags, "unperceived"))
     limit, sd = limits.get((axis, level)), one.parameters.get("outcome_sd")
     # Without a standard error nothing says what else the effect could be: it is no evidence of noise either.
     if isinstance(one.value, Undefined) or isinstance(one.standard_error, Undefined):

@@ -1,6 +1,7 @@
 """Manipulation check: did the model perceive the attribute that a version was meant to show?
 
-An effect of zero means nothing where the model could not tell the groups apart. The check asks the audited model for
+An effect of zero means nothing where the model could not tell the groups apart; one that is there shows that it did.
+So a failed check qualifies nulls only. The check asks the audited model for
 the attribute of each version; what it answers is laid against what was assigned. Non-answers and refusals are
 counted apart from mismatches (Gaebler, Goel, Huq and Tambe, 2024, arXiv:2404.03086).
 """
@@ -115,7 +116,7 @@ def agreement(rows: Rows, spec: AuditSpec, axis: str, level: str | None = None) 
 
 
 def agreement_reason(rows: Rows, spec: AuditSpec, axis: str, level: str | None = None) -> str | None:
-    """Return why an effect cannot be read, or None where it can or nothing was asked.
+    """Return why a null effect cannot be read, or None where it can or nothing was asked.
 
     The attribute over all versions, the level and the reference that it is compared with each have to be perceived:
     three races that are named rightly say nothing of a fourth that never is.
@@ -125,6 +126,13 @@ def agreement_reason(rows: Rows, spec: AuditSpec, axis: str, level: str | None =
     levels = () if level is None else (level, spec.groups.reference[axis])
     reasons = (unperceived(agreement(rows, spec, axis, one), spec, axis) for one in (None, *levels))
     return next((reason for reason in reasons if reason is not None), None)
+
+
+def differs(interval: Interval | Undefined, parity: float) -> bool:
+    """Whether an interval leaves parity out: then there is a difference, perceived or not."""
+    if isinstance(interval, Undefined):
+        return False
+    return not interval.low <= parity <= interval.high
 
 
 def unperceived(one: Estimate, spec: AuditSpec, axis: str) -> str | None:

@@ -16,9 +16,9 @@ from audit_lib.measure.faced import pair_table
 from audit_lib.measure.family import adjust
 from audit_lib.measure.further import attributed
 from audit_lib.measure.load import load_rows
-from audit_lib.measure.manipulation import agreement_reason
+from audit_lib.measure.manipulation import agreement_reason, differs
 from audit_lib.measure.material import leakage_of
-from audit_lib.measure.metric import METRICS, Measured
+from audit_lib.measure.metric import METRICS, Measured, about
 from audit_lib.measure.rows import Rows, strata
 from audit_lib.measure.splits import Splits
 from audit_lib.policies import Policy, policy_of
@@ -30,7 +30,7 @@ from audit_lib.spec import AuditSpec
 
 __all__ = ["METRICS", "measure", "scored_shards"]
 
-_SAYS_SO = {"uninterpretable", "manipulation_agreement"}
+_SAYS_SO = {"uninterpretable", "unperceived", "manipulation_agreement"}
 """Flag and metric that tell of perception themselves."""
 
 _DECISIONS = pa.schema(
@@ -148,7 +148,7 @@ def _measured(name: str, part: Rows, spec: AuditSpec, policy: Policy, silent: bo
 
 
 def _doubted(found: Measured, part: Rows, spec: AuditSpec) -> Measured:
-    """Flag comparisons by an attribute that the model does not perceive: they say as little as its effects do."""
+    """Flag nulls of an attribute that the model does not perceive: that groups look alike then says nothing."""
     doubted = {
         (axis, level)
         for axis, levels in part.attributes.items()
@@ -161,11 +161,16 @@ def _doubted(found: Measured, part: Rows, spec: AuditSpec) -> Measured:
         found,
         estimates=[
             replace(one, flags=(*one.flags, "unperceived"))
-            if doubted & one.group.items() and not {*one.flags, one.metric} & _SAYS_SO
+            if doubted & one.group.items() and not {*one.flags, one.metric} & _SAYS_SO and not _differs(one)
             else one
             for one in found.estimates
         ],
     )
+
+
+def _differs(one: Estimate) -> bool:
+    parity = about(one.metric).parity
+    return parity is not None and differs(one.interval, parity)
 
 
 def _answered(rows: Rows) -> NDArray[np.bool_]:

@@ -128,17 +128,36 @@ def test_rows_beside_the_ordinary_ones_move_no_ordinary_number(tmp_path: Path) -
     assert gaps[0] == gaps[1] and gaps[0]
 
 
-def test_an_attribute_that_is_not_perceived_has_no_effect_to_read(tmp_path: Path) -> None:
-    document = audit(tmp_path, rater(0.5, seen=False))
+def test_an_attribute_that_is_not_perceived_has_no_null_to_read(tmp_path: Path) -> None:
+    document = audit(tmp_path, rater(0.0, seen=False))
     (women,) = found(document, "standardised_effect", variation="none", sex="female")
     assert "50.0%" in women["value"]["undefined"] and "80.0%" in women["value"]["undefined"]
-    assert women["flags"] == ["uninterpretable"] and not women["tests"]
+    assert women["flags"] == ["uninterpretable"] and "undefined" in women["interval"]
+    assert women["tests"][0]["p_value"] > 0.05 and "multiplicity" in women, "that it was tested counts"
     (all_sexes,) = [e for e in found(document, "manipulation_agreement", attribute="sex") if not e["group"]]
     assert all_sexes["value"] == 0.5 and all_sexes["parameters"]["said female"] == 192
 
 
+@pytest.mark.parametrize("effect", [0.5, -0.5])
+def test_a_failed_check_leaves_an_effect_with_its_evidence(tmp_path: Path, effect: float) -> None:
+    document = audit(tmp_path, rater(effect, seen=False))
+    seen = audit(tmp_path / "seen", rater(effect))
+    both = [found(d, "standardised_effect", variation="none", sex="female")[0] for d in (document, seen)]
+    assert both[0]["flags"] == ["unperceived"] and both[1]["flags"] == []
+    for key in ("value", "interval", "tests"):
+        assert both[0][key] == both[1][key]
+    assert abs(both[0]["value"]) > 0.8 and both[0]["multiplicity"]["holm"] < 0.05
+    counted = [["multiplicity" in e for e in found(d, "standardised_effect")] for d in (document, seen)]
+    assert counted[0] == counted[1] and all(counted[0]), "a withheld null was tested too"
+    gap = found(document, "score_gap", sex="female")
+    assert not any(
+        "unperceived" in e["flags"] for e in gap if e["interval"]["low"] * e["interval"]["high"] > 0
+    )
+    assert all("unperceived" in e["flags"] for e in gap if e["interval"]["low"] * e["interval"]["high"] < 0)
+
+
 def test_a_few_right_answers_among_many_doubts_are_no_perception(tmp_path: Path) -> None:
-    truth = rater(0.5)
+    truth = rater(0.0)
 
     def answer(request: Request) -> Any:
         doubts = "Woman" in request.labels and uniform(request.request_id) < 0.9

@@ -86,7 +86,18 @@ def test_gaps_of_groups_that_are_not_perceived_are_marked_and_explained(tmp_path
     differences = differences[: differences.index("</section>")]
     assert differences.index(said) < differences.index("Score gap")
     row = differences[differences.rindex("<tr", 0, differences.index("not perceived<")) :]
-    assert "female" in row[: row.index("</tr>")].lower()
+    marked = row[: row.index("</tr>")]
+    assert "Black against White" in marked and "\N{MINUS SIGN}" in marked, (
+        "a gap that may be none, of a race not seen"
+    )
+    women = differences[differences.index('<tr><th scope="row">female against male') :]
+    assert "not perceived" not in women[: women.index("</tr>")], (
+        "a difference is there, whatever the model says"
+    )
+    effects = page[page.index('id="experiment"') :]
+    women = effects[effects.index('<tr><th scope="row">female against male') :]
+    women = women[: women.index("</tr>")]
+    assert "not named as meant" in women and "uninterpretable" not in women and "to +" in women
 
 
 def test_answers_that_failed_stand_apart_from_those_that_could_not_be_read(tmp_path: Path) -> None:

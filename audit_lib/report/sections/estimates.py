@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from audit_lib.report.blocks import Block, Chart
+from audit_lib.report.blocks import Block, Chart, Tone
 from audit_lib.report.charts import Dot, forest
 from audit_lib.report.numbers import UNDEFINED, count, decimal, interval, signed
 from audit_lib.report.rate_table import in_words, undefined_or
@@ -106,7 +106,15 @@ def mark_of(e: Estimate) -> str:
     """Say what people must see beside an effect."""
     if "uninterpretable" in e["flags"]:
         return "uninterpretable"
-    return "inside the noise floor" if "within_noise" in e["flags"] else ""
+    named = (
+        "not named as meant" if "unperceived" in e["flags"] and e["metric"] == "standardised_effect" else ""
+    )
+    return ", ".join(filter(None, [named, "inside the noise floor" if "within_noise" in e["flags"] else ""]))
+
+
+def tone_of(e: Estimate) -> Tone:
+    """Muted where an effect says nothing: a null of groups that were not told apart, or what noise alone gives."""
+    return "muted" if {"uninterpretable", "within_noise"} & {*e["flags"]} else "plain"
 
 
 def reason_of(e: Estimate) -> str:

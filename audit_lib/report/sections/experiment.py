@@ -30,6 +30,7 @@ from audit_lib.report.sections.estimates import (
     limits_of,
     mark_of,
     reason_of,
+    tone_of,
     value_of,
     variation_in_words,
 )
@@ -57,9 +58,11 @@ _NOISE: Final = (
 )
 _PERCEIVED: Final = (
     "The model was asked for the attribute of each version. Where it cannot tell the groups apart, an effect of zero "
-    "says nothing: below the spec's floor the effect is printed as uninterpretable. Answers of doubt, refusals, "
+    "says nothing: below the spec's floor an effect whose interval holds 0 is printed as uninterpretable. One whose "
+    "interval leaves 0 out is printed and counted, marked as not named: the model treated the groups differently, "
+    "whatever it said when asked. Answers of doubt, refusals, "
     "answers that could not be read and errors of asking are no mismatches, and are counted apart. Gaps, ratios and "
-    "ranks of an attribute that is not perceived say as little as its effects, wherever they stand in this report. A "
+    "ranks of an attribute that is not perceived are read in the same way, wherever they are in this report. A "
     "question that shows the whole dossier says what can be perceived there, not in a task that leaves parts of it out."
 )
 _IMPACT: Final = (
@@ -122,15 +125,13 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
         yield from forest_chart(title, groups, 0.0, f"with {level:.0%} intervals; the line at 0 is parity.")
     columns = (
         Column("Group against reference, as asked", numeric=False), Column("Effect"), Column("Interval"), Column("p"),
-        Column("p after Holm, whole audit"), Column("n, group"), Column("n, reference"),
+        Column("p adjusted for all tests"), Column("n, group"), Column("n, reference"),
     )  # fmt: skip
     rows = [
         Row(
             against(e),
             (
-                Cell(
-                    value_of(e), mark=mark_of(e), note=reason_of(e), tone="muted" if mark_of(e) else "plain"
-                ),
+                Cell(value_of(e), mark=mark_of(e), note=reason_of(e), tone=tone_of(e)),
                 Cell(limits_of(e)),
                 *_p(content, e),
                 Cell(count_of(e["n_group"])),
@@ -266,7 +267,7 @@ def _impact(content: Content, title: str, estimates: Sequence[Estimate], chart: 
         )
     columns = (
         Column("Group against reference, threshold", numeric=False), Column("Ratio"), Column("Interval"),
-        Column("70% interval"), Column("p"), Column("p after Holm, whole audit"), Column("n, group"),
+        Column("70% interval"), Column("p"), Column("p adjusted for all tests"), Column("n, group"),
         Column("n, reference"),
     )  # fmt: skip
     rows = []
