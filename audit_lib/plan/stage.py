@@ -113,9 +113,10 @@ def _planned_per_group(spec: AuditSpec) -> int | None:
 
 
 def power_table(spec: AuditSpec) -> list[dict[str, Any]]:
-    """Return the smallest impact ratio below 1 that the audit can detect, per comparison.
+    """Return the smallest impact ratio below 1 that the audit could detect, per comparison.
 
-    Two independent proportions, two-sided, at the spec's ``alpha`` and ``power``. Where the design fixes
+    Two independent proportions, two-sided, at the spec's ``alpha`` and nominal ``power``; neither clusters nor the
+    picking of the comparator are in it (`audit_lib.plan.promises`). Where the design fixes
     the number of rows, one entry for each comparison (attribute margins, then intersectional groups);
     otherwise one for each of several sizes. Where the decision rule fixes the overall selection rate,
     that is the reference's rate; otherwise several rates are shown.

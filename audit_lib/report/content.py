@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from audit_lib.canonical import sha256
+from audit_lib.plan.promises import THESE_NAMES, of_names
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.audit_claim import why_no_audit
 from audit_lib.report.earlier import EarlierAudit
@@ -75,7 +76,11 @@ class Content:
     @property
     def caveats(self) -> list[str]:
         """What the numbers do not say."""
-        return [*self.policy.caveats, *(self.policy.experiment_caveats if self.is_experiment else ())]
+        return [
+            *self.policy.caveats,
+            *(self.policy.experiment_caveats if self.is_experiment else ()),
+            *((THESE_NAMES,) if of_names(self.spec) else ()),
+        ]
 
     @property
     def provenance(self) -> str:

@@ -71,7 +71,7 @@ class Checks(Section):
     minimum_agreement: Share = Field(
         0.8,
         description="Manipulation check: share of versions whose attribute the model must name as it was meant; below "
-        "it the effect of that attribute is uninterpretable.",
+        "it a null effect of that attribute is uninterpretable.",
     )
 
 
@@ -118,7 +118,9 @@ class Measure(Section):
         0.05, description="Significance level of tests and power."
     )
     power: Annotated[float, Field(gt=0.5, lt=1)] = Field(
-        0.8, description="Power that the plan is computed for."
+        0.8,
+        description="Nominal power that the plan is computed for: of two independent proportions. Clusters and the "
+        "picking of the comparator are not in it.",
     )
 
     @field_validator("metrics", "quotas", "thresholds")

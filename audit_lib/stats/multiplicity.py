@@ -26,7 +26,8 @@ class AdjustedPValues:
     family_size : int
         Number of tests that have a p-value.
     method : str
-        What is controlled, and how.
+        Whose steps they were adjusted by. What that controls depends on the p-values: they have to hold for hypotheses
+        that were fixed beforehand.
     """
 
     p_values: tuple[float | Undefined, ...]
@@ -39,7 +40,9 @@ class AdjustedPValues:
 
 
 def holm(p_values: Sequence[float | Undefined]) -> AdjustedPValues:
-    r"""Control the probability of any false finding, whatever the dependence of the tests.
+    r"""Control the probability of any false finding, whatever the dependence of the tests, where each p-value is valid.
+
+    That of a rate against the highest of several, picked by the data, is not.
 
     .. math:: \tilde p_{(i)} = \max_{j \le i} \min\{1, (m - j + 1) p_{(j)}\}
 
@@ -57,11 +60,11 @@ def holm(p_values: Sequence[float | Undefined]) -> AdjustedPValues:
     def adjust(ordered: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.maximum.accumulate(ordered * np.arange(ordered.size, 0, -1))
 
-    return _adjusted(p_values, adjust, "Holm, family-wise error rate")
+    return _adjusted(p_values, adjust, "Holm")
 
 
 def benjamini_hochberg(p_values: Sequence[float | Undefined]) -> AdjustedPValues:
-    r"""Control the expected share of false findings among all findings.
+    r"""Control the expected share of false findings among all findings, where each p-value is valid.
 
     .. math:: \tilde p_{(i)} = \min_{j \ge i} \min\{1, m p_{(j)} / j\}
 
@@ -83,7 +86,7 @@ def benjamini_hochberg(p_values: Sequence[float | Undefined]) -> AdjustedPValues
         scaled = ordered * ordered.size / np.arange(1, ordered.size + 1)
         return np.minimum.accumulate(scaled[::-1])[::-1]
 
-    return _adjusted(p_values, adjust, "Benjamini-Hochberg, false discovery rate")
+    return _adjusted(p_values, adjust, "Benjamini-Hochberg")
 
 
 def _adjusted(

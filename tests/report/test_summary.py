@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from audit_lib.check import check_report
+from audit_lib.measure.family import NOT_ALLOWED_FOR
+from audit_lib.plan.promises import NOT_PROMISED, THESE_NAMES, of_names
 from audit_lib.report.blocks import Bullets, Figures, Section
 from audit_lib.report.content import Content, gather
 from audit_lib.report.document import make_document
+from audit_lib.report.html import render_html
+from audit_lib.report.page import make_page
 from audit_lib.report.sections import statutory
 from audit_lib.report.sections.rate_charts import ratios_chart
 from audit_lib.report.sections.rates import rate_table
@@ -21,7 +28,7 @@ from audit_lib.report.tables import tables_csv
 from audit_lib.report.text import tables_text
 from tests.inputs import recorded_rows, write_jsonl
 from tests.report.runs import reported
-from tests.specs import write
+from tests.specs import INCLUDE, load, write
 
 RACES = ["White", "Black", "Rare"]
 
@@ -86,23 +93,23 @@ def test_what_stands_after_the_adjustment_is_named_first(content: Content) -> No
     family = content.metrics["multiplicity"]
     remain = family["findings"]["holm"]
     assert remain >= 1
-    assert first.startswith("Distinguishable from no difference, after the adjustment.")
-    assert f"{remain} of {family['family_size']} tests: " in first
+    start = f"Below 0.05 once adjusted for {family['family_size']} tests, but not for the choice of the comparator. "
+    assert first.startswith(f"{start}{remain}: ")
     table = next(t for t in content.headline if t.family == "sex")
     women, men = table.row("Female"), table.row("Male")
     expected = (
         f"{women.label} ({women.selected} of {women.n}) against {men.label} ({men.selected} of {men.n}), "
-        f"selection rates, all positions together, ratio {float(women.ratio):.3f}, p after Holm "  # type: ignore[arg-type]
+        f"selection rates, all positions together, ratio {float(women.ratio):.3f}, adjusted p "  # type: ignore[arg-type]
     )
     assert expected in first
-    assert first.count("p after Holm") == min(3, remain)
+    assert first.count("adjusted p ") == min(3, remain)
     assert ("more." in first) == (remain > 3)
 
 
 def test_nothing_is_named_where_nothing_stands(content: Content) -> None:
     family = dict(content.metrics["multiplicity"]) | {"findings": {"unadjusted": 1, "holm": 0}}
     none = replace(content, metrics={**content.metrics, "multiplicity": family})
-    assert not any("after the adjustment" in item for item in words(summary(none), Bullets))
+    assert not any("once adjusted for" in item for item in words(summary(none), Bullets))
 
 
 def test_a_ratio_of_few_people_does_not_lead_and_is_counted(content: Content) -> None:
@@ -216,3 +223,41 @@ def test_a_list_of_the_same_people_that_is_cut_says_so(
         and "Acme" not in cut
         and "; and 1 more. The rows of all of them are in tables.csv" in cut
     )
+
+
+CLAIMS = re.compile(r"holm|family-?wise|false discovery rate(?! gap)|fdr|benjamini", re.IGNORECASE)
+
+
+def page_of(content: Content) -> str:
+    return unescape(render_html(make_page(content)).decode())
+
+
+def test_adjusted_p_values_are_called_what_they_are_everywhere(content: Content) -> None:
+    page = page_of(content)
+    assert not CLAIMS.search(page) and NOT_ALLOWED_FOR in page
+    document = make_document(content)
+    told = document["metrics"]["multiplicity"]
+    assert (
+        told["not_allowed_for"] == NOT_ALLOWED_FOR and "highest rate, picked by the data" in NOT_ALLOWED_FOR
+    )
+    assert "rate" not in json.dumps(told["methods"]), "it names steps, not what they would control"
+    assert not re.search(r"(?i)family-?wise|controlled", json.dumps(document, default=str))
+    assert not CLAIMS.search(tables_text(content.metrics, content.policy))
+
+
+def test_the_plan_promises_no_power(content: Content) -> None:
+    page = page_of(content)
+    assert page.count(NOT_PROMISED) >= 2 and "What the audit can detect" not in page
+    assert re.search(r"(?<!nominal) power 0\.8\b", page) is None
+
+
+def test_with_names_in_the_design_intervals_are_of_these_names_only(content: Content) -> None:
+    assert not of_names(content.spec) and THESE_NAMES not in content.caveats
+    shown = load(
+        perturb={"kind": "persona", "names": str(INCLUDE / "lexicons" / "names.csv")},
+        prompt={"template": str(INCLUDE / "prompts" / "resume_screening.yaml"), "labels": ["No", "Yes"]},
+        model={"backend": "transformers", "name": "smollm2-135m-instruct"},
+    )
+    with_names = replace(content, spec=shown)
+    assert THESE_NAMES in with_names.caveats and re.search(r"\d+ to \d+%", THESE_NAMES)
+    assert any(item.startswith("These names only.") for item in words(summary(with_names), Bullets))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from audit_lib.plan.promises import NOT_PROMISED
 from audit_lib.report.blocks import Cell, Column, Fold, Row, Table
 from audit_lib.report.content import Content, RateTable, TableRow, in_words
 from audit_lib.report.numbers import UNDEFINED, count, half_up, interval, p_value, signed
@@ -90,8 +91,8 @@ def firmness(content: Content, table: RateTable) -> Table:
         tuple(rows),
         (
             "Expected: the selections of the category and of the comparator together, shared out at their common rate.",
-            f"Smallest detectable ratio: power {content.spec.measure.power:g}, two-sided at "
-            f"{content.spec.measure.alpha:g}.",
+            f"Smallest detectable ratio: nominal power {content.spec.measure.power:g}, two-sided at "
+            f"{content.spec.measure.alpha:g}, for independent people. {NOT_PROMISED}",
         ),
     )
 

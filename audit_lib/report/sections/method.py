@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
+from audit_lib.plan.promises import NOT_PROMISED
 from audit_lib.report.blocks import (
     Block,
     Bullets,
@@ -99,11 +100,11 @@ def _power(content: Content) -> Fold:
         Column("Smallest detectable ratio"),
     )
     note = (
-        f"Two independent proportions, two-sided at {content.plan['thresholds']['alpha']}, power "
-        f"{content.plan['thresholds']['power']}."
+        f"Two independent proportions, two-sided at {content.plan['thresholds']['alpha']}, nominal power "
+        f"{content.plan['thresholds']['power']}. {NOT_PROMISED}"
     )
     return Fold(
-        "What the audit can detect",
+        "What the audit could detect, were people independent and the comparator fixed",
         (Table(f"Power, computed {power_words(content)}", columns, tuple(rows), (note,)),),
     )
 

@@ -1,4 +1,4 @@
-"""Which differences stand: those that remain after the adjustment, and those of a table by itself."""
+"""Which differences have the most evidence: tests below alpha once adjusted for their number, and a table's own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
+from audit_lib.measure.metric import about
 from audit_lib.report.blocks import Text, strong, text
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.leading import distinguishable
@@ -16,7 +17,7 @@ _MOST_NAMED: Final = 3
 
 
 def standing(content: Content) -> list[Text]:
-    """Name the first of the differences that remain after Holm's adjustment, those of the whole audit before others."""
+    """Name the first of the differences below alpha after the adjustment, those of the whole audit before others."""
     family = content.metrics.get("multiplicity")
     if not family or not family.get("family_size") or not family["findings"]["holm"]:
         return []
@@ -30,10 +31,11 @@ def standing(content: Content) -> list[Text]:
     if not named:
         return []
     more = f"; and {count(remain - len(named))} more" if remain > len(named) else ""
+    apart = ", but not for the choice of the comparator" if content.tables else ""
     return [
         text(
-            strong("Distinguishable from no difference, after the adjustment. "),
-            f"{count(remain)} of {count(family['family_size'])} tests: {'; '.join(named)}{more}.",
+            strong(f"Below {alpha:g} once adjusted for {count(family['family_size'])} tests{apart}. "),
+            f"{count(remain)}: {'; '.join(named)}{more}.",
         )
     ]
 
@@ -44,7 +46,7 @@ def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, Any], str]
     alpha = content.spec.measure.alpha
 
     def after(holm: float) -> str:
-        return f"p after Holm {p_value(holm, alpha)}"
+        return f"adjusted p {p_value(holm, alpha)}"
 
     seen = set()
     for table in content.tables:
@@ -67,7 +69,7 @@ def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, Any], str]
         holm = e.get("multiplicity", {}).get("holm")
         if isinstance(holm, float):
             parts = [
-                e["metric"].replace("_", " "),
+                about(e["metric"]).title,
                 against(e),
                 in_words(e["stratum"]),
                 mark_of(e),
@@ -77,9 +79,7 @@ def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, Any], str]
     for e in content.metrics.get("heterogeneity", []):
         holm = e.get("multiplicity", {}).get("holm")
         if isinstance(holm, float):
-            name = (
-                f"{e['label']} against {e['comparator']}" if "table" in e else e["metric"].replace("_", " ")
-            )
+            name = f"{e['label']} against {e['comparator']}" if "table" in e else about(e["metric"]).title
             yield holm, {"compared": "strata"}, f"agreement of strata on {name}, {after(holm)}"
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from audit_lib.measure.family import NOT_ALLOWED_FOR
+from audit_lib.plan.promises import NOT_PROMISED, THESE_NAMES, of_names
 from audit_lib.report.answerers import whose
 from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph, Section, Text, strong, text
 from audit_lib.report.content import Content, RateTable, TableRow
@@ -144,9 +146,12 @@ def _limits(content: Content) -> list[Text]:
                 strong("What this audit could have found. "),
                 f"Before the model was asked, the plan put the smallest detectable ratio between "
                 f"{min(numbers):.2f} and "
-                f"{max(numbers):.2f}, depending on the comparison. Smaller differences can be there and stay unseen.",
+                f"{max(numbers):.2f}, depending on the comparison. {NOT_PROMISED} Differences of that size, and "
+                "smaller ones more so, can be there and stay unseen.",
             )
         )
+    if of_names(content.spec):
+        items.append(text(strong("These names only. "), THESE_NAMES))
     items.append(
         text(
             "An impact ratio says that rates differ. It does not say why, nor whether the difference is lawful."
@@ -166,9 +171,9 @@ def _family(content: Content) -> list[Text]:
             strong("Many questions were asked. "),
             f"{count(found['unadjusted'])} of {count(family['family_size'])} tests fall below {alpha:g} taken one "
             f"by one; "
-            f"at most about {expected:.0f} would be expected to if nothing differed. After Holm's adjustment for their "
-            f"number, "
-            f"{count(found['holm'])} remain.",
+            f"at most about {expected:.0f} would be expected to if nothing differed and every comparison had been "
+            f"fixed beforehand. Adjusted for their number, {count(found['holm'])} "
+            f"{'does' if found['holm'] == 1 else 'do'}." + (f" {NOT_ALLOWED_FOR}" if content.tables else ""),
         )
     ]
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from audit_lib.measure.family import NOT_ALLOWED_FOR
 from audit_lib.report.blocks import Cell, Column, Row, Table
 from audit_lib.report.content import Content, RateTable, TableRow
 from audit_lib.report.leading import picked
@@ -52,12 +53,12 @@ def uncertainty_table(content: Content, table: RateTable) -> Table:
             Column(f"{level} interval, comparator picked by the data"),
             Column(f"{level} interval, comparator held fixed"),
             Column("Exact p" if exact else "p"),
-            Column("p after Holm, whole audit"),
+            Column("p adjusted for all tests"),
             Column("Standard deviations"),
             Column("Both verdicts", numeric=False),
         ),
         tuple(rows),
-        _methods(table),
+        (*_methods(table), NOT_ALLOWED_FOR),
     )
 
 
