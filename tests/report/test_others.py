@@ -37,7 +37,9 @@ def test_a_metric_that_nobody_told_the_page_about(run: Run) -> None:
     ]
     shown = page(with_metrics(run, estimates=estimates))
     assert "<h3>Novel share</h3>" in shown
-    assert "A proportion, from 0 to 1." in shown
+    assert "is parity" not in shown.split("<h3>Novel share</h3>")[1].split("<h3>")[0], (
+        "nobody said what its parity is"
+    )
     for words in (
         "0.250",
         "0.500",
