@@ -22,6 +22,9 @@ BIN := $(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)/bin
 PY := "$(BIN)/python"
 LOCKING = uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
 	--generate-hashes --no-emit-package torch --group demo --custom-compile-command 'make lock' --quiet
+# Bars on a terminal; a log gets one line a step.
+QUIETLY = $$([ -t 2 ] || echo --quiet)
+INSTALL = uv pip install --python $(PY) $(QUIETLY)
 FIND_PYTHON = for p in python3 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done
 PYTHON ?= $(shell $(FIND_PYTHON))
@@ -92,16 +95,18 @@ $(VENV)/bin/uv:
 # The lock first and torch last: so all but torch is checked against its hash, and torch, whose build
 # depends on the machine, finds everything it shares with us in place.
 $(VENV)/.installed: requirements.lock constraints.txt pyproject.toml | $(VENV)/bin/uv
-	@echo "Installing $$(grep -c '^[a-z0-9].*==' requirements.lock) packages and torch into $(VENV)"
-	@uv pip install --python $(PY) --quiet --no-deps --require-hashes -r requirements.lock
+	@echo "Installing into $(VENV): 1 of 3, $$(grep -c '^[a-z0-9].*==' requirements.lock) packages of the lock"
+	@$(INSTALL) --no-deps --require-hashes -r requirements.lock
+	@echo "Installing into $(VENV): 2 of 3, $(TORCH) (hundreds of megabytes; some gigabytes with CUDA)"
 	@$(PY) -c 'from importlib.metadata import version; version("torch")' 2>/dev/null \
-		|| $(PY) -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") -c constraints.txt $(TORCH)
-	@uv pip install --python $(PY) --quiet --no-deps -e .
+		|| $(PY) -m pip install $(QUIETLY) --disable-pip-version-check $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") -c constraints.txt $(TORCH)
+	@echo "Installing into $(VENV): 3 of 3, audit_lib itself"
+	@$(INSTALL) --no-deps -e .
 	@touch $@
 
 $(VENV)/.installed-dev: requirements-dev.lock $(VENV)/.installed
-	@echo "Installing the test tools"
-	@uv pip install --python $(PY) --quiet --no-deps --require-hashes -r requirements-dev.lock
+	@echo "Installing the test tools: $$(grep -c '^[a-z0-9].*==' requirements-dev.lock) packages, less those that are there"
+	@$(INSTALL) --no-deps --require-hashes -r requirements-dev.lock
 	@touch $@
 
 # Airflow's own state: one for `make audit`, one for `make serve`, as a scheduler would get in the way.

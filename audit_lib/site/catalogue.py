@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.clocks import valid_until
+from audit_lib.progress import Progress
 from audit_lib.report.content import Content, gather
 from audit_lib.report.html import readable
 from audit_lib.run import SUCCESS, Run, StageFolder
@@ -160,7 +161,9 @@ def read_catalogue(
     )
     entries: dict[str, Entry] = {}
     left_out: list[str] = []
+    progress = Progress("publish: runs checked", len(prefixes), notify)
     for prefix in prefixes:
+        progress.one_more()
         try:
             entry = _entry(store, prefix, trusted)
             trial(Catalogue(audits={entry.run.key.audit: [entry]}, left_out=()))

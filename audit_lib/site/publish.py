@@ -8,6 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from audit_lib.errors import InputError, NotFoundError
+from audit_lib.progress import Progress
 from audit_lib.report.html import render_html
 from audit_lib.site.catalogue import Catalogue, Entry, latest, read_catalogue
 from audit_lib.site.feed import SITEMAP, atom_feed, json_feed, robots, sitemap
@@ -141,7 +142,10 @@ def publish(
     files |= withdrawn_files(outdated, catalogue)
     for path in stale:
         notify(f"WARNING: nothing in the store stands behind {FOLDER}/{path}")
-    written = sum(_write(store, f"{FOLDER}/{path}", content) for path, content in sorted(files.items()))
+    progress, written = Progress("publish: files of the site", len(files), notify), 0
+    for path, content in sorted(files.items()):
+        written += _write(store, f"{FOLDER}/{path}", content)
+        progress.one_more()
     notify(f"site: {len(files)} files, {written} of them new or changed")
     return Published(
         uri=store.uri(f"{FOLDER}/index.html"),

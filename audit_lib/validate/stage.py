@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from audit_lib.canonical import pretty_json
 from audit_lib.errors import ValidationFailedError
+from audit_lib.progress import Progress
 from audit_lib.records import ANSWERED, VARIATION
 from audit_lib.run import Run, StageOutput
 from audit_lib.validate.completeness import (
@@ -48,10 +49,16 @@ def validate(run: Run) -> StageOutput:
     variants, scores, beside = _ordinary(variants, scores)
     groups = completeness_by_group(scores, variants, spec.groups)
     mass = label_mass(scores)
-    suites = [
-        check_table("prompts", *prompts_suite(spec, run.key.window, prompts, variants)),
-        check_table("variants", *variants_suite(spec, variants, prompts)),
-        check_table("scores", *scores_suite(spec, scores, variants)),
+    progress = Progress("validation: rows checked", len(prompts) + len(variants) + len(scores), run.notify)
+    suites = []
+    for name, table, suite in (
+        ("prompts", *prompts_suite(spec, run.key.window, prompts, variants)),
+        ("variants", *variants_suite(spec, variants, prompts)),
+        ("scores", *scores_suite(spec, scores, variants)),
+    ):
+        suites.append(check_table(name, table, suite))
+        progress.one_more(len(table))
+    suites += [
         check_table("completeness", *completeness_suite(groups, mass, spec.checks)),
     ]
     varied: list[dict[str, Any]] = []
