@@ -242,7 +242,7 @@ def test_a_name_that_is_a_place_goes_where_the_sentence_shows_a_person() -> None
     ["my wife", "a mosque", "I am deaf", "U.S. Army", "nonbinary", "Delta Sigma Theta Sorority", "Spanish (native)", "on maternity leave",
      "I am 44.", "born in 1970", "aged 27", "xx@example.org", "@handle_417", "+44 20 7946 0000", "0800 000 0419", "SSN 000-00-0000",
      "Box 417, Lodge Grass", "LL26 0ZZ", "three children", "Mrs. Cope", "union steward", "H-1B", "Graduated 1999, Tech High School",
-     "ce-\nliac", "M o t h e r", "👩", "Lebt mit der Familie und ist sehr nett", "Sikh", "Evli", "Schwerbehinderung", "xe/xem", "女"],
+     "ce-\nliac", "M o t h e r", "👩", "Lebt mit der Familie und ist sehr nett", "Sikh", "Evli", "Schwerbehinderung", "xe/xem", "女", "over three decades in nursing", "Worked since 1979.", "M/F: F", "Ru iz", "Served in Iraq", "off on Sundays"],
 )  # fmt: skip
 def test_what_tells_who_somebody_is_blocks(left: str) -> None:
     text = f"The note says: {left}"
@@ -250,6 +250,31 @@ def test_what_tells_who_somebody_is_blocks(left: str) -> None:
     covered = [*made.spans, *made.doubts, *second.findings]
     assert any(place.end > text.index(left) for place in covered)
     assert second.status == "review" or left in ("Mrs. Cope", "+44 20 7946 0000", "0800 000 0419")
+
+
+def test_a_pdf_in_two_columns_with_letters_apart_and_cut_words_is_to_review(tmp_path: Path) -> None:
+    pytest.importorskip("pypdf")
+    weasyprint = pytest.importorskip("weasyprint")
+    page = (
+        "<style>@page{size:12cm 9cm}div{columns:2;hyphens:manual;font:12px monospace}</style><h1>F e r n &aacute; n d e z</h1><div>"
+        "<p>Welds with care. Marta Fernán-<br>dez has led a crew.</p><p>Gender<br>Female</p><p>Mother of t-<br>wo, ce-<br>liac.</p></div>"
+    )
+    weasyprint.HTML(string=page).write_pdf(tmp_path / "a.pdf")
+    text = read_dossier(tmp_path / "a.pdf").text
+    marta = Applicant(name="Marta Fernández")
+    made, second = again(text, marta)
+    assert second.status == "review"
+    gone = {i for p in (*made.spans, *made.doubts, *second.findings) for i in range(p.start, p.end)}
+    left = "".join(char for i, char in enumerate(text) if i not in gone)
+    for told in ("Female", "F e r n", "Fern", "dez", "liac", "Marta"):
+        assert told not in left
+
+
+@pytest.mark.parametrize(
+    ("title", "status"), [("Dr.", "ok"), ("Rev.", "review"), ("Sister", "review"), ("Imam", "review")]
+)
+def test_a_title_that_a_template_keeps_blocks_where_it_tells_a_faith(title: str, status: str) -> None:
+    assert again(f"We thank {title} Ruiz for the report.")[1].status == status
 
 
 def test_a_person_of_one_name_with_other_names_is_redacted() -> None:

@@ -65,6 +65,9 @@ def _places(left: str, read: str, misread: str, word: str) -> Iterator[tuple[int
             yield *match.span(), "a part of the name, letter by letter"
     if len(word) < 4:
         return
+    for match in re.finditer(rf"{bounds[0]}{'[ ]?'.join(letters)}{bounds[1]}", read):
+        if " " in match.group():
+            yield *match.span(), "a part of the name, with spaces in it"
     for match in re.finditer(_HIDDEN.join(letters), read):
         yield *match.span(), "a part of the name, inside a word"
     garbled = [re.escape(letter) for letter in word.translate(_MISREAD)]
@@ -88,6 +91,11 @@ def _places(left: str, read: str, misread: str, word: str) -> Iterator[tuple[int
 def _initials(left: str, name: str) -> Iterator[Finding]:
     """Yield dotted initials of a whole name: ``A. R.``, ``A.M.R.``."""
     letters = [word[0] for word in re.findall(r"[^\W\d_]+", name)]
+    for letter in {one.upper() for one in letters}:
+        for match in re.finditer(rf"(?m)^[ \t\-–—~]*(?P<it>{re.escape(letter)}\.?)[ \t\r]*$", left):
+            yield Finding(
+                start=match.start("it"), end=match.end("it"), kind="name", why="an initial alone on its line"
+            )
     if len(letters) < 2:
         return
     for chosen in {tuple(letters), (letters[0], letters[-1])}:

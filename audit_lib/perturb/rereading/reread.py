@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from audit_lib.languages import not_english
 from audit_lib.perturb.rereading.fields import find_fields
-from audit_lib.perturb.rereading.findings import GONE, Finding
+from audit_lib.perturb.rereading.findings import GONE, Finding, plain, words
 from audit_lib.perturb.rereading.given import find_given
 from audit_lib.perturb.rereading.ledger import remaining, unexplained
 from audit_lib.perturb.rereading.people import find_people
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 MODELS: Final = {"presidio": "presidio_analyzer", "spacy": "spacy"}
 """Models that look too -> the package of each."""
+
+_NEUTRAL: Final = words(
+    "dr doctor prof professor coach eng engineer judge officer principal dean president nurse"
+)
+"""Titles that a template keeps, and that tell neither sex nor faith."""
 
 Status = Literal["ok", "review"]
 
@@ -89,7 +94,18 @@ def reread(
     ]  # fmt: skip
     listed = zip(redacted.spans, redacted.written, strict=True)
     removed = tuple(unexplained(text, [(s.start, s.end, s.kind, slot.lower()) for s, slot in listed], names))
-    findings = (*removed, *_apart(left, found, [(doubt.start, doubt.end) for doubt in redacted.doubts]))
+    stays = tuple(
+        Finding(
+            start=s.start, end=s.end, kind="title", why="a title that stays, and may tell a sex or a faith"
+        )
+        for s, slot in zip(redacted.spans, redacted.written, strict=True)
+        if slot.lower().startswith("honorific") and plain(text[s.start : s.end]).strip(".") not in _NEUTRAL
+    )
+    findings = (
+        *removed,
+        *stays,
+        *_apart(left, found, [(doubt.start, doubt.end) for doubt in redacted.doubts]),
+    )
     not_looked = tuple(sorted(set(MODELS) - set(redacted.checks)))
     unsure = sum(not span.sure for span in redacted.spans)
     reasons = (
