@@ -2,9 +2,10 @@
 
 ::
 
-    plan -> sample -> variants -> scores/<shard>* -> validation -> metrics -> report -> evidence -> monitor
+    plan -> sample -> variants -> scores/<shard>* -> validation -> metrics -> report -> evidence
 
-Each stage is done once: a complete one is skipped, so that a run which was killed goes on where it was.
+Each stage is done once: a complete one is skipped, so that a run which was killed goes on where it was. What changed
+since the window before is derived afterwards, from all runs of the audit (`compare_windows`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from audit_lib.canonical import pretty_json
 from audit_lib.errors import IncompleteRunError, NotFoundError, SpecError, ValidationFailedError
@@ -46,7 +47,6 @@ STAGES: Final = (
     Stage("metrics", "audit_lib.measure.stage:measure", ("validation",)),
     Stage("report", "audit_lib.report:report", ("metrics",)),
     Stage("evidence", "audit_lib.archive:archive", ("plan",)),
-    Stage("monitor", "audit_lib.monitor:monitor", ("report", "evidence")),
 )
 _BY_FOLDER: Final = {stage.folder: stage for stage in STAGES}
 
@@ -163,11 +163,27 @@ def run_all(run: Run, *, dry_run: bool = False, by: str = COMMAND) -> None:
             run_stage(run, name, shard=shard)
     except ValidationFailedError:
         run_stage(run, "evidence")
+        compare_windows(run)
         raise
     except BaseException as error:
         if number and not run.stage("evidence").is_complete():
             seal_failure(run, number, [attempts.fault_of(at, error)], attempts.outcome_of(error))
         raise
+    if not dry_run:
+        compare_windows(run)
+
+
+def compare_windows(run: Run) -> list[dict[str, Any]]:
+    """Compare a sealed run with the window before it, and the windows after it anew; return what is new.
+
+    The documents are in ``<audit>/monitor/``, outside the runs: they follow from the history, and change with it.
+    """
+    from audit_lib.monitor import record_changes, told
+
+    documents = record_changes(run)
+    for document in documents:
+        run.notify(f"changes: {told(document)}")
+    return documents
 
 
 def _steps(run: Run, dry_run: bool) -> Iterator[tuple[str, int | None]]:
@@ -180,7 +196,7 @@ def _steps(run: Run, dry_run: bool) -> Iterator[tuple[str, int | None]]:
         return
     for shard in parts:
         yield "scores", shard
-    for name in ("validation", "metrics", "report", "evidence", "monitor"):
+    for name in ("validation", "metrics", "report", "evidence"):
         yield name, None
 
 

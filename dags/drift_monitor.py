@@ -1,4 +1,6 @@
-"""Compares each newly archived run with the one before it, and records what changed.
+"""Compares each newly archived run with the window before it, and records what changed.
+
+A window that was audited later takes its place: the comparisons of the windows after it are renewed.
 
 Started by the assets that the audits update when they archive, or by hand with a run's URI.
 """
@@ -8,30 +10,24 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from airflow.sdk import DAG, AssetAny, Param, get_current_context, task
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowFailException
 from audit_tasks import archived_asset, event_extras, in_task, load_specs, refuse_unknown_conf, small, tell
 
 
 @task(retries=2, retry_delay=timedelta(seconds=30))
 def monitor() -> dict[str, int]:
-    """Run the stage monitor for every run that was archived since the last time."""
-    from audit_lib.pipeline import load_run, run_stage
+    """Compare every run that was archived since the last time, and renew the comparisons that it changes."""
+    from audit_lib.pipeline import compare_windows, load_run
 
     with in_task():
         refuse_unknown_conf()
         context = get_current_context()
         by_hand = context["params"].get("run")
-        events = [{"run": by_hand, "reported": True}] if by_hand else event_extras(context)
-        if not events:
-            raise AirflowFailException("no run: start this DAG with the URI of an archived run in `run`")
-        runs = sorted({event["run"] for event in events if event.get("reported")})
+        runs = sorted({by_hand} if by_hand else {event["run"] for event in event_extras(context)})
         if not runs:
-            raise AirflowSkipException("the archived runs failed: there are no numbers to compare")
-        for uri in runs:
-            run_stage(load_run(uri, notify=tell), "monitor")
-        return small(
-            {"runs": len(runs), "without_numbers": len({event["run"] for event in events}) - len(runs)}
-        )
+            raise AirflowFailException("no run: start this DAG with the URI of an archived run in `run`")
+        written = sum(len(compare_windows(load_run(uri, notify=tell))) for uri in runs)
+        return small({"runs": len(runs), "written": written})
 
 
 _assets = [archived_asset(audit) for audit in load_specs()[0]]

@@ -54,7 +54,7 @@ def test_the_same_spec_and_inputs_give_the_same_bytes_elsewhere(tmp_path: Path) 
         pipeline.run_all(runs[-1])
     here, there = digests(runs[0]), digests(runs[1])
     # The page prints when the stages were done, which a second run cannot repeat.
-    timed = {"report/report.html", "report/report.json", "evidence/manifest.json", "monitor/comparison.json"}
+    timed = {"report/report.html", "report/report.json", "evidence/manifest.json"}
     assert {k: v for k, v in here.items() if k not in timed} == {
         k: v for k, v in there.items() if k not in timed
     }
@@ -98,7 +98,7 @@ def test_a_killed_run_goes_on_and_loses_nothing(tmp_path: Path, seen: str) -> No
         while not run.store.exists(f"{run.key.prefix}/{seen}") and process.poll() is None:
             assert time.monotonic() < deadline, "the run made no progress"
         process.send_signal(signal.SIGKILL)
-    assert not run.stage("monitor").is_complete()
+    assert not run.stage("evidence").is_complete()
     pipeline.run_all(run)
     rows = [run.stage(f"scores/{shard}").read_table("scores.parquet") for shard in pipeline.shards(run)]
     ids = [variant for table in rows for variant in table["variant_id"]]

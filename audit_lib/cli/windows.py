@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.common import Command, store_option
+from audit_lib.cli.common import Command, positive, store_option
 from audit_lib.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:
@@ -34,6 +34,44 @@ def add_commands(command: Command) -> None:
     status.add_argument("--at", metavar="INSTANT", help="as of this ISO 8601 instant (default: now)")
     status.add_argument("--open", action="store_true", help="leave out the windows that were audited")
     store_option(status)
+
+    changes = command(
+        "changes",
+        _changes,
+        "Print what changed from window to window of an audit, in the order of the windows",
+        "Each sealed run is compared with the window before it, whenever that was audited. Exit code 1 where something "
+        "changed beyond what chance explains, windows were left out, or a run cannot be read.",
+    )
+    changes.add_argument("audit", help="name of an audit in the store")
+    changes.add_argument(
+        "--last", type=positive, metavar="N", help="the latest N runs alone (default: all of them)"
+    )
+    store_option(changes)
+
+
+def _changes(options: argparse.Namespace) -> int:
+    from audit_lib.errors import AuditError, StoreUnreachableError
+    from audit_lib.monitor import compare, found, read_history, told
+    from audit_lib.run import Run
+    from audit_lib.store import open_store
+
+    store = open_store(options.store)
+    history = read_history(store, options.audit)
+    if not history.complete:
+        raise NotFoundError(f"{store.uri(options.audit)}: no complete run of this audit to compare")
+    any_found = False
+    for one in history.complete[-(options.last or len(history.complete)) :]:
+        try:
+            document = compare(Run.load(store.uri(one.prefix)), history)
+        except StoreUnreachableError:
+            raise
+        except AuditError as error:
+            print(f"{one.prefix}: cannot be compared: {error}")
+            any_found = True
+        else:
+            print(told(document))
+            any_found |= bool(found(document))
+    return int(any_found)
 
 
 def _status(options: argparse.Namespace) -> int:

@@ -42,7 +42,7 @@ def new_run(folder: Path, root: str, window: Window = WEEK, *, rows: Any = None,
     return Run.open(load(folder, **sections), window, root)
 
 
-def do(run: Run, *, until: str = "monitor") -> Run:
+def do(run: Run, *, until: str = "evidence") -> Run:
     """Do the stages up to and including `until`; a failed validation goes straight to the archive."""
     for name in (
         "plan",
@@ -53,7 +53,6 @@ def do(run: Run, *, until: str = "monitor") -> Run:
         "metrics",
         "report",
         "evidence",
-        "monitor",
     ):
         if name == "scores":
             for shard in shards(run):
@@ -67,6 +66,18 @@ def do(run: Run, *, until: str = "monitor") -> Run:
         if name == until:
             return run
     return run
+
+
+def with_old_monitor(folder: Path) -> Path:
+    """Give a sealed run the folder ``monitor`` that earlier versions wrote into it."""
+    content = b'{"schema": "audit-comparison/1", "previous": null}\n'
+    (folder / "monitor").mkdir()
+    (folder / "monitor/comparison.json").write_bytes(content)
+    entry = {"sha256": sha256(content), "bytes": len(content)}
+    record = json.loads((folder / "evidence" / SUCCESS).read_bytes())
+    record |= {"artefacts": {"comparison.json": entry}, "counts": {"compared": 0, "exceeding": 0}}
+    (folder / "monitor" / SUCCESS).write_bytes(pretty_json(record))
+    return folder
 
 
 def reseal(folder: Path) -> None:

@@ -20,14 +20,14 @@ from audit_lib.errors import NotFoundError
 from audit_lib.run import SUCCESS, Run
 from audit_lib.spec import AuditSpec
 from audit_lib.store import open_store
-from tests.archive.cases import applicants, do, new_run, reseal
+from tests.archive.cases import applicants, do, new_run, reseal, with_old_monitor
 
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A complete run, made once; tests work on copies."""
     folder = tmp_path_factory.mktemp("original")
-    return Path(do(new_run(folder, str(folder / "store"))).uri)
+    return with_old_monitor(Path(do(new_run(folder, str(folder / "store"))).uri))
 
 
 @pytest.fixture

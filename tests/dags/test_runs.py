@@ -118,8 +118,10 @@ def test_archived_evidence_is_verified(outcomes: dict[str, dict[str, Any]]) -> N
 
 def test_drift_is_compared_with_the_run_before(outcomes: dict[str, dict[str, Any]]) -> None:
     assert outcomes["drift"]["state"] == "success", outcomes["drift"]["output"]
-    assert outcomes["drift"]["xcoms"]["monitor.return_value"] == {"runs": 1, "without_numbers": 0}
-    assert Run.load(uri_of(outcomes["first"])).stage("monitor").is_complete()
+    assert outcomes["drift"]["xcoms"]["monitor.return_value"] == {"runs": 1, "written": 1}
+    run = Run.load(uri_of(outcomes["first"]))
+    (document,) = run.store.list(f"{run.key.audit}/monitor")
+    assert json.loads(run.store.get(document))["current"]["window"] == run.key.window.label
     assert outcomes["drift of nothing"]["state"] == "failed"
     assert "no run: start this DAG with the URI" in outcomes["drift of nothing"]["output"]
 

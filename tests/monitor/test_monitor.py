@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from audit_lib import monitor
+from audit_lib.canonical import pretty_json
 from audit_lib.errors import IncompleteRunError
-from audit_lib.monitor import monitor, previous_run
 from audit_lib.run import Run, Window
 from tests.archive.cases import applicants, do, new_run
 
@@ -25,7 +26,19 @@ def run(folder: Path, week: int, **options: Any) -> Run:
 
 
 def compare(current: Run) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(monitor(current).artefacts["comparison.json"])
+    return monitor.compare(current, monitor.read_history(current.store, current.key.audit))
+
+
+def previous_run(current: Run) -> Run | None:
+    history = monitor.read_history(current.store, current.key.audit)
+    before = history.before(current.key.window, current.key.prefix.rsplit("/", 1)[1])
+    return Run.load(current.store.uri(before.prefix)) if before else None
+
+
+def recorded(current: Run) -> dict[str, Any]:
+    """The document in the store."""
+    name = current.key.prefix.removeprefix(f"{current.key.audit}/").replace("/", "_")
+    content: dict[str, Any] = json.loads(current.store.get(f"{current.key.audit}/monitor/{name}.json"))
     return content
 
 
@@ -39,10 +52,10 @@ def unanswered() -> list[dict[str, Any]]:
 def test_a_first_run_says_so(tmp_path: Path) -> None:
     first = run(tmp_path, 0)
     assert previous_run(first) is None
-    output = monitor(first)
-    document = json.loads(output.artefacts["comparison.json"])
+    document = compare(first)
     assert document["previous"] is None and document["reason"].startswith("first run")
-    assert output.counts == {"compared": 0, "exceeding": 0}
+    assert document["not_audited"] == {"states": {}, "windows": []}
+    assert monitor.found(document) == []
 
 
 def test_an_unchanged_week(tmp_path: Path) -> None:
@@ -95,7 +108,7 @@ def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         run(tmp_path / name, 0)
-        content = monitor(run(tmp_path / name, 1, rows=applicants(40))).artefacts["comparison.json"]
+        content = pretty_json(compare(run(tmp_path / name, 1, rows=applicants(40))))
         # The manifests cover the reports, whose pages print when they were made.
         made.append(re.sub(rb'"manifest_sha256": "[0-9a-f]{64}"', b"", content))
         assert made[-1] != content
@@ -152,4 +165,69 @@ class TestPrevious:
 def test_an_unsealed_run_is_not_compared(tmp_path: Path) -> None:
     unsealed = do(new_run(tmp_path, str(tmp_path / "store")), until="report")
     with pytest.raises(IncompleteRunError, match="evidence"):
-        monitor(unsealed)
+        compare(unsealed)
+
+
+class TestOrder:
+    """Comparisons follow the order of the windows, not the order in which they were audited."""
+
+    def test_a_window_that_is_audited_later_takes_its_place(self, tmp_path: Path) -> None:
+        first = run(tmp_path, 0)
+        third = run(tmp_path, 2, rows=applicants(240, shift=0.9))
+        sealed = {path: path.read_bytes() for path in Path(third.uri).rglob("*") if path.is_file()}
+        for each in (first, third):
+            monitor.record_changes(each)
+        assert recorded(third)["previous"]["window"] == WEEKS[0].label
+        assert recorded(third)["summary"]["exceeding"] > 0
+        second = run(tmp_path, 1, rows=applicants(240, shift=0.9))  # the drift was there a week before
+        documents = monitor.record_changes(second)
+        assert [one["current"]["window"] for one in documents] == [WEEKS[1].label, WEEKS[2].label]
+        assert recorded(second)["previous"]["window"] == WEEKS[0].label
+        assert recorded(third)["previous"]["window"] == WEEKS[1].label
+        assert recorded(third)["summary"]["exceeding"] == 0
+        assert monitor.record_changes(second) == monitor.record_changes(third) == []
+        assert sealed == {path: path.read_bytes() for path in Path(third.uri).rglob("*") if path.is_file()}
+
+    def test_any_order_of_audits_gives_the_same_documents(self, tmp_path: Path) -> None:
+        found = []
+        for order in ((0, 1, 2), (2, 1, 0), (1, 2, 0)):
+            folder = tmp_path / "".join(map(str, order))
+            folder.mkdir()
+            runs = {week: run(folder, week, rows=applicants(40 + week)) for week in order}
+            for week in order:
+                monitor.record_changes(runs[week])
+            found.append(
+                [
+                    re.sub(r'"manifest_sha256": "[0-9a-f]{64}"', "", json.dumps(recorded(runs[week])))
+                    for week in (0, 1, 2)
+                ]
+            )
+        assert found[0] == found[1] == found[2]
+
+    def test_a_failed_window_in_between_is_named(self, tmp_path: Path) -> None:
+        schedule = {"schedule": {"cron": "0 0 * * 1"}}
+        first, third = run(tmp_path, 0, **schedule), run(tmp_path, 2, **schedule)
+        for each in (first, third):
+            monitor.record_changes(each)
+        (waiting,) = recorded(third)["not_audited"]["windows"]
+        assert waiting["window"] == WEEKS[1].label and waiting["state"] in ("due", "missed")
+        failed = run(tmp_path, 1, rows=unanswered(), **schedule)
+        (document,) = monitor.record_changes(failed)
+        assert document["not_audited"]["windows"] == [{"window": WEEKS[1].label, "state": "failed"}]
+        assert document["not_audited"]["states"] == {"failed": 1}
+        assert "windows before it that are owed were not audited: 1 failed" in monitor.told(document)
+
+    def test_it_is_no_first_run_where_earlier_windows_are_owed(self, tmp_path: Path) -> None:
+        schedule = {"schedule": {"cron": "0 0 * * 1", "start": "2025-12-22T00:00:00+00:00"}}
+        only = run(tmp_path, 0, **schedule)
+        document = compare(only)
+        assert document["previous"] is None
+        assert "first run" not in document["reason"]
+        assert document["reason"].startswith(
+            "no earlier window was audited; of those that are owed: 2 missed"
+        )
+        assert [one["window"] for one in document["not_audited"]["windows"]] == [
+            "20251222T000000Z_20251229T000000Z",
+            "20251229T000000Z_20260105T000000Z",
+        ]
+        assert monitor.found(document) != []

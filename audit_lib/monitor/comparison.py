@@ -1,40 +1,38 @@
-"""Comparison of a run with the previous complete run of the same audit.
+"""Comparison of a run with the complete run of the same audit before it, by the order of windows.
 
-*Previous* is the complete run of the same audit whose window ended last before this window begins
-(among several of one window: of this design rather than another, then the one sealed last). It may be of
-another design or another model: the comparison says so, and which sections of the spec changed.
+It may be of another design or another model: the comparison says so, and which sections of the spec changed.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any, Final
 
-from audit_lib.canonical import canonical_json, pretty_json, sha256
+from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import EvidenceError
 from audit_lib.monitor.canaries import compare_canaries
 from audit_lib.monitor.change import METHOD, compare_estimates
-from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput, Window
+from audit_lib.monitor.history import History
+from audit_lib.run import Run
+from audit_lib.windows import summary as summary_of
 
-SCHEMA: Final = "audit-comparison/1"
+SCHEMA: Final = "audit-comparison/2"
+_MOST: Final = 100
+"""Windows named one by one; all of them are counted."""
 _DESIGN_PARAMETERS: Final = ("k",)
 """Parameters that come from the spec. Others (the comparator, the number of rounds) are results."""
 
 
-def monitor(run: Run) -> StageOutput:
-    """Compare a sealed run with the previous one.
+def compare(run: Run, history: History) -> dict[str, Any]:
+    """Compare a sealed run with the one before it.
 
     Each estimate, and each rate and impact ratio of the statutory tables, is found in the previous run by
     metric, groups, stratum and quota. ``exceeds`` tells whether the change is larger than both
     intervals explain (see `change_interval`). Among m such comparisons without any real change about
     m x (1 - level) exceed by chance: ``expected_by_chance`` prints that number beside the count.
-
-    Returns
-    -------
-    StageOutput
-        ``comparison.json``; counts ``compared`` and ``exceeding`` (both 0 for a first run).
+    ``not_audited`` names the windows in between that were owed.
 
     Raises
     ------
@@ -42,15 +40,26 @@ def monitor(run: Run) -> StageOutput:
         If the run is not measured and sealed.
     """
     current, manifest = run.stage("metrics").read_json("metrics.json"), _manifest(run)
-    before = previous_run(run)
-    document: dict[str, Any] = {"schema": SCHEMA, "audit": run.key.audit, "current": _identity(run)}
-    if before is None:
-        document |= {"previous": None, "reason": "first run: no earlier complete run of this audit"}
-        return StageOutput({"comparison.json": pretty_json(document)}, {"compared": 0, "exceeding": 0})
+    earlier = history.before(run.key.window, run.key.prefix.rsplit("/", 1)[1])
+    missing = history.not_audited(run, earlier)
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "audit": run.key.audit,
+        "current": _identity(run),
+        "not_audited": {
+            "states": dict(Counter(one.state for one in missing)),
+            "windows": [{"window": one.window.label, "state": one.state} for one in missing[-_MOST:]],
+        },
+    }
+    if earlier is None:
+        reason = "first run: no earlier window of this audit is owed, and none was audited"
+        if missing:
+            reason = f"no earlier window was audited; of those that are owed: {summary_of(missing)}"
+        return document | {"previous": None, "reason": reason}
+    before = Run.load(run.store.uri(earlier.prefix))
     previous = before.stage("metrics").read_json("metrics.json")
     items, only_previous, only_current = _compare(previous, current)
-    summary = _summary(items)
-    document |= {
+    return document | {
         "previous": _identity(before),
         "design_changed": before.key.spec_digest != run.key.spec_digest,
         "changed_sections": _changed_sections(before, run),
@@ -59,31 +68,11 @@ def monitor(run: Run) -> StageOutput:
         "software_changed": _changed(_manifest(before)["software"], manifest["software"]),
         "rows": {"previous": previous["rows"], "current": current["rows"]},
         "method": METHOD,
-        "summary": summary,
+        "summary": _summary(items),
         "comparisons": items,
         "only_previous": only_previous,
         "only_current": only_current,
     }
-    counts = {"compared": summary["compared"], "exceeding": summary["exceeding"]}
-    return StageOutput({"comparison.json": pretty_json(document)}, counts)
-
-
-def previous_run(run: Run) -> Run | None:
-    """Return the complete run of the same audit before this one, or None for a first run."""
-    candidates = []
-    for key in run.store.list(run.key.audit):
-        parts = key.split("/")
-        if len(parts) != 5 or parts[3:] != ["evidence", SUCCESS]:
-            continue
-        window, prefix = Window.from_label(parts[1]), "/".join(parts[:3])
-        if window.end > run.key.window.start:
-            continue
-        evidence = StageFolder(run.store, f"{prefix}/evidence")
-        if evidence.read_json("manifest.json")["outcome"] == "complete":
-            sealed = datetime.fromisoformat(evidence.success()["finished_at"])
-            same_design = parts[2] == run.key.prefix.rsplit("/", 1)[1]
-            candidates.append((window.end, window.start, same_design, sealed, prefix))
-    return Run.load(run.store.uri(max(candidates)[-1])) if candidates else None
 
 
 def _manifest(run: Run) -> dict[str, Any]:

@@ -1,0 +1,62 @@
+"""What of a comparison people should be told, in words without any applicant's text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from audit_lib.run import Window
+
+
+def found(document: Mapping[str, Any]) -> list[str]:
+    """Return what was found in a comparison, as sentences; nothing where nothing is beyond chance.
+
+    A changed number alone is none: among m of them without any real change about m x (1 - level) exceed by chance.
+    """
+    said = _windows(document)
+    if document["previous"] is None:
+        return said
+    summary, canaries = document["summary"], document["canaries"]
+    if summary["exceeding"] > summary["expected_by_chance"]:
+        said.append(
+            f"{summary['exceeding']} of {summary['with_interval']} numbers changed by more than both intervals "
+            f"explain (by chance about {summary['expected_by_chance']:g})"
+        )
+    if summary["newly_flagged"]:
+        said.append(f"{summary['newly_flagged']} impact ratios are newly below four fifths")
+    if document["model_changed"]:
+        said.append("another model, or another version of it, answered")
+    for what, words in (
+        ("text_changed", "were answered with another text"),
+        ("status_changed", "ended with another status"),
+        ("served_changed", "were served by another model id or system fingerprint"),
+    ):
+        if canaries[what]:
+            said.append(f"{canaries[what]} of {canaries['compared']} canary prompts {words}")
+    if document["design_changed"]:
+        names = [str(name) for name in document["changed_sections"]]
+        said.append(f"the design changed: {', '.join(names) or 'its digest'}")
+    return said
+
+
+def told(document: Mapping[str, Any]) -> str:
+    """Return one line on a comparison: which windows, and what was found."""
+    current = _days(document["current"]["window"])
+    if document["previous"] is None:
+        head = f"{current}: {document['reason']}"
+        return head
+    said = "; ".join(found(document)) or "nothing beyond what chance explains"
+    return f"{current}, against {_days(document['previous']['window'])}: {said}"
+
+
+def _windows(document: Mapping[str, Any]) -> list[str]:
+    missing = document["not_audited"]
+    if not missing["windows"]:
+        return []
+    states = ", ".join(f"{number} {state}" for state, number in missing["states"].items())
+    return [f"windows before it that are owed were not audited: {states}"]
+
+
+def _days(label: str) -> str:
+    window = Window.from_label(label)
+    return f"{window.start:%Y-%m-%d %H:%M} to {window.end:%Y-%m-%d %H:%M}"
