@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from audit_lib.signoff import SignOff, read_sign_offs, verify_signed
 from audit_lib.signoff.records import FOLDER
 from audit_lib.signoff.rendition import last_signature, report_names
 from audit_lib.signoff.statement import quoted
+from audit_lib.site.windows import Windows, read_windows
 from audit_lib.store import Store
 
 if TYPE_CHECKING:
@@ -138,10 +139,13 @@ class Catalogue:
     left_out : tuple of str
         Runs whose evidence or sign-off does not hold, of which no page can be made, or whose claim to supersede
         another does not hold, each with the first reason.
+    windows : mapping of str to Windows
+        By the audit's name, what became of each window that it owes.
     """
 
     audits: dict[str, list[Entry]]
     left_out: tuple[str, ...]
+    windows: Mapping[str, Windows] = field(default_factory=dict)
 
 
 def read_catalogue(
@@ -188,7 +192,13 @@ def read_catalogue(
     for entry in sorted(entries.values(), key=_age, reverse=True):
         known = replace(entry, superseded_by=taken.get(entry.path), disputed=entry.path in disputed)
         audits.setdefault(entry.run.key.audit, []).append(known)
-    return Catalogue(audits=dict(sorted(audits.items())), left_out=tuple(left_out))
+    windows = {
+        audit: read_windows(
+            store, runs[0].run, max(one.sealed_at for one in runs), {one.path for one in runs}
+        )
+        for audit, runs in audits.items()
+    }
+    return Catalogue(audits=dict(sorted(audits.items())), left_out=tuple(left_out), windows=windows)
 
 
 def latest(entries: Sequence[Entry]) -> Entry | None:

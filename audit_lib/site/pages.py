@@ -29,6 +29,7 @@ from audit_lib.report.charts import Dot, dot_chart
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval
 from audit_lib.site.catalogue import Catalogue, Entry, latest
 from audit_lib.site.trend import Point
+from audit_lib.site.windows import Windows, windows_section
 
 _FOOT = (
     "Made by audit_lib from sealed evidence. Pages of single runs never change; a signed report is superseded, "
@@ -40,7 +41,9 @@ NO_REPORT = "no valid report: every run failed its validation, so nothing was pu
 
 def front_page(catalogue: Catalogue, stale: Sequence[str] = ()) -> Page:
     """Return the index of all audits; `stale` are paths on the site that nothing in the store stands behind."""
-    sections = [_audit(audit, entries) for audit, entries in catalogue.audits.items()]
+    sections = [
+        _audit(audit, entries, catalogue.windows.get(audit)) for audit, entries in catalogue.audits.items()
+    ]
     if not sections:
         sections = [
             Section("none", "No audits yet", (Paragraph(text("Nothing was sealed in this store so far.")),))
@@ -82,7 +85,7 @@ def front_page(catalogue: Catalogue, stale: Sequence[str] = ()) -> Page:
     )
 
 
-def _audit(audit: str, entries: list[Entry]) -> Section:
+def _audit(audit: str, entries: list[Entry], windows: Windows | None) -> Section:
     spec = entries[0].run.spec
     last, reported = latest(entries), any(entry.document is not None for entry in entries)
     facts: list[tuple[str, Text]] = []
@@ -94,16 +97,19 @@ def _audit(audit: str, entries: list[Entry]) -> Section:
     else:
         facts.append(("Latest report", text(NONE_STANDS if reported else NO_REPORT)))
     facts.append(("Runs", text(link(f"{count(len(entries))} in all", f"{audit}/index.html"))))
+    if windows is not None:
+        facts.append(("Windows", text(link(windows.said, f"{audit}/index.html#windows"))))
     if reported:
         facts.append(("Trend", text(link("ratios over time", f"{audit}/trend.html"))))
     blocks: list[Block] = [Paragraph(text(spec.description))] if spec.description else []
     return Section(audit, spec.title, (*blocks, Facts(tuple(facts))))
 
 
-def audit_page(audit: str, entries: list[Entry]) -> Page:
+def audit_page(audit: str, entries: list[Entry], windows: Windows | None = None) -> Page:
     """Return the page of one audit: its runs, the latest first."""
     valid = any(entry.document is not None for entry in entries)
     trend = ("Trend", text(link("ratios over time", "trend.html")))
+    owed = () if windows is None else (windows_section(windows),)
     none = Section(
         "no-report", "No valid report", (Notice("No valid report", text(f"There is {NO_REPORT}.")),)
     )
@@ -121,7 +127,7 @@ def audit_page(audit: str, entries: list[Entry]) -> Page:
             ),
             strip=True,
         ),
-        sections=(*(() if valid else (none,)), *(_run(entry) for entry in entries)),
+        sections=(*(() if valid else (none,)), *owed, *(_run(entry) for entry in entries)),
         footer=text(_FOOT),
     )
 
@@ -241,7 +247,7 @@ def _series(name: tuple[str, str], chosen: list[Point]) -> Iterator[Block]:
                 Cell(dots[place].printed, mark="below" if point.below else "", note=point.label),
                 Cell(_limits(point, digits, threshold)),
                 Cell("" if point.ratio is None else f"{count(point.selected)} of {count(point.n)}"),
-                Cell("; ".join(point.changes) or ("nothing" if place else "first run")),
+                Cell("; ".join(point.changes) or ("nothing" if place else "no run before it is shown")),
             ),
         )
         for place, point in enumerate(chosen)

@@ -178,7 +178,7 @@ def site_files(catalogue: Catalogue, base: str, there: Sequence[str] = ()) -> di
     files: dict[str, bytes] = {}
     index = "index.html"
     for audit, entries in catalogue.audits.items():
-        files[f"{audit}/index.html"] = render_html(audit_page(audit, entries))
+        files[f"{audit}/index.html"] = render_html(audit_page(audit, entries, catalogue.windows.get(audit)))
         if any(entry.document is not None for entry in entries):
             files[f"{audit}/trend.html"] = render_html(trend_page(audit, entries, points(entries)))
         for entry in entries:

@@ -6,6 +6,7 @@ Airflow makes the runs; nothing here asks it, so that a window it never made is 
 from audit_lib.windows.missed import note_missed
 from audit_lib.windows.schedule import is_window, latest_window, windows_between
 from audit_lib.windows.states import (
+    STATES,
     Begun,
     Owed,
     begun_runs,
@@ -16,6 +17,7 @@ from audit_lib.windows.states import (
 )
 
 __all__ = [
+    "STATES",
     "Begun",
     "Owed",
     "begun_runs",

@@ -1,0 +1,85 @@
+"""What the site says of an audit's windows: which are owed, and what became of those without a valid audit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from audit_lib.report.blocks import Block, Cell, Column, Paragraph, Row, Section, Table, code, text
+from audit_lib.report.numbers import count
+from audit_lib.run import Run
+from audit_lib.spec import Schedule
+from audit_lib.store import Store
+from audit_lib.windows import STATES, Owed, begun_runs, owed_windows, summary
+
+_MOST: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The windows that an audit owed when its latest run was sealed: a store that stays gives the same pages."""
+
+    owed: Sequence[Owed]
+    schedule: Schedule
+    at: datetime
+
+    @property
+    def said(self) -> str:
+        """How many there are in each state."""
+        return summary(self.owed) or "none has ended yet"
+
+
+def read_windows(store: Store, latest: Run, at: datetime, published: Collection[str]) -> Windows:
+    """Derive the windows of an audit.
+
+    Parameters
+    ----------
+    store : Store
+        Where its runs are.
+    latest : Run
+        Of the latest window; its spec has the schedule.
+    at : datetime
+        When the latest run was sealed.
+    published : collection of str
+        Folders of the runs that hold. A sealed run that is not among them is no audit.
+    """
+    begun = [
+        one
+        if one.outcome == "unfinished" or one.prefix in published
+        else replace(one, outcome="not verified")
+        for one in begun_runs(store, latest.key.audit)
+    ]
+    return Windows(owed_windows(latest.spec, begun, at), latest.spec.schedule, at)
+
+
+def windows_section(windows: Windows) -> Section:
+    """Return the section of an audit's page."""
+    schedule = windows.schedule
+    lead = Paragraph(
+        text(
+            f"By {windows.at:%Y-%m-%d %H:%M} UTC, when the latest run was sealed, {count(len(windows.owed))} windows "
+            "of the schedule ", code(schedule.cron), f" ({schedule.timezone}) were owed: {windows.said}."
+        )
+    )  # fmt: skip
+    waiting = [one for one in windows.owed if one.state != "audited"]
+    blocks: list[Block] = [lead]
+    if waiting:
+        rows = tuple(
+            Row(header=_name(one), cells=(Cell(one.state), Cell(STATES[one.state])))
+            for one in reversed(waiting[-_MOST:])
+        )
+        columns = (
+            Column("Window (UTC)", numeric=False),
+            Column("State", numeric=False),
+            Column("That is", numeric=False),
+        )
+        blocks.append(Table("Windows that were not audited, latest first", columns, rows))
+    if len(waiting) > _MOST:
+        blocks.append(Paragraph(text(f"{count(len(waiting) - _MOST)} earlier ones were not audited either.")))
+    return Section("windows", "Windows", tuple(blocks))
+
+
+def _name(one: Owed) -> str:
+    return f"{one.window.start:%Y-%m-%d %H:%M} to {one.window.end:%Y-%m-%d %H:%M}"
