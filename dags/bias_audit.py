@@ -23,7 +23,6 @@ from pathlib import Path
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import (
     DAG,
-    AsyncCallback,
     CronDataIntervalTimetable,
     DeadlineAlert,
     DeadlineReference,
@@ -46,6 +45,7 @@ from audit_tasks import (
 )
 from catch_up import CatchUp
 from failed_attempts import by_whom, seal_failed_attempt
+from notify import deadline_callbacks, failed_run
 
 from audit_lib.spec import RESERVED, AuditSpec, Schedule
 
@@ -234,19 +234,22 @@ def audit_params(spec: AuditSpec) -> dict[str, Param]:
     return params
 
 
-def deadline() -> DeadlineAlert | None:
-    """Return the alert for a run that takes too long (``AUDIT_DEADLINE_HOURS``), or None.
+def deadlines(audit: str) -> list[DeadlineAlert]:
+    """Return the alerts for a run that takes too long (``AUDIT_DEADLINE_HOURS``): to the log, and to people.
 
     Only the scheduled service sets it: `airflow dags test` of Airflow 3.3 cannot finish a DAG that has one.
     """
     hours = os.environ.get("AUDIT_DEADLINE_HOURS")
     if not hours:
-        return None
-    return DeadlineAlert(
-        reference=DeadlineReference.DAGRUN_QUEUED_AT,
-        interval=timedelta(hours=float(hours)),
-        callback=AsyncCallback("audit_lib.deadline.missed"),
-    )
+        return []
+    return [
+        DeadlineAlert(
+            reference=DeadlineReference.DAGRUN_QUEUED_AT,
+            interval=timedelta(hours=float(hours)),
+            callback=callback,
+        )
+        for callback in deadline_callbacks(audit, float(hours))
+    ]
 
 
 def audit_dag(spec: AuditSpec, path: Path) -> DAG:
@@ -262,7 +265,8 @@ def audit_dag(spec: AuditSpec, path: Path) -> DAG:
         params=audit_params(spec),
         tags=sorted({"audit", spec.model.backend, spec.task}),
         default_args=RETRIES,
-        deadline=deadline(),
+        deadline=deadlines(spec.audit) or None,
+        on_failure_callback=failed_run,
         auto_register=False,  # else a DAG that fails half built competes with the one that tells why
     ) as dag:
         where = str(path)
@@ -313,6 +317,7 @@ def broken_dag(path: Path, fault: str, taken: set[str]) -> DAG:
         catchup=False,
         max_active_runs=1,
         tags=["audit", "broken spec"],
+        on_failure_callback=failed_run,
     ) as dag:
         load_spec(str(path))
     return dag

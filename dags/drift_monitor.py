@@ -12,11 +12,13 @@ from datetime import UTC, datetime, timedelta
 from airflow.sdk import DAG, AssetAny, Param, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException
 from audit_tasks import archived_asset, event_extras, in_task, load_specs, refuse_unknown_conf, small, tell
+from notify import Message, failed_task, send
 
 
-@task(retries=2, retry_delay=timedelta(seconds=30))
+@task(retries=2, retry_delay=timedelta(seconds=30), on_failure_callback=failed_task)
 def monitor() -> dict[str, int]:
     """Compare every run that was archived since the last time, and renew the comparisons that it changes."""
+    from audit_lib.monitor import found, told
     from audit_lib.pipeline import compare_windows, load_run
 
     with in_task():
@@ -26,8 +28,11 @@ def monitor() -> dict[str, int]:
         runs = sorted({by_hand} if by_hand else {event["run"] for event in event_extras(context)})
         if not runs:
             raise AirflowFailException("no run: start this DAG with the URI of an archived run in `run`")
-        written = sum(len(compare_windows(load_run(uri, notify=tell))) for uri in runs)
-        return small({"runs": len(runs), "written": written})
+        written = [document for uri in runs for document in compare_windows(load_run(uri, notify=tell))]
+        for document in written:
+            if found(document):
+                send(Message("something changed", document["audit"], told(document)), context)
+        return small({"runs": len(runs), "written": len(written)})
 
 
 _assets = [archived_asset(audit) for audit in load_specs()[0]]

@@ -20,9 +20,10 @@ from audit_tasks import (
     store_root,
     tell,
 )
+from notify import failed_task
 
 
-@task(retries=2, retry_delay=timedelta(seconds=30))
+@task(retries=2, retry_delay=timedelta(seconds=30), on_failure_callback=failed_task)
 def publish() -> dict[str, int]:
     """Write what changed; fail, after writing, if a run's evidence does not hold or a page has no run any more."""
     from audit_lib.site import publish as publish_site

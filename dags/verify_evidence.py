@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from airflow.sdk import DAG, CronTriggerTimetable, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from audit_tasks import MAX_MAPPED, in_task, refuse_unknown_conf, small, store_root, tell
+from notify import failed_task
 
 from audit_lib.errors import UncheckedError
 
@@ -77,7 +78,11 @@ with DAG(
     start_date=datetime(2026, 1, 5, tzinfo=UTC),
     catchup=False,
     max_active_runs=1,
-    default_args={"retries": 2, "retry_delay": timedelta(seconds=30)},
+    default_args={
+        "retries": 2,
+        "retry_delay": timedelta(seconds=30),
+        "on_failure_callback": failed_task,
+    },
     tags=["audit", "evidence"],
 ):
     verify.expand(part=parts())

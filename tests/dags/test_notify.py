@@ -1,0 +1,207 @@
+"""People are told by mail, Slack and webhook: through Airflow's own notifiers, to real servers."""
+
+from __future__ import annotations
+
+import email
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email import policy
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+
+from audit_lib.run import Window
+from tests.archive.cases import applicants, do, new_run
+from tests.dags.conftest import DAGS, airflow_environment
+from tests.specs import REPOSITORY
+
+PRELUDE = f"import sys\nsys.path.insert(0, {str(DAGS)!r})\nfrom types import SimpleNamespace as Of\n"
+
+
+class Mailbox:
+    """Keeps what an SMTP server is given."""
+
+    def __init__(self) -> None:
+        self.letters: list[email.message.EmailMessage] = []
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802 - aiosmtpd's name
+        letter = email.message_from_bytes(envelope.content, policy=policy.default)
+        letter["X-To"] = ",".join(envelope.rcpt_tos)
+        self.letters.append(letter)
+        return "250 kept"
+
+
+@pytest.fixture
+def mailbox() -> Iterator[tuple[Mailbox, int]]:
+    box = Mailbox()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    controller = Controller(box, hostname="127.0.0.1", port=port)
+    controller.start()
+    try:
+        yield box, port
+    finally:
+        controller.stop()
+
+
+@contextmanager
+def web(status: int = 200) -> Iterator[tuple[list[tuple[str, Any]], str]]:
+    """A web server that keeps the path and JSON of each request."""
+    kept: list[tuple[str, Any]] = []
+
+    class Keep(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            kept.append((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(b"ok")
+
+        def log_message(self, *about: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Keep)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield kept, f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def connections(port: int, url: str) -> dict[str, str]:
+    """Settings that tell by mail, Slack and webhook."""
+    mail = {"disable_ssl": True, "disable_tls": True, "from_email": "audits@example.org"}
+    return {
+        "AUDIT_NOTIFY": "smtp:mail, slack:hr,http:hook",
+        "AUDIT_NOTIFY_TO": "a@example.org, b@example.org",
+        "AIRFLOW_CONN_MAIL": json.dumps(
+            {"conn_type": "smtp", "host": "127.0.0.1", "port": port, "extra": mail}
+        ),
+        "AIRFLOW_CONN_HR": json.dumps({"conn_type": "slackwebhook", "password": f"{url}/services/slack"}),
+        "AIRFLOW_CONN_HOOK": json.dumps({"conn_type": "http", "host": f"{url}/hook"}),
+    }
+
+
+def done(code: str, home: Path, **variables: str) -> str:
+    """Run code beside the DAG files; return what it printed."""
+    ended = subprocess.run(
+        [sys.executable, "-c", PRELUDE + code],
+        env=airflow_environment(home / "airflow", **variables),
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_one_message_over_each_channel(mailbox: tuple[Mailbox, int], tmp_path: Path) -> None:
+    box, port = mailbox
+    code = """
+from notify import Message, send
+send(Message("windows were missed", "my_audit", "3 windows <of it>"), {})
+"""
+    with web() as (kept, url):
+        said = done(code, tmp_path, **connections(port, url))
+    assert [line for line in said.splitlines() if line.startswith("told by")] == [
+        "told by smtp:mail: windows were missed",
+        "told by slack:hr: windows were missed",
+        "told by http:hook: windows were missed",
+    ]
+    (letter,) = box.letters
+    assert letter["Subject"] == "[audit] my_audit: windows were missed"
+    assert letter["X-To"] == "a@example.org,b@example.org" and letter["From"] == "audits@example.org"
+    assert "<p>3 windows &lt;of it&gt;</p>" in letter.get_body(("html",)).get_content()
+    assert dict(kept) == {
+        "/services/slack": {"text": "my_audit: windows were missed. 3 windows <of it>"},
+        "/hook": {"event": "windows were missed", "audit": "my_audit", "text": "3 windows <of it>"},
+    }
+
+
+def test_what_cannot_be_sent_is_told_and_fails_nothing(tmp_path: Path) -> None:
+    code = """
+from notify import Message, send
+send(Message("a run failed", "my_audit", "x"), {})
+"""
+    with web(500) as (kept, url):
+        settings = connections(1, url) | {"AUDIT_NOTIFY": "smtp:mail,http:hook,http:none,pigeon:x,smtp"}
+        settings["AUDIT_NOTIFY_TO"] = ""
+        said = done(code, tmp_path, **settings)
+    warnings = [line for line in said.splitlines() if line.startswith("WARNING")]
+    assert len(kept) == 1 and len(warnings) == 5
+    assert warnings[0].endswith("AUDIT_NOTIFY_TO names no address")
+    assert "AUDIT_NOTIFY http:none: not sent" in warnings[2]
+    assert "with a kind of smtp, slack, http" in warnings[3]
+
+
+def test_a_failed_run_and_a_failed_task(tmp_path: Path) -> None:
+    code = """
+from audit_lib.errors import InputError
+from notify import failed_run, failed_task
+failed_run({"dag_run": Of(run_id="scheduled__1", dag_id="my_audit")})
+task = Of(task_id="verify", dag_id="verify_evidence")
+failed_task({"ti": task, "exception": InputError("archived evidence does not verify: a/b")})
+failed_task({"ti": task, "exception": ValueError("Rashida Jones")})
+"""
+    with web() as (kept, url):
+        done(code, tmp_path, **connections(1, url) | {"AUDIT_NOTIFY": "http:hook"})
+    events = [body for _, body in kept]
+    assert [one["event"] for one in events] == ["a run failed", "verify failed", "verify failed"]
+    assert events[0]["audit"] == "my_audit" and "scheduled__1" in events[0]["text"]
+    assert events[1]["text"] == "archived evidence does not verify: a/b"
+    assert events[2]["text"] == "ValueError; see its log", (
+        "the words of a stranger's error may be an applicant's"
+    )
+
+
+def test_a_deadline_tells_the_log_and_each_channel(tmp_path: Path) -> None:
+    code = """
+import asyncio, importlib
+from notify import deadline_callbacks
+first, *others = deadline_callbacks("my_audit", 24.0)
+print(first.path)
+async def tell_all():
+    for each in others:
+        module, _, name = each.path.rpartition(".")
+        await getattr(importlib.import_module(module), name)(**each.kwargs).async_notify({})
+asyncio.run(tell_all())
+"""
+    with web() as (kept, url):
+        settings = connections(1, url) | {"AUDIT_NOTIFY": "slack:hr,http:hook"}
+        assert done(code, tmp_path, **settings).splitlines()[0] == "audit_lib.deadline.missed"
+    assert [path for path, _ in kept] == ["/services/slack", "/hook"]
+    assert kept[1][1]["event"] == "a deadline was missed" and "24 hours" in kept[1][1]["text"]
+
+
+@pytest.mark.slow  # three whole audits
+def test_the_monitor_tells_what_changed_and_nothing_else(tmp_path: Path) -> None:
+    for week, shift in ((5, 0.0), (12, 0.9), (19, 0.9)):
+        (inputs := tmp_path / f"inputs {week}").mkdir()
+        window = Window.parse(f"2026-01-{week:02d}", f"2026-01-{week + 7:02d}")
+        do(new_run(inputs, str(tmp_path / "store"), window, rows=applicants(240, shift=shift)))
+    runs = sorted(str(path) for path in (tmp_path / "store/small").glob("2026*/*"))
+    code = f"""
+import drift_monitor
+for run in {runs!r}:
+    drift_monitor.get_current_context = lambda: {{"params": {{"run": run}}}}
+    print(drift_monitor.monitor.function())
+    print(drift_monitor.monitor.function())
+"""
+    with web() as (kept, url):
+        done(code, tmp_path, **connections(1, url) | {"AUDIT_NOTIFY": "http:hook"})
+    ((_, body),) = kept
+    assert (body["event"], body["audit"]) == ("something changed", "small")
+    assert "2026-01-12 00:00 to 2026-01-19 00:00, against 2026-01-05" in body["text"]
+    assert "numbers changed by more than both intervals explain" in body["text"]
