@@ -163,26 +163,37 @@ def run_all(run: Run, *, dry_run: bool = False, by: str = COMMAND) -> None:
             run_stage(run, name, shard=shard)
     except ValidationFailedError:
         run_stage(run, "evidence")
-        compare_windows(run)
+        compare_windows(run.uri, run.notify)
         raise
     except BaseException as error:
         if number and not run.stage("evidence").is_complete():
             seal_failure(run, number, [attempts.fault_of(at, error)], attempts.outcome_of(error))
         raise
     if not dry_run:
-        compare_windows(run)
+        compare_windows(run.uri, run.notify)
 
 
-def compare_windows(run: Run) -> list[dict[str, Any]]:
-    """Compare a sealed run with the window before it, and the windows after it anew; return what is new.
+def compare_windows(uri: str, notify: Callable[[str], None] = _ignore) -> list[dict[str, Any]]:
+    """Compare a run with the window before it, and the windows after it anew; return what is new.
 
-    The documents are in ``<audit>/monitor/``, outside the runs: they follow from the history, and change with it.
+    Of a run that failed, as early as you like, the windows after it are told. The documents are in
+    ``<audit>/monitor/``, outside the runs: they follow from the history, and change with it.
+
+    Raises
+    ------
+    NotFoundError
+        If `uri` is no run's.
     """
     from audit_lib.monitor import record_changes, told
 
-    documents = record_changes(run)
+    try:
+        root, audit, label, _ = uri.rstrip("/").rsplit("/", 3)
+        window = Window.from_label(label)
+    except ValueError:
+        raise NotFoundError(f"{uri}: no run; a run's URI is STORE/AUDIT/WINDOW/DIGEST") from None
+    documents = record_changes(open_store(root), audit, window)
     for document in documents:
-        run.notify(f"changes: {told(document)}")
+        notify(f"changes: {told(document)}")
     return documents
 
 

@@ -19,7 +19,7 @@ from notify import Message, failed_task, send
 def monitor() -> dict[str, int]:
     """Compare every run that was archived since the last time, and renew the comparisons that it changes."""
     from audit_lib.monitor import found, told
-    from audit_lib.pipeline import compare_windows, load_run
+    from audit_lib.pipeline import compare_windows
 
     with in_task():
         refuse_unknown_conf()
@@ -28,7 +28,7 @@ def monitor() -> dict[str, int]:
         runs = sorted({by_hand} if by_hand else {event["run"] for event in event_extras(context)})
         if not runs:
             raise AirflowFailException("no run: start this DAG with the URI of an archived run in `run`")
-        written = [document for uri in runs for document in compare_windows(load_run(uri, notify=tell))]
+        written = [document for uri in runs for document in compare_windows(uri, tell)]
         for document in written:
             if found(document):
                 send(Message("something changed", document["audit"], told(document)), context)

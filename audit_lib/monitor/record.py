@@ -11,33 +11,34 @@ from typing import Any, Final
 from audit_lib.canonical import pretty_json
 from audit_lib.monitor.comparison import compare
 from audit_lib.monitor.history import read_history
-from audit_lib.run import Run
+from audit_lib.run import Run, Window
+from audit_lib.store import Store
 
 FOLDER: Final = "monitor"
 
 
-def record_changes(run: Run) -> list[dict[str, Any]]:
-    """Write the comparison of a sealed run, and renew those of later runs that it changes.
+def record_changes(store: Store, audit: str, window: Window) -> list[dict[str, Any]]:
+    """Write the comparisons of a window's runs, and renew those of later windows that it changes.
 
     Parameters
     ----------
-    run : Run
-        Complete, or failed: what comes after a failed window is told that it failed.
+    store, audit : Store, str
+        Where the runs are, and of which audit.
+    window : Window
+        One that was just audited, or whose audit failed: what comes after is told that it did.
 
     Returns
     -------
     list of dict
-        Each comparison that is new or says something else than before, this run's first.
+        Each comparison that is new or says something else than before, in the order of windows.
     """
-    history = read_history(run.store, run.key.audit)
-    own = [one for one in history.complete if one.prefix == run.key.prefix]
+    history = read_history(store, audit)
     documents = []
-    for one in [*own, *history.after(run.key.window)]:
-        current = run if one.prefix == run.key.prefix else Run.load(run.store.uri(one.prefix))
-        document = compare(current, history)
-        name = one.prefix.removeprefix(f"{run.key.audit}/").replace("/", "_")
-        key, content = f"{run.key.audit}/{FOLDER}/{name}.json", pretty_json(document)
-        if not run.store.exists(key) or run.store.get(key) != content:
-            run.store.replace(key, content)
+    for one in [*(one for one in history.complete if one.window == window), *history.after(window)]:
+        document = compare(Run.load(store.uri(one.prefix)), history)
+        name = one.prefix.removeprefix(f"{audit}/").replace("/", "_")
+        key, content = f"{audit}/{FOLDER}/{name}.json", pretty_json(document)
+        if not store.exists(key) or store.get(key) != content:
+            store.replace(key, content)
             documents.append(document)
     return documents

@@ -70,7 +70,7 @@ def do(run: Run, *, until: str = "evidence") -> Run:
 
 def with_old_monitor(folder: Path) -> Path:
     """Give a sealed run the folder ``monitor`` that earlier versions wrote into it."""
-    content = b'{"schema": "audit-comparison/1", "previous": null}\n'
+    content = pretty_json({"schema": "audit-comparison/1", "previous": None})
     (folder / "monitor").mkdir()
     (folder / "monitor/comparison.json").write_bytes(content)
     entry = {"sha256": sha256(content), "bytes": len(content)}

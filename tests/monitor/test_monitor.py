@@ -35,6 +35,10 @@ def previous_run(current: Run) -> Run | None:
     return Run.load(current.store.uri(before.prefix)) if before else None
 
 
+def record(current: Run) -> list[dict[str, Any]]:
+    return monitor.record_changes(current.store, current.key.audit, current.key.window)
+
+
 def recorded(current: Run) -> dict[str, Any]:
     """The document in the store."""
     name = current.key.prefix.removeprefix(f"{current.key.audit}/").replace("/", "_")
@@ -176,16 +180,16 @@ class TestOrder:
         third = run(tmp_path, 2, rows=applicants(240, shift=0.9))
         sealed = {path: path.read_bytes() for path in Path(third.uri).rglob("*") if path.is_file()}
         for each in (first, third):
-            monitor.record_changes(each)
+            record(each)
         assert recorded(third)["previous"]["window"] == WEEKS[0].label
         assert recorded(third)["summary"]["exceeding"] > 0
         second = run(tmp_path, 1, rows=applicants(240, shift=0.9))  # the drift was there a week before
-        documents = monitor.record_changes(second)
+        documents = record(second)
         assert [one["current"]["window"] for one in documents] == [WEEKS[1].label, WEEKS[2].label]
         assert recorded(second)["previous"]["window"] == WEEKS[0].label
         assert recorded(third)["previous"]["window"] == WEEKS[1].label
         assert recorded(third)["summary"]["exceeding"] == 0
-        assert monitor.record_changes(second) == monitor.record_changes(third) == []
+        assert record(second) == record(third) == []
         assert sealed == {path: path.read_bytes() for path in Path(third.uri).rglob("*") if path.is_file()}
 
     def test_any_order_of_audits_gives_the_same_documents(self, tmp_path: Path) -> None:
@@ -195,7 +199,7 @@ class TestOrder:
             folder.mkdir()
             runs = {week: run(folder, week, rows=applicants(40 + week)) for week in order}
             for week in order:
-                monitor.record_changes(runs[week])
+                record(runs[week])
             found.append(
                 [
                     re.sub(r'"manifest_sha256": "[0-9a-f]{64}"', "", json.dumps(recorded(runs[week])))
@@ -208,11 +212,11 @@ class TestOrder:
         schedule = {"schedule": {"cron": "0 0 * * 1"}}
         first, third = run(tmp_path, 0, **schedule), run(tmp_path, 2, **schedule)
         for each in (first, third):
-            monitor.record_changes(each)
+            record(each)
         (waiting,) = recorded(third)["not_audited"]["windows"]
         assert waiting["window"] == WEEKS[1].label and waiting["state"] in ("due", "missed")
         failed = run(tmp_path, 1, rows=unanswered(), **schedule)
-        (document,) = monitor.record_changes(failed)
+        (document,) = record(failed)
         assert document["not_audited"]["windows"] == [{"window": WEEKS[1].label, "state": "failed"}]
         assert document["not_audited"]["states"] == {"failed": 1}
         assert "windows before it that are owed were not audited: 1 failed" in monitor.told(document)
