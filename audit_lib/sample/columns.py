@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
@@ -14,14 +13,15 @@ from audit_lib.errors import ColumnTypeError, MissingColumnError, SpecError
 from audit_lib.records import answers_as_text, prompt_schema
 from audit_lib.registry import did_you_mean
 from audit_lib.sample.tables import Record
-from audit_lib.spec import UNDECIDED, AuditSpec
+from audit_lib.sample.values import UnknownWordError, WrongTypeError, converter, text
+from audit_lib.spec import UNDECIDED, AuditSpec, Source
 
 NAME: Final = "name"
 """The key of ``fields`` that holds the candidate's name, by which rankings are matched."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FILLED_BY_US = ("fields", "provenance")
-_TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+_FILLED_BY_US: Final = ("fields", "provenance")
+_CONSTANT: Final = ("position", "occurred_at", "recorded_model")
+"""What may be the same in all rows: never an id, a group or a decision."""
 
 
 class Columns:
@@ -29,74 +29,101 @@ class Columns:
 
     Parameters
     ----------
-    mapping : mapping of str to str
-        Our column -> the file's, where they differ (``source.columns`` of the spec).
+    source : Source
+        ``source.columns`` maps our column to the file's, where they differ; the section says how dates and decisions
+        are written.
     names : sequence of str
         Our columns to read: those of a prompt, the attributes, and `NAME`.
     required : collection of str
-        Those that every record must have, besides the ones that `mapping` names.
+        Those that every record must have, besides the ones that are mapped.
     filled : collection of str
         Those that may not be null where they are present.
-    time_format : {"iso8601", "unix_s"}
-        How instants are written.
     several : bool
         Whether ``recorded_response`` may be a list: several answers to one prompt.
+    fields : sequence of str
+        Further columns that a record must have; they are looked for and not read.
     """
 
     def __init__(
         self,
-        mapping: Mapping[str, str],
+        source: Source,
         names: Sequence[str],
         *,
         required: Collection[str],
         filled: Collection[str],
-        time_format: str,
         several: bool = False,
+        fields: Sequence[str] = (),
     ) -> None:
-        self._several = several
+        self._several, self._fields = several, fields
         kinds = {field.name: field.type for field in prompt_schema(())}
         self._columns = [
             (
                 ours,
-                mapping.get(ours, ours),
-                _converter(kinds.get(ours, pa.string()), time_format),
-                ours in required or ours in mapping,
+                source.columns.get(ours, ours),
+                converter(ours, kinds.get(ours, pa.string()), source),
+                ours in required or ours in source.columns,
                 ours in filled,
             )
             for ours in names
+            if ours not in source.constants
         ]
+        self._constants = {
+            ours: converter(ours, kinds.get(ours, pa.string()), source)(value, True)
+            for ours, value in source.constants.items()
+            if ours in names
+        }
 
     def read(self, record: Record) -> dict[str, Any]:
         """Return our columns of a record; those that it need not have, and has not, are left out.
 
+        A decision in a word that the spec does not list is `Unlisted`: whoever collects the rows refuses them, counted.
+
         Raises
         ------
         MissingColumnError
-            If a column is not there; names the file, the line and the nearest column.
+            If columns are not there; names all of them, with the file, the line and the nearest column of each.
         ColumnTypeError
             If a value is of another type, or null where it may not be.
         """
-        row: dict[str, Any] = {}
+        row: dict[str, Any] = dict(self._constants)
         for ours, theirs, convert, required, filled in self._columns:
             if theirs not in record.values:
                 if required:
-                    raise _missing(record, ours, theirs)
+                    raise self._missing(record)
                 continue
             value = record.values[theirs]
             if self._several and ours == "recorded_response" and isinstance(value, list):
                 value = answers_as_text(value) or value
+            if record.is_text and isinstance(value, str) and not value.strip():
+                value = None
             try:
                 row[ours] = None if value is None else convert(value, record.is_text)
-            except _WrongTypeError as error:
+            except UnknownWordError as error:
+                row[ours] = Unlisted(str(error), theirs)
+            except WrongTypeError as error:
                 found = "text" if isinstance(value, str) else type(value).__name__
                 raise ColumnTypeError(
-                    f"{record.where}: column {theirs!r} ({ours}) should be {error}, is {found}"
+                    f"{record.where}: column {theirs!r} ({ours}) should be {error}, is "
+                    f"{found if error.shown is None else repr(error.shown)}{error.hint}"
                 ) from None
             if filled and row[ours] in (None, ""):
                 raise ColumnTypeError(
                     f"{record.where}: column {theirs!r} ({ours}) is empty; every row needs it"
                 )
         return row
+
+    def _missing(self, record: Record) -> MissingColumnError:
+        wanted = [(ours, theirs) for ours, theirs, _, required, _ in self._columns if required]
+        wanted += [(name, name) for name in self._fields]
+        return missing(record, [(ours, theirs) for ours, theirs in wanted if theirs not in record.values])
+
+
+@dataclass(frozen=True, slots=True)
+class Unlisted:
+    """A decision in a word that ``source.selected_values`` and ``rejected_values`` do not list."""
+
+    word: str
+    column: str
 
 
 def texts(records: Sequence[Record], names: Sequence[str], name: str | None) -> str:
@@ -115,11 +142,11 @@ def texts(records: Sequence[Record], names: Sequence[str], name: str | None) -> 
     for column in names:
         record = next((record for record in records if column in record.values), None)
         if record is None:
-            raise _missing(records[0], column, column)
+            raise missing(records[0], [(column, column)])
         value = record.values[column]
         try:
-            fields[column] = "" if value is None else _text(value, record.is_text)
-        except _WrongTypeError as error:
+            fields[column] = "" if value is None else text(value, record.is_text)
+        except WrongTypeError as error:
             raise ColumnTypeError(
                 f"{record.where}: column {column!r} should be {error}, is {type(value).__name__}"
             ) from None
@@ -157,6 +184,14 @@ def source_columns(spec: AuditSpec, further: Sequence[str] = ()) -> list[str]:
     names = [name for name in prompt_schema(()).names if name not in _FILLED_BY_US]
     names += [NAME, *attributes_in_source(spec)]
     known = [*names, *further]
+    for ours in spec.source.constants:
+        if ours not in _CONSTANT or ours not in names:
+            able = [name for name in _CONSTANT if name in names]
+            raise SpecError(
+                f"source.constants.{ours}: cannot be one value for all rows{did_you_mean(ours, able)}"
+            )
+        if ours in spec.source.columns:
+            raise SpecError(f"source.constants.{ours}: source.columns names a column for it too; keep one")
     for ours in spec.source.columns:
         if ours in spec.groups.axes and ours not in known:
             section = "demographics" if spec.demographics is not None else "perturb"
@@ -168,77 +203,16 @@ def source_columns(spec: AuditSpec, further: Sequence[str] = ()) -> list[str]:
     return names
 
 
-class _WrongTypeError(Exception):
-    """Carries the name of the type that was expected."""
-
-
-def _missing(record: Record, ours: str, theirs: str) -> MissingColumnError:
-    named = f"column {theirs!r}" + (f" ({ours})" if ours != theirs else "")
-    near = did_you_mean(theirs, sorted(str(name) for name in record.values))
-    return MissingColumnError(f"{record.where}: {named} is missing{near}; map it in source.columns")
-
-
-def _converter(kind: pa.DataType, time_format: str) -> Callable[[Any, bool], Any]:
-    if pa.types.is_timestamp(kind):
-        return _unix_seconds if time_format == "unix_s" else _iso8601
-    return {pa.string(): _text, pa.int32(): _integer, pa.float64(): _number, pa.bool_(): _boolean}[kind]
-
-
-def _text(value: Any, is_text: bool) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)  # ids are often numbers
-    raise _WrongTypeError("text")
-
-
-def _integer(value: Any, is_text: bool) -> int:
-    if is_text:
-        try:
-            value = int(value)
-        except ValueError:
-            raise _WrongTypeError("a whole number") from None
-    if isinstance(value, bool) or not isinstance(value, int) or not -(2**31) <= value < 2**31:
-        raise _WrongTypeError("a whole number")
-    return value
-
-
-def _number(value: Any, is_text: bool) -> float:
-    if is_text:
-        try:
-            value = float(value)
-        except ValueError:
-            raise _WrongTypeError("a number") from None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise _WrongTypeError("a finite number")
-    return float(value)
-
-
-def _boolean(value: Any, is_text: bool) -> bool:
-    if is_text:
-        value = _TRUTH.get(value.strip().lower())
-    if not isinstance(value, bool):
-        raise _WrongTypeError("true or false")
-    return value
-
-
-def _iso8601(value: Any, is_text: bool) -> datetime:
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            raise _WrongTypeError("an ISO 8601 date or instant") from None
-    if not isinstance(value, date):
-        raise _WrongTypeError("an ISO 8601 date or instant (source.time_format: unix_s reads seconds)")
-    instant = value if isinstance(value, datetime) else datetime.combine(value, time())
-    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
-
-
-def _unix_seconds(value: Any, is_text: bool) -> datetime:
-    if isinstance(value, datetime):  # Parquet may type its instants
-        return _iso8601(value, is_text)
-    seconds = _number(value, is_text)
-    try:
-        return _EPOCH + timedelta(microseconds=round(seconds * 1_000_000))
-    except OverflowError:
-        raise _WrongTypeError("seconds since 1970 (not milliseconds)") from None
+def missing(record: Record, columns: Sequence[tuple[str, str]]) -> MissingColumnError:
+    """Return the error that names all columns (ours, the file's) that a record lacks."""
+    known = sorted(str(name) for name in record.values)
+    if len(columns) == 1:
+        ((ours, theirs),) = columns
+        named = f"column {theirs!r}" + (f" ({ours})" if ours != theirs else "")
+        near = did_you_mean(theirs, known)
+        return MissingColumnError(f"{record.where}: {named} is missing{near}; map it in source.columns")
+    named = ", ".join(f"{theirs!r}" + (f" ({ours})" if ours != theirs else "") for ours, theirs in columns)
+    return MissingColumnError(
+        f"{record.where}: {len(columns)} columns are missing: {named}; the file has {', '.join(known)}. Map them in "
+        "source.columns, or give one value for all rows in source.constants"
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,22 +10,15 @@ from typing import Any, Final
 from audit_lib.errors import ColumnTypeError, DuplicateIdError, MissingColumnError, SpecError
 from audit_lib.policies import policy_of
 from audit_lib.registry import did_you_mean
+from audit_lib.sample.labels import BLANK, bounded, level_of, levels_by_label
 from audit_lib.sample.row_checks import RowChecks
 from audit_lib.sample.tables import Record, TableFile
 from audit_lib.spec import AuditSpec
 
 Value = str | None
 
-BLANK: Final = "(blank)"
-MOST_VALUES: Final = 50
-"""With more unknown values than this the column is hardly a demographic one, and none is named."""
-
-UNNAMED: Final = "(not the look of a category)"
 MOSTLY_UNKNOWN: Final = 0.5
 """Share of people of unknown level above which a warning is given."""
-# Labels of the EEO-1 form end in a qualifier: (Not Hispanic or Latino).
-_LABEL: Final = re.compile(r"(?!.*\d{5})[^@:\\]{1,48}?( ?\([^@:\\()]{1,32}\))?")
-_FEW: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +71,23 @@ class Attributes:
             "unknown": {
                 axis: sum(levels[index] is None for index in people) for axis, levels in self.levels.items()
             },
-            "unknown_values": {axis: _bounded(counts, known) for axis, counts in unknown.items()},
+            **({"read_as": read} if any((read := self._read_as(people, spec)).values()) else {}),
+            "unknown_values": {axis: bounded(counts, known) for axis, counts in unknown.items()},
             "provenance": spec.groups.provenance,
         }
+
+    def _read_as(self, people: Sequence[int], spec: AuditSpec) -> dict[str, dict[str, str]]:
+        """Return, by attribute, labels that mean a level, though the spec does not list them -> that level."""
+        found: dict[str, dict[str, str]] = {}
+        for axis, levels in self.levels.items():
+            listed = {} if spec.demographics is None else spec.demographics.values.get(axis, {})
+            pairs = {(self.raw[axis][index], levels[index]) for index in people}
+            found[axis] = {
+                raw: level
+                for raw, level in sorted(pairs, key=str)
+                if raw and level is not None and raw != level and raw not in listed
+            }
+        return found
 
 
 def attributes(spec: AuditSpec, application_ids: Sequence[str], own: Mapping[str, list[Value]]) -> Attributes:
@@ -98,10 +104,12 @@ def attributes(spec: AuditSpec, application_ids: Sequence[str], own: Mapping[str
     InputError
         If the file has a fault (see `errors`).
     """
+    labels = levels_by_label(spec)
     if spec.demographics is None:
         matched = [True] * len(application_ids)
+        declared = frozenset(spec.groups.unknown_values or ())
         levels = {
-            axis: [value if value in known else None for value in own[axis]]
+            axis: [None if v in declared else level_of(v, known, labels[axis]) for v in own[axis]]
             for axis, known in spec.groups.attributes.items()
         }
         return Attributes(matched=matched, raw=dict(own), levels=levels, origin={})
@@ -113,8 +121,12 @@ def attributes(spec: AuditSpec, application_ids: Sequence[str], own: Mapping[str
     }
     levels = {}
     for axis, known in axes.items():
-        values = {level: level for level in known} | spec.demographics.values.get(axis, {})
-        levels[axis] = [None if value is None else values.get(value) for value in raw[axis]]
+        values = spec.demographics.values.get(axis, {})
+        declared = {*(spec.groups.unknown_values or ())} - values.keys()
+        levels[axis] = [
+            None if v in declared else values.get(v or "") or level_of(v, known, labels[axis])
+            for v in raw[axis]
+        ]
     matched = [person in people for person in application_ids]
     return Attributes(matched=matched, raw=raw, levels=levels, origin=origin)
 
@@ -171,6 +183,7 @@ def _read(spec: AuditSpec, wanted: frozenset[str]) -> tuple[dict[str, dict[str, 
     places: dict[str, str] = {}
     people: dict[str, dict[str, Value]] = {}
     for record in file:
+        _check_columns(record, [section.id_column, *section.columns.values()])
         person = _cell(record, section.id_column)
         if not person:
             raise ColumnTypeError(
@@ -190,12 +203,21 @@ def _read(spec: AuditSpec, wanted: frozenset[str]) -> tuple[dict[str, dict[str, 
     return people, {"path": section.path, "sha256": file.sha256}
 
 
+def _check_columns(record: Record, columns: Sequence[str]) -> None:
+    lacking = [column for column in columns if column not in record.values]
+    if not lacking:
+        return
+    near = did_you_mean(lacking[0], sorted(record.values)) if len(lacking) == 1 else ""
+    named = ", ".join(map(repr, lacking))
+    has = f"; the file has {', '.join(sorted(record.values))}" if len(lacking) > 1 else ""
+    what = "column" if len(lacking) == 1 else f"{len(lacking)} columns:"
+    raise MissingColumnError(
+        f"{record.where}: {what} {named} {'is' if len(lacking) == 1 else 'are'} missing{near}{has}; correct "
+        f"{'it' if len(lacking) == 1 else 'them'} in demographics"
+    )
+
+
 def _cell(record: Record, column: str) -> Value:
-    if column not in record.values:
-        near = did_you_mean(column, sorted(record.values))
-        raise MissingColumnError(
-            f"{record.where}: column {column!r} is missing{near}; correct it in demographics"
-        )
     value = record.values[column]
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)  # ids and category codes are often numbers
@@ -209,15 +231,3 @@ def _public(spec: AuditSpec) -> frozenset[str]:
     policy = policy_of(spec)
     of_policy = (level.name for name in policy.attribute_names for level in policy.attribute(name).categories)
     return frozenset((*of_policy, *(spec.groups.unknown_values or ())))
-
-
-def _bounded(found: Counter[str], known: frozenset[str]) -> dict[str, int]:
-    counts = Counter({value: n for value, n in found.items() if value not in known})
-    named = Counter({value: n for value, n in found.items() if value in known})
-    if len(counts) > MOST_VALUES:
-        return dict(sorted({**named, f"(more than {MOST_VALUES} different values)": counts.total()}.items()))
-    # Many values that hardly repeat are names or free text, whatever each looks like.
-    personal = len(counts) > _FEW and counts.total() < 2 * len(counts)
-    for value, count in counts.items():
-        named[value if value == BLANK or (_LABEL.fullmatch(value) and not personal) else UNNAMED] += count
-    return dict(sorted(named.items()))

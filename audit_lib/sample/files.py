@@ -29,12 +29,12 @@ def files(spec: AuditSpec) -> Callable[[Record], list[Row]]:
     needed |= {"occurred_at"} if spec.source.windowed else set()
     needed |= {"round_id"} if unit_of_sample(spec) == "round" else set()
     columns = Columns(
-        spec.source.columns,
+        spec.source,
         source_columns(spec),
         required={*needed, *attributes_in_source(spec)},
         filled={*needed, "application_id"},
-        time_format=spec.source.time_format,
         several=spec.task in UNDECIDED,
+        fields=spec.source.fields,
     )
 
     def rows(record: Record) -> list[Row]:

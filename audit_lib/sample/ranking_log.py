@@ -30,18 +30,16 @@ def ranking_log(spec: AuditSpec) -> Callable[[Record], list[Row]]:
     ours = [name for name in source_columns(spec, (CANDIDATES,)) if name != "prompt_id"]
     needed = set(_OF_RANKING) - (set() if spec.source.windowed else {"occurred_at"})
     ranking = Columns(
-        spec.source.columns,
+        spec.source,
         [name for name in ours if name in _OF_RANKING],
         required=needed,
         filled=needed - {"recorded_response"},
-        time_format=spec.source.time_format,
     )
     candidate = Columns(
-        spec.source.columns,
+        spec.source,
         [name for name in ours if name not in _OF_RANKING],
         required={*_OF_CANDIDATE, *attributes_in_source(spec)},
         filled={*_OF_CANDIDATE, "application_id"},
-        time_format=spec.source.time_format,
     )
     listed = spec.source.columns.get(CANDIDATES, CANDIDATES)
 

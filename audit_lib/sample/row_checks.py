@@ -8,6 +8,7 @@ from unicodedata import category, normalize
 from audit_lib.errors import InputError
 from audit_lib.policies import policy_of
 from audit_lib.policies.gates import check_known
+from audit_lib.sample.labels import level_of, levels_by_label
 from audit_lib.spec import AuditSpec
 
 
@@ -19,6 +20,7 @@ class RowChecks:
         self._levels = {axis: {*levels} for axis, levels in spec.groups.attributes.items()}
         declared = spec.groups.unknown_values
         self._declared = None if declared is None else frozenset(declared)
+        self._labels = levels_by_label(spec)
         self._seen: dict[str, tuple[str, str]] = {}
         self._spelled: set[str] = set()
 
@@ -54,6 +56,11 @@ class RowChecks:
             If ``groups.unknown_values`` is given and does not hold it; names the row and the column.
         """
         if self._declared is None or value is None or not value.strip():
+            return
+        if (
+            value not in self._declared
+            and level_of(value, [*self._levels[axis]], self._labels[axis]) is not None
+        ):
             return
         check_known(
             self._policy, value, self._levels[axis] | {*mapped} | self._declared, f"{where}: column {axis!r}"

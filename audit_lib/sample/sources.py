@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,10 +16,12 @@ from audit_lib.errors import DuplicateIdError, EmptyWindowError, InputError
 from audit_lib.records import prompt_schema
 from audit_lib.registry import Registry
 from audit_lib.run import Window
-from audit_lib.sample.columns import attributes_in_source, unit_of_sample
+from audit_lib.sample.columns import Unlisted, attributes_in_source, unit_of_sample
+from audit_lib.sample.labels import bounded
 from audit_lib.sample.row_checks import RowChecks
 from audit_lib.sample.served import ServedBy
 from audit_lib.sample.tables import BATCH_ROWS, Record, TableFile
+from audit_lib.sample.values import DECISION
 from audit_lib.spec import AuditSpec
 
 Row = dict[str, Any]
@@ -28,6 +31,7 @@ Adapter = Callable[[AuditSpec], Callable[[Record], list[Row]]]
 SOURCES: Final[Registry[Adapter]] = Registry("source", "audit_lib.sample")
 
 
+_MOST_WORDS: Final = 10
 CHEAP_BYTES: Final = 1 << 30
 """Files up to this size are digested again when a complete sample is found."""
 
@@ -150,6 +154,7 @@ class _Collected:
         self._checks, self._axes = RowChecks(spec), attributes_in_source(spec)
         self._unit = unit_of_sample(spec)
         self._rounds: dict[str, str] = {}
+        self._words: Counter[Unlisted] = Counter()
         self._rounds_outside: set[str] = set()
         self._rounds_of_others: set[str] = set()
         self._outside: list[datetime] = []
@@ -159,6 +164,9 @@ class _Collected:
             raise DuplicateIdError(f"{where}: its prompt_id was already used at {first}; ids must be unique")
         self._places[row["prompt_id"]] = where
         self._checks.position(row["position"], where)
+        if isinstance(word := row.get(DECISION), Unlisted):
+            self._words[word] += 1
+            row = row | {DECISION: None}
         for axis in self._axes:
             self._checks.category(axis, row.get(axis), where)
         if self._unit != "prompt":
@@ -183,6 +191,8 @@ class _Collected:
         self._pack()
         if not self._batches:
             raise EmptyWindowError(self._why_empty(window, left_out))
+        if self._words:
+            raise InputError(self._why_unlisted())
         for round_id, where in self._rounds.items():
             if round_id in self._rounds_outside:
                 raise InputError(
@@ -200,6 +210,20 @@ class _Collected:
         if self._rows:
             self._batches.append(pa.RecordBatch.from_pylist(self._rows, schema=self._schema))
             self._rows = []
+
+    def _why_unlisted(self) -> str:
+        """Name the words with their counts; what is no short label may be a note on somebody, and is only counted."""
+        counts = bounded(Counter({word.word: n for word, n in self._words.items()}))
+        most = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+        named = ", ".join(
+            f"{word if word.startswith('(') else repr(word)} ({n})" for word, n in most[:_MOST_WORDS]
+        )
+        more = f" and {len(most) - _MOST_WORDS} others" if len(most) > _MOST_WORDS else ""
+        return (
+            f"{', '.join(self._spec.source.paths)}: column {next(iter(self._words)).column!r} ({DECISION}) has words "
+            f"for decisions that are neither in source.selected_values nor in source.rejected_values: {named}{more}; "
+            "list each in one of them, so that none is counted as a rejection by default"
+        )
 
     def _why_empty(self, window: Window, left_out: int) -> str:
         paths = ", ".join(self._spec.source.paths)

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, NoReturn
 
@@ -21,6 +22,7 @@ from audit_lib.store import open_uri
 
 BATCH_ROWS = 8192
 _CHUNK_BYTES = 1 << 20
+_SEPARATOR = re.compile(r"sep=.", re.I)  # Excel's own first line
 _HALF = re.compile(r"\\ud[89a-f]", re.I)
 
 
@@ -103,27 +105,35 @@ class TableFile:
             yield Record(values, where)
 
     def _csv(self, stream: BinaryIO) -> Iterator[Record]:
-        reader = csv.reader((line for _, line in self._lines(stream)), strict=True)
+        lines = (line for _, line in self._lines(stream))
+        first = ""
+        skipped = 0
+        for first in lines:
+            if first.strip() and not _SEPARATOR.fullmatch(first.strip("\r\n")):
+                break
+            skipped += 1
+        separator = _separator(first)
+        reader = csv.reader(chain([first], lines), strict=True, delimiter=separator)
         header: list[str] | None = None
         while True:
-            where = f"{self.uri}, line {reader.line_num + 1}"
+            where = f"{self.uri}, line {reader.line_num + 1 + skipped}"
             try:
                 cells = next(reader, None)
             except csv.Error as error:
                 raise CorruptFileError(f"{where}: not CSV ({error})") from None
             if cells is None:
                 return
-            if not cells:
+            if not any(cell.strip() for cell in cells):  # a blank line, also as a spreadsheet writes it: ;;;
                 continue
             if header is None:
-                header = cells
-                if len(set(header)) < len(header):
-                    raise CorruptFileError(f"{where}: two columns of the header have the same name")
+                header = _header(cells, where)
                 continue
-            if len(cells) != len(header):
+            if any(cell.strip() for cell in cells[len(header) :]):
+                raise CorruptFileError(f"{where}: {len(cells)} cells, but the header has {len(header)}")
+            if len(cells) < len(header):
                 raise CorruptFileError(f"{where}: {len(cells)} cells, but the header has {len(header)}")
             yield Record(
-                dict(zip(header, (cell or None for cell in cells), strict=True)), where, is_text=True
+                dict(zip(header, (cell or None for cell in cells), strict=False)), where, is_text=True
             )
 
     def _parquet(self, stream: BinaryIO) -> Iterator[Record]:
@@ -179,6 +189,31 @@ class _Hashing(io.RawIOBase):
         self.digest.update(content)
         buffer[: len(content)] = content
         return len(content)
+
+
+def _separator(header: str) -> str:
+    """Return what parts the header's cells: a comma, or where that makes fewer of them, a semicolon or a tab."""
+    counts = {}
+    for separator in (",", ";", "\t"):
+        try:
+            counts[separator] = len(next(csv.reader([header], delimiter=separator), []))
+        except csv.Error:
+            counts[separator] = 0
+    return max(counts, key=lambda separator: counts[separator])
+
+
+def _header(cells: list[str], where: str) -> list[str]:
+    """Return the names of the columns, without spaces around them and without unnamed ones at the end."""
+    names = [cell.strip() for cell in cells]
+    while names and not names[-1]:
+        names.pop()
+    if "" in names:
+        raise CorruptFileError(
+            f"{where}: column {names.index('') + 1} of the header has no name; give it one"
+        )
+    if repeated := next((name for place, name in enumerate(names) if name in names[:place]), None):
+        raise CorruptFileError(f"{where}: two columns of the header have the same name, {repeated!r}")
+    return names
 
 
 def _holds_half(values: dict[str, Any]) -> bool:

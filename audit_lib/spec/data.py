@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, field_validator, model_validator
 
 from audit_lib.registry import did_you_mean
 from audit_lib.spec.section import Name, Provenance, Section, no_repeats
-from audit_lib.spec.text import check_cron
+from audit_lib.spec.text import check_cron, check_time_format
 
 
 class Schedule(Section):
@@ -70,7 +70,24 @@ class Source(Section):
     fields: list[str] = Field(
         default_factory=list, description="Further columns that the prompt template uses."
     )
-    time_format: Literal["iso8601", "unix_s"] = Field("iso8601", description="How occurred_at is written.")
+    constants: dict[str, str] = Field(
+        default_factory=dict,
+        description="Our column -> the value of all rows, where no column has it, such as {position: nurse}.",
+    )
+    time_format: str = Field(
+        "iso8601",
+        description="How occurred_at is written: `iso8601`, `unix_s` (seconds since 1970), or as Python's strptime "
+        "reads it, such as `%m/%d/%Y` for 03/04/2026 as 4 March. Without an offset it is UTC.",
+    )
+    selected_values: list[str] = Field(
+        default_factory=list,
+        description="Words of recorded_selected that mean selected, such as [Advance, Hired]; case makes no "
+        "difference. Empty: true and false, yes and no, 1 and 0.",
+    )
+    rejected_values: list[str] = Field(
+        default_factory=list,
+        description="Words that mean not selected. A word in neither list is refused; an empty cell is no decision.",
+    )
     windowed: bool = Field(
         True,
         description="Keep only rows whose occurred_at is in the run's window; false for a fixed set of prompts.",
@@ -78,6 +95,24 @@ class Source(Section):
     reason: str = Field(
         "", description="Why these data, and why any limit of time or region (printed in the report)."
     )
+
+    @field_validator("time_format")
+    @classmethod
+    def _format(cls, value: str) -> str:
+        return check_time_format(value)
+
+    @model_validator(mode="after")
+    def _words(self) -> Source:
+        if self.rejected_values and not self.selected_values:
+            raise ValueError("rejected_values is given without selected_values: nobody could be selected")
+        words = [" ".join(word.split()).casefold() for word in (*self.selected_values, *self.rejected_values)]
+        if "" in words:
+            raise ValueError(
+                "selected_values and rejected_values hold no empty word: an empty cell is no decision"
+            )
+        if repeated := next((word for place, word in enumerate(words) if word in words[:place]), None):
+            raise ValueError(f"{repeated!r} is listed twice in selected_values and rejected_values")
+        return self
 
 
 class Demographics(Section):

@@ -186,3 +186,31 @@ def _ever(expression: str) -> bool:
     except CroniterBadDateError:
         return False
     return True
+
+
+def check_time_format(value: str) -> str:
+    """Return how instants are written: ``iso8601``, ``unix_s``, or a format of strptime that tells day, month and year.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+
+    Examples
+    --------
+    >>> check_time_format("%d.%m.%Y %H:%M")
+    '%d.%m.%Y %H:%M'
+    >>> check_time_format("%d.%m.")
+    Traceback (most recent call last):
+    ValueError: '%d.%m.' does not tell day, month and year; such as %m/%d/%Y, iso8601 or unix_s
+    """
+    if value in ("iso8601", "unix_s"):
+        return value
+    told = datetime(2027, 11, 23)
+    try:
+        again = datetime.strptime(told.strftime(value), value)
+    except ValueError:
+        again = None
+    if again is None or again.date() != told.date():
+        raise ValueError(f"{value!r} does not tell day, month and year; such as %m/%d/%Y, iso8601 or unix_s")
+    return value

@@ -1,0 +1,185 @@
+"""Cells of a file as values of ours: texts, numbers, truth values, instants, decisions in words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final
+
+import pyarrow as pa
+
+from audit_lib.spec import Source
+
+Convert = Callable[[Any, bool], Any]
+"""From a value, and whether it is text to be read (CSV), to ours."""
+
+DECISION: Final = "recorded_selected"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_TRUTH: Final = {
+    "true": True, "1": True, "yes": True, "y": True, "false": False, "0": False, "no": False, "n": False,
+}  # fmt: skip
+_MONTHS: Final = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?"
+)
+_DATE: Final = re.compile(
+    rf"(?:\d{{4}}[-/. ]\d{{1,2}}[-/. ]\d{{1,2}}|\d{{1,2}}[-/. ]\d{{1,2}}[-/. ](?:\d{{4}}|\d{{2}})"
+    rf"|\d{{1,2}}[-. ](?:{_MONTHS})[-,. ]+\d{{2,4}}|(?:{_MONTHS})[. ]+\d{{1,2}},? \d{{4}})"
+    r"(?:[T ,]+\d{1,2}[:.]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,6})?)?)? ?(?:[ap]m|z|utc|[+-]\d{2}:?\d{2})?",
+    re.I | re.ASCII,
+)
+"""What looks like a date, and like no number of a person: such a value may be printed."""
+
+
+class WrongTypeError(Exception):
+    """Carries what was expected, and the value where it is a date."""
+
+    def __init__(self, expected: str, shown: str | None = None, hint: str = "") -> None:
+        super().__init__(expected)
+        self.shown, self.hint = shown, f"; {hint}" if hint else ""
+
+
+class UnknownWordError(Exception):
+    """A decision in a word that the spec does not list."""
+
+
+def converter(ours: str, kind: pa.DataType, source: Source) -> Convert:
+    """Return what reads a column of ours."""
+    if pa.types.is_timestamp(kind):
+        return _instants(source.time_format)
+    if ours == DECISION and source.selected_values:
+        return _decisions(source.selected_values, source.rejected_values)
+    if ours == DECISION:
+        return _plain_decision
+    return {pa.string(): text, pa.int32(): _integer, pa.float64(): _number, pa.bool_(): _boolean}[kind]
+
+
+def text(value: Any, is_text: bool) -> str:
+    """Read a text, or a whole number as one.
+
+    Raises
+    ------
+    WrongTypeError
+        If it is anything else.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)  # ids are often numbers
+    raise WrongTypeError("text")
+
+
+def _integer(value: Any, is_text: bool) -> int:
+    if is_text:
+        try:
+            value = int(value)
+        except ValueError:
+            raise WrongTypeError("a whole number") from None
+    if isinstance(value, bool) or not isinstance(value, int) or not -(2**31) <= value < 2**31:
+        raise WrongTypeError("a whole number")
+    return value
+
+
+def _number(value: Any, is_text: bool) -> float:
+    if is_text:
+        try:
+            value = float(value)
+        except ValueError:
+            comma = re.fullmatch(r"[+-]?\d+,\d+", value.strip(), re.ASCII)
+            hint = "write the decimal point as a point" if comma else ""
+            raise WrongTypeError("a number", hint=hint) from None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise WrongTypeError("a finite number")
+    return float(value)
+
+
+def _boolean(value: Any, is_text: bool) -> bool:
+    if is_text:
+        value = _TRUTH.get(value.strip().lower())
+    if not isinstance(value, bool):
+        raise WrongTypeError("true or false")
+    return value
+
+
+def _plain_decision(value: Any, is_text: bool) -> bool:
+    try:
+        return _boolean(value, is_text)
+    except WrongTypeError as error:
+        hint = "list the words for decisions in source.selected_values and source.rejected_values"
+        raise WrongTypeError(str(error), hint=hint) from None
+
+
+def folded(word: Any) -> str:
+    """Return a word as decisions are compared: without case and without spaces around it."""
+    return " ".join(str(word).split()).casefold()
+
+
+def _decisions(selected: list[str], rejected: list[str]) -> Convert:
+    known = {folded(word): True for word in selected} | {folded(word): False for word in rejected}
+
+    def convert(value: Any, is_text: bool) -> bool:
+        if not isinstance(value, (str, int)):
+            raise WrongTypeError("a decision in a word")
+        word = folded(value)
+        if word not in known:
+            raise UnknownWordError(str(value).strip())
+        return known[word]
+
+    return convert
+
+
+def _instants(how: str) -> Convert:
+    return {"unix_s": _unix_seconds, "iso8601": _iso8601}.get(how) or _declared(how)
+
+
+def _declared(how: str) -> Convert:
+    def convert(value: Any, is_text: bool) -> datetime:
+        if isinstance(value, str):
+            try:
+                return _in_utc(datetime.strptime(value.strip(), how))
+            except ValueError:
+                raise WrongTypeError(f"a date as source.time_format {how!r} says", _shown(value)) from None
+        return _iso8601(value, is_text)  # Parquet may type its instants
+
+    return convert
+
+
+def _iso8601(value: Any, is_text: bool) -> datetime:
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            raise WrongTypeError(
+                "an ISO 8601 date or instant",
+                _shown(value),
+                'declare how dates are written in source.time_format, such as "%m/%d/%Y" (month first)',
+            ) from None
+    if not isinstance(value, date):
+        raise WrongTypeError("an ISO 8601 date or instant (source.time_format: unix_s reads seconds)")
+    return _in_utc(value if isinstance(value, datetime) else datetime.combine(value, time()))
+
+
+def _in_utc(instant: datetime) -> datetime:
+    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
+
+
+def _unix_seconds(value: Any, is_text: bool) -> datetime:
+    if isinstance(value, datetime):  # Parquet may type its instants
+        return _iso8601(value, is_text)
+    try:
+        seconds = _number(value, is_text)
+    except WrongTypeError as error:
+        shown = _shown(value) if isinstance(value, str) else None
+        raise WrongTypeError(f"{error} of seconds since 1970" if shown else str(error), shown) from None
+    try:
+        return _EPOCH + timedelta(microseconds=round(seconds * 1_000_000))
+    except OverflowError:
+        raise WrongTypeError("seconds since 1970 (not milliseconds)") from None
+
+
+def _shown(value: str) -> str | None:
+    """Return a value that may be printed, since it is a date; anything else may say who somebody is."""
+    plain = value.strip()
+    return plain if _DATE.fullmatch(plain) else None
