@@ -128,13 +128,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with a caption; `columns` begins with the column of row headers."""
+    """A table with a caption; `columns` begins with the column of row headers.
+
+    A `stacked` one has each header above its row on a narrow screen, so that all of the row's numbers are on it.
+    """
 
     kind: ClassVar[str] = "table"
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    stacked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,3 +70,27 @@ def test_on_paper_a_note_is_smaller_than_the_number_it_stands_under(run: Run, tm
     assert notes and numbers
     assert min(notes) < min(numbers)
     assert min(notes) > 6, "and can be read"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+@pytest.mark.parametrize("width", [390, 768, 1440])
+def test_rate_and_ratio_of_every_row_are_on_the_screen(tmp_path: Path, width: int) -> None:
+    run = made(tmp_path, n=640, groups={"provenance": "self_reported"})
+    (tmp_path / "report.html").write_bytes(run.stage("report").read("report.html"))
+    frame = tmp_path / "frame.html"
+    frame.write_text(
+        f"<iframe src='report.html' style='width:{width}px;height:900px;border:0' id='f'></iframe><script>"
+        "onload = () => { const d = f.contentDocument;"
+        "const rows = [...d.querySelectorAll('#selection table[role=table] tr, #scoring table[role=table] tr')];"
+        "const ends = rows.map(r => r.lastElementChild.getBoundingClientRect().right);"
+        "document.body.insertAdjacentHTML('beforeend', `<p id=out>${rows.length} ${Math.max(...ends)}</p>`) }</script>",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [str(CHROMIUM), *FLAGS, "--allow-file-access-from-files", f"--user-data-dir={tmp_path / 'profile'}",
+         f"--window-size={max(width, 500)},1000", "--virtual-time-budget=5000", "--dump-dom", frame.as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    rows, end = done.stdout.split('<p id="out">')[1].split("</p>")[0].split()
+    assert int(rows) > 20 and float(end) <= width

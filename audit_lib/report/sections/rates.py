@@ -60,6 +60,7 @@ def rate_table(content: Content, table: RateTable) -> Table:
         ),
         tuple(_row(content, table, row) for row in table.rows),
         tuple(notes),
+        stacked=True,
     )
 
 
