@@ -15,8 +15,8 @@ NOT_PROMISED: Final = (
 
 THESE_NAMES: Final = (
     "Intervals hold for the names that were shown, not for all names that could signal a group: in simulated "
-    "experiments of 300 applications and 30 names a group, whose own effects on the score have a standard deviation of "
-    "0.25 of its own, intervals at 95% held the effect over all names in 67 to 89%."
+    "experiments of 300 applications and 30 names a group, whose own effects have a standard deviation of 0.25 "
+    "(that of the score is 1), intervals at 95% held the effect over all names in 67 to 89%."
 )
 
 

@@ -172,7 +172,7 @@ def _family(content: Content) -> list[Text]:
             f"{count(found['unadjusted'])} of {count(family['family_size'])} tests fall below {alpha:g} taken one "
             f"by one; "
             f"at most about {expected:.0f} would be expected to if nothing differed and every comparison had been "
-            f"fixed beforehand. Adjusted for their number, {count(found['holm'])} "
+            f"fixed beforehand. After the adjustment {count(found['holm'])} "
             f"{'does' if found['holm'] == 1 else 'do'}." + (f" {NOT_ALLOWED_FOR}" if content.tables else ""),
         )
     ]
