@@ -14,6 +14,7 @@ from audit_lib.archive.attempts import read_attempts
 from audit_lib.archive.verify import verify
 from audit_lib.store import open_store
 from tests.dags.conftest import WINDOW
+from tests.dags.live import Server
 from tests.inputs import recorded_audit
 from tests.specs import REPOSITORY
 
@@ -107,3 +108,56 @@ def test_failed_attempts_are_verified_every_week(outcomes: dict[str, Any]) -> No
         v["verified"] for name, v in weekly["xcoms"].items() if re.match(r"verify.*\.return_value", name)
     ]
     assert sum(counts) == 3
+
+
+RETRIES = """
+import os
+import audit_lib.score
+from pathlib import Path
+from audit_lib.errors import BackendError, InputError
+real = audit_lib.score.score_shard
+def score_shard(run, shard):
+    if shard == 0:
+        raise InputError("this shard fails for good")
+    seen = Path(os.environ["SEEN"])
+    if shard == 2 and not seen.exists():
+        seen.touch()
+        raise BackendError("no answer yet")
+    return real(run, shard)
+audit_lib.score.score_shard = score_shard
+"""
+
+
+def test_nothing_is_sealed_while_a_shard_is_still_to_be_tried_again(tmp_path: Path) -> None:
+    """Under a real scheduler: one shard fails for good at once, another answers when it is asked again."""
+    specs = tmp_path / "specs"
+    specs.mkdir()
+    recorded_audit(specs, schedule={"cron": "0 0 29 2 *"})  # no scheduled run gets in the way
+    (tmp_path / "airflow").mkdir()
+    (tmp_path / "sitecustomize.py").write_text(RETRIES, encoding="utf-8")
+    server = Server(
+        tmp_path / "airflow",
+        AUDIT_SPECS=str(specs),
+        AUDIT_STORE=str(tmp_path / "store"),
+        AUDIT_RETRIES="1",
+        SEEN=str(tmp_path / "seen"),
+        PYTHONPATH=f"{tmp_path}:{REPOSITORY}",
+    )
+    try:
+        server.log_in()
+        run = "/api/v2/dags/small/dagRuns"
+        server.wait("the DAG", lambda: server.call("GET", "/api/v2/dags/small"))
+        server.call("POST", run, {"dag_run_id": "one", "logical_date": None, "conf": WINDOW})
+        server.wait(
+            "the run's end", lambda: server.call("GET", f"{run}/one")["state"] in ("failed", "success")
+        )
+        tasks = server.call("GET", f"{run}/one/taskInstances?limit=100")["task_instances"]
+    finally:
+        server.stop()
+    states = {(task["task_id"], task["map_index"]): task["state"] for task in tasks}
+    assert [key for key, state in states.items() if state == "failed"] == [("score", 0)], states
+    assert states["score", 1] == "success" and states["archive", -1] == "success"
+    (key,) = [path.parents[2] for path in (tmp_path / "store").rglob("attempts/1/manifest.json")]
+    record = json.loads((key / "attempts/1/manifest.json").read_bytes())
+    assert "scores/2" in record["stages"], "sealed before the second try of shard 2"
+    assert not (key / "attempts/2").exists()
