@@ -44,7 +44,7 @@ from audit_tasks import (
     window_of,
 )
 from catch_up import CatchUp
-from failed_attempts import by_whom, seal_failed_attempt
+from failed_attempts import already_sealed, by_whom, seal_failed_attempt
 from notify import deadline_callbacks, failed_run
 
 from audit_lib.spec import RESERVED, AuditSpec, Schedule
@@ -66,12 +66,14 @@ def preflight(spec_path: str) -> None:
     """Look for all that the audit needs before anything is paid for, and name every fault at once."""
     from audit_lib.preflight import require_ready
 
+    context = get_current_context()
     with in_task():
         refuse_unknown_conf()
-        dry = bool(get_current_context()["params"].get("dry_run"))
-        require_ready(
-            AuditSpec.load(spec_path), store_root(), offline=dry or bool(os.environ.get("AUDIT_OFFLINE"))
-        )
+        if already_sealed(spec_path, context):
+            tell("this run is sealed: nothing is asked again")
+            return
+        offline = context["params"].get("dry_run") or os.environ.get("AUDIT_OFFLINE")
+        require_ready(AuditSpec.load(spec_path), store_root(), offline=bool(offline))
 
 
 @task

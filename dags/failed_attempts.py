@@ -16,6 +16,17 @@ def by_whom(context: Any) -> str:
     return f"airflow {context['dag'].dag_id} {context['dag_run'].run_id}"
 
 
+def already_sealed(spec_path: str, context: Any) -> bool:
+    """Whether the evidence of the run that this DAG run is about is there; not, where it names no window."""
+    from audit_lib.archive.failures import is_sealed
+
+    try:
+        run = opened(None, spec_path, context)
+    except AirflowSkipException:
+        return False
+    return run is not None and is_sealed(run)
+
+
 def seal_failed_attempt(run_uri: str | None, spec_path: str, context: Any) -> dict[str, Any] | None:
     """Seal the attempt of this DAG run if a task of it failed; return what its event says, or None.
 

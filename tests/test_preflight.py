@@ -173,6 +173,13 @@ def test_nothing_is_paid_before_it_passes(
     assert one.faults[0].stage == "preflight"
 
 
+def test_what_is_sealed_needs_nothing_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, store = recorded_audit(tmp_path), str(tmp_path / "store")
+    assert main(["run", str(path), *WINDOW, "--store", store]) == 0
+    lacking(monkeypatch, "great_expectations")
+    assert main(["run", str(path), *WINDOW, "--store", store]) == 0
+
+
 def test_a_bucket_is_probed(tmp_path: Path, s3: str) -> None:
     path = recorded_audit(tmp_path)
     assert told(path, f"{s3}/runs") == []

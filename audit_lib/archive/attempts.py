@@ -24,7 +24,7 @@ from audit_lib.archive.files_check import STARTED, digest_of
 from audit_lib.archive.manifest import SEALED, complete_stages, software
 from audit_lib.archive.shapes import Entry, Instant, Sha256, Strict, Versions, read_shape
 from audit_lib.canonical import canonical_json, pretty_json
-from audit_lib.errors import AuditError, ConflictError, StillWaitingError
+from audit_lib.errors import AuditError, ConflictError, EvidenceError, NotFoundError, StillWaitingError
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput
 from audit_lib.score.credentials import is_secret_name, without_secrets
 from audit_lib.store import Store
@@ -102,11 +102,12 @@ def start(run: Run, by: str, *, goes_on: bool = False) -> int:
 
     With `goes_on` one that `by` began and that has no end is the same attempt: each task of a DAG run asks.
     """
-    before = read_attempts(run.store, run.prefix)
-    if goes_on and before and before[-1].by == by and before[-1].outcome is None:
-        return before[-1].number
+    before = _names(run.store, run.prefix)
+    last = max(before, default=0)
+    if goes_on and last and SUCCESS not in before[last] and (begun := _begun(run, last)) and begun.by == by:
+        return last
     content = pretty_json({"by": by, "started_at": datetime.now(UTC).isoformat(timespec="milliseconds")})
-    for number in range(before[-1].number + 1 if before else 1, 10**9):
+    for number in range(last + 1, 10**9):
         if run.store.put(run.stage(f"{FOLDER}/{number}").prefix + f"/{STARTED}", content):
             return number
     raise ConflictError(f"{run.uri}: no number is free for another attempt")
@@ -122,9 +123,8 @@ def seal(run: Run, number: int, faults: Sequence[Fault], outcome: Outcome = "fai
         return
     paths = run.list()
     artefacts = _entries(run, (path for path in paths if path.split("/")[0] in SEALED))
-    started = next(
-        (one.started_at for one in read_attempts(run.store, run.prefix) if one.number == number), None
-    )
+    begun = _begun(run, number)
+    started = datetime.now(UTC) if begun is None else datetime.fromisoformat(begun.started_at)
     record = {
         "schema": SCHEMA,
         "audit": run.key.audit,
@@ -141,16 +141,16 @@ def seal(run: Run, number: int, faults: Sequence[Fault], outcome: Outcome = "fai
     }
     output = StageOutput({RECORD: canonical_json(record)}, {"artefacts": len(artefacts)})
     # A sealing that was killed may have left its record: what it says of that moment stands.
-    folder.commit(output, started or datetime.now(UTC), keep_existing=True)
+    folder.commit(output, started, keep_existing=True)
 
 
 def earlier_attempts(run: Run) -> list[dict[str, Any]]:
     """Return the files of all attempts but the one that is under way, for the manifest of the evidence."""
-    found = read_attempts(run.store, run.prefix)
-    if found and found[-1].outcome is None:
-        found = found[:-1]
-    numbers = {one.number for one in found}
-    return _entries(run, (path for path in run.list(FOLDER) if number_of(path) in numbers))
+    names = _names(run.store, run.prefix)
+    last = max(names, default=0)
+    if last and SUCCESS not in names[last]:
+        del names[last]
+    return _entries(run, (path for path in run.list(FOLDER) if number_of(path) in names))
 
 
 def read_attempts(store: Store, prefix: str) -> list[Attempt]:
@@ -168,16 +168,9 @@ def read_attempts(store: Store, prefix: str) -> list[Attempt]:
     EvidenceError
         If a record is none; the message names it.
     """
-    root = f"{prefix}/" if prefix else ""
-    numbers: dict[int, set[str]] = {}
-    for key in store.list(f"{root}{FOLDER}"):
-        path = key.removeprefix(root)
-        if number := number_of(path):
-            numbers.setdefault(number, set()).add(path.rsplit("/", 1)[1])
-    return [
-        _attempt(store, f"{root}{FOLDER}/{number}", number, names)
-        for number, names in sorted(numbers.items())
-    ]
+    folder = f"{prefix}/{FOLDER}".lstrip("/")
+    found = sorted(_names(store, prefix).items())
+    return [_attempt(store, f"{folder}/{number}", number, names) for number, names in found]
 
 
 def attempts_of(store: Store, audit: str) -> dict[str, list[Attempt]]:
@@ -234,6 +227,26 @@ def read_started(content: bytes, where: str) -> Started:
 def read_failed(content: bytes, where: str) -> FailedAttempt:
     """Read the manifest of a failed attempt, or raise EvidenceError."""
     return read_shape(FailedAttempt, content, where)
+
+
+def _names(store: Store, prefix: str) -> dict[int, set[str]]:
+    """Return the files of each attempt by its number; nothing of them is read."""
+    root = f"{prefix}/" if prefix else ""
+    numbers: dict[int, set[str]] = {}
+    for key in store.list(f"{root}{FOLDER}"):
+        path = key.removeprefix(root)
+        if number := number_of(path):
+            numbers.setdefault(number, set()).add(path.rsplit("/", 1)[1])
+    return numbers
+
+
+def _begun(run: Run, number: int) -> Started | None:
+    """Return who began an attempt; None where nothing readable says so: somebody's bytes must stop no audit."""
+    key = f"{run.stage(f'{FOLDER}/{number}').prefix}/{STARTED}"
+    try:
+        return read_started(run.store.get(key), key)
+    except (EvidenceError, NotFoundError):
+        return None
 
 
 def _attempt(store: Store, folder: str, number: int, names: Iterable[str]) -> Attempt:

@@ -23,9 +23,17 @@ def seal_failure(run: Run, number: int, faults: Sequence[Fault], outcome: Outcom
     return True
 
 
+def is_sealed(run: Run) -> bool:
+    """Whether the run's evidence is there; not, where the store cannot say so."""
+    try:
+        return run.stage("evidence").is_complete()
+    except (AuditError, OSError):
+        return False
+
+
 def seal_refusal(run: Run, stage: str, error: BaseException, by: str) -> bool:
     """Seal an attempt that ended before its first stage; return whether it could be."""
-    if run.stage("evidence").is_complete():
+    if is_sealed(run):
         return False
     try:
         number = start(run, by, goes_on=True)

@@ -136,7 +136,7 @@ def _schema(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from audit_lib.archive.failures import seal_refusal, unopened_run
+    from audit_lib.archive.failures import is_sealed, seal_refusal, unopened_run
     from audit_lib.preflight import require_ready
     from audit_lib.run import Window
     from audit_lib.spec import AuditSpec
@@ -144,13 +144,14 @@ def _run(options: argparse.Namespace) -> int:
     window = Window.parse(*options.window)
     changed = {"sample_size": options.sample_size, "names_per_cell": options.names_per_cell}
     spec = AuditSpec.load(options.spec)
+    placed = unopened_run(options.spec, window, options.store, **changed, notify=notify)
     try:
-        require_ready(spec, options.store, offline=options.offline or options.dry_run)
+        if placed is None or not is_sealed(placed):
+            require_ready(spec, options.store, offline=options.offline or options.dry_run)
         run = pipeline.open_run(options.spec, window, options.store, **changed, notify=notify)
     except AuditError as error:
-        unopened = unopened_run(options.spec, window, options.store, **changed, notify=notify)
-        if unopened is not None and not options.dry_run:
-            seal_refusal(unopened, "preflight", error, pipeline.COMMAND)
+        if placed is not None and not options.dry_run:
+            seal_refusal(placed, "preflight", error, pipeline.COMMAND)
         raise
     notify(f"run {run.uri}")
     try:

@@ -12,6 +12,7 @@ import pytest
 from audit_lib import pipeline
 from audit_lib.archive import attempts
 from audit_lib.archive.attempts import attempts_of, fault_of, read_attempts, start
+from audit_lib.archive.verify import verify
 from audit_lib.cli.main import main
 from audit_lib.errors import AuditError, BackendError
 from audit_lib.run import SUCCESS, Run
@@ -113,6 +114,16 @@ def test_a_failed_validation_is_sealed_by_its_evidence_alone(tmp_path: Path) -> 
     run = the_run(tmp_path)
     assert [one.outcome for one in read_attempts(run.store, run.prefix)] == [None]
     assert run.stage("evidence").is_complete()
+
+
+def test_a_strange_attempt_stops_no_audit(tmp_path: Path) -> None:
+    recorded_audit(tmp_path)
+    run = the_run(tmp_path)
+    for name in ("_STARTED", "manifest.json", SUCCESS):
+        run.store.put(f"{run.prefix}/attempts/1/{name}", b"[" * 100_000)
+    run = attempt(tmp_path)
+    assert run.stage("evidence").is_complete()
+    assert {f.path.rsplit("/", 1)[0] for f in verify(run.uri, recompute={}).findings} == {"attempts/1"}
 
 
 def test_ctrl_c_is_stopped_and_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
