@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Final
 
 from audit_lib.errors import SpecError
 from audit_lib.pipeline import json_schema_text
@@ -79,22 +80,43 @@ report:
 """
 
 
-def write_starter(folder: Path) -> list[Path]:
+_RECORDED: Final = "examples/recorded_decisions.yaml"
+_EXPORT: Final = "demo/decisions.csv"
+
+
+def write_starter(folder: Path, *, recorded: bool = False) -> list[Path]:
     """Write a spec and the files it names into `folder`; return what was written.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there.
+    recorded : bool
+        A spec of decisions that were made already, with a synthetic export; nothing is asked.
 
     Raises
     ------
     SpecError
         If a file is already there: nothing is overwritten.
     """
-    targets = [folder / SPEC_NAME, folder / "audit-spec.schema.json", *(folder / name for name in _COPIED)]
+    copied = (_EXPORT,) if recorded else _COPIED
+    targets = [folder / SPEC_NAME, folder / "audit-spec.schema.json", *(folder / name for name in copied)]
     taken = [str(path) for path in targets if path.exists()]
     if taken:
         raise SpecError(f"{', '.join(taken)}: already there; nothing was written. Choose another folder.")
     for path in targets:
         path.parent.mkdir(parents=True, exist_ok=True)
-    targets[0].write_text(_SPEC, encoding="utf-8")
+    targets[0].write_text(_recorded_spec() if recorded else _SPEC, encoding="utf-8")
     targets[1].write_text(json_schema_text(), encoding="utf-8")
-    for name, target in zip(_COPIED, targets[2:], strict=True):
+    for name, target in zip(copied, targets[2:], strict=True):
         shutil.copyfile(include_dir() / name, target)
     return targets
+
+
+def _recorded_spec() -> str:
+    """Return the example of recorded decisions, with its paths from where `init` writes it."""
+    text = (include_dir() / _RECORDED).read_text(encoding="utf-8")
+    text = text.replace(f"../{_EXPORT}", _EXPORT).replace(
+        "audit run recorded_decisions.yaml", f"audit run {SPEC_NAME}"
+    )
+    return f"# yaml-language-server: $schema=./audit-spec.schema.json\n{text}"

@@ -20,6 +20,11 @@ def add_commands(command: Command) -> None:
     init.add_argument(
         "folder", nargs="?", default=".", help="where to (default: here); nothing is overwritten"
     )
+    init.add_argument(
+        "--recorded",
+        action="store_true",
+        help="of decisions that were made already (an export of an HR system): no model is asked",
+    )
 
     check = command(
         "validate",
@@ -98,7 +103,7 @@ def _init(options: argparse.Namespace) -> int:
     from audit_lib.starter import SPEC_NAME, write_starter
 
     folder = Path(options.folder)
-    for path in write_starter(folder):
+    for path in write_starter(folder, recorded=options.recorded):
         print(f"wrote {path}")
     print(f"next: audit validate {folder / SPEC_NAME}")
     return 0

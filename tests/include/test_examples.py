@@ -15,7 +15,7 @@ from tests.specs import INCLUDE
 
 EXAMPLES = sorted((INCLUDE / "examples").glob("*.yaml"))
 TASKS = {"resume_pairwise", "resume_rating", "resume_experiment", "teacher_rating", "teacher_experiment",
-         "essay_grading", "essay_pairwise"}  # fmt: skip
+         "essay_grading", "essay_pairwise", "recorded_decisions"}  # fmt: skip
 
 
 def rows(name: str) -> list[dict[str, object]]:
@@ -30,7 +30,8 @@ def test_every_task_has_its_example() -> None:
 def test_it_validates_and_makes_its_variants(path: Path, tmp_path: Path) -> None:
     spec = AuditSpec.load(path)
     pipeline.check(spec)
-    assert spec.audit == path.stem and not spec.model.valid_judge
+    live = spec.model.backend != "recorded"
+    assert spec.audit == path.stem and spec.model.valid_judge != live
     run = pipeline.open_run(path, pipeline.Window.parse("2026-01-05", "2026-01-12"), str(tmp_path))
     pipeline.run_all(run, dry_run=True)
     variants = run.stage("variants").read_table("variants.parquet")
