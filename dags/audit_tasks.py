@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
+import time
 import traceback
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from airflow.sdk import Asset, Connection, get_current_context
+from airflow.sdk.configuration import conf
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from audit_lib.errors import (
@@ -48,24 +51,59 @@ def store_root() -> str:
     return os.environ.get("AUDIT_STORE") or str(HOME / ".audit" / "store")
 
 
-def load_specs() -> tuple[dict[str, tuple[Path, AuditSpec]], dict[Path, str]]:
-    """Return the audits by name, in name order, and the faults of the files that cannot be loaded."""
-    audits: dict[str, tuple[Path, AuditSpec]] = {}
-    faults: dict[Path, str] = {}
-    for path in sorted([*specs_folder().glob("*.yaml"), *specs_folder().glob("*.yml")]):
+class Specs(NamedTuple):
+    """The audits by name, in name order; the faults of files that cannot be loaded; files there was no time for."""
+
+    audits: dict[str, tuple[Path, AuditSpec]]
+    faults: dict[Path, str]
+    left_out: list[Path]
+
+
+def spec_files() -> list[Path]:
+    """Return the files of the audits, in order."""
+    return sorted([*specs_folder().glob("*.yaml"), *specs_folder().glob("*.yml")])
+
+
+def load_specs(wanted: str | None = None, until: float = math.inf) -> Specs:
+    """Load the specs: all of them, or those alone whose name is `wanted`; none after the instant `until`.
+
+    A task's process needs its own audit alone. Where no file is seen to have that name, all are loaded.
+    """
+    specs = Specs({}, {}, [])
+    paths = spec_files()
+    for path in [one for one in paths if wanted is not None and named_in(one) == wanted] or paths:
+        if not time_is_left(until):
+            specs.left_out.append(path)
+            continue
         try:
             spec = AuditSpec.load(path)
-            if spec.audit in audits:
+            if spec.audit in specs.audits:
                 raise SpecError(
-                    f"{path}: audit: {spec.audit!r} is the name in {audits[spec.audit][0].name} too"
+                    f"{path}: audit: {spec.audit!r} is the name in {specs.audits[spec.audit][0].name} too"
                 )
         except SpecError as error:
-            faults[path] = str(error)
+            specs.faults[path] = str(error)
         except Exception as error:  # noqa: BLE001 - one bad spec must never take down the others
-            faults[path] = f"{path}: {type(error).__name__}: {error}"
+            specs.faults[path] = f"{path}: {type(error).__name__}: {error}"
         else:
-            audits[spec.audit] = (path, spec)
-    return dict(sorted(audits.items())), faults
+            specs.audits[spec.audit] = (path, spec)
+    return specs._replace(audits=dict(sorted(specs.audits.items())))
+
+
+def parse_until() -> float:
+    """Return until when a DAG file may go on: two thirds of what Airflow allows, which then drops the whole file."""
+    allowed = conf.getfloat("core", "dagbag_import_timeout", fallback=30.0)
+    return time.monotonic() + allowed * 2 / 3 if allowed > 0 else math.inf
+
+
+def time_is_left(until: float) -> bool:
+    """Return whether a DAG file may go on."""
+    return time.monotonic() < until
+
+
+def archived_assets() -> list[Asset]:
+    """Return the assets of all audits, by their names alone: a spec that is broken for a while keeps its own."""
+    return [archived_asset(name) for name in sorted({named_in(path) for path in spec_files()})]
 
 
 def archived_asset(audit: str) -> Asset:
@@ -238,10 +276,11 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 def named_in(path: Path) -> str:
-    """Return the name of the audit in a spec that cannot be loaded, so that its DAG keeps its id."""
+    """Return the name of the audit in a spec without loading it; of one that cannot be read, from the file's name."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
-        if match := re.search(
-            r"^audit:\s*([a-z][a-z0-9_]{0,63})\s*(?:#.*)?$", path.read_text(encoding="utf-8"), re.M
-        ):
-            return match[1]
+        text = path.read_text(encoding="utf-8")
+        if match := re.search(r"""^audit:\s*(["']?)([a-z][a-z0-9_]{0,63})\1\s*(?:#.*)?$""", text, re.M):
+            return match[2]
+        with contextlib.suppress(SpecError):  # written in some other way
+            return AuditSpec.load_text(text, path).audit
     return re.sub(r"[^A-Za-z0-9_.-]", "_", path.stem)

@@ -14,8 +14,10 @@ import error would be worse: Airflow then stops to schedule every DAG of this fi
 
 from __future__ import annotations
 
+import math
 import os
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -37,10 +39,12 @@ from audit_tasks import (
     in_task,
     load_specs,
     named_in,
+    parse_until,
     refuse_unknown_conf,
     small,
     store_root,
     tell,
+    time_is_left,
     window_of,
 )
 from catch_up import CatchUp
@@ -51,6 +55,8 @@ from audit_lib.spec import RESERVED, AuditSpec, Schedule
 
 EARLIEST = datetime(2026, 1, 5, tzinfo=UTC)
 """Airflow wants a fixed start; where the spec has none, the store says from when on windows are owed."""
+
+LEFT_OUT = "left_out_audits"
 
 POOLS = {"transformers": "gpu", "openai": "llm_api", "openai_batch": "llm_api", "http": "llm_api"}
 RETRIES = {
@@ -325,11 +331,41 @@ def broken_dag(path: Path, fault: str, taken: set[str]) -> DAG:
     return dag
 
 
-_wanted = get_parsing_context().dag_id
-_audits, _faults = load_specs()
+@task(retries=0)
+def name_left_out() -> None:
+    """Fail: people are told of a DAG run that fails."""
+    with in_task():
+        raise AirflowFailException(
+            "there are more specs than this file can make into DAGs in the time that Airflow allows "
+            "(core.dagbag_import_timeout, 30 seconds by default): allow more. The page of this DAG names those left out"
+        )
+
+
+def left_out_dag(paths: Sequence[Path]) -> DAG:
+    """Return the DAG that names the specs for which there was no time; without it they would vanish in silence."""
+    names = "".join(f"- `{path.name}`\n" for path in sorted(paths))
+    with DAG(
+        LEFT_OUT,
+        description="Specs that have no DAG, for want of time",
+        doc_md=f"# There was no time for these specs\n\nAllow more: core.dagbag_import_timeout.\n\n{names}",
+        schedule=CronDataIntervalTimetable("0 * * * *", timezone="UTC"),
+        start_date=EARLIEST,
+        catchup=False,
+        max_active_runs=1,
+        tags=["audit", "broken spec"],
+        on_failure_callback=failed_run,
+    ) as dag:
+        name_left_out()
+    return dag
+
+
+_wanted, _until = get_parsing_context().dag_id, parse_until()
+_audits, _faults, _left_out = load_specs(_wanted, math.inf if _wanted else _until)
 _taken = {*_audits, *RESERVED}
 for _name, (_path, _spec) in _audits.items():
-    if _wanted in (None, _name):
+    if _wanted is None and not time_is_left(_until):
+        _left_out.append(_path)
+    elif _wanted in (None, _name):
         try:
             globals()[f"dag_{_name}"] = audit_dag(_spec, _path)
         except Exception as _error:  # noqa: BLE001 - one bad spec must never take down the others
@@ -339,3 +375,5 @@ _broken = []
 for _path, _fault in sorted(_faults.items()):
     _broken.append(broken_dag(_path, _fault, _taken))
     _taken.add(_broken[-1].dag_id)
+if _left_out or _wanted == LEFT_OUT:
+    _broken.append(left_out_dag(_left_out))

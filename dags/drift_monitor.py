@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from airflow.sdk import DAG, AssetAny, Param, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException
-from audit_tasks import archived_asset, event_extras, in_task, load_specs, refuse_unknown_conf, small, tell
+from audit_tasks import archived_assets, event_extras, in_task, refuse_unknown_conf, small, tell
 from notify import Message, failed_task, send
 
 
@@ -35,7 +35,7 @@ def monitor() -> dict[str, int]:
         return small({"runs": len(runs), "written": len(written)})
 
 
-_assets = [archived_asset(audit) for audit in load_specs()[0]]
+_assets = archived_assets()
 
 with DAG(
     "drift_monitor",

@@ -11,9 +11,8 @@ from datetime import UTC, datetime, timedelta
 from airflow.sdk import DAG, AssetAny, task
 from airflow.sdk.exceptions import AirflowFailException
 from audit_tasks import (
-    archived_asset,
+    archived_assets,
     in_task,
-    load_specs,
     refuse_unknown_conf,
     signed_asset,
     small,
@@ -42,7 +41,7 @@ with DAG(
     "publish_site",
     description="Index, reports, trends and feeds in object storage",
     doc_md=__doc__,
-    schedule=AssetAny(signed_asset(), *(archived_asset(audit) for audit in load_specs()[0])),
+    schedule=AssetAny(signed_asset(), *archived_assets()),
     start_date=datetime(2026, 1, 5, tzinfo=UTC),
     catchup=False,
     max_active_runs=1,

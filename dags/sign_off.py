@@ -16,10 +16,9 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 from airflow.sdk import DAG, AssetAny, Param, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from audit_tasks import (
-    archived_asset,
+    archived_assets,
     event_extras,
     in_task,
-    load_specs,
     refuse_unknown_conf,
     signed_asset,
     small,
@@ -141,7 +140,7 @@ def unsigned() -> list[dict[str, Any]]:
         )
 
 
-_assets = [archived_asset(audit) for audit in load_specs()[0]]
+_assets = archived_assets()
 
 with DAG(
     "ask_for_sign_off",

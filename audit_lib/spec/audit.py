@@ -34,8 +34,13 @@ from audit_lib.spec.section import Name, Section
 from audit_lib.spec.text import faults, read_yaml
 from audit_lib.spec.use import Framework, Use
 
-RESERVED: Final = ("ask_for_sign_off", "drift_monitor", "publish_site", "sign_off", "site", "verify_evidence")
+RESERVED: Final = (
+    "ask_for_sign_off", "drift_monitor", "left_out_audits", "publish_site", "sign_off", "site", "verify_evidence",
+)  # fmt: skip
 """Names of the DAGs that no audit makes, and of the site's folder."""
+
+LONGEST: Final = 1_000_000
+"""Characters of a spec: a scheduler reads all of them again and again, and one must not take the others' time."""
 
 _TASKS: Final = ("pointwise", "pairwise", "listwise", *UNDECIDED)
 
@@ -203,6 +208,8 @@ class AuditSpec(Section):
             ) from None
         except UnicodeDecodeError as error:
             raise SpecError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        if len(text) > LONGEST:
+            raise SpecError(f"{path}: has {len(text)} characters; a spec has at most {LONGEST}")
         return cls.load_text(text, path)
 
     @classmethod

@@ -19,6 +19,7 @@ from audit_lib.errors import (
     StoreUnreachableError,
     ValidationFailedError,
 )
+from tests.inputs import recorded_audit
 
 START, END = "2026-01-05T00:00:00+00:00", "2026-01-12T00:00:00+00:00"
 
@@ -131,3 +132,32 @@ def test_a_broken_spec_keeps_its_dag_id(audit_tasks: ModuleType, tmp_path: Path)
     assert audit_tasks.named_in(named) == "my_audit"
     named.write_text("audit: NOT A NAME\n", encoding="utf-8")
     assert audit_tasks.named_in(named) == "a_file"
+    named.write_text("{audit: in_braces, title: x}\n", encoding="utf-8")
+    assert audit_tasks.named_in(named) == "a_file"  # it is no spec
+    named.write_text("audit: 'quoted'\n", encoding="utf-8")
+    assert audit_tasks.named_in(named) == "quoted"
+
+
+def test_a_task_loads_its_own_spec_alone(
+    audit_tasks: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded_audit(tmp_path)
+    good = (tmp_path / "small.yaml").read_text(encoding="utf-8")
+    (tmp_path / "other.yaml").write_text(good.replace("audit: small", "audit: other"), encoding="utf-8")
+    (tmp_path / "twin.yml").write_text(good, encoding="utf-8")
+    (tmp_path / "broken.yaml").write_text("audit: broken\n", encoding="utf-8")
+    monkeypatch.setenv("AUDIT_SPECS", str(tmp_path))
+    every = audit_tasks.load_specs()
+    assert (list(every.audits), len(every.faults), every.left_out) == (["other", "small"], 2, [])
+    own = audit_tasks.load_specs("small")
+    assert list(own.audits) == ["small"] and list(own.faults) == [tmp_path / "twin.yml"]
+    assert list(audit_tasks.load_specs("broken").faults) == [tmp_path / "broken.yaml"]
+    # The id of a DAG that no file has as its name: the one of a twin, say.
+    assert audit_tasks.load_specs("small.twin") == every
+    assert [asset.name for asset in audit_tasks.archived_assets()] == [
+        "audit_archived_broken",
+        "audit_archived_other",
+        "audit_archived_small",
+    ]
+    late = audit_tasks.load_specs(until=0.0)
+    assert not late.audits and len(late.left_out) == 4

@@ -172,3 +172,29 @@ module.EmptyOperator = Refusing
     assert summary["dags"]["drift_monitor"] == ["monitor"]
     assert summary["dags"]["drift_monitor.third"] == ["load_spec"]
     assert "not UTF-8" in summary["docs"]["fourth"]
+
+
+def test_specs_that_there_is_no_time_for_are_named_and_the_others_stay(tmp_path: Path) -> None:
+    specs = tmp_path / "specs"
+    specs.mkdir()
+    recorded_audit(specs)
+    good = (specs / "small.yaml").read_text(encoding="utf-8")
+    for name in ("second", "third", "fourth"):
+        (specs / f"{name}.yaml").write_text(good.replace("audit: small", f"audit: {name}"), encoding="utf-8")
+    # Time for loading three files, in their order, and for one of their DAGs.
+    hurried = """
+import sys
+from airflow import settings
+sys.path.insert(0, settings.DAGS_FOLDER)
+import audit_tasks
+answers = iter([True, True, True, False, True, False, False])
+audit_tasks.time_is_left = lambda until: next(answers)
+"""
+    environment = airflow_environment(tmp_path / "home", AUDIT_SPECS=str(specs))
+    summary = json.loads(in_process(hurried + PARSE + SUMMARY, environment))
+    assert summary["errors"] == {}
+    assert "plan" in summary["dags"]["fourth"]
+    assert summary["dags"]["left_out_audits"] == ["name_left_out"]
+    assert not {"second", "small", "third"} & set(summary["dags"])
+    for name in ("second", "small", "third"):
+        assert f"`{name}.yaml`" in summary["docs"]["left_out_audits"]
