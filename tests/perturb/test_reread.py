@@ -270,9 +270,7 @@ def test_a_pdf_in_two_columns_with_letters_apart_and_cut_words_is_to_review(tmp_
         assert told not in left
 
 
-@pytest.mark.parametrize(
-    ("title", "status"), [("Dr.", "ok"), ("Rev.", "review"), ("Sister", "review"), ("Imam", "review")]
-)
+@pytest.mark.parametrize(("title", "status"), [("Dr.", "ok"), ("Rev.", "review"), ("Imam", "review")])
 def test_a_title_that_a_template_keeps_blocks_where_it_tells_a_faith(title: str, status: str) -> None:
     assert again(f"We thank {title} Ruiz for the report.")[1].status == status
 
