@@ -57,7 +57,25 @@ def answer(dossier: dict[str, Any], checks: tuple[str, ...]) -> dict[str, Any]:
         "removed": _joined(dossier["text"], [(s.start, s.end) for s in made.spans]),
         "doubtful": [list(place) for place in told if place[0] < place[1]],
         "status": again.status,
+        "kinds": [(s.start, s.end, s.kind) for s in made.spans],
     }
+
+
+def precision_by_kind(scorer: Any, dossiers: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
+    """Print how many removed places of each of our kinds touch a mark and no passage to keep."""
+    counts: dict[str, list[int]] = {}
+    for dossier, row in zip(dossiers, rows, strict=True):
+        for start, end, kind in row["kinds"]:
+            marks, keeps = (
+                any(start < p["end"] and p["start"] < end for p in dossier[which])
+                for which in ("marks", "keep")
+            )
+            count = counts.setdefault(kind, [0, 0])
+            count[0] += marks and not keeps
+            count[1] += 1
+    print("\n| removed as | places | right | precision |\n|---|---|---|---|")
+    for kind, (right, n) in sorted(counts.items()):
+        print(f"| {kind} | {n} | {right} | {_share(scorer, right, n)} |")
 
 
 def _joined(text: str, spans: list[tuple[int, int]]) -> list[list[int]]:
@@ -116,11 +134,11 @@ def main(arguments: Iterable[str] | None = None) -> None:
     found.loader.exec_module(scorer)
     lines = (data / "dossiers" / "dossiers.jsonl").read_text(encoding="utf-8").splitlines()
     for half, dossiers in halves([json.loads(line) for line in lines]).items():
-        scores, places = [], 0
+        scores, rows = [], []
         started = time.process_time()
         for dossier in dossiers:
             row = answer(dossier, tuple(options.checks))
-            places += len(row["doubtful"])
+            rows.append(row)
             given = scorer.Answer(
                 removed=tuple(map(tuple, row["removed"])),
                 doubtful=tuple(map(tuple, row["doubtful"])),
@@ -130,8 +148,10 @@ def main(arguments: Iterable[str] | None = None) -> None:
         seconds = (time.process_time() - started) / len(dossiers)
         print(f"\n{half}: {len(dossiers)} dossiers, checks: {', '.join(options.checks) or 'none'}\n")
         table(scorer, scores)
+        precision_by_kind(scorer, dossiers, rows)
+        places = sum(len(row["doubtful"]) for row in rows)
         print(
-            f"places told to the reviewer: {places / len(dossiers):.1f} a dossier; {seconds:.2f} s CPU a dossier"
+            f"\nplaces told to the reviewer: {places / len(dossiers):.1f} a dossier; {seconds:.2f} s CPU a dossier"
         )
 
 

@@ -270,6 +270,17 @@ def test_a_pdf_in_two_columns_with_letters_apart_and_cut_words_is_to_review(tmp_
         assert told not in left
 
 
+@pytest.mark.parametrize(
+    "head",
+    ["INTERESTS", "Memberships:", "## Volunteering", "Community", "Languages", "Hobbys", "Personal"],
+)
+def test_lines_under_a_personal_heading_are_shown_whatever_they_say(head: str) -> None:
+    text = f"We thank Ms. Ruiz.\n\n{head}\nzorbing, qwop\n\nSKILLS\nwelding\n"
+    _, second = again(text)
+    assert "zorbing, qwop" in [text[f.start : f.end] for f in second.findings]
+    assert not any(text[f.start : f.end] == "welding" for f in second.findings) and second.status == "review"
+
+
 @pytest.mark.parametrize(("title", "status"), [("Dr.", "ok"), ("Rev.", "review"), ("Imam", "review")])
 def test_a_title_that_a_template_keeps_blocks_where_it_tells_a_faith(title: str, status: str) -> None:
     assert again(f"We thank {title} Ruiz for the report.")[1].status == status

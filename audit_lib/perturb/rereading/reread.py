@@ -13,6 +13,7 @@ from audit_lib.perturb.rereading.findings import GONE, Finding, plain, words
 from audit_lib.perturb.rereading.given import find_given
 from audit_lib.perturb.rereading.ledger import remaining, unexplained
 from audit_lib.perturb.rereading.people import find_people
+from audit_lib.perturb.rereading.sections import find_sections
 from audit_lib.perturb.rereading.signs import find_signs
 from audit_lib.perturb.rereading.vocabulary import find_beside, find_they, find_words
 
@@ -87,10 +88,11 @@ def reread(
     agrees = left is not None
     left = text if left is None else left
     names = _names(redacted, applicant)
+    groups = [(s.start, s.end) for s in redacted.spans if s.kind in ("ethnicity", "relation")]
     found = [
         *find_given(left, names), *find_fields(left), *find_signs(left), *find_words(left),
-        *find_they(left, others_only=_goes_by_she_or_he(redacted)), *find_people(left), *_other_language(left),
-        *find_beside(left, [(s.start, s.end) for s in redacted.spans if s.kind in ("ethnicity", "relation")]),
+        *find_they(left, others_only=_goes_by_she_or_he(redacted)), *find_people(left), *find_sections(left),
+        *find_beside(left, groups), *_other_language(left),
     ]  # fmt: skip
     listed = zip(redacted.spans, redacted.written, strict=True)
     removed = tuple(unexplained(text, [(s.start, s.end, s.kind, slot.lower()) for s, slot in listed], names))
@@ -169,7 +171,9 @@ def _apart(left: str, found: Sequence[Finding], doubts: Sequence[tuple[int, int]
     for start, end in doubts:
         taken[start:end] = [True] * (end - start)
     kept = []
-    for finding in sorted(found, key=lambda f: (f.kind == "unread", f.start, -f.end, f.kind, f.why)):
+    for finding in sorted(
+        found, key=lambda f: (f.kind in ("unread", "personal"), f.start, -f.end, f.kind, f.why)
+    ):
         start = finding.start
         while start < finding.end:
             while start < finding.end and (taken[start] or left[start].isspace()):
