@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
-from audit_lib.check import adding, claims, doubt, fields, left_out, taxonomy
+from audit_lib.check import adding, claims, days, doubt, fields, left_out, taxonomy
 from audit_lib.check.columns import Table, tables_of, why_none
 from audit_lib.check.documents import read_document
 from audit_lib.check.findings import KINDS, SEVERITIES, Finding, Kind, Rebuilt
@@ -179,6 +179,7 @@ def check_document(
     if document.format != "csv" and not other:
         findings += fields.fields(document.text, said, unknown, tables, pack)
         findings += fields.validity(said, as_of, pack)
+        findings += days.days(document.text)
     findings = list(doubt.cautioned(findings, everything))
     not_checked = _not_checked(document, tables, said, as_of, law if other else None, pack)
     if document.format == "csv" and (absent := list(taxonomy.missing_families(tables, law))):

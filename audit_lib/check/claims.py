@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
+from audit_lib.check.auditors import auditors
 from audit_lib.check.columns import Table
-from audit_lib.check.fields import NEGATED, has_excluded, sentences
+from audit_lib.check.fields import NEGATED, has_excluded, sentences, short
 from audit_lib.check.findings import Finding
+from audit_lib.check.verdicts import makes_up_scores, verdicts
 from audit_lib.policies import Policy
 
 # "No ratio is under 0.8" denies nothing about the law.
@@ -111,20 +113,22 @@ def claims(text: str, unknown: int | None, tables: Sequence[Table], policy: Poli
             and not _GUIDANCE.search(sentence)
         ):
             message = f"{policy.short_law} sets no pass mark; the {policy.guidance.name} is of {policy.guidance.cite}"
-            yield Finding(id="four_fifths_as_law", printed=_short(sentence), message=message)
-        made_up = any(
+            yield Finding(id="four_fifths_as_law", printed=short(sentence), message=message)
+        made_up = makes_up_scores(sentence) or any(
             _MADE_UP.search(part) and _SCORES.search(part) and not NEGATED.search(part)
             for part in _PARTS.split(sentence)
         )
         if made_up or _NEVER_CALLED.search(sentence):
             message = "an audit rests on what the tool answered; ask what was scored, and by what"
-            yield Finding(id="scores_not_from_tool", printed=_short(sentence), message=message)
+            yield Finding(id="scores_not_from_tool", printed=short(sentence), message=message)
         if _IMPUTED.search(sentence) and not _FORBIDDEN.search(sentence):
             message = "a bias audit rests on demographics that people gave of themselves"
-            yield Finding(id="imputed_demographics", printed=_short(sentence), message=message)
+            yield Finding(id="imputed_demographics", printed=short(sentence), message=message)
         if _MEDIAN_OF_KNOWN.search(sentence) and not NEGATED.search(sentence):
             message = "people of unknown category are part of the full sample, though of no row"
-            yield Finding(id="median_of_known", printed=_short(sentence), message=message)
+            yield Finding(id="median_of_known", printed=short(sentence), message=message)
+    yield from verdicts(text)
+    yield from auditors(text)
     if not _SAYS_COMPARATOR.search(text):
         yield from filter(None, map(_excluded_highest, tables))
     if re.search(r"significan", text, re.IGNORECASE) and not _TESTED.search(text):
@@ -166,7 +170,3 @@ def _excluded_highest(table: Table) -> Finding | None:
         return None
     message = "the rule is silent on the comparator then; say whether the others are compared with it"
     return Finding(id="excluded_highest", table=table.name, row=top.label.text, message=message)
-
-
-def _short(sentence: str) -> str:
-    return sentence if len(sentence) <= 160 else f"{sentence[:157].rstrip()}..."

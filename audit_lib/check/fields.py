@@ -46,7 +46,7 @@ _WORDS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 _REACH: Final = 120
 # A day that something ends or begins on is not the day of the audit.
-_OTHER_DAY: Final = re.compile(r"\b(?:until|expires?|valid|use (?:after|from)|before)\b", re.IGNORECASE)
+OTHER_DAY: Final = re.compile(r"\b(?:until|expires?|valid|use (?:after|from)|before)\b", re.IGNORECASE)
 _TEST_DATA: Final = re.compile(
     r"\b(?:test data|synthetic (?:data|applicants|candidates|resumes))\b", re.IGNORECASE
 )
@@ -114,7 +114,7 @@ def read_words(text: str) -> Said:
     >>> read_words("Date of the audit: June 29, 2023. 1,250 individuals had an unknown sex.")
     Said(audited=datetime.date(2023, 6, 29), only_month=False, unknown=1250, no_audit='')
     """
-    dates = [(day, is_month(found)) for found in _dates_after("F01", text) if (day := read_date(found))]
+    dates = [(day, is_month(found)) for found in dates_after("F01", text) if (day := read_date(found))]
     exact = {(day.year, day.month) for day, no_day in dates if not no_day}
     dates = [(day, no_day) for day, no_day in dates if not (no_day and (day.year, day.month) in exact)]
     audited, only_month = max(dates, default=(None, False))
@@ -142,7 +142,7 @@ def fields(
                 continue
             found, missing = said.audited is not None, "no date beside words for it" if words else missing
         elif name == "F08":
-            used = bool(_NEVER_USED.search(text)) or any(map(read_date, _dates_after("F08", text)))
+            used = bool(_NEVER_USED.search(text)) or any(map(read_date, dates_after("F08", text)))
             found, missing = used, "no date beside words for it" if words else missing
         elif name == "F09":
             found |= not any(has_excluded(table) for table in tables)
@@ -196,7 +196,12 @@ def has_excluded(table: Table) -> bool:
     return "ratio" in table.headers and without and any(row.cell("ratio").number for row in rows)
 
 
-def _dates_after(field: str, text: str) -> Iterator[re.Match[str]]:
+def words_of(field: str) -> str:
+    """Return the pattern of words that speak of a field."""
+    return _WORDS[field]
+
+
+def dates_after(field: str, text: str) -> Iterator[re.Match[str]]:
     """Yield the first date after each mention of a dated field, unless the other one is mentioned before it."""
     other = re.compile(_WORDS["F08" if field == "F01" else "F01"], re.IGNORECASE)
     for words in re.finditer(_WORDS[field], text, re.IGNORECASE):
@@ -204,7 +209,7 @@ def _dates_after(field: str, text: str) -> Iterator[re.Match[str]]:
         if (stop := other.search(text, words.end(), end)) is not None:
             end = stop.start()
         found = DATE.search(text, words.end(), end)
-        if found is not None and not (field == "F01" and _OTHER_DAY.search(text, words.end(), found.start())):
+        if found is not None and not (field == "F01" and OTHER_DAY.search(text, words.end(), found.start())):
             yield found
 
 
@@ -223,3 +228,8 @@ def _unknown(text: str) -> int | None:
 def sentences(text: str) -> list[str]:
     """Cut a text into sentences; a line ends one."""
     return [part.strip() for part in _SENTENCE.split(text) if part.strip()]
+
+
+def short(sentence: str) -> str:
+    """Return a sentence, or its beginning where it is long."""
+    return sentence if len(sentence) <= 160 else f"{sentence[:157].rstrip()}..."

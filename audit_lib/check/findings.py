@@ -123,6 +123,29 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
         "scores_not_from_tool": Kind(
             "warning", "the text says that scores were made up rather than given by the tool", "5-302"
         ),
+        "verdict_given": Kind(
+            "warning", "the page says that the tool passed, or that it has no bias", "5-301(b) and (c)"
+        ),
+        "auditor_not_independent": Kind(
+            "error",
+            "the audit was made by the vendor, the employer or people of theirs",
+            "5-300, Independent Auditor",
+        ),
+        "auditor_may_be_related": Kind(
+            "warning",
+            "the auditor's name begins like the vendor's or employer's",
+            "5-300, Independent Auditor",
+        ),
+        "audit_dates_differ": Kind("warning", "the page gives several dates of the audit", "5-303(a)(1)"),
+        "use_before_first_audit": Kind(
+            "error", "the tool was used before its first audit, as the page says", "5-301(a)"
+        ),
+        "use_before_audit": Kind(
+            "warning", "the tool was used before the audit, and no earlier one is named", "5-301(a)"
+        ),
+        "numbers_not_given": Kind(
+            "error", "a table gives no number of people, or no rate, for any category", "5-303(a)(1)"
+        ),
         "imputed_demographics": Kind(
             "error", "the demographics are imputed or inferred, not those that people gave", "FAQ III.6"
         ),

@@ -53,6 +53,34 @@ def _columns(table: Table) -> Iterator[Finding]:
                 column=meaning,
                 message=f"no column for {words} was found ({field})",
             )
+    yield from _not_given(table, "applicants", "number of people", "F05")
+    yield from _not_given(table, "rate", "rate", "F06")
+
+
+def _not_given(table: Table, meaning: Meaning, words: str, field: str) -> Iterator[Finding]:
+    """Yield a column that holds nothing, and rows without their number of people that have a rate or a ratio."""
+    rows = table.of("category")
+    lacking = [row for row in rows if meaning in table.headers and row.cell(meaning).is_none]
+    column = table.headers.get(meaning, meaning)
+    if lacking and len(lacking) == len(rows):
+        message = f"no category has a {words} ({field})"
+        printed = lacking[0].cell(meaning).text
+        yield Finding(
+            id="numbers_not_given", table=table.name, column=column, printed=printed, message=message
+        )
+    elif meaning == "applicants":
+        told = [row for row in lacking if row.cell("rate").number or row.cell("ratio").number]
+        if told:
+            message = f"a rate or a ratio, and no {words} that it is of"
+            where = "; ".join(row.label.text for row in told)
+            yield Finding(
+                id="field_not_found",
+                table=table.name,
+                row=where,
+                column=field,
+                message=message,
+                rule="5-303(a)(1)",
+            )
 
 
 def _print(table: Table, threshold: Fraction) -> Iterator[Finding]:

@@ -1,0 +1,155 @@
+"""Auditors who are not independent: by what a page says of them, or by a name that the vendor or employer has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from audit_lib.check.fields import sentences, short
+from audit_lib.check.findings import Finding
+
+_I: Final = re.IGNORECASE
+_TOOL: Final = r"(?:tool|aedt|system|model|software|algorithm|solution|product|platform)s?"
+_DUTY: Final = (
+    "an independent auditor takes no part in using, developing or distributing the tool, and is not employed by the "
+    "employer or the vendor"
+)
+_INSIDER: Final = (
+    r"\b(?:internal(?:ly)?|in-?house|own|our|us|ourselves|vendors?|developers?|employers?|employees?|staff|"
+    r"subsidiar(?:y|ies)|affiliates?|parent company|manufacturer)\b"
+)
+_DID: Final = (
+    r"(?:conducted|performed|carried out|completed|prepared|done|undertaken|executed|made|audited|led|did|ran|run|"
+    r"wrote|handled)"
+)
+_THE_AUDIT: Final = (
+    r"(?:(?:the|this|its|our|an?|most recent|latest) )*(?:independent )?(?:bias |impact )?audit\b"
+)
+_AUDITED_BY: Final = re.compile(
+    rf"\baudit(?:ed)?\b[^.;]{{0,50}}?(?:\b{_DID} )?\b(?P<how>by|in-?house|internally)\b(?P<who>[^.;,]{{0,90}})"
+    r"(?P<apposition>, (?:(?:the|a) (?:\w+ )?(?:vendor|developer|employer|manufacturer)\b|(?:who|which) (?:also )?"
+    r"(?:built|made|makes|developed|develops|sells?|distributes?|uses?|created|designed|provides?|owns?|trained)\b))?",
+    _I,
+)
+_INSIDER_AUDITS: Final = tuple(
+    re.compile(pattern, _I)
+    for pattern in (
+        rf"\b(?:vendor|developer|employer|manufacturer)\b(?:'s [\w ]{{0,40}}| of (?:the|this) {_TOOL}| of the AEDT)?,? "
+        rf"(?:(?:also|itself|has|have) )*{_DID} {_THE_AUDIT}|"
+        rf"\b(?:vendor|developer|employer|manufacturer)\b[^.;]{{0,40}}? audited (?:it\b|(?:the|this|its own) {_TOOL})",
+        rf"\b(?:our|internal|in-?house|own) (?:[\w-]+ ){{0,4}}?(?:team|department|staff|people|"
+        rf"employees|unit|function|group|engineers|"
+        rf"scientists|analysts|auditors?)\b[^.;]{{0,40}}? {_DID} {_THE_AUDIT}",
+        rf"\b(?:we|I) (?:have )?(?:{_DID}) (?:{_THE_AUDIT}|(?:our|the|this) (?:own )?{_TOOL})",
+        rf"\baudit(?:ed|s)? (?:of )?(?:its|our|their) own {_TOOL}",
+        r"\bself-(?:audit|conducted|audited|assess(?:ed|ment))\b",
+        r"\bauditors? (?:belongs? to|works? for|reports? to)[^.;]{0,60}\b"
+        r"(?:vendor|developer|employer|compan(?:y|ies))\b",
+        r"\bauditors? (?:is|was|are|were) (?!not\b|neither\b|independent\b)[^.;]{0,40}?\b(?:subsidiary|affiliate|"
+        r"employees?|employed|division|department|unit|part|owned|arm|member)\b[^.;]{0,60}",
+        rf"^\W*(?:(?:independent|bias) )?auditor(?: name)?\s*[:\u2013-]?\s[^.;]{{0,80}}?{_INSIDER}",
+    )
+)
+_OUTSIDER: Final = re.compile(
+    r"\bindependent(?:ly)?\b|\bthird[- ]party\b|\bexternal\b|\bon behalf of\b|\bnot\b|\bnever\b|\bno\b|n't\b|"
+    r"\bneither\b|\bcommission|\bengaged\b|\bretained\b|\bhired\b",
+    _I,
+)
+# "The audit used data provided by the vendor": by whom the data were given, not by whom it was made.
+_OF_SOMETHING_ELSE: Final = re.compile(
+    r"\b(?:data|provided|supplied|given|used|collected|published|required|requested|paid|posted|developed|built|made)\b",
+    _I,
+)
+_LABEL: Final = r"(?:^|[\n.;|])[^\S\n]*(?:{0})(?:[^\S\n]+name)?[^\S\n]*(?::|\u2013|-|\n|[^\S\n])[^\S\n]*"
+_WORD: Final = r"(?:(?:Inc|Co|Corp|Ltd|LLC|[A-Z])\.|[A-Z][\w&'\u2019-]*)"
+_NAME: Final = rf"(?P<name>{_WORD}(?:,? (?:{_WORD}|&|of|and|the)){{0,6}})"
+_NAMED_AUDITOR: Final = (
+    re.compile(
+        _LABEL.format(r"(?i:(?:independent |bias |external )?auditors?|audit firm|audited by|audit "
+                      r"(?:conducted|performed|completed|carried out) by)") + _NAME,
+    ),
+    re.compile(rf"(?i:\baudit(?:ed)?\b[^.;\n]{{0,60}}?\bby) (?:the )?{_NAME}"),
+)  # fmt: skip
+_NAMED_INSIDER: Final = (
+    re.compile(
+        _LABEL.format(r"(?i:(?:tool |aedt )?(?:vendor|developer|provider|manufacturer|supplier)|employer|"
+                      r"employment agency|company|(?:developed|made|provided|distributed|sold|built|used) by)") + _NAME,
+    ),
+    re.compile(rf"(?i:\b(?:developed|made|provided|distributed|sold|built|licensed|supplied) by) (?:the )?{_NAME}"),
+    re.compile(rf"{_NAME}(?:,| is| \() ?(?i:the (?:\w+ )?(?:vendor|developer|employer|manufacturer|provider)\b)"),
+    re.compile(rf"(?i:\b(?:vendor|developer|employer|manufacturer),) {_NAME}"),
+)  # fmt: skip
+_FORMS: Final = frozenset(
+    {"inc", "llc", "ltd", "corp", "corporation", "gmbh", "co", "company", "plc", "lp", "llp", "limited", "incorporated",
+     "the", "ag", "sa", "bv", "pllc", "pc"}
+)  # fmt: skip
+_COMMON: Final = frozenset(
+    {"national", "american", "first", "global", "new", "united", "general", "international", "north", "south", "west",
+     "east", "city", "us", "nyc", "york", "data", "fair", "not", "no", "none", "bias", "audit", "independent"}
+)  # fmt: skip
+
+
+def insider_audits(sentence: str) -> bool:
+    """Whether a sentence says that the audit was made by the vendor, the employer or people of theirs.
+
+    Examples
+    --------
+    >>> insider_audits("The audit was carried out in-house."), insider_audits("Our tool was audited by Blue Lake.")
+    (True, False)
+    """
+    for found in _AUDITED_BY.finditer(sentence):
+        who = found["who"] + (found["apposition"] or "")
+        inside = found["how"].lower() != "by" or found["apposition"] or re.search(_INSIDER, who, _I)
+        if _OF_SOMETHING_ELSE.search(found[0].partition(found["how"])[0]):
+            continue
+        if found["apposition"] and re.search(r"\bfor\b", found["who"]):
+            continue
+        if inside and not _OUTSIDER.search(found[0]):
+            return True
+    return any(
+        not _OUTSIDER.search(found[0])
+        and not _OUTSIDER.search(sentence[max(0, found.start() - 20) : found.start()])
+        for pattern in _INSIDER_AUDITS
+        for found in pattern.finditer(sentence)
+    )
+
+
+def auditors(text: str) -> Iterator[Finding]:
+    """Yield what says that the auditor is not independent: in words, or by a name that the vendor or employer has."""
+    for sentence in sentences(text):
+        if insider_audits(sentence):
+            yield Finding(id="auditor_not_independent", printed=short(sentence), message=_DUTY)
+            return
+    insiders = _names(_NAMED_INSIDER, text)
+    for auditor in _names(_NAMED_AUDITOR, text):
+        for insider in insiders:
+            if (close := _closeness(auditor, insider)) is not None:
+                kind = "auditor_not_independent" if close == "same" else "auditor_may_be_related"
+                message = f"the auditor {auditor!r} has the name of the vendor or employer {insider!r}"
+                if close != "same":
+                    message = (
+                        f"the names of the auditor and of {insider!r} begin alike: do they belong together?"
+                    )
+                yield Finding(id=kind, printed=auditor, message=message)
+                return
+
+
+def _names(patterns: tuple[re.Pattern[str], ...], text: str) -> list[str]:
+    found = (match["name"].strip(" ,.") for pattern in patterns for match in pattern.finditer(text))
+    return list(dict.fromkeys(found))
+
+
+def _closeness(one: str, other: str) -> str | None:
+    first, second = _tokens(one), _tokens(other)
+    if not first or not second or first[0] in _COMMON:
+        return None
+    shorter = min(len(first), len(second))
+    if first[:shorter] == second[:shorter] and (len(first) == len(second) or shorter > 1):
+        return "same"
+    return "alike" if first[0] == second[0] else None
+
+
+def _tokens(name: str) -> list[str]:
+    words = re.findall(r"[\w&]+", re.sub(r"['\u2019]s\b", "", name.lower()))
+    return [word for word in words if word not in _FORMS]

@@ -1,0 +1,103 @@
+"""Days that contradict each other: several dates of one audit, and use of the tool before its audit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import Final
+
+from audit_lib.check.dates import DATE, is_month, read_date
+from audit_lib.check.fields import OTHER_DAY, dates_after, sentences, short, words_of
+from audit_lib.check.findings import Finding
+
+_REACH: Final = 120
+_ENFORCED: Final = date(2023, 7, 5)
+"""Since when New York City enforces Local Law 144: a tool in use before had to be audited by then."""
+# Words before "audit" that make its date another audit's, or none of an audit that was.
+_OTHER_AUDIT: Final = re.compile(
+    r"\b(?:previous|prior|earlier|preceding|former|first|initial|second|third|next|future|following|planned|scheduled|"
+    r"last year's|financial|security)\s+(?:\w+\s+){0,2}$",
+    re.IGNORECASE,
+)
+_BEGINNING: Final = re.compile(r"\b(?:between|from|started|began|beginning)\s*$", re.IGNORECASE)
+_FIRST: Final = re.compile(
+    r"\b(?:first|initial)\b(?: ever)?(?: (?:independent|annual))*(?: bias)? audit\b", re.IGNORECASE
+)
+_NONE_BEFORE: Final = re.compile(
+    r"\bnever (?:been )?audited before\b|\bno (?:earlier|previous|prior) (?:bias )?audits?\b(?![^.]*\bin the store\b)|"
+    r"\bnot (?:been )?audited before\b",
+    re.IGNORECASE,
+)
+_NO_AUDIT_DAY: Final = re.compile(
+    r"\b(?:until|expires?|valid|next|scheduled|planned|data|applica\w+|period|window|covers?|covering|used?|deployed|"
+    r"posted|published|effective)\b",
+    re.IGNORECASE,
+)
+
+
+def days(text: str) -> Iterator[Finding]:
+    """Yield dates of the audit that differ, and use of the tool from before every audit that the page names."""
+    audited = _audited(text)
+    if len(audited) > 1:
+        yield Finding(
+            id="audit_dates_differ",
+            column="F01",
+            printed="; ".join(day.isoformat() for day in sorted(audited)),
+            message="several dates of the audit, and none is said to be of another audit: which one counts?",
+        )
+    used = min((day for found in dates_after("F08", text) if (day := read_date(found))), default=None)
+    if used is not None:
+        yield from _unaudited(text, used, audited)
+
+
+def _unaudited(text: str, used: date, audited: set[date]) -> Iterator[Finding]:
+    named = {day: s for s in sentences(text) if re.search(r"audit", s, re.IGNORECASE) for day in _days_in(s)}
+    days_named = audited | set(named)
+    first = min(days_named, default=None)
+    if first is None or first <= max(used, _ENFORCED):
+        return
+    said = next((s for s in sentences(text) if _FIRST.search(s) or _NONE_BEFORE.search(s)), "")
+    message = (
+        f"in use since {used.isoformat()}, and the first audit that the page names is of {first.isoformat()}"
+    )
+    if said:
+        yield Finding(
+            id="use_before_first_audit", printed=short(said), message=f"{message}, which no audit came before"
+        )
+    else:
+        message += "; a tool may be used only within a year after an audit: ask for the one before"
+        yield Finding(id="use_before_audit", column="F08", printed=used.isoformat(), message=message)
+
+
+def _audited(text: str) -> set[date]:
+    """Return the days that the page gives for its audit; a month counts only where no day of it is given."""
+    exact: set[date] = set()
+    months: set[date] = set()
+    for words in re.finditer(words_of("F01"), text, re.IGNORECASE):
+        line = text[text.rfind("\n", 0, words.start()) + 1 : words.start()]
+        if _OTHER_AUDIT.search(line) or _OTHER_AUDIT.search(f"{words[0].partition('audit')[0]}"):
+            continue
+        end = words.end() + _REACH
+        if (stop := re.search(words_of("F08"), text[words.end() : end], re.IGNORECASE)) is not None:
+            end = words.end() + stop.start()
+        found = DATE.search(text, words.end(), end)
+        if found is None or (day := read_date(found)) is None:
+            continue
+        between = text[words.end() : found.start()]
+        if (
+            OTHER_DAY.search(between)
+            or _BEGINNING.search(between)
+            or re.search(r"audit", between, re.IGNORECASE)
+        ):
+            continue
+        (months if is_month(found) else exact).add(day)
+    given = {(day.year, day.month) for day in exact}
+    return exact | {day for day in months if (day.year, day.month) not in given}
+
+
+def _days_in(sentence: str) -> Iterator[date]:
+    for found in DATE.finditer(sentence):
+        before = sentence[: found.start()]
+        if (day := read_date(found)) is not None and not _NO_AUDIT_DAY.search(before):
+            yield day
