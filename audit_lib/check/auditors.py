@@ -58,7 +58,7 @@ _OUTSIDER: Final = re.compile(
 )
 # "The audit used data provided by the vendor": by whom the data were given, not by whom it was made.
 _OF_SOMETHING_ELSE: Final = re.compile(
-    r"\b(?:data|provided|supplied|given|used|collected|published|required|requested|paid|posted|developed|built|made)\b",
+    r"\b(?:data|provided|supplied|given|used|collected|published|required|requested|paid|posted|developed|built)\b",
     _I,
 )
 _LABEL: Final = r"(?:^|[\n.;|])[^\S\n]*(?:{0})(?:[^\S\n]+name)?[^\S\n]*(?::|\u2013|-|\n|[^\S\n])[^\S\n]*"

@@ -44,7 +44,7 @@ def test_each_sentence_on_a_page(tmp_path: Path, claim: str, side: str, half: st
 def test_there_are_many_of_each() -> None:
     for sides in SENTENCES.values():
         for halves in sides.values():
-            assert set(halves) == {"development", "held_out", "fresh"}
+            assert set(halves) == {"development", "held_out", "fresh", "fresh_2"}
             assert all(len(set(sentences)) == len(sentences) >= 8 for sentences in halves.values())
 
 
