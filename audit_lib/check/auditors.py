@@ -58,7 +58,7 @@ _OUTSIDER: Final = re.compile(
 )
 # "The audit used data provided by the vendor": by whom the data were given, not by whom it was made.
 _OF_SOMETHING_ELSE: Final = re.compile(
-    r"\b(?:data|provided|supplied|given|used|collected|published|required|requested|paid|posted|developed|built)\b",
+    r"\b(?:data|employed|owned|provided|supplied|given|used|collected|published|required|requested|paid|posted|developed|built)\b",
     _I,
 )
 _LABEL: Final = r"(?:^|[\n.;|])[^\S\n]*(?:{0})(?:[^\S\n]+name)?[^\S\n]*(?::|\u2013|-|\n|[^\S\n])[^\S\n]*"
@@ -105,7 +105,7 @@ def insider_audits(sentence: str) -> bool:
             continue
         if found["apposition"] and re.search(r"\bfor\b", found["who"]):
             continue
-        if inside and not _OUTSIDER.search(found[0]):
+        if inside and not _OUTSIDER.search(sentence[: found.end()]):
             return True
     return any(
         not _OUTSIDER.search(found[0])
