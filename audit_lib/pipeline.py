@@ -41,7 +41,7 @@ class Stage:
 STAGES: Final = (
     Stage("plan", "audit_lib.plan:plan"),
     Stage("sample", "audit_lib.sample:sample", ("plan",)),
-    Stage("variants", "audit_lib.perturb:perturb", ("sample",)),
+    Stage("variants", "audit_lib.score.shard_plan:variants", ("sample",)),
     Stage("scores", "audit_lib.score:score_shard", ("variants",)),
     Stage("validation", "audit_lib.validate:validate", ("variants", "scores")),
     Stage("metrics", "audit_lib.measure.stage:measure", ("validation",)),

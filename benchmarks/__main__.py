@@ -11,7 +11,17 @@ import subprocess
 import sys
 
 DEFAULT = ("pipeline", "measure")
-OTHERS = ("redaction", "scoring", "scoring_api", "gpu", "text", "coverage", "replication", "substitution")
+OTHERS = (
+    "redaction",
+    "scoring",
+    "scoring_api",
+    "shards",
+    "gpu",
+    "text",
+    "coverage",
+    "replication",
+    "substitution",
+)
 
 
 def main(names: list[str]) -> int:

@@ -29,7 +29,7 @@ Recompute = Mapping[str, Callable[[Run], StageOutput]]
 
 _RECOMPUTED: Final = {
     "plan": "audit_lib.archive.recompute:_plan_again",
-    "variants": "audit_lib.perturb:perturb",
+    "variants": "audit_lib.archive.recompute:_variants_again",
     "validation": "audit_lib.validate:validate",
     "metrics": "audit_lib.measure.stage:measure",
     "report": "audit_lib.report:report",
@@ -148,6 +148,13 @@ def _report_difference(work: Work, path: str, recomputed: bytes) -> None:
             f"{path}: {difference.numbers} numbers computed here differ in their last digits, by at most "
             f"{difference.largest:.1g} of their size (another processor or library does that)"
         )
+
+
+def _variants_again(run: Run) -> StageOutput:
+    from audit_lib.perturb import perturb
+    from audit_lib.score.shard_plan import is_planned, variants
+
+    return variants(run) if is_planned(run) else perturb(run)  # earlier versions did not plan the shards
 
 
 def _plan_again(run: Run) -> StageOutput:

@@ -1,42 +1,39 @@
 """Stage `score`: ask the model, shard by shard, and keep every answer as a row.
 
-Requests are packed over the whole run and only then cut into shards, so neither the number of shards nor the
-order in which they run changes a score. A shard is a pure function of the run: failures are
-rows with a status, and an answer that is missing or doubled is an error.
+Requests are packed over the whole run and only then cut into shards (`audit_lib.score.shard_plan`), so neither the
+number of shards nor the order in which they run changes a score. A shard is a pure function of the run: failures
+are rows with a status, and an answer that is missing or doubled is an error.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import replace
 
 from audit_lib.canonical import pretty_json
-from audit_lib.errors import IncompleteRunError, InputError
+from audit_lib.errors import EvidenceError
 from audit_lib.records import REPLY_SCHEMA, SCORE_SCHEMA, to_parquet
 from audit_lib.run import Run, StageOutput
 from audit_lib.score.again import score_again
-from audit_lib.score.backends import Backend, backend, check_decision, check_model, fingerprint
+from audit_lib.score.backends import backend, check_decision, check_model, fingerprint
 from audit_lib.score.canaries import canary_answers, canary_pack
 from audit_lib.score.chat import check_read
 from audit_lib.score.classifiers import classify
 from audit_lib.score.cost import Estimate
 from audit_lib.score.estimate import estimate_cuts
 from audit_lib.score.materials import embed_materials, materials_again
-from audit_lib.score.packs import Pack, cut, pack
+from audit_lib.score.packs import Pack
 from audit_lib.score.requests import (
     Collected,
     Elicitation,
     Pooled,
-    Request,
     Response,
     Row,
-    elicitation,
     kinds_asked,
-    requests_of,
     sampling_of,
 )
+from audit_lib.score.shard_plan import all_shards, read_shard, requests_in, shard_counts
 from audit_lib.score.steps import converse, match, reply_places
 
 __all__ = ["check_decision", "check_model", "check_read", "estimate", "score_shard", "scores_again", "shards"]
@@ -52,8 +49,7 @@ def shards(run: Run) -> list[int]:
     InputError
         If there are none: an audit of nothing must not look like an audit.
     """
-    _, cuts = _plan(run)
-    return sorted(cuts)
+    return list(shard_counts(run))
 
 
 def score_shard(run: Run, shard: int) -> StageOutput:
@@ -78,15 +74,13 @@ def score_shard(run: Run, shard: int) -> StageOutput:
     spec = run.spec
     check_model(spec.model, spec.task, kinds_asked(spec))
     check_read(spec)
-    task, cuts = _plan(run)
-    if shard not in cuts:
-        raise IncompleteRunError(f"shard {shard} holds no requests; the run's shards are {sorted(cuts)}")
-    packs = cuts[shard]
-    canaries = canary_pack(run, task) if shard == min(cuts) else ()
-    places = reply_places(run, _requests(packs))
+    what = read_shard(run, shard)
+    task, packs = what.task, what.packs
+    canaries = canary_pack(run, task) if shard == what.numbers[0] else ()
+    places = reply_places(run, requests_in(packs), what.variations)
     if places:
         check_model(spec.model, spec.task, ["text"])
-    conversed = converse(run, shard, cuts, canaries, sampling_of(spec), places)
+    conversed = converse(run, shard, what, canaries, sampling_of(spec), places)
     asked = conversed.asked
     of_canaries = {request.key for request in canaries}
     responses = [response for response in asked.responses if response.key not in of_canaries]
@@ -135,7 +129,7 @@ def estimate(run: Run) -> Estimate:
     IncompleteRunError
         If the variants are not there yet.
     """
-    task, cuts = _plan(run)
+    task, cuts = all_shards(run)
     with closing(backend.get(run.spec.model.backend)(run.spec.model)) as answering:
         return estimate_cuts(run, task, cuts, answering)
 
@@ -148,32 +142,17 @@ def scores_again(run: Run, shard: int) -> dict[str, bytes]:
     EvidenceError
         If the shard answers other questions than the variants ask.
     """
-    task, cuts = _plan(run)
-    return score_again(run, shard, task, list(_requests(cuts.get(shard, [])))) | materials_again(run, shard)
-
-
-def _plan(run: Run) -> tuple[Elicitation, dict[int, list[Pack]]]:
-    """Return the elicitation and the packs of each shard; the packs do not depend on the shards."""
-    spec = run.spec
-    task = elicitation.get(spec.task)(spec)
-    asked = requests_of(run, task)
-    if not asked:
-        raise InputError("variants/variants.parquet: no rows, so there is nothing to score")
-    repeated = [replace(request, repeat=r) for request in asked for r in range(spec.score.repeats)]
-    kind: type[Backend] = backend.get(spec.model.backend)
-    packs = pack(repeated, kind(spec.model).pack_size)
-    return task, cut(packs, spec.score.shards, whole_sections=isinstance(task, Pooled))
+    if shard not in shard_counts(run):
+        raise EvidenceError(f"scores/{shard}: the variants ask nothing of this shard")
+    what = read_shard(run, shard)
+    return score_again(run, shard, what.task, requests_in(what.packs)) | materials_again(run, shard)
 
 
 def _collected(task: Elicitation, packs: Sequence[Pack], responses: Iterable[Response]) -> Collected:
     answers = match(packs, responses)
     if isinstance(task, Pooled):
-        return task.collect([(request, answers[request.key]) for request in _requests(packs)])
+        return task.collect([(request, answers[request.key]) for request in requests_in(packs)])
     rows: list[Row] = [
-        row for request in _requests(packs) for row in task.rows(request, answers[request.key])
+        row for request in requests_in(packs) for row in task.rows(request, answers[request.key])
     ]
     return Collected(rows=rows, artefacts={}, counts={})
-
-
-def _requests(packs: Iterable[Pack]) -> Iterator[Request]:
-    return (request for one in packs for request in one)

@@ -6,7 +6,7 @@ Vectors are archived beside the scores, so that whoever verifies the run needs n
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -133,21 +133,18 @@ def _section(kind: str) -> TextClassifier:
 
 def _texts(run: Run, wanted: set[str]) -> Iterator[dict[str, Any]]:
     asked = run.spec.leakage
-    fields_of: dict[str, Mapping[str, str]] = {}
-    prompts = _columns(run, "sample", "prompts.parquet", ("prompt_id", "fields"))
-    for prompt, fields in zip(*prompts, strict=True):
-        fields_of[prompt] = json.loads(fields)
+    texts_of = dict(zip(*_columns(run, "sample", "prompts.parquet", ("prompt_id", "fields")), strict=True))
     named = ("variant_id", "prompt_id", "perturbation", "edits", VARIATION)
     for variant, prompt, perturbation, edits, variation in zip(
         *_columns(run, "variants", "variants.parquet", named), strict=True
     ):
         if variation is not None or variant not in wanted or asked is None:
             continue
-        values = json.loads(edits)
+        values, fields_of_prompt = json.loads(edits), json.loads(texts_of[prompt])
         for name, material in asked.materials.items():
             for redacted, fields in ((False, material.unredacted), (True, material.redacted)):
                 if fields:
-                    parts = [str(fields_of[prompt].get(field, "")) for field in fields]
+                    parts = [str(fields_of_prompt.get(field, "")) for field in fields]
                     shown = [fill(part, values) for part in parts] if perturbation == "persona" else parts
                     yield {
                         "variant_id": variant, "material": name, "redacted": redacted, "text": "\n\n".join(shown),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from audit_lib.records import CHECK, VARIATION
 from audit_lib.score.labels import read_label
@@ -67,6 +67,14 @@ class Pointwise:
         if self.read == "labels":
             return [replace(request, labels=self._scale(request).labels) for request in requests]
         return [replace(request, sampling=self.sampling) for request in requests]
+
+    def known(self) -> dict[str, Any]:
+        """Return whether any row of the audit has a recorded score."""
+        return {"scores_were_recorded": self._scores_were_recorded}
+
+    def know(self, known: dict[str, Any]) -> None:
+        """Take what the whole audit says."""
+        self._scores_were_recorded = bool(known["scores_were_recorded"])
 
     def _scale(self, request: Request) -> Scale:
         attribute = self._about.get(request.request_id)

@@ -175,7 +175,7 @@ class Elicitation(Protocol):
     def __init__(self, spec: AuditSpec) -> None: ...
 
     def requests(self, variants: pd.DataFrame) -> list[Request]:
-        """Return one request for each `request_id` (repeat 0)."""
+        """Return one request for each `request_id` (repeat 0) of the whole table, or of a shard's part (`Stateful`)."""
         ...
 
     def rows(self, request: Request, response: Response) -> list[Row]:
@@ -208,6 +208,19 @@ class Pooled(Protocol):
 
     def again(self, requests: Sequence[Request], artefact: pd.DataFrame) -> Collected:
         """Return the same from the answers that a shard's artefact of the name `table` holds."""
+        ...
+
+
+@runtime_checkable
+class Stateful(Protocol):
+    """An elicitation that needs to know something of the whole run, of which a shard reads a part."""
+
+    def known(self) -> dict[str, Any]:
+        """Return what it learnt from the table of all requests, as JSON."""
+        ...
+
+    def know(self, known: dict[str, Any]) -> None:
+        """Take that, after it has read a part of the table."""
         ...
 
 

@@ -21,6 +21,7 @@ from audit_lib.score.asking import Asked, Asking
 from audit_lib.score.ledger import served
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Message, Request, Response, Row, Sampling
+from audit_lib.score.shard_plan import Shard
 from audit_lib.score.thinking import without_thinking
 
 Key = tuple[str, int]
@@ -46,8 +47,13 @@ class Conversed:
     served: list[dict[str, Any]]
 
 
-def reply_places(run: Run, requests: Iterable[Request]) -> Places:
-    """Return request id -> the turns of it that are asked for first, for the requests that have any."""
+def reply_places(
+    run: Run, requests: Iterable[Request], variations: Mapping[str, str | None] | None = None
+) -> Places:
+    """Return request id -> the turns of it that are asked for first, for the requests that have any.
+
+    `variations` says what each request varies; None: read from the whole table.
+    """
     seeming = {
         request.request_id
         for request in requests
@@ -57,11 +63,11 @@ def reply_places(run: Run, requests: Iterable[Request]) -> Places:
         return {}
     ordinary = _steps_of(read_template(run.design_file("prompt.template")))
     further = {name: _steps_of(template) for name, template in Further.from_run(run).templates.items()}
-    variations: dict[str, str] = {}
-    if further:
+    if further and variations is None:
         table = run.stage("variants").read_table("variants.parquet")
         variations = dict(zip(table["request_id"], table[VARIATION], strict=True))
-    places = {name: further.get(variations.get(name, ""), ordinary) for name in sorted(seeming)}
+    varied = variations or {}
+    places = {name: further.get(varied.get(name) or "", ordinary) for name in sorted(seeming)}
     return {name: turns for name, turns in places.items() if turns}
 
 
@@ -72,7 +78,7 @@ def _steps_of(template: Sequence[Mapping[str, str]]) -> tuple[int, ...]:
 def converse(
     run: Run,
     shard: int,
-    cuts: Mapping[int, Sequence[Pack]],
+    what: Shard,
     canaries: Pack,
     sampling: Sampling,
     places: Places,
@@ -84,9 +90,9 @@ def converse(
     BackendError
         If the model cannot be loaded or reached, or lost or doubled an answer.
     """
-    packs, failed, replies, models = list(cuts[shard]), [], [], []
+    packs, failed, replies, models = list(what.packs), [], [], []
     remembered = damaged = step = 0
-    with Asking(run, shard, cuts) as asking:
+    with Asking(run, shard, what.numbers) as asking:
         while opened := _only((_next_step(r, places, step, sampling) for r in pack) for pack in packs):
             step += 1
             asked_for = sum(map(len, opened))
