@@ -14,6 +14,7 @@ from typing import Any
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 from airflow.sdk import DAG, AssetAny, Param, get_current_context, task
+from airflow.sdk.definitions.param import ParamsDict
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from audit_tasks import (
     archived_assets,
@@ -25,34 +26,39 @@ from audit_tasks import (
     tell,
 )
 
-from audit_lib.policies import load_policy
-
 WAIT_DAYS = int(os.environ.get("AUDIT_SIGN_OFF_DAYS", "60"))
 AUDITORS = [name.strip() for name in os.environ.get("AUDIT_AUDITORS", "").split(",") if name.strip()]
-ATTESTATIONS = load_policy("nyc_ll144").attestations
-
-BODY = """
-The run `{{ params.run }}` is sealed and waits for an independent auditor.
-
-Read its report and verify its evidence first:
-
-    audit verify {{ params.run }}
-
-Approving signs the digest of its manifest, with the key of this service, in your name. Tick every attestation
-that you make; without all of them nothing is signed. Rejecting leaves the report marked "not signed".
-"""
 
 
-def form() -> dict[str, Param]:
-    """Return the fields of the auditor's form. They are checked when it is signed: the API takes any value."""
-    fields = {
-        "auditor": Param("", type=["null", "string"], title="Your full name"),
-        "organisation": Param("", type=["null", "string"], title="Your organisation"),
-    }
-    for one in ATTESTATIONS:
-        fields[one.id] = Param(False, type=["null", "boolean"], title=f"{one.text} ({one.cite})")
-    fields["remarks"] = Param("", type=["null", "string"], title="Remarks, printed in the signed report")
-    return fields
+class AskAuditor(ApprovalOperator):
+    """Asks with the run's own report, key figures and attestations, which are not known before the task runs."""
+
+    def execute(self, context: Any) -> Any:
+        """Put the question."""
+        self.fill()
+        return super().execute(context)
+
+    def execute_complete(self, context: Any, event: Any) -> Any:
+        """Take the answer; `sign` holds it to what the policy asks then."""
+        self.params = ParamsDict({name: Param(None) for name in event.get("params_input") or {}})
+        return super().execute_complete(context, event)
+
+    def fill(self) -> None:
+        """Make the form of the run. Its fields are checked when it is signed: the API takes any value."""
+        from audit_lib.pipeline import load_run
+        from audit_lib.signoff.form import form_of
+
+        with in_task():
+            form = form_of(load_run(named_run(), notify=tell), os.environ.get("AUDIT_SITE_URL", ""))
+        self.subject, self.body = form.subject, form.body
+        fields = {
+            "auditor": Param("", type=["null", "string"], title="Your full name"),
+            "organisation": Param("", type=["null", "string"], title="Your organisation"),
+        }
+        for name, sentence in form.attestations.items():
+            fields[name] = Param(False, type=["null", "boolean"], title=sentence)
+        fields["remarks"] = Param("", type=["null", "string"], title="Remarks, printed in the signed report")
+        self.params = ParamsDict(fields)
 
 
 @task
@@ -167,11 +173,9 @@ with DAG(
     params={"run": Param(None, type=["null", "string"], title="Run", description="URI of a sealed run.")},
     tags=["audit", "sign-off"],
 ):
-    ask = ApprovalOperator(
+    ask = AskAuditor(
         task_id="ask",
         subject="Sign off {{ params.run }}",
-        body=BODY,
-        params=form(),
         assigned_users=[{"id": name, "name": name} for name in AUDITORS] or None,
         response_timeout=timedelta(days=WAIT_DAYS),
     )

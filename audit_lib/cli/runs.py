@@ -95,7 +95,17 @@ def add_commands(command: Command) -> None:
 
     report = command("report", _report, "Render the report of a measured run (again) into a folder")
     report.add_argument("run", help="URI of a run, or the name of an audit in the store")
-    report.add_argument("--out", default="report", help="folder to write into (default: report)")
+    what = report.add_mutually_exclusive_group()
+    what.add_argument("--out", default="report", help="folder to write all forms into (default: report)")
+    what.add_argument(
+        "--format",
+        choices=("html", "pdf", "json", "csv"),
+        help="write one form of a sealed run's report instead, as archived or set from its artefacts; of a signed run "
+        "the signed report. The run is not touched",
+    )
+    report.add_argument(
+        "--output", metavar="FILE", help="with --format: file to write (default: report.FORMAT)"
+    )
     store_option(report)
 
 
@@ -216,11 +226,32 @@ def _print_run(run: Run) -> None:
 
 
 def _report(options: argparse.Namespace) -> int:
+    from audit_lib.errors import InputError
     from audit_lib.report import report
 
+    if options.format is not None:
+        return _one_form(options)
+    if options.output is not None:
+        raise InputError(
+            "--output: names the file of one form; say which with --format, or a folder with --out"
+        )
     folder = Path(options.out)
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in sorted(report(find_run(options.run, options.store)).artefacts.items()):
         (folder / name).write_bytes(content)
         print(f"wrote {folder / name}")
+    return 0
+
+
+def _one_form(options: argparse.Namespace) -> int:
+    from audit_lib.errors import InputError
+    from audit_lib.signoff.archived_report import archived_report
+
+    run = find_run(options.run, options.store, notify)
+    path = Path(options.output or f"report.{options.format}")
+    if "://" not in run.uri and path.resolve().is_relative_to(Path(run.uri).resolve()):
+        raise InputError(f"{path}: lies in the run, which is sealed; name a file elsewhere with --output")
+    content = archived_report(run, options.format)
+    path.write_bytes(content)
+    print(f"wrote {path}")
     return 0

@@ -29,6 +29,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
         AUDIT_SPECS=str(tmp_path / "specs"),
         AUDIT_STORE=str(tmp_path / "store"),
         AUDIT_SIGNING_KEY=str(tmp_path / "service.key"),
+        AUDIT_SITE_URL="https://audits.example.org/",
     )
     try:
         started.log_in()
@@ -56,6 +57,20 @@ def ended(server: Server, run_id: str) -> str:
     )
 
 
+def test_each_run_asks_what_its_own_policy_asks(server: Server, tmp_path: Path) -> None:
+    folder = tmp_path / "other"
+    folder.mkdir()
+    run = new_run(folder, str(tmp_path / "store"), audit="other", report={"policy": "us_ugesp"})
+    question = asked(server, do(run, until="evidence"), "other")
+    detail = server.call("GET", question)
+    assert list(detail["params"]) == ["auditor", "organisation", "remarks"]
+    assert "UGESP asks for no attestation" in detail["body"] and "no\\_part" not in detail["body"]
+    answer = {"auditor": "Ada Auditor", "organisation": "Independent LLP", "remarks": ""}
+    server.call("PATCH", question, {"chosen_options": ["Approve"], "params_input": answer})
+    assert ended(server, "other") == "success"
+    assert [one.predicate["attestations"] for one in read_sign_offs(run)] == [[]]
+
+
 def test_an_auditor_answers_and_the_run_is_signed(server: Server, sealed: Run, tmp_path: Path) -> None:
     # Airflow wants every field of the form, as its own page sends them.
     names = dict.fromkeys(attestations(sealed), False)
@@ -66,6 +81,8 @@ def test_an_auditor_answers_and_the_run_is_signed(server: Server, sealed: Run, t
     question = asked(server, sealed, "first")
     detail = server.call("GET", question)
     assert sealed.uri in detail["body"] and "no_part_in_tool" in detail["params"]
+    assert f"<https://audits.example.org/{sealed.key.prefix}/report.html>" in detail["body"]
+    assert "Key figures" in detail["body"] and "Answered: **" in detail["body"]
     server.call("PATCH", question, {"chosen_options": ["Approve"], "params_input": incomplete})
     assert ended(server, "first") == "failed"
     assert read_sign_offs(sealed) == []

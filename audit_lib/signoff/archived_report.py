@@ -1,0 +1,67 @@
+"""The report of a sealed run in one form: as archived, or set from the same artefacts; nothing in the run changes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from audit_lib.archive.compare import compare
+from audit_lib.errors import EvidenceError, IncompleteRunError
+from audit_lib.report.content import gather
+from audit_lib.report.earlier import earlier_audits
+from audit_lib.report.html import render_html
+from audit_lib.report.page import make_page
+from audit_lib.report.pdf import render_pdf
+from audit_lib.run import Run
+from audit_lib.signoff.records import read_sign_offs
+from audit_lib.signoff.rendition import last_signature
+from audit_lib.signoff.verify import verify_signed
+
+FORMS: Final = {"html": "report.html", "pdf": "report.pdf", "json": "report.json", "csv": "tables.csv"}
+"""Form of a report -> its file."""
+
+
+def archived_report(run: Run, form: str) -> bytes:
+    """Return the report of a sealed run in one form; of a signed run, the last signed report.
+
+    What lies in the run is given as it is. A PDF that is not there is set from the run's artefacts, if the page that
+    they make here is the archived one.
+
+    Parameters
+    ----------
+    run : Run
+        Sealed, with a report.
+    form : str
+        A key of `FORMS`.
+
+    Raises
+    ------
+    IncompleteRunError
+        If the run is not sealed or has no report.
+    EvidenceError
+        If its evidence or a sign-off does not verify, or this version of the library makes another page.
+    InputError
+        If no PDF can be made on this machine.
+    """
+    for stage in ("report", "evidence"):
+        if not run.stage(stage).is_complete():
+            raise IncompleteRunError(
+                f"{run.uri}: not a sealed run with a report; {stage} is not complete. `audit report RUN --out FOLDER` "
+                "renders what was measured"
+            )
+    checked = verify_signed(run.uri, recompute={})
+    if not checked.ok:
+        raise EvidenceError(
+            f"{run.uri}: does not verify, so no report is taken from it:\n{checked.summary()}"
+        )
+    signed = read_sign_offs(run)
+    folder = signed[-1].folder if signed else run.stage("report")
+    if FORMS[form] in folder.success()["artefacts"]:
+        return folder.read(FORMS[form])
+    page = make_page(gather(run, earlier_audits(run), last_signature(run)))
+    difference = compare("report.html", folder.read("report.html"), render_html(page))
+    if difference is not None and difference.exceeds:
+        raise EvidenceError(
+            f"{run.uri}: this version of audit_lib makes another page than the archived one, so its {form} would not "
+            f"be that report: {'; '.join(difference.exceeds)}. Use the version that made it"
+        )
+    return render_pdf(page)
