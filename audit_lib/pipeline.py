@@ -359,6 +359,7 @@ def _check_slots(spec: AuditSpec, slots: Sequence[str]) -> None:
 def _check_inputs(spec: AuditSpec) -> None:
     """Look for the files that are read later; what is at a URI shows when it is read."""
     named = [("source.paths", path) for path in spec.source.paths]
+    named += [("source.batch_inputs", path) for path in spec.source.batch_inputs]
     if spec.demographics is not None:
         named.append(("demographics.path", spec.demographics.path))
     for key, reference in named:

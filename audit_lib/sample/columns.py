@@ -59,7 +59,7 @@ class Columns:
         self._columns = [
             (
                 ours,
-                source.columns.get(ours, ours),
+                source.named.get(ours, ours),
                 converter(ours, kinds.get(ours, pa.string()), source),
                 ours in required or ours in source.columns,
                 ours in filled,
@@ -188,10 +188,8 @@ def source_columns(spec: AuditSpec, further: Sequence[str] = ()) -> list[str]:
         if ours not in _CONSTANT or ours not in names:
             able = [name for name in _CONSTANT if name in names]
             raise SpecError(
-                f"source.constants.{ours}: cannot be one value for all rows{did_you_mean(ours, able)}"
+                f"source.columns.{ours}: cannot be one value for all rows{did_you_mean(ours, able)}"
             )
-        if ours in spec.source.columns:
-            raise SpecError(f"source.constants.{ours}: source.columns names a column for it too; keep one")
     for ours in spec.source.columns:
         if ours in spec.groups.axes and ours not in known:
             section = "demographics" if spec.demographics is not None else "perturb"
@@ -214,5 +212,5 @@ def missing(record: Record, columns: Sequence[tuple[str, str]]) -> MissingColumn
     named = ", ".join(f"{theirs!r}" + (f" ({ours})" if ours != theirs else "") for ours, theirs in columns)
     return MissingColumnError(
         f"{record.where}: {len(columns)} columns are missing: {named}; the file has {', '.join(known)}. Map them in "
-        "source.columns, or give one value for all rows in source.constants"
+        "source.columns, or give one value for all rows there, such as position: {value: nurse}"
     )

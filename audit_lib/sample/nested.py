@@ -18,7 +18,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def named_paths(spec: AuditSpec) -> tuple[str, ...]:
     """Return what the spec reads beside a log's own values: columns and template fields."""
-    return tuple(dict.fromkeys([*spec.source.columns.values(), *spec.source.fields]))
+    return tuple(dict.fromkeys([*spec.source.named.values(), *spec.source.fields]))
 
 
 def check_paths(paths: Iterable[str]) -> dict[str, tuple[str | int, ...]]:

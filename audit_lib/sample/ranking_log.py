@@ -41,7 +41,7 @@ def ranking_log(spec: AuditSpec) -> Callable[[Record], list[Row]]:
         required={*_OF_CANDIDATE, *attributes_in_source(spec)},
         filled={*_OF_CANDIDATE, "application_id"},
     )
-    listed = spec.source.columns.get(CANDIDATES, CANDIDATES)
+    listed = spec.source.named.get(CANDIDATES, CANDIDATES)
 
     def rows(record: Record) -> list[Row]:
         shared = ranking.read(record)

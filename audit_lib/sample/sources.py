@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,6 +24,7 @@ from audit_lib.sample.served import ServedBy
 from audit_lib.sample.tables import BATCH_ROWS, Record, TableFile
 from audit_lib.sample.values import DECISION
 from audit_lib.spec import AuditSpec
+from audit_lib.store import open_uri
 
 Row = dict[str, Any]
 Adapter = Callable[[AuditSpec], Callable[[Record], list[Row]]]
@@ -123,12 +125,24 @@ def first_columns(spec: AuditSpec) -> frozenset[str] | None:
     return None
 
 
+def batch_inputs(spec: AuditSpec) -> list[dict[str, str]]:
+    """Return the path and SHA-256 of the files that answers are joined with."""
+    found = []
+    for path in spec.source.batch_inputs:
+        digest = hashlib.sha256()
+        with closing(open_uri(spec.path(path))) as stream:
+            while piece := stream.read(1 << 20):
+                digest.update(piece)
+        found.append({"path": path, "sha256": digest.hexdigest()})
+    return found
+
+
 def changed_since(spec: AuditSpec, document: Mapping[str, Any]) -> list[str]:
     """Return the paths of `document` (``sample.json``) whose bytes are no longer those that were sampled.
 
     Files at a URI, files that are not there, and files over `CHEAP_BYTES` are not looked at.
     """
-    recorded = [*document["sources"]]
+    recorded = [*document["sources"], *document.get("batch_inputs", ())]
     if (people := document["demographics"]) is not None and "path" in people:
         recorded.append(people)
     changed = []

@@ -16,7 +16,7 @@ from audit_lib.run import Run, StageOutput
 from audit_lib.sample.columns import unit_of_sample
 from audit_lib.sample.demographics import attributes, warnings
 from audit_lib.sample.draw import Stratum, draw
-from audit_lib.sample.sources import read_source
+from audit_lib.sample.sources import batch_inputs, read_source
 from audit_lib.spec import AuditSpec
 
 _STRATA = ("position", "recorded_model")
@@ -65,6 +65,7 @@ def sample(run: Run) -> StageOutput:
         "rows": len(chosen),
         "window": run.key.window.label,
         "sources": [read.as_dict() for read in reads],
+        **({"batch_inputs": batch_inputs(spec)} if spec.source.batch_inputs else {}),
         "unit": unit,
         "models": served.account(Counter(table["recorded_model"].to_pylist())),
         "occurred": _occurred(table["occurred_at"]),

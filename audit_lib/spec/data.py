@@ -52,6 +52,12 @@ class Schedule(Section):
         return value
 
 
+class Constant(Section):
+    """One value for all rows."""
+
+    value: str = Field(description="As the column of a file would hold it.")
+
+
 class Source(Section):
     """Where the prompts, or the recorded decisions, are read from."""
 
@@ -63,16 +69,18 @@ class Source(Section):
         min_length=1,
         description="JSONL (also .gz), Parquet or CSV: local paths (relative to the spec) or s3:// URIs.",
     )
-    columns: dict[str, str] = Field(
+    columns: dict[str, str | Constant] = Field(
         default_factory=dict,
-        description="Our column name -> the file's, where they differ, such as {occurred_at: created}.",
+        description="Our column name -> the file's, where they differ, such as {occurred_at: created}; or the value of "
+        "all rows, where the file has no such column: {position: {value: nurse}}.",
+    )
+    batch_inputs: list[str] = Field(
+        default_factory=list,
+        description="`openai_batch`: input files of the batches, joined by custom_id; paths that begin with body, "
+        "method or url are theirs.",
     )
     fields: list[str] = Field(
         default_factory=list, description="Further columns that the prompt template uses."
-    )
-    constants: dict[str, str] = Field(
-        default_factory=dict,
-        description="Our column -> the value of all rows, where no column has it, such as {position: nurse}.",
     )
     time_format: str = Field(
         "iso8601",
@@ -96,6 +104,16 @@ class Source(Section):
         "", description="Why these data, and why any limit of time or region (printed in the report)."
     )
 
+    @property
+    def named(self) -> dict[str, str]:
+        """Our column -> the file's."""
+        return {ours: theirs for ours, theirs in self.columns.items() if isinstance(theirs, str)}
+
+    @property
+    def constants(self) -> dict[str, str]:
+        """Our column -> the value of all rows."""
+        return {ours: one.value for ours, one in self.columns.items() if isinstance(one, Constant)}
+
     @field_validator("time_format")
     @classmethod
     def _format(cls, value: str) -> str:
@@ -103,6 +121,10 @@ class Source(Section):
 
     @model_validator(mode="after")
     def _words(self) -> Source:
+        if self.batch_inputs and self.kind != "openai_batch":
+            raise ValueError(
+                f"batch_inputs is for kind openai_batch and would be ignored by {self.kind}; leave it out"
+            )
         if self.rejected_values and not self.selected_values:
             raise ValueError("rejected_values is given without selected_values: nobody could be selected")
         words = [" ".join(word.split()).casefold() for word in (*self.selected_values, *self.rejected_values)]

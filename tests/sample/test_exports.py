@@ -252,12 +252,12 @@ def test_cells_beyond_the_header_are_refused_unless_they_are_empty(tmp_path: Pat
 def test_one_value_for_all_rows(tmp_path: Path, column: str) -> None:
     value = {"position": "Cook", "occurred_at": "01/06/2026", "recorded_model": "recorded"}[column]
     columns = {k: v for k, v in COLUMNS.items() if k != column}
-    table = prompts(export(tmp_path, columns=columns, constants={column: value}))
+    table = prompts(export(tmp_path, columns=columns | {column: {"value": value}}))
     assert table[column].nunique() == 1 and table[column].notna().all()
 
 
 @pytest.mark.parametrize("column", ["prompt_id", "application_id", "sex", "recorded_selected", "positon"])
 def test_what_tells_people_apart_is_never_one_value(tmp_path: Path, column: str) -> None:
     columns = {k: v for k, v in COLUMNS.items() if k != column}
-    with pytest.raises(SpecError, match=f"source.constants.{column}: cannot be one value for all rows"):
-        export(tmp_path, columns=columns, constants={column: "Advance"})
+    with pytest.raises(SpecError, match=f"source.columns.{column}: cannot be one value for all rows"):
+        export(tmp_path, columns=columns | {column: {"value": "Advance"}})

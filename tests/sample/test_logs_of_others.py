@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from audit_lib.errors import CorruptFileError, MissingColumnError, SpecError
+from audit_lib.errors import CorruptFileError, DuplicateIdError, MissingColumnError, SpecError
 from audit_lib.records import from_parquet
 from audit_lib.run import Run
 from audit_lib.sample import sample
@@ -90,6 +90,122 @@ def test_a_column_that_is_no_path_or_not_there(tmp_path):
         drawn(tmp_path, "openai_batch", [batch_line("a1")], columns={"position": "a..b"})
     with pytest.raises(MissingColumnError, match=r"'response\.body\.where' \(position\) is missing"):
         drawn(tmp_path, "openai_batch", [batch_line("a1")], columns={"position": "response.body.where"})
+
+
+# As OpenAI's guide to the Batch API prints them: a line of the output, of the error file, and of the input.
+DOCUMENTED_OUTPUT = {
+    "id": "batch_req_123",
+    "custom_id": "a2",
+    "response": {
+        "status_code": 200,
+        "request_id": "req_123",
+        "body": {
+            "id": "chatcmpl-123", "object": "chat.completion", "created": NOON, "model": "gpt-3.5-turbo-0125",
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": "Yes."}, "logprobs": None,
+                         "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 22, "completion_tokens": 2, "total_tokens": 24},
+            "system_fingerprint": "fp_123",
+        },
+    },
+    "error": None,
+}  # fmt: skip
+DOCUMENTED_ERROR = {
+    "id": "batch_req_124",
+    "custom_id": "a3",
+    "response": None,
+    "error": {
+        "code": "batch_expired",
+        "message": "This request could not be executed before the completion window.",
+    },
+}
+
+
+def documented_input(custom_id: str, position: str = "nurse", **body: Any) -> dict[str, Any]:
+    messages = [
+        {"role": "system", "content": "You are a helpful assistant."},
+        {"role": "user", "content": f"resume of {custom_id}"},
+    ]
+    asked = {
+        "model": "gpt-3.5-turbo",
+        "messages": messages,
+        "max_tokens": 1,
+        "metadata": {"position": position},
+    }
+    return {"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions", "body": asked | body}
+
+
+def joined(folder: Path, inputs: list[Any], lines: list[Any] | None = None, **source: Any):
+    (folder / "input.jsonl").write_text("".join(json.dumps(line) + "\n" for line in inputs))
+    (folder / "error.jsonl").write_text(json.dumps(DOCUMENTED_ERROR) + "\n")
+    given = {
+        "paths": ["log.jsonl", "error.jsonl"],
+        "batch_inputs": ["input.jsonl"],
+        "columns": {"position": "body.metadata.position"},
+        "fields": ["body.messages[1].content"],
+        "windowed": False,
+    }
+    return drawn(folder, "openai_batch", [DOCUMENTED_OUTPUT] if lines is None else lines, **given | source)
+
+
+def test_a_documented_batch_is_joined_with_its_input_and_its_errors(tmp_path):
+    rows = joined(
+        tmp_path, [documented_input("a3", "driver"), documented_input("a2"), documented_input("a1")]
+    )
+    assert rows.position.to_dict() == {"a2": "nurse", "a3": "driver"}
+    assert rows.recorded_response.isna().to_dict() == {"a2": False, "a3": True}
+    shown = {key: json.loads(fields)["body.messages[1].content"] for key, fields in rows.fields.items()}
+    assert shown == {"a2": "resume of a2", "a3": "resume of a3"}
+    assert rows.recorded_model["a2"] == "gpt-3.5-turbo-0125"
+
+
+def test_an_answer_without_its_request_is_told(tmp_path):
+    with pytest.raises(
+        CorruptFileError, match=r"error\.jsonl, line 1: no line of source\.batch_inputs has its custom_id"
+    ):
+        joined(tmp_path, [documented_input("a2")])
+
+
+def test_inputs_that_are_none_or_doubled_are_told(tmp_path):
+    with pytest.raises(CorruptFileError, match=r"input\.jsonl, line 1: not a line of a batch's input"):
+        joined(tmp_path, [DOCUMENTED_OUTPUT])
+    with pytest.raises(DuplicateIdError, match=r"input\.jsonl, line 2: its custom_id was already used"):
+        joined(tmp_path, [documented_input("a2"), documented_input("a2")])
+
+
+@pytest.mark.parametrize(
+    "response", [None, {"status_code": 500, "request_id": "r", "body": {"error": {"code": "x"}}}]
+)
+def test_a_failed_line_whose_position_was_in_its_answer_says_where_else_to_take_it(tmp_path, response):
+    failed = batch_line("a1", response=response, error={"code": "x"})
+    with pytest.raises(
+        MissingColumnError, match=r"its request failed, so there is no response\.body\.metadata.*batch_inputs"
+    ):
+        drawn(
+            tmp_path,
+            "openai_batch",
+            [failed],
+            columns={"position": "response.body.metadata.position"},
+            windowed=False,
+        )
+    rows = drawn(tmp_path, "openai_batch", [failed, batch_line("a2")], columns={"position": {"value": "nurse"}},
+                 windowed=False)  # fmt: skip
+    assert rows.position.tolist() == ["nurse", "nurse"] and rows.recorded_response.isna().to_dict()["a1"]
+
+
+def test_a_failed_line_needs_no_column_that_only_an_answer_has(tmp_path):
+    lines = [batch_line("a1", response=None, error={"code": "x"}), batch_line("a2")]
+    mapped = {
+        "recorded_model": "response.body.model",
+        "recorded_response": "response.body.choices[0].message.content",
+    }
+    rows = drawn(tmp_path, "openai_batch", lines, columns=mapped, windowed=False)
+    assert rows.recorded_response.isna().to_dict() == {"a1": True, "a2": False}
+
+
+def test_a_constant_time_dates_failed_lines_too(tmp_path):
+    lines = [batch_line("a1", response=None, error={"code": "x"}), batch_line("a2")]
+    rows = drawn(tmp_path, "openai_batch", lines, columns={"occurred_at": {"value": "2026-01-07"}})
+    assert len(rows) == 2 and {one.isoformat() for one in rows.occurred_at} == {"2026-01-07T00:00:00+00:00"}
 
 
 def attributes(**values: Any) -> list[dict[str, Any]]:
