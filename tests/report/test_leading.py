@@ -21,6 +21,7 @@ from audit_lib.report.leading import headline
 from audit_lib.report.sections.rate_charts import ratios_chart
 from audit_lib.report.sections.rates import rate_table
 from audit_lib.report.sections.summary import leaders
+from audit_lib.site.trend import _point
 from tests.measure.tables import scores, variants
 from tests.report.runs import made
 from tests.specs import load
@@ -149,3 +150,24 @@ def test_the_chart_flags_what_the_figure_flags(base: Content, tmp_path: Path) ->
     assert chart is not None
     below = sum(bool(row.below) for one in content.headline for row in one.rows)
     assert 0 < chart.wide.count('class="dot flagged"') < below
+
+
+def test_the_trend_follows_what_leads_and_no_small_cell(base: Content) -> None:
+    none = 0
+    for seed in (0, 1, 2, 3):
+        content = content_of(base, people(seed), 30, "nyc_ll144")
+        small = {(row.label, row.n) for table in content.headline for row in table.rows if row.n < 30}
+        for table in content.headline:
+            point = _point(None, content, table, ())  # type: ignore[arg-type]
+            assert (point.label, point.n) not in small
+            assert not (point.flagged and point.high is not None and point.high >= 1)
+            if point.ratio is None:
+                none += 1
+                assert point.label == "every ratio rests on fewer than 30 people"
+            else:
+                (row,) = [row for row in table.rows if row.label == point.label]
+                assert (point.low, point.high) == tuple(
+                    row.estimate["intervals"][0][end] for end in ("low", "high")
+                )
+                assert row.estimate["intervals"][0]["kind"] == "simultaneous"
+    assert none
