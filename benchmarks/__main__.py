@@ -13,6 +13,7 @@ import sys
 DEFAULT = ("pipeline", "measure")
 OTHERS = (
     "redaction",
+    "redaction_dossiers",
     "scoring",
     "scoring_api",
     "shards",

@@ -106,6 +106,11 @@ def test_a_labelled_field_is_redacted_or_told_in_any_language(line: str, value: 
     assert all(i in covered for i in letters)
 
 
+def test_a_clause_begins_with_its_line() -> None:
+    shown = told("We thank Ana.\nTHE TEAM\nChoir at St. Mary, sewing\n")
+    assert any(place.startswith("Choir") for place in shown) and not any("TEAM\n" in place for place in shown)
+
+
 ALONE = [(line, value) for line, value in FIELDS if line != "性別 女"]  # one space: read by its script
 
 

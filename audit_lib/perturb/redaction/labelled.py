@@ -17,6 +17,12 @@ FIELDS: Final = (
 """Kinds that only a labelled field has; each is a slot of the same name."""
 
 _LONGEST: Final = 120
+_HEADINGS: Final = frozenset(
+    {"community", "clan", "union", "trade union", "contact", "day", "evening", "health", "military", "military service",
+     "national service", "armed forces", "service militaire", "photo", "picture", "children", "residence", "faith"}
+)  # fmt: skip
+"""Labels that are headings of sections too: the line below one is no value of it for sure."""
+
 _TITLE: Final = re.compile(
     r"(?im)^[ \t]*(?:title|anrede|civilité|tratamiento|salutation)[ \t]*[:：][ \t]*"
     r"(?P<value>[^\W\d_]{2,12})\.?[ \t]*\r?$"
@@ -34,6 +40,8 @@ def find_labelled(text: str, folded: Folded, found: Found) -> None:
         start, end = folded.span(match, "value")
         shown = text[start:end]
         below = "\n" in match["gap"]
+        if below and " ".join(match["label"].split()) in _HEADINGS:
+            continue
         if below and (_label_alone(fold(shown).text) or len(shown) > 60):
             continue
         bare = shown.strip(" \t\r*_,;")

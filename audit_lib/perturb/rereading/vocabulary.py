@@ -92,7 +92,7 @@ def find_beside(left: str, removed: Sequence[tuple[int, int]]) -> Iterator[Findi
 
 def _clause(left: str, start: int, end: int) -> tuple[int, int]:
     """Return the clause around a place: to a comma or a stop, to the value behind a colon, or to a bracket's end."""
-    behind = re.search(rf"[^,.;:!?()\[\]\n\t|{GONE}]{{0,{_FARTHEST}}}$", left[:start])
+    behind = re.search(rf"[^,.;:!?()\[\]\n\t|{GONE}]{{0,{_FARTHEST}}}\Z", left[:start])
     ahead = re.match(
         rf"[^,.;:!?()\[\]\n\t|{GONE}]{{0,{_FARTHEST}}}(?:\([^)\n]{{0,40}}\))?(?::[ \t]*[^\n\t|{GONE}]{{1,80}})?",
         left[end:],
