@@ -47,15 +47,15 @@ def preflight(spec: AuditSpec, root: str | None = None, *, offline: bool = False
     spec : AuditSpec
         As loaded.
     root : str, optional
-        The store of the run; without it none is looked at.
+        The store of the run; without it none is looked at, and no local model is loaded.
     offline : bool
-        Whether to ask no model's endpoint and no model hub.
+        Whether to ask no model's endpoint and no model hub, and to load no model.
     """
     checks: list[Callable[[], Iterator[Fault]]] = [
         lambda: _spec(spec),
         lambda: _packages(spec, root),
         lambda: _key(spec),
-        lambda: _model(spec, offline),
+        lambda: _model(spec, offline, loading=root is not None and not offline),
         lambda: _inputs(spec),
     ]
     if root is not None:
@@ -127,12 +127,15 @@ def _key(spec: AuditSpec) -> Iterator[Fault]:
             yield Fault(str(error))
 
 
-def _model(spec: AuditSpec, offline: bool) -> Iterator[Fault]:
-    """The model's folder, package or place on a hub; or an endpoint that answers."""
+def _model(spec: AuditSpec, offline: bool, *, loading: bool) -> Iterator[Fault]:
+    """The model's folder, package or place on a hub, and that it can be scored exactly; or an endpoint that answers."""
     kind = backend.get(spec.model.backend)
     kind.check(spec.model)
     if spec.model.backend in _LOCAL:
-        yield from _weights(spec, offline)
+        faults = list(_weights(spec, offline))
+        yield from faults
+        if loading and not faults:
+            _load(spec)
         return
     options = parse_options(kind.Options, spec.model)
     if offline or not isinstance(options, (ChatOptions, HttpOptions)):
@@ -181,6 +184,16 @@ def _weights(spec: AuditSpec, offline: bool) -> Iterator[Fault]:
             yield Fault(f"model.name: {folder}/config.json cannot be read ({type(error).__name__})")
     elif name not in PACKAGED and name.count("/") == 1 and not offline:
         yield from _on_hub(name, spec.model.revision)
+
+
+def _load(spec: AuditSpec) -> None:
+    """Load a local model in its scoring process, which refuses what it cannot score exactly; none is fetched."""
+    from audit_lib.score.local.weights import PACKAGED
+
+    here = spec.model.name in PACKAGED or Path(spec.model.location).expanduser().is_dir()
+    if spec.model.backend == "transformers" and here:
+        with contextlib.closing(backend.get(spec.model.backend)(spec.model)) as answering:
+            answering.describe()
 
 
 def _on_hub(name: str, revision: str | None) -> Iterator[Fault]:

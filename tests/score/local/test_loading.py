@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from audit_lib.cli.main import main
 from audit_lib.errors import BackendError
 from tests.score.conftest import save_tiny_model
+from tests.test_preflight import TEMPLATE, WINDOW, recorded_audit
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -96,3 +98,19 @@ def test_the_class_that_the_folder_was_saved_as_is_named(tmp_path):
     LlamaForSequenceClassification(config).save_pretrained(tmp_path)
     with pytest.raises(BackendError, match="saved as LlamaForSequenceClassification"):
         load_model(tmp_path)
+
+
+def test_a_run_with_such_a_folder_ends_before_anything_is_sampled(tmp_path, capsys):
+    save_tiny_model(tmp_path / "model")
+    change(tmp_path / "model", without("lm_head"))
+    (tmp_path / "t.yaml").write_text(TEMPLATE, encoding="utf-8")
+    path = recorded_audit(
+        tmp_path,
+        model={"backend": "transformers", "name": str(tmp_path / "model"), "options": {"threads": 1}},
+        prompt={"template": "t.yaml", "labels": ["No", "Yes"]},
+        decision={"rule": "above_median"},
+    )
+    store = tmp_path / "store"
+    assert main(["run", str(path), *WINDOW, "--store", str(store)]) == 2
+    assert "lm_head.weight is missing, and would be drawn at random" in capsys.readouterr().err
+    assert not list(store.rglob("prompts.parquet"))
