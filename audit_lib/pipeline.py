@@ -271,6 +271,7 @@ def _check_parts(spec: AuditSpec) -> None:
     from audit_lib.policies import policy_of
     from audit_lib.policies.gates import check_spec
     from audit_lib.sample import SOURCES
+    from audit_lib.sample.places import check_places
     from audit_lib.sample.stage import check_strata
     from audit_lib.score import check_decision, check_model, check_read
     from audit_lib.score.materials import check_leakage
@@ -279,6 +280,7 @@ def _check_parts(spec: AuditSpec) -> None:
     _check_attributes(spec)
     SOURCES.get(spec.source.kind)(spec)
     check_strata(spec)
+    check_places(spec)
     _check_measure_strata(spec)
     elicitation.get(spec.task)
     check_model(spec.model, spec.task, kinds_asked(spec))

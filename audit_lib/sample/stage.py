@@ -16,6 +16,7 @@ from audit_lib.run import Run, StageOutput
 from audit_lib.sample.columns import unit_of_sample
 from audit_lib.sample.demographics import attributes, warnings
 from audit_lib.sample.draw import Stratum, draw
+from audit_lib.sample.places import check_sampled_places
 from audit_lib.sample.sources import batch_inputs, read_source
 from audit_lib.spec import AuditSpec
 
@@ -79,6 +80,9 @@ def sample(run: Run) -> StageOutput:
         ],
         "demographics": people.account(application_ids, chosen, spec) if accounted else None,
     }
+    competing = "application_id" if spec.decision.round == "application_id" else "round_id"
+    if (warning := check_sampled_places(spec, table[competing].drop_null().to_pylist())) is not None:
+        run.notify(warning)
     declared = spec.groups.unknown_values or ()
     for warning in warnings(document["demographics"], declared) if accounted else ():
         run.notify(warning)
