@@ -122,7 +122,7 @@ def attributes(spec: AuditSpec, application_ids: Sequence[str], own: Mapping[str
     levels = {}
     for axis, known in axes.items():
         values = spec.demographics.values.get(axis, {})
-        declared = {*(spec.groups.unknown_values or ())} - values.keys()
+        declared = frozenset(spec.groups.unknown_values or ()) - values.keys()
         levels[axis] = [
             None if v in declared else values.get(v or "") or level_of(v, known, labels[axis])
             for v in raw[axis]
