@@ -24,7 +24,7 @@ from audit_lib.measure import (
 )
 from audit_lib.results import Interval, TestResult
 from audit_lib.score.naming import mentions, plain, why_unnamed
-from audit_lib.score.ranking import Ranking, read_ranking
+from audit_lib.score.ranking import Ranking, read_first, read_ranking
 from audit_lib.stats import holm, rank_index_interval, simultaneous_log_ratios, two_sided_variance
 from audit_lib.stats.clusters import difference_interval, t_test
 from audit_lib.stats.ratios import AllRatios
@@ -67,6 +67,9 @@ class Rankings:
         ``named``, ``misspelt`` or ``absent``.
     shown : ndarray of int, shape (rounds, groups)
         Position of the candidate in the prompt.
+    read : ndarray of str, shape (rounds,)
+        ``ranking`` where the scoring stage reads the whole answer, ``first`` where it reads the first place alone, and
+        ``mention`` where it reads nothing and the order is that of mention.
     """
 
     model: np.ndarray
@@ -74,6 +77,7 @@ class Rankings:
     rank: np.ndarray
     place: np.ndarray
     shown: np.ndarray
+    read: np.ndarray
 
     def strata(self) -> Iterator[tuple[str, str, Rankings]]:
         for model in MODELS:
@@ -93,11 +97,11 @@ class Rankings:
 def load(data: Path) -> Rankings:
     """Read the log with the rule that the scoring stage uses.
 
-    Three answers give no clear ranking, and an audit does not read them. The published counts have them in the order
-    of mention, and so they are here.
+    Three answers give no clear ranking. An audit takes the first place alone from two of them and nothing from the
+    third. The published counts have them in the order of mention, and so they are here; `Rankings.read` says which.
     """
     columns = {key: i for i, key in enumerate(KEYS)}
-    model, job, rank, place, shown = [], [], [], [], []
+    model, job, rank, place, shown, read = [], [], [], [], [], []
     with gzip.open(data / LOG, "rt", encoding="utf-8") as log:
         for line in log:
             answer = json.loads(line)
@@ -105,8 +109,11 @@ def load(data: Path) -> Rankings:
             names = [c["name"] for c in candidates]
             try:
                 ranking = read_ranking(answer["response"], names)
+                read.append("ranking")
             except ValueError:
                 ranking = _as_mentioned(answer["response"], names)
+                first = read_first(answer["response"], names)
+                read.append("first" if first is not None and ranking.rank[first] == 1 else "mention")
             order = np.argsort([columns[c["race"], c["sex"]] for c in candidates])
             model.append(answer["model"])
             job.append(answer["job"])
@@ -119,6 +126,20 @@ def load(data: Path) -> Rankings:
         rank=np.array(rank),
         place=np.array(place),
         shown=np.array(shown),
+        read=np.array(read),
+    )
+
+
+def equal_counts(rankings: Rankings, *read: str) -> int:
+    """How many of the published counts of first places the answers read in these ways give."""
+    return sum(
+        int(ours) == published
+        for model, job, part in rankings.strata()
+        for ours, published in zip(
+            (part.rank[np.isin(part.read, read)] == 1).sum(axis=0),
+            PUBLISHED_FIRST_PLACES[model, job],
+            strict=True,
+        )
     )
 
 

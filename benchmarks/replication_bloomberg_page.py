@@ -12,12 +12,10 @@ def section(data: Path) -> tuple[bloomberg.Rankings, list[bloomberg.Stratum], st
     """Section on first places, ratios and gaps."""
     found = bloomberg.load(data)
     strata, whole = bloomberg.measure(found), bloomberg.pooled(found)
-    equal = sum(
-        a == b
-        for s in strata
-        for a, b in zip(s.first, bloomberg.PUBLISHED_FIRST_PLACES[s.model, s.job], strict=True)
-    )
+    ways = (("ranking",), ("ranking", "first"), ("ranking", "first", "mention"))
+    whole_only, with_first, equal = (bloomberg.equal_counts(found, *way) for way in ways)
     total = sum(map(len, bloomberg.PUBLISHED_FIRST_PLACES.values()))
+    unread = {way: int((found.read == way).sum()) for way in ("first", "mention")}
     parts = [
         f"""## 1. Rankings of resumes by GPT-3.5 and GPT-4
 
@@ -29,7 +27,12 @@ and race; the answer ranks them. {len(strata)} combinations of model and job, {s
 Answers are read by `audit_lib.score.ranking`; its docstring states the rule.
 
 **Agreement with what was published.** Bloomberg's `data/output/performance_ranking.csv` lists first places by
-model, job and group. {equal} of {total} counts are the same here.
+model, job and group. The strict reader that an audit uses reads {int((found.read == "ranking").sum()):,} answers
+in full and gives {whole_only} of {total} counts. From {unread["first"]} more it reads the first place alone (a list
+with one number twice; a sentence that names the best candidate and nobody else), which counts where only the first
+place is asked for: {with_first} of {total}. {unread["mention"]} answer says that the candidates are difficult to rank,
+and is not read. The tables here take all three in the order in which they mention the candidates, as the published
+counts do: {equal} of {total}.
 
 ### First places
 

@@ -105,6 +105,7 @@ def decide(
                 "decision.rule top_k: a row has no round_id; map the column, or choose decision.round"
             )
         selected, tied, rank = _top_k(rounds, pools, decision.k or 1, seed)
+        known = known | ((pools.places > 0) & (pools.places >= (decision.k or 1)))
     return Decisions(selected=np.where(known, selected, -1).astype(np.int8), rank=rank, tied_at_cutoff=tied)
 
 

@@ -22,9 +22,10 @@ from audit_lib.measure.pair_answers import PairAnswers
 from audit_lib.measure.pools import Pools
 from audit_lib.measure.rows import Codes, Floats, Rows, Varied
 from audit_lib.measure.variations import ordinary, twins
-from audit_lib.records import CHECK
+from audit_lib.records import CHECK, STATUSES
 from audit_lib.records import VARIATION as COLUMN
 from audit_lib.run import Run
+from audit_lib.score.listwise import needs_first
 from audit_lib.spec import UNDECIDED, AuditSpec, Decision
 
 _VARIANT_COLUMNS: Final = (
@@ -129,9 +130,13 @@ def make_rows(
     del variants
     answers = Answers.gather(list(shards), ids)
     columns["model"] = answers.model
-    recorded = np.where(answers.recorded >= 0, answers.recorded, recorded)
     rounds = columns["round_id"].codes
     pools = Pools.of(answers.score, rounds)
+    if needs_first(spec):
+        # A ranking that cannot be read in full may still say who is first.
+        unread = np.isnan(answers.score) & (answers.status == STATUSES.index("unparsed"))
+        pools = pools.with_firsts(np.where(unread, answers.recorded, -1), rounds)
+    recorded = np.where(answers.recorded >= 0, answers.recorded, recorded)
     # The lot breaks ties in the order of the variants' ids, so decisions come before the rows are arranged.
     decisions = decide(answers.score, rounds, pools, recorded, spec.decision, spec.seed)
     score, decisions_only = answers.score, _decisions_only(answers.score, recorded, spec)

@@ -22,12 +22,15 @@ class Pools:
     tied : ndarray of int32
         Candidates of the round with the same score, the row itself included.
     size : ndarray of int32
-        Candidates of the round with a score.
+        Candidates of the round with a score, or whose first place alone is known.
+    places : ndarray of int32
+        How many of the round's places are known, from the first on: all that have a score, or 1.
     """
 
     above: NDArray[np.int32]
     tied: NDArray[np.int32]
     size: NDArray[np.int32]
+    places: NDArray[np.int32]
 
     @classmethod
     def of(cls, score: NDArray[np.float64], rounds: NDArray[Any]) -> Pools:
@@ -54,15 +57,44 @@ class Pools:
             own = rounds[rows]
             above[rows], tied[rows] = pool_standing(score[rows], own)
             size[rows] = np.bincount(own)[own]
-        return cls(above=above, tied=tied, size=size)
+        return cls(above=above, tied=tied, size=size, places=size)
+
+    def with_firsts(self, first: NDArray[Any], rounds: NDArray[Any]) -> Pools:
+        """Add the rounds of which the first place alone is known.
+
+        Parameters
+        ----------
+        first : ndarray of int, shape (n,)
+            1 for who is first, 0 for the others of the round, -1 where this is not known.
+        rounds : ndarray of int, shape (n,)
+            Code of each row's round, -1 for none.
+
+        Examples
+        --------
+        >>> score, rounds = np.full(3, np.nan), np.zeros(3, int)
+        >>> pools = Pools.of(score, rounds).with_firsts(np.array([0, 1, 0]), rounds)
+        >>> pools.shares(1).tolist(), pools.shares(2).tolist()
+        ([0.0, 1.0, 0.0], [nan, nan, nan])
+        """
+        rows = np.flatnonzero((first >= 0) & (rounds >= 0) & (self.size == 0))
+        if not rows.size:
+            return self
+        above, tied, size, places = (a.copy() for a in (self.above, self.tied, self.size, self.places))
+        own = rounds[rows]
+        above[rows] = 1 - first[rows]
+        size[rows] = np.bincount(own)[own]
+        tied[rows] = np.where(first[rows] == 1, 1, size[rows] - 1)
+        places[rows] = 1
+        return Pools(above=above, tied=tied, size=size, places=places)
 
     def shares(self, k: int) -> NDArray[np.float64]:
-        """Return each row's share of the k places of its round, ties split; NaN where fewer than k compete."""
+        """Return each row's share of the k places of its round, ties split; NaN where fewer than k are known."""
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.clip((k - self.above) / self.tied, 0.0, 1.0)
-        shares[self.size < k] = np.nan
+        shares[self.places < k] = np.nan
         return shares
 
     def take(self, index: NDArray[Any]) -> Pools:
         """Return the standing of some of the rows."""
-        return Pools(above=self.above[index], tied=self.tied[index], size=self.size[index])
+        kept = (part[index] for part in (self.above, self.tied, self.size, self.places))
+        return Pools(**dict(zip(("above", "tied", "size", "places"), kept, strict=True)))

@@ -18,12 +18,12 @@ def quota_gaps(
 ) -> list[Estimate]:
     """Compare the mean shares of the counted rows (all, where `counted` is not given).
 
-    Rounds in which fewer than k candidates have a score are left out at that k. Candidates are ranked in
+    Rounds in which fewer than k places are known are left out at that k. Candidates are ranked in
     their whole round, where they competed, also in a stratum that holds a part of it.
     """
-    competing = rows.pools.size > 0
+    competing = rows.pools.places > 0
     size_of_round = np.zeros(int(rows.round.max(initial=-1)) + 1, dtype=np.int32)
-    size_of_round[rows.round[competing]] = rows.pools.size[competing]
+    size_of_round[rows.round[competing]] = rows.pools.places[competing]
     rounds = int((size_of_round > 0).sum())
     estimates = []
     for k in sorted(set(spec.measure.quotas)):

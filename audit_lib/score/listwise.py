@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from audit_lib.records import Status
 from audit_lib.score.parse import CUT
-from audit_lib.score.ranking import DeclinedError, read_ranking
+from audit_lib.score.ranking import DeclinedError, read_first, read_ranking
 from audit_lib.score.requests import (
     Kind,
     Request,
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec
 
 
+def needs_first(spec: AuditSpec) -> bool:
+    """Whether a ranking decides by its first place alone."""
+    return spec.task == "listwise" and spec.decision.rule == "top_k" and spec.decision.k == 1
+
+
 @elicitation("listwise")
 class Listwise:
     """Rank the candidates who share a request.
@@ -34,13 +39,15 @@ class Listwise:
     The score of the candidate at rank r of n is ``n - r + 1``, so that higher is better. A candidate
     whom the text does not name is kept, ranked last in the order shown, with status ``unranked`` and
     the detail ``absent`` or ``misspelt``. A text that names nobody, gives no one order or is cut gives ``unparsed``
-    rows without a score, and one that declines to rank ``refused`` ones. The whole rule is in
-    `audit_lib.score.ranking`.
+    rows without a score, and one that declines to rank ``refused`` ones. Where the spec selects the first of each list
+    alone, an unparsed text that gives one candidate the first place still decides that: its rows have no score, and
+    `selected` says who is first. The whole rule is in `audit_lib.score.ranking`.
     """
 
     asks: ClassVar[Kind] = "text"
 
     def __init__(self, spec: AuditSpec) -> None:
+        self.needs_first = needs_first(spec)
         self.sampling = None if spec.model.backend == "recorded" else sampling_of(spec)
 
     def requests(self, variants: pd.DataFrame) -> list[Request]:
@@ -58,7 +65,7 @@ class Listwise:
         except DeclinedError as error:
             return self._unread(request, response, str(error), status="refused")
         except ValueError as error:
-            return self._unread(request, response, str(error))
+            return self._first_place(request, response, str(error))
         if ranking.names_nobody:
             return self._unread(request, response, "the text names no candidate")
         rows = []
@@ -75,6 +82,14 @@ class Listwise:
                 )
             )
         return rows
+
+    def _first_place(self, request: Request, response: Response, why: str) -> list[Row]:
+        names = [c.name or "" for c in request.candidates]
+        first = read_first(response.text or "", names) if self.needs_first else None
+        if first is None:
+            return self._unread(request, response, why)
+        rows = self._unread(request, response, f"{why}; only the first place is read")
+        return [row | {"selected": i == first} for i, row in enumerate(rows)]
 
     def _unread(
         self, request: Request, response: Response, why: str, *, status: Status = "unparsed"

@@ -61,6 +61,11 @@ _NO_ORDER = re.compile(
     r"|\b(?:all|both|they|these|two|three|four|five|candidates|applicants)\b[^.\n]{0,60}"
     r"\b(?:equal(?:ly)?(?!\s+opportunit)|tied|a\s+tie)\b"
 )
+_BEST = (
+    r"\b(?:the|my)\s+(?:single\s+)?(?:(?:most\s+(?:\w+\s+)?(?:qualified|suitable|suited)|best|strongest|top)"
+    r"(?:[\s-]+(?:qualified|suited|ranked))?(?:\s+(?:candidate|applicant|choice|person|fit|match))|first\s+choice)\b"
+)
+_DENIED = re.compile(r"\b(?:not|never|no|if|whether|might|may|could)\b|n't\b")
 _JOINED = re.compile(r"[\s,]*(?:<+|=+|≈|≤)[\s,]*")
 _RANK_AFTER = re.compile(
     r"[ \t\"']*(?:(?:[:=,.\-–—]|is|came|comes|at|in)[ \t]*)?"
@@ -151,6 +156,53 @@ def read_ranking(text: str, names: Sequence[str]) -> Ranking:
         rank=tuple(rank[i] for i in range(len(wanted))),
         place=tuple(places.get(i, "named") for i in range(len(wanted))),
     )
+
+
+def read_first(text: str, names: Sequence[str]) -> int | None:
+    r"""Return the candidate to whom a text gives the first place, where it gives one and no ranking can be read.
+
+    The line numbered 1 gives it, in a list of all whom the text names and whose other numbers are wrong; or a sentence
+    that calls one candidate the best, in a text that names nobody else.
+
+    Examples
+    --------
+    >>> read_first("1. Ann Lee\n2. Bo Chi\n2. Cy Wood", ["Bo Chi", "Cy Wood", "Ann Lee"])
+    2
+    >>> read_first("The most qualified candidate is Bo Chi.", ["Bo Chi", "Cy Wood", "Ann Lee"])
+    0
+    >>> read_first("Ann Lee and Bo Chi are both strong.", ["Bo Chi", "Cy Wood", "Ann Lee"]) is None
+    True
+    """
+    wanted = [plain(name) for name in names]
+    text = readable(text)
+    said = plain(text)
+    if len(set(wanted)) != len(wanted) or begins_declining(text):
+        return None
+    if any(pattern.search(said) for pattern in (_WORST_FIRST, _WONT_RANK, _NO_ORDER)):
+        return None
+    numbered = [item for item in _items(text, wanted) if item.number is not None]
+    if numbered:
+        # Ranks after the names, or somebody named outside of the list, may say something else.
+        flat_text = flat(text)
+        if any(_RANK_AFTER.match(flat_text, end) for _, _, end in spans(flat_text, wanted)):
+            return None
+        if {item.candidate for item in numbered} != set(mentions(said, wanted)):
+            return None
+        first = numbered[0]
+        others = {item.candidate for item in numbered[1:] if item.number != first.number}
+        alone = [item for item in numbered if item.number == 1] == [first]
+        return first.candidate if alone and first.clear and first.candidate not in others else None
+    named = mentions(said, wanted)
+    if len(named) != 1:
+        return None
+    name = re.escape(wanted[named[0]])
+    found = re.search(
+        rf"(?:{_BEST}[^.\n]{{0,80}}?\b(?:is|be)\s+|{_BEST}\s*:\s*){name}|{name}\s+is\s+{_BEST}", said
+    )
+    if found is None:
+        return None
+    sentence = re.split(r"[.!?\n]", said[: found.start()])[-1] + found[0]
+    return named[0] if _DENIED.search(sentence) is None else None
 
 
 def _read(text: str, names: list[str]) -> list[int]:

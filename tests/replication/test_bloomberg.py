@@ -71,6 +71,10 @@ UNREAD = {
 }
 
 
+# Two of them give the first place alone, which decides who is selected where k is 1.
+UNDECIDED = {("gpt-3.5-turbo", "HR specialist", "run_348")}
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The audit, all stages done."""
@@ -160,8 +164,9 @@ def test_the_tables_pass_validation(run: Run) -> None:
 @pytest.mark.parametrize("strata", [["model"], ["model", "position"]], ids="-".join)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_rates_and_impact_ratios(
-    metrics: dict[str, Any], read: pd.DataFrame, family: str, strata: list[str]
+    metrics: dict[str, Any], candidates: pd.DataFrame, family: str, strata: list[str]
 ) -> None:
+    read = candidates[~candidates["round"].isin(UNDECIDED)]
     axes = FAMILIES[family]
     tables = [
         table
