@@ -179,7 +179,7 @@ def check_document(
     if document.format != "csv" and not other:
         findings += fields.fields(document.text, said, unknown, tables, pack)
         findings += fields.validity(said, as_of, pack)
-        findings += days.days(document.text)
+        findings += days.days(document.text, pack)
     findings = list(doubt.cautioned(findings, everything))
     not_checked = _not_checked(document, tables, said, as_of, law if other else None, pack)
     if document.format == "csv" and (absent := list(taxonomy.missing_families(tables, law))):

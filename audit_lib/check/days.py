@@ -10,10 +10,9 @@ from typing import Final
 from audit_lib.check.dates import DATE, is_month, read_date
 from audit_lib.check.fields import OTHER_DAY, dates_after, sentences, short, words_of
 from audit_lib.check.findings import Finding
+from audit_lib.policies import Policy
 
 _REACH: Final = 120
-_ENFORCED: Final = date(2023, 7, 5)
-"""Since when New York City enforces Local Law 144: a tool in use before had to be audited by then."""
 # Words before "audit" that make its date another audit's, or none of an audit that was.
 _OTHER_AUDIT: Final = re.compile(
     r"\b(?:previous|prior|earlier|preceding|former|first|initial|second|third|next|future|following|planned|scheduled|"
@@ -38,8 +37,11 @@ _NO_AUDIT_DAY: Final = re.compile(
 )
 
 
-def days(text: str) -> Iterator[Finding]:
-    """Yield dates of the audit that differ, and use of the tool from before every audit that the page names."""
+def days(text: str, policy: Policy) -> Iterator[Finding]:
+    """Yield dates of the audit that differ, and use of the tool from before every audit that the page names.
+
+    A tool that was in use before the law was enforced had to be audited by the day it was.
+    """
     audited = _audited(text)
     if len(audited) > 1:
         yield Finding(
@@ -50,14 +52,15 @@ def days(text: str) -> Iterator[Finding]:
         )
     used = min((day for found in dates_after("F08", text) if (day := read_date(found))), default=None)
     if used is not None:
-        yield from _unaudited(text, used, audited)
+        enforced = policy.clock("validity").enforced
+        yield from _unaudited(text, used, audited, max(used, enforced or used))
 
 
-def _unaudited(text: str, used: date, audited: set[date]) -> Iterator[Finding]:
+def _unaudited(text: str, used: date, audited: set[date], by: date) -> Iterator[Finding]:
     named = {day: s for s in sentences(text) if re.search(r"audit", s, re.IGNORECASE) for day in _days_in(s)}
     days_named = audited | set(named)
     first = min(days_named, default=None)
-    if first is None or first <= max(used, _ENFORCED):
+    if first is None or first <= by:
         return
     said = next((s for s in sentences(text) if _FIRST.search(s) or _NONE_BEFORE.search(s)), "")
     message = (

@@ -62,7 +62,13 @@ class Taxonomy(Part):
 
 
 class Clock(Part):
-    """A period that the law sets, or says nothing about (`amount` null)."""
+    """A period that the law sets, or says nothing about (`amount` null).
+
+    Parameters
+    ----------
+    enforced : date, optional
+        Since when it is enforced, where that is later than the law.
+    """
 
     name: str
     kind: Literal["validity", "posting", "notice", "answer", "retention"]
@@ -73,6 +79,7 @@ class Clock(Part):
     cite: str
     status: str
     seen: Sureness
+    enforced: date | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Clock:

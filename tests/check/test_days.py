@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
 from audit_lib.check import CheckedReport
+from audit_lib.policies import load_policy
 from tests.check.cases import WORDS, checked, kinds, summary
 
 AUDITED = "Date of the bias audit: June 29, 2023."
@@ -87,6 +89,14 @@ def test_use_before_an_audit_that_is_said_to_be_the_first(tmp_path: Path, words:
 )
 def test_use_after_an_audit(tmp_path: Path, audited: str, used: str) -> None:
     assert kinds(told(tmp_path, audited, used), notes=False) == []
+
+
+def test_a_tool_from_before_the_law_was_enforced_had_to_be_audited_by_then(tmp_path: Path) -> None:
+    law = load_policy("nyc_ll144").clock("validity").enforced
+    assert law == date(2023, 7, 5)
+    for audited, expected in ((law, []), (law + timedelta(days=1), ["use_before_audit"])):
+        report = told(tmp_path, f"Date of the bias audit: {audited}.")
+        assert kinds(report, notes=False) == expected
 
 
 def test_the_days_of_the_data_are_no_audits(tmp_path: Path) -> None:

@@ -65,6 +65,12 @@ def test_the_periods_are_on_the_page_with_their_days(audit: Run) -> None:
     assert "sets a period not set no period" in said, "New York sets none on the audit's own data"
 
 
+def test_days_of_earlier_audits_are_on_the_page_as_stated(audit: Run, tmp_path: Path) -> None:
+    assert "before this one, as its user states them (not checked here): 2025-12-01." in words(audit)
+    none = text_of(made(tmp_path).stage("report").read("report.html"))
+    assert "There was no earlier audit of this tool in the store" in none and "as its user states" not in none
+
+
 def test_an_experiment_is_valid_for_no_time_here_either(tmp_path: Path) -> None:
     said = words(made(tmp_path, use={"human_review": "none"}))
     assert "This page is no bias audit and starts none of them" in said

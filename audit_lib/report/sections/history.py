@@ -90,10 +90,18 @@ def _printed(content: Content, found: Smallest | None) -> tuple[str, str, str]:
 
 
 def earlier_audits(content: Content) -> Section:
-    """Where the pages of earlier audits are."""
+    """Where the pages of earlier audits are, and the days of those that the spec names."""
+    stated = content.spec.use.earlier_audits
+    blocks: list[Block] = []
+    if stated:
+        days = ", ".join(sorted(set(stated)))
+        words = (
+            f"Bias audits of this tool before this one, as its user states them (not checked here): {days}."
+        )
+        blocks.append(Paragraph(text(words)))
     if not content.earlier:
         words = "There was no earlier audit of this tool in the store when this one was planned."
-        return Section("earlier", "Earlier audits", (Paragraph(text(words)),))
+        return Section("earlier", "Earlier audits", (*blocks, Paragraph(text(words))))
     rows = tuple(
         Row(
             audit.audited,
@@ -105,4 +113,5 @@ def earlier_audits(content: Content) -> Section:
     columns = tuple(
         Column(c, numeric=False) for c in ("Computed", "Window audited", "Version of the tool", "Status")
     )
-    return Section("earlier", "Earlier audits", (Table("Earlier audits, the latest first", columns, rows),))
+    blocks.append(Table("Earlier audits in the store, the latest first", columns, rows))
+    return Section("earlier", "Earlier audits", tuple(blocks))
