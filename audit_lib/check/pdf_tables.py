@@ -19,6 +19,7 @@ from audit_lib.errors import CorruptFileError, InputError
 _SAME_LEVEL: Final = 3.0  # points
 _OVER: Final = 1.0
 _NEXT: Final = 72.0
+_THICK: Final = 3.0  # an edge no longer than this is the end of a line, which is drawn as a box
 _NUMBERS: Final = re.compile(r"(?<!\S)[\d.,]*\d%?(?!\S)")
 _CROSSED: Final = (
     "on page {} words go over the lines of the table, so that a cell may have lost letters; look at it"
@@ -159,8 +160,9 @@ def _filled_rows(rows: list[list[str | None]]) -> list[list[str | None]]:
 
 def _open_ends(page: Any) -> list[float]:
     """Return where upright lines end and no level one closes them: there the page's end cuts a row in two."""
-    closed = [edge["top"] for edge in page.edges if edge["orientation"] == "h"]
-    ends = [edge[side] for edge in page.edges if edge["orientation"] == "v" for side in ("top", "bottom")]
+    edges = [edge for edge in page.edges if max(edge["width"], edge["height"]) > _THICK]
+    closed = [edge["top"] for edge in edges if edge["orientation"] == "h"]
+    ends = [edge[side] for edge in edges if edge["orientation"] == "v" for side in ("top", "bottom")]
     found: list[float] = []
     for end in sorted(ends):
         if all(abs(end - level) > _SAME_LEVEL for level in (*closed, *found[-1:])):
