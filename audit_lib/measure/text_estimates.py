@@ -65,7 +65,8 @@ def judged(texts: Texts, *measures: Measures) -> list[Judged]:
     for one in found:
         if one.kind in _READS:
             refused, what = _READS[one.kind]
-            blank = np.isnan(one.values.reshape(len(texts), -1)).all(axis=1)
+            missing = np.isnan(one.values)
+            blank = missing if missing.ndim == 1 else missing.all(axis=1)
             languages = Counter(filter(None, (refused(str(text)) for text in texts.text[blank])))
             if languages:
                 named = ", ".join(f"{language} {n}" for language, n in sorted(languages.items()))

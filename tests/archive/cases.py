@@ -92,7 +92,7 @@ def reseal(folder: Path) -> None:
         record = json.loads(record_path.read_bytes())
         record["artefacts"] = {
             str(path.relative_to(stage)): {"sha256": sha256(path.read_bytes()), "bytes": path.stat().st_size}
-            for path in sorted(stage.rglob("*"))
+            for path in sorted(stage.rglob("*"), key=lambda path: str(path.relative_to(stage)))
             if path.is_file() and path.name != SUCCESS
         }
         record_path.write_bytes(pretty_json(record))

@@ -14,6 +14,7 @@ from audit_lib.measure.family import adjust
 from audit_lib.measure.metric import METRICS
 from audit_lib.measure.positions import heterogeneity
 from audit_lib.run import Run, Window
+from audit_lib.spec import AuditSpec
 from tests.inputs import recorded_audit, recorded_rows, write_jsonl
 from tests.measure.tables import POLICY, as_rows, measured, parts, table
 from tests.specs import load
@@ -25,7 +26,7 @@ def audit(folder: Path, rows: list[dict[str, Any]], **sections: Any) -> dict[str
     folder.mkdir(exist_ok=True)
     spec = recorded_audit(folder, **sections)
     write_jsonl(folder / "prompts.jsonl", rows)
-    run: Run = pipeline.open_run(spec, WINDOW, str(folder / "store"))
+    run = Run.open(AuditSpec.load(spec), WINDOW, str(folder / "store"))
     pipeline.run_all(run)
     document: dict[str, Any] = run.stage("metrics").read_json("metrics.json")
     return document

@@ -164,7 +164,10 @@ def test_the_commands_refuse_and_a_planned_run_goes_on(
     assert "report.distribution_date is 2025-01-06" in said and "use.earlier_audits" in said
     week = ["--window", "2026-01-05", "2026-01-12", "--store", str(tmp_path / "store")]
     assert main(["run", str(path), *week]) == 2
-    assert not (tmp_path / "store").exists()
+    left = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+    assert left and all("attempts" in path.parts for path in left), (
+        "nothing but what was refused is on record"
+    )
     path = write(tmp_path, use={"posted_until": "2026-11-22"}, **{"groups": facts["groups"]})
     spec = AuditSpec.load(path)
     pipeline.check(spec, TODAY)
