@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import EvidenceError
+from audit_lib.monitor.answering import compare_answering
 from audit_lib.monitor.canaries import compare_canaries
 from audit_lib.monitor.change import METHOD, compare_estimates
 from audit_lib.monitor.history import History
@@ -64,6 +65,7 @@ def compare(run: Run, history: History) -> dict[str, Any]:
         "design_changed": before.key.spec_digest != run.key.spec_digest,
         "changed_sections": _changed_sections(before, run),
         "model_changed": _fingerprints(before) != _fingerprints(run),
+        "answering": compare_answering(before, run),
         "canaries": compare_canaries(_canaries(before), _canaries(run)),
         "software_changed": _changed(_manifest(before)["software"], manifest["software"]),
         "rows": {"previous": previous["rows"], "current": current["rows"]},

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from audit_lib.run import Window
+
+_MOST_NAMED: Final = 5
 
 
 def found(document: Mapping[str, Any]) -> list[str]:
@@ -24,8 +26,11 @@ def found(document: Mapping[str, Any]) -> list[str]:
         )
     if summary["newly_flagged"]:
         said.append(f"{summary['newly_flagged']} impact ratios are newly below four fifths")
+    if (answering := document["answering"])["changed"]:
+        named = (_named(answering[which]) for which in ("previous", "current"))
+        said.append(f"another model, or another version of it, answered ({' before, '.join(named)} now)")
     if document["model_changed"]:
-        said.append("another model, or another version of it, answered")
+        said.append("another model, or the same with other options, was asked for")
     for what, words in (
         ("text_changed", "were answered with another text"),
         ("status_changed", "ended with another status"),
@@ -55,6 +60,11 @@ def _windows(document: Mapping[str, Any]) -> list[str]:
         return []
     states = ", ".join(f"{number} {state}" for state, number in missing["states"].items())
     return [f"windows before it that are owed were not audited: {states}"]
+
+
+def _named(models: list[str]) -> str:
+    more = f" and {len(models) - _MOST_NAMED} more" if len(models) > _MOST_NAMED else ""
+    return ", ".join(models[:_MOST_NAMED]) + more
 
 
 def _days(label: str) -> str:

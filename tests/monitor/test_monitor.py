@@ -130,6 +130,33 @@ def test_a_changed_design_and_model_are_told(tmp_path: Path) -> None:
     assert {item["parameters"]["k"] for item in document["only_previous"]} == {2, 3, 4, 5}
 
 
+class TestAnswering:
+    """A log keeps its name in the spec, and another version of the tool decided."""
+
+    @staticmethod
+    def versions(folder: Path, *names: str | None) -> dict[str, Any]:
+        for week, name in enumerate(names):
+            rows = applicants()
+            for row in rows:
+                row["recorded_model"] = name
+            last = run(folder, week, rows=rows, model={"name": "our-tool"})
+        return compare(last)
+
+    def test_another_version_is_told_with_both_names(self, tmp_path: Path) -> None:
+        document = self.versions(tmp_path, "our-tool-2026-01-04", "our-tool-2026-01-11")
+        assert document["answering"]["changed"] is True and document["model_changed"] is False
+        (said,) = [line for line in monitor.found(document) if "answered" in line]
+        assert "our-tool-2026-01-04 before, our-tool-2026-01-11 now" in said
+
+    def test_the_same_version_is_no_change(self, tmp_path: Path) -> None:
+        assert monitor.found(self.versions(tmp_path, "v7", "v7")) == []
+
+    def test_rows_that_name_no_model_are_no_change(self, tmp_path: Path) -> None:
+        document = self.versions(tmp_path, "v7", None)
+        assert document["answering"] == {"previous": ["v7"], "current": [], "changed": None}
+        assert monitor.found(document) == []
+
+
 class TestPrevious:
     def test_the_latest_earlier_one(self, tmp_path: Path) -> None:
         runs = [run(tmp_path, week) for week in (0, 1, 2)]
