@@ -36,6 +36,10 @@ NAME, OTHER = "gpt-3.5-turbo", "gpt-4-0613"
         ("gemini-2.5-flash-preview-05-20", "gemini-2.5-flash-preview"),
         ("gemini-2.5-flash-preview-09-2025", "gemini-2.5-flash-preview"),
         ("openai/gpt-4o-2024-08-06", "openai/gpt-4o"),
+        ("models/gemini-1.5-pro-002", "gemini-1.5-pro"),
+        ("gemini-1.5-pro", "models/gemini-1.5-pro"),
+        ("v3.1", "our-tool"),
+        ("v3.1", "v3.1"),
     ],
 )
 def test_a_dated_version_is_the_model(served: str, name: str) -> None:
@@ -60,6 +64,9 @@ def test_a_dated_version_is_the_model(served: str, name: str) -> None:
         ("gpt-4o-1332", "gpt-4o"),
         ("gpt-4o-٠٦١٣", "gpt-4o"),
         ("llama-3-8b", "llama-3"),
+        ("v3.2", "v3.1"),
+        ("3", "v3.1"),
+        ("models/gemini-1.5-flash-002", "gemini-1.5-pro"),
         ("llama-3.1-70b", "llama-3.1"),
         ("", "gpt-4o"),
         ("gpt-4o-2024-08-06\n", "gpt-4o-mini"),
@@ -79,6 +86,13 @@ def test_a_list_is_the_whole_list() -> None:
 def test_a_list_that_says_nothing_is_refused(served: Any) -> None:
     with pytest.raises(SpecError, match=r"model\.served"):
         load(model={"served": served})
+
+
+@pytest.mark.parametrize("served", ["all", "Any", "gpt-4o-mini"])
+def test_a_text_that_is_no_list_is_told_what_to_write(served: str) -> None:
+    with pytest.raises(SpecError, match=r"model\.served: .*write any, or a list") as refused:
+        load(model={"served": served})
+    assert "literal" not in str(refused.value)
 
 
 def half(folder: Path, n: int = 64, other: str | None = OTHER, **model: Any) -> dict[str, Any]:
@@ -138,6 +152,12 @@ def test_a_list_leaves_the_others_out_and_says_how_many(tmp_path: Path) -> None:
 def test_a_list_that_nothing_is_of_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(EmptyWindowError, match=r"all 64 decisions .* model\.served does not list"):
         made(tmp_path, n=64, **half(tmp_path, served=["gpt-5"]))
+
+
+def test_rows_without_a_name_are_not_taken_for_a_listed_model_that_never_answered(tmp_path: Path) -> None:
+    sections = half(tmp_path, other=None, served=["gpt-5"])
+    with pytest.raises(InputError, match=r"all 32 rows that name a model .*0125.* 32 others name none"):
+        made(tmp_path, n=64, **sections)
 
 
 def test_a_round_is_never_cut_by_the_list(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from audit_lib.errors import CorruptFileError, DuplicateIdError, MissingColumnError
@@ -64,6 +64,11 @@ def openai_batch(spec: AuditSpec) -> Callable[[Record], list[Row]]:
     return rows
 
 
+def unanswered(spec: AuditSpec, answered: Collection[str]) -> int:
+    """Count the requests of ``source.batch_inputs`` that have no line, of an answer or an error, in the source."""
+    return len(_Inputs(spec).ids() - set(answered))
+
+
 class _Inputs:
     """The requests of the batch by their ``custom_id``, read when the first is wanted."""
 
@@ -81,6 +86,9 @@ class _Inputs:
                 f"{where}: no line of source.batch_inputs has its custom_id; name all input files of these batches"
             )
         return self._found[custom_id][0]
+
+    def ids(self) -> set[str]:
+        return {*self._read()}
 
     def _read(self) -> dict[str, tuple[Mapping[str, Any], str]]:
         found: dict[str, tuple[Mapping[str, Any], str]] = {}

@@ -43,7 +43,11 @@ class ServedBy:
         InputError
             If there are some; names the models with their counts, and where each comes first.
         """
-        if self._model.served is not None or not (others := self._others()):
+        others = self._others()
+        if self._model.served is not None:
+            self._check_listed(others)
+            return
+        if not others:
             return
         total = self._rows.total()
         rows = sum(others.values())
@@ -56,6 +60,16 @@ class ServedBy:
             f"model.name says: {', '.join(named[:_MOST_NAMED])}{more}. List in model.served the models whose decisions "
             "are audited (rows of others are then left out and counted), or write model.served: any"
         )
+
+    def _check_listed(self, others: Counter[str]) -> None:
+        unnamed = self._rows[None]
+        if others and unnamed and others.total() + unnamed == self._rows.total():
+            raise InputError(
+                f"source: all {others.total():,} rows that name a model are of models that model.served does not list "
+                f"({', '.join(sorted({_shown(name) for name in others})[:_MOST_NAMED])}), and the {unnamed:,} others "
+                "name none, so nothing says that they are of a listed one; correct the list (it is the whole list: "
+                "name the model in it too)"
+            )
 
     def left_out(self) -> int:
         """How many rows of other models were left out."""

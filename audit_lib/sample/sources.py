@@ -67,11 +67,14 @@ class SourceRead:
         }
 
 
-def read_source(spec: AuditSpec, window: Window) -> tuple[pa.Table, list[SourceRead], ServedBy]:
+def read_source(
+    spec: AuditSpec, window: Window
+) -> tuple[pa.Table, list[SourceRead], ServedBy, frozenset[str]]:
     """Read the prompts of `window`, half-open on ``occurred_at`` in UTC, in the files' order.
 
     Only the window's rows are held in memory. Attributes are as the source writes them. Recorded decisions of models
-    that ``model.served`` leaves out are counted and not kept.
+    that ``model.served`` leaves out are counted and not kept. Last come the ids of all prompts, of any window, where
+    ``source.batch_inputs`` joins them with requests.
 
     Raises
     ------
@@ -84,13 +87,15 @@ def read_source(spec: AuditSpec, window: Window) -> tuple[pa.Table, list[SourceR
     """
     explode = SOURCES.get(spec.source.kind)(spec)
     collected, served = _Collected(spec), ServedBy(spec)
-    reads = []
+    reads, joined = [], set()
     for reference in spec.source.paths:
         file = TableFile(spec.path(reference))
         rows_read = rows_kept = 0
         for record in file:
             for row in explode(record):
                 rows_read += 1
+                if spec.source.batch_inputs:
+                    joined.add(row["prompt_id"])
                 if not spec.source.windowed or window.start <= row["occurred_at"] < window.end:
                     rows_kept += 1
                     if served.keeps(row.get("recorded_model"), record.where):
@@ -103,7 +108,7 @@ def read_source(spec: AuditSpec, window: Window) -> tuple[pa.Table, list[SourceR
             SourceRead(path=reference, sha256=file.sha256, rows_read=rows_read, rows_in_window=rows_kept)
         )
     served.check()
-    return collected.table(window, served.left_out()), reads, served
+    return collected.table(window, served.left_out()), reads, served, frozenset(joined)
 
 
 def first_columns(spec: AuditSpec) -> frozenset[str] | None:

@@ -89,7 +89,8 @@ class TableFile:
                 values = json.loads(line, parse_constant=_not_a_number)
             except json.JSONDecodeError as error:
                 raise CorruptFileError(
-                    f"{where}: not JSON ({error.msg} at column {error.colno}); each line is one object"
+                    f"{where}: not JSON ({error.msg.removesuffix(' at')} at column {error.colno}); each line "
+                    "is one object"
                 ) from None
             except ValueError as error:
                 raise CorruptFileError(f"{where}: not JSON ({error})") from None
@@ -171,7 +172,10 @@ class TableFile:
             try:
                 yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                raise CorruptFileError(f"{where}: not UTF-8 (byte {error.start + 1} of the line)") from None
+                raise CorruptFileError(
+                    f"{where}: not UTF-8 (byte {error.start + 1} of the line); save the file "
+                    'as UTF-8, which spreadsheets call "CSV UTF-8"'
+                ) from None
 
 
 class _Hashing(io.RawIOBase):

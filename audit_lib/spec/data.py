@@ -23,7 +23,7 @@ class Schedule(Section):
         description="Windows are owed from this instant on (ISO 8601), and none before it by schedule. null: "
         "from the first one that is audited on this schedule.",
     )
-    catchup: Annotated[int, Field(ge=0, le=1000)] | None = Field(
+    catchup: Annotated[int, Field(ge=0, le=1000, strict=True)] | None = Field(
         None,
         description="How many windows before the latest are audited later if nobody audited them in time: the "
         "scheduler was down, or a run took long. Older ones are named as missed. null: 30, or 0 where "

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from audit_lib.spec.section import Name, Section, Share, no_repeats
-from audit_lib.spec.served import Served, may_serve, takes_any
+from audit_lib.spec.served import ANY, Served, may_serve, takes_any
 
 
 class PromptTemplate(Section):
@@ -84,6 +84,13 @@ class Model(Section):
     )
 
     _base: Path = PrivateAttr(default=Path())
+
+    @field_validator("served", mode="before")
+    @classmethod
+    def _list_or_any(cls, value: Any) -> Any:
+        if isinstance(value, str) and value != ANY:
+            raise ValueError("a text that is not any; write any, or a list of models such as [gpt-4o, gpt-4]")
+        return value
 
     @field_validator("served")
     @classmethod

@@ -14,11 +14,14 @@ _MONTH: Final = r"(?:0[1-9]|1[0-2])"
 _DAY: Final = r"(?:0[1-9]|[12]\d|3[01])"
 _VERSION: Final = re.compile(
     rf"[-@](?:{_YEAR}-{_MONTH}-{_DAY}|{_YEAR}{_MONTH}{_DAY}|{_MONTH}-{_DAY}|{_MONTH}-{_YEAR}|{_MONTH}{_DAY}"
-    rf"|2\d{_MONTH})(?:-v\d+(?::\d+)?)?",
+    rf"|2\d{_MONTH}|00\d)(?:-v\d+(?::\d+)?)?",
     re.ASCII,
 )
-"""The date of a version, as providers write it: 2024-08-06, 20241022, 05-20, 09-2025, 0125 (month, day), 2411."""
+"""The date of a version, as providers write it: 2024-08-06, 20241022, 05-20, 09-2025, 0125 (month, day), 2411; or
+its number, 002."""
 _LATEST: Final = "-latest"
+_FOLDER: Final = "models/"
+"""Google's services write it before their models' names."""
 _NUMBER: Final = re.compile(r"v?\d+(?:[._-]\d+)*", re.ASCII)
 """A version that names no model, as a tool's endpoint tells its own: v7, 3.1.0, 2026-11-01."""
 
@@ -43,12 +46,18 @@ def is_named(served: str, name: str) -> bool:
     (True, True)
     >>> is_named("v7", "our-screener")
     True
+    >>> is_named("models/gemini-1.5-pro-002", "gemini-1.5-pro"), is_named("v3.2", "v3.1")
+    (True, False)
     >>> is_named("gpt-4o-mini", "gpt-4o"), is_named("gpt-4-turbo", "gpt-4"), is_named("gpt-4", "gpt-4-0613")
     (False, False, False)
     """
-    ours, theirs = name.strip().casefold(), served.strip().casefold()
-    if ours == theirs or _NUMBER.fullmatch(theirs):
+    ours, theirs = (one.strip().casefold().removeprefix(_FOLDER) for one in (name, served))
+    if ours == theirs:
         return True
+    if _NUMBER.fullmatch(
+        theirs
+    ):  # of the tool that the spec names, unless that is itself a version, and another
+        return _NUMBER.fullmatch(ours) is None
     ours = ours.removesuffix(_LATEST)
     return theirs.startswith(ours) and _VERSION.fullmatch(theirs, len(ours)) is not None
 

@@ -245,7 +245,10 @@ def test_a_gzip_that_is_none(tmp_path: Path) -> None:
         (b'{"prompt_id": "Ann Lee", "resu', "not JSON"),
         (b'["Ann Lee"]', "a JSON list; each line is one object"),
         (b'{"recorded_score": NaN}', "NaN is not a JSON number"),
-        (b'{"resume": "\xff Ann Lee"}', "not UTF-8"),
+        (
+            b'{"resume": "\xff Ann Lee"}',
+            '(byte 13 of the line); save the file as UTF-8, which spreadsheets call "CSV UTF-8"',
+        ),
         (b'{"resume": "Ann Lee \\ud83d"}', "half of a surrogate pair"),
         (b'{"resume": ["\\uDE00 Ann Lee"]}', "half of a surrogate pair"),
     ],

@@ -158,6 +158,29 @@ def test_a_documented_batch_is_joined_with_its_input_and_its_errors(tmp_path):
     assert rows.recorded_model["a2"] == "gpt-3.5-turbo-0125"
 
 
+def test_requests_without_an_answer_or_an_error_are_told_and_counted(tmp_path):
+    inputs = [documented_input(f"a{n}") for n in range(1, 6)]
+    joined(tmp_path, inputs)
+    spec = load(
+        tmp_path,
+        source={
+            "kind": "openai_batch",
+            "paths": ["log.jsonl", "error.jsonl"],
+            "batch_inputs": ["input.jsonl"],
+            "columns": {"position": "body.metadata.position"},
+            "fields": [],
+            "windowed": False,
+        },
+        demographics=JOINED,
+        groups={"provenance": "self_reported"},
+    )
+    told: list[str] = []
+    output = sample(Run.open(spec, WEEK, str(tmp_path / "store"), notify=told.append))
+    assert output.counts["requests_without_a_line"] == 3
+    assert json.loads(output.artefacts["sample.json"])["requests_without_a_line"] == 3
+    assert any("3 requests of source.batch_inputs have no line in source.paths" in line for line in told)
+
+
 def test_an_answer_without_its_request_is_told(tmp_path):
     with pytest.raises(
         CorruptFileError, match=r"error\.jsonl, line 1: no line of source\.batch_inputs has its custom_id"

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
+from pydantic import ValidationError
 
 from audit_lib.run import Window
 from audit_lib.spec import Schedule
@@ -32,6 +33,14 @@ STARTS = [
     ("America/Santiago", "2026-04-05T01:00:00+00:00"),  # at midnight
     ("America/Santiago", "2026-09-06T02:00:00+00:00"),
 ]
+
+
+def test_a_switch_is_no_number_of_windows() -> None:
+    """Airflow's own catchup is a switch: true would be read as one window."""
+    with pytest.raises(ValidationError, match="catchup"):
+        Schedule.model_validate({"cron": "0 6 * * 1", "catchup": True})
+
+
 ORACLE = """
 import json, sys
 from pendulum import parse
