@@ -82,11 +82,15 @@ class RateTable:
     tied_rounds: int | None = None
     undersized_rounds: int | None = None
     classification: str | None = None
+    larger: RateTable | None = None
+    """Where the comparator has too few people for a ratio to lead: the larger categories, compared with each other."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON form."""
-        shown = [f.name for f in fields(self) if f.name != "clusters"]
+        shown = [f.name for f in fields(self) if f.name not in ("clusters", "larger")]
         document = {name: as_json(getattr(self, name)) for name in shown}
+        if self.larger is not None:
+            document["larger"] = self.larger.as_dict()
         document["rows"] = [{f.name: as_json(getattr(row, f.name)) for f in fields(row)} for row in self.rows]
         return document
 
@@ -153,9 +157,8 @@ def rate_tables(
         ]
         labels = [count.category.label for count in counts]
         clusters = Clusters.of(rows, of_profile, labels, positive, unit, spec.measure.level)
-        tables.append(
-            _table(kind, metric, family.name, rows, spec, policy, counts, unknown, clusters, context)
-        )
+        table = _table(kind, metric, family.name, rows, spec, policy, counts, unknown, clusters, context)
+        tables.append(replace(table, larger=_larger(table, metric, rows, spec, policy, counts, context)))
     return tables
 
 
@@ -177,6 +180,32 @@ class Count(NamedTuple):
     def unanswered(self) -> bool:
         """Whether there are people here, and none of them was answered."""
         return self.n == 0 and self.missing > 0
+
+
+def _larger(
+    table: RateTable,
+    metric: str,
+    rows: Rows,
+    spec: AuditSpec,
+    policy: Policy,
+    counts: list[Count],
+    context: Mapping[str, Any],
+) -> RateTable | None:
+    """Compare the larger categories with each other where the comparator is too small to tell much of any.
+
+    Else one person of one in a tiny category would silence a difference between hundreds and hundreds.
+    """
+    least = max(policy.cells.small, spec.measure.small_cell)
+    top = next((row for row in table.rows if row.label == table.comparator), None)
+    enough = [
+        count for count in counts if count.n >= least and count.category.label not in spec.use.exclusions
+    ]
+    if top is None or top.n >= least or len(enough) < 2:
+        return None
+    parts = (table.kind, metric, table.family, rows, spec, policy, enough, table.unknown, table.clusters)
+    found, share = _table(*parts, context), {row.label: row.share_of_data for row in table.rows}
+    kept = tuple(replace(row, share_of_data=share[row.label]) for row in found.rows)
+    return replace(found, total=table.total, rows=kept)
 
 
 def _table(

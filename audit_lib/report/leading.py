@@ -4,6 +4,7 @@ The smallest of many ratios is most often that of the smallest cell. A ratio can
 have as many people as the policy and the spec ask for, and where the policy's own tests do not call it too few to tell.
 Of these the first is the one whose difference survives most checks, then the one whose interval ends lowest (what the
 ratio is at most, with allowance for the comparator being picked by the data), then the one with the smallest p-value.
+Where the highest rate of a table is that of too few people, its larger categories are compared with each other too.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ class Rank(NamedTuple):
     """How much evidence is behind a ratio; the smaller, the more."""
 
     survived: int
+    aside: bool
     limit: float
     p_value: float
     ratio: Fraction
 
 
-_LAST: Final = Rank(1, math.inf, math.inf, Fraction(2))
+_LAST: Final = Rank(1, True, math.inf, math.inf, Fraction(2))
 
 
 class Best(NamedTuple):
@@ -67,7 +69,8 @@ def leading(content: Content, tables: Iterable[RateTable]) -> Leading:
     """Return the ratio that leads these tables, and how many others cannot."""
     ranked: list[tuple[Rank, Best | None]] = []
     few = few_below = untold = 0
-    for table, row in ((one, row) for one in tables for row in one.rows):
+    both = [one for table in tables for one in (table, table.larger) if one is not None]
+    for table, row in ((one, row) for one in both for row in one.rows):
         if not isinstance(row.ratio, Fraction) or row.label == table.comparator:
             continue
         if rests_on(content, table, row) is not None:
@@ -77,7 +80,8 @@ def leading(content: Content, tables: Iterable[RateTable]) -> Leading:
         else:
             survived = distinguishable(row) + _after_adjustment(content, row)
             limit = picked(row).get("high")
-            rank = Rank(-survived, math.inf if limit is None else limit, _p(row), row.ratio)
+            aside = table.aside is not None
+            rank = Rank(-survived, aside, math.inf if limit is None else limit, _p(row), row.ratio)
             ranked.append((rank, Best(table, row, row.ratio)))
     rank, best = min(ranked, key=lambda entry: entry[0], default=(_LAST, None))
     return Leading(best=best, rank=rank, few=few, few_below=few_below, untold=untold, least=least(content))

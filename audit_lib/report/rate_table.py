@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -78,6 +78,10 @@ class RateTable:
     undersized_rounds: int | None
     comparator: str | Undefined
     rows: tuple[TableRow, ...]
+    larger: RateTable | None = None
+    """Where the comparator has too few people for a ratio to lead: the larger categories, compared with each other."""
+    aside: TableRow | None = None
+    """Of such a table: the comparator that it sets aside."""
 
     @property
     def where(self) -> str:
@@ -128,6 +132,13 @@ def read_table(table: Mapping[str, Any], policy: Policy) -> RateTable:
     if isinstance(comparator, str) and comparator not in counts:
         raise EvidenceError(f"{where}: the comparator {comparator!r} is not a row of the table")
     base = counts[comparator] if isinstance(comparator, str) else None
+    rows = tuple(_row(row, base, comparator, policy, where) for row in table["rows"])
+    larger = None
+    if "larger" in table:
+        larger = read_table(table["larger"], policy)
+        if any(counts.get(row.label) != (row.n, row.selected) for row in larger.rows):
+            raise EvidenceError(f"{where}: the larger categories are not as in the whole table")
+        larger = replace(larger, aside=next(row for row in rows if row.label == comparator))
     return RateTable(
         kind=table["kind"],
         family=table["family"],
@@ -139,7 +150,8 @@ def read_table(table: Mapping[str, Any], policy: Policy) -> RateTable:
         tied_rounds=table["tied_rounds"],
         undersized_rounds=table.get("undersized_rounds"),
         comparator=comparator,
-        rows=tuple(_row(row, base, comparator, policy, where) for row in table["rows"]),
+        rows=rows,
+        larger=larger,
     )
 
 

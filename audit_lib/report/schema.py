@@ -104,7 +104,14 @@ _DEFINITIONS: Final[Schema] = {
             "comparator": _or_undefined(_TEXT),
             "median": {"type": ["number", "null"]},
             "rows": _array(_ref("row")),
-        }
+        },
+        {
+            "larger": {
+                "description": "Where the comparator has too few people: the larger categories, compared with each "
+                "other. Outside the adjusted tests.",
+                **_ref("rate_table"),
+            }
+        },
     ),
     "other_table": {
         "description": "A table of another kind of metric; its kind says which.",

@@ -64,19 +64,19 @@ def _point(entry: Entry, content: Content, table: RateTable, changes: tuple[str,
             entry=entry, table=series, label="too few to tell" if found.untold else few, ratio=None, selected=0, n=0,
             low=None, high=None, below=None, flagged=False, changes=changes,
         )  # fmt: skip
-    _, row, ratio = found.best
+    own, row, ratio = found.best
     limits = picked(row)
     return Point(
         entry=entry,
         table=series,
-        label=row.label,
+        label=row.label + ("" if own.aside is None else f" ({own.aside.label} set aside)"),
         ratio=ratio,
         selected=row.selected,
         n=row.n,
         low=limits.get("low"),
         high=limits.get("high"),
         below=row.below,
-        flagged=convincing(content, table, row),
+        flagged=convincing(content, own, row),
         changes=changes,
     )
 

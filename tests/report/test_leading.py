@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import fisher_exact
 from statsmodels.stats.multitest import multipletests
 
+from audit_lib.errors import EvidenceError
 from audit_lib.measure.family import adjust
 from audit_lib.measure.load import make_rows
 from audit_lib.measure.rate_tables import rate_tables
@@ -21,6 +22,8 @@ from audit_lib.report.leading import headline
 from audit_lib.report.sections.rate_charts import ratios_chart
 from audit_lib.report.sections.rates import rate_table
 from audit_lib.report.sections.summary import leaders
+from audit_lib.report.suppress import masked
+from audit_lib.report.suppress.cells import items
 from audit_lib.site.trend import _point
 from tests.measure.tables import scores, variants
 from tests.report.runs import made
@@ -165,9 +168,70 @@ def test_the_trend_follows_what_leads_and_no_small_cell(base: Content) -> None:
                 none += 1
                 assert point.label == "every ratio rests on fewer than 30 people"
             else:
-                (row,) = [row for row in table.rows if row.label == point.label]
+                own = table if "set aside" not in point.label or table.larger is None else table.larger
+                (row,) = [
+                    row
+                    for row in own.rows
+                    if row.label == point.label.split(" (")[0] or row.label == point.label
+                ]
                 assert (point.low, point.high) == tuple(
                     row.estimate["intervals"][0][end] for end in ("low", "high")
                 )
                 assert row.estimate["intervals"][0]["kind"] == "simultaneous"
     assert none
+
+
+def few_at_the_top(base: Content, policy: str = "generic") -> Content:
+    """3 of 3, 188 of 448, 47 of 224 and 0 of 4 were selected: the highest and the lowest rate are of a few people."""
+    counts = {
+        "White": (3, 3),
+        "Asian": (188, 448),
+        "Black or African American": (47, 224),
+        "Two or More Races": (0, 4),
+    }
+    rows = [("female" if i % 2 else "male", race, i < k) for race, (k, n) in counts.items() for i in range(n)]
+    table = pd.DataFrame(rows, columns=["sex", "race", "selected"])
+    index = [f"v{i:05d}" for i in range(len(table))]
+    table = table.assign(
+        variant_id=index, application_id=index, position="all", round_id=index, score=table["selected"].astype(float),
+        selected=table["selected"].astype("boolean"), qualified=pd.array([True] * len(table), dtype="boolean"),
+    )  # fmt: skip
+    return content_of(base, table, 5, policy)
+
+
+@pytest.mark.parametrize("policy", ["generic", "nyc_ll144", "us_ugesp"])
+def test_a_few_people_at_the_top_silence_no_difference_between_hundreds(base: Content, policy: str) -> None:
+    content = few_at_the_top(base, policy)
+    lead, (figure,) = headline(content, "selection"), leaders(content)
+    assert lead is not None
+    assert (lead.selected, lead.n, lead.comparator_selected, lead.comparator_n) == (47, 224, 188, 448)
+    assert (figure.value, figure.tone) == ("0.500", "flag")
+    assert "3 of 3: so few are set aside" in figure.detail and "nothing can be told" not in figure.detail
+    (race,) = [table for table in content.headline if table.larger is not None and len(table.rows) < 9]
+    assert race.comparator.startswith("White"), "the law's comparator stays"  # type: ignore[union-attr]
+    assert any("0.500" in note and "3 of 3" in note for note in rate_table(content, race).notes)
+    point = _point(None, content, race, ())  # type: ignore[arg-type]
+    assert point.ratio == Fraction(1, 2) and point.flagged and "set aside" in point.label
+    assert race.larger is not None
+    shares = {row.label: row.share for row in race.rows}
+    assert all(row.share == shares[row.label] for row in race.larger.rows)
+
+
+def test_what_sets_hidden_rows_aside_is_hidden(base: Content) -> None:
+    content = few_at_the_top(base)
+    (race,) = [table for table in content.headline if table.larger is not None and len(table.rows) < 9]
+    top = race.row(str(race.comparator))
+    hidden = frozenset({(items(race.stratum), items(top.levels))})
+    assert race.larger is not None and masked(race, hidden).larger is None
+
+
+def test_other_counts_of_the_larger_categories_are_refused(base: Content) -> None:
+    (race,) = [t for t in few_at_the_top(base).metrics["tables"] if "larger" in t and len(t["rows"]) < 9]
+    assert race["larger"]["rows"][0]["n"] == 448 or len(race["larger"]["rows"]) == 2
+    other = {**race, "larger": {**race["larger"], "rows": race["larger"]["rows"][:1]}}
+    other["rows"] = [
+        {**row, "label": row["label"] + " x"} if row["label"] == other["larger"]["rows"][0]["label"] else row
+        for row in race["rows"]
+    ]
+    with pytest.raises(EvidenceError, match="not as in the whole table|not a row of the table"):
+        read_table(other, policy_of(few_at_the_top(base).spec))

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from audit_lib.report.blocks import Cell, Column, Row, Table, Tone
 from audit_lib.report.content import Content, RateTable, TableRow
-from audit_lib.report.leading import convincing, picked
+from audit_lib.report.leading import convincing, least, picked
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval, percent
 from audit_lib.report.suppress import HIDDEN
 from audit_lib.results import Undefined
@@ -42,6 +42,8 @@ def rate_table(content: Content, table: RateTable) -> Table:
             f"Under each ratio: its {content.spec.measure.level:.0%} interval, which allows for the comparator being "
             "picked by the data."
         )
+    if table.larger is not None and table.larger.aside is not None:
+        notes.append(_without(content, table.larger, table.larger.aside))
     reasons: dict[str, list[str]] = {}
     for row in table.rows:
         if isinstance(row.ratio, Undefined) and not row.hidden:
@@ -61,6 +63,23 @@ def rate_table(content: Content, table: RateTable) -> Table:
         tuple(_row(content, table, row) for row in table.rows),
         tuple(notes),
         stacked=True,
+    )
+
+
+def _without(content: Content, larger: RateTable, aside: TableRow) -> str:
+    """Say how the larger categories compare with each other where the highest rate is that of too few people."""
+    digits, threshold = content.policy.rounding.ratio, content.policy.guidance.threshold
+    found = [
+        f"{row.label} {guarded(row.ratio, digits, threshold)}"
+        + (f" ({limits})" if (limits := _ratio_note(content, row)) else "")
+        for row in larger.rows
+        if isinstance(row.ratio, Fraction) and row.label != larger.comparator
+    ]
+    if not found:
+        return f"The highest rate is that of {aside.selected} of {aside.n} people."
+    return (
+        f"The highest rate is that of {aside.selected} of {aside.n} people ({aside.label}). Compared with the highest "
+        f"of the categories of at least {least(content)} people, {larger.comparator}: {'; '.join(found)}."
     )
 
 

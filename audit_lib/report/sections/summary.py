@@ -97,6 +97,11 @@ def _leader(content: Content, kind: str, tables: list[RateTable]) -> Figure:
     table, row, ratio = found.best
     top = table.row(str(table.comparator))
     words = [f"{row.label}: {row.selected} of {row.n}, against {top.selected} of {top.n} ({top.label})."]
+    if (aside := table.aside) is not None:
+        words.append(
+            f"The highest rate of all is that of {aside.label}, {aside.selected} of {aside.n}: so few are set aside "
+            f"here, and the categories of at least {found.least} people compared with each other."
+        )
     if limits := picked(row):
         words.append(
             f"{_level(content)} interval {_between(content, limits)}, comparator picked by the data."
@@ -120,7 +125,7 @@ def _kept_back(content: Content, found: Leading) -> str:
         below = f", {count(found.few_below)} of them below the guideline" if found.few_below else ""
         words.append(
             f"{count(found.few)} {'ratio rests' if found.few == 1 else 'ratios rest'} on fewer than {found.least} "
-            f"people in one of {'its' if found.few == 1 else 'their'} two groups{below}: by so few nothing can be told."
+            f"people in one of {'its' if found.few == 1 else 'their'} two groups{below}: these cannot lead."
         )
     if found.untold:
         words.append(

@@ -54,7 +54,7 @@ def masked(table: RateTable, hidden: frozenset[Cell]) -> RateTable:
     if len(gone) == len(table.rows):
         table = replace(table, median=None, median_ties=None, tied_rounds=None, undersized_rounds=None)
     comparator = table.comparator if compared else Undefined(GIVES_AWAY)
-    return replace(table, comparator=comparator, rows=tuple(mask(row) for row in table.rows))
+    return replace(table, comparator=comparator, rows=tuple(mask(row) for row in table.rows), larger=None)
 
 
 def _without_others(estimate: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,6 +152,7 @@ def _redacted_table(table: Mapping[str, Any], hidden: frozenset[Cell]) -> dict[s
     shown = {**table, "rows": rows}
     if gone:
         shown["comparator"] = table["comparator"] if compared else {"undefined": GIVES_AWAY}
+        shown.pop("larger", None)
     if len(gone) == len(rows):
         shown |= dict.fromkeys(_OF_ALL_ROWS)
     return shown
