@@ -249,5 +249,5 @@ def test_unawareness_with_a_persona_is_told(tmp_path: Path, capsys: pytest.Captu
         prompt={"template": "template.csv"},
         model=LIVE,
     )
-    assert main(["validate", str(spec)]) == 0
+    assert main(["validate", "--offline", str(spec)]) == 0
     assert "note: framework.ftu: true says that no prompt mentions" in capsys.readouterr().out

@@ -85,7 +85,7 @@ def test_a_run_keeps_the_texts_and_what_was_found_in_them(run: Run, metrics: dic
     assert [one["name"] for one in described] == ["mood", "rude"]
     assert all(len(one["fingerprint"]) == 64 for one in described)
     html = run.stage("report").read("report.html").decode()
-    assert "Counterfactual rouge l" in html
+    assert "Counterfactual ROUGE-L" in html
 
 
 @pytest.mark.parametrize(

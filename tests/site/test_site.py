@@ -14,7 +14,7 @@ import pytest
 
 from audit_lib.canonical import pretty_json
 from audit_lib.cli.main import main
-from audit_lib.errors import InputError
+from audit_lib.errors import InputError, NotFoundError
 from audit_lib.policies import load_policy
 from audit_lib.policies.clocks import valid_until
 from audit_lib.run import Run, Window
@@ -207,9 +207,10 @@ def test_a_failed_audit_is_listed_without_a_report(
     assert "small/trend.html" not in made
 
 
-def test_an_empty_store_has_a_front_page(tmp_path: Path) -> None:
-    publish(str(tmp_path))
-    assert "Nothing was sealed" in pages(tmp_path)["index.html"]
+def test_an_empty_store_is_refused_and_left_empty(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="nothing was published"):
+        publish(str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_base_that_is_no_address(tmp_path: Path) -> None:
