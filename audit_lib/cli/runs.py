@@ -121,11 +121,13 @@ def _init(options: argparse.Namespace) -> int:
 
 def _validate(options: argparse.Namespace) -> int:
     from audit_lib.preflight import require_ready
+    from audit_lib.sample.sources import first_columns
     from audit_lib.spec import AuditSpec
 
     spec = AuditSpec.load(options.spec)
     pipeline.check(spec)
     require_ready(spec, offline=options.offline)
+    first_columns(spec)  # a column that is missing or a date in another form is told here, and not by the run
     print(
         f"{options.spec}: valid. {spec.title}; {len(spec.groups.cells())} groups; digest {spec.digest()[:16]}"
     )

@@ -21,6 +21,7 @@ class RowChecks:
         declared = spec.groups.unknown_values
         self._declared = None if declared is None else frozenset(declared)
         self._labels = levels_by_label(spec)
+        self._named = {axis: _column(axis, spec.source.named.get(axis)) for axis in spec.groups.axes}
         self._seen: dict[str, tuple[str, str]] = {}
         self._spelled: set[str] = set()
 
@@ -63,8 +64,16 @@ class RowChecks:
         ):
             return
         check_known(
-            self._policy, value, self._levels[axis] | {*mapped} | self._declared, f"{where}: column {axis!r}"
+            self._policy,
+            value,
+            self._levels[axis] | {*mapped} | self._declared,
+            f"{where}: column {self._named[axis]}",
         )
+
+
+def _column(ours: str, theirs: str | None) -> str:
+    """Name a column as the file does, with our name for it where that is another."""
+    return repr(ours) if theirs in (None, ours) else f"{theirs!r} ({ours})"
 
 
 def _as_read(name: str) -> str:

@@ -237,6 +237,20 @@ def test_a_value_outside_the_taxonomy_names_row_column_and_rule(tmp_path: Path) 
     do(new_run(tmp_path, str(tmp_path / "third"), rows=rows, groups=strict), until="sample")
 
 
+def test_a_value_outside_the_taxonomy_names_the_files_own_column(tmp_path: Path) -> None:
+    rows = [{**row, "Ethnicity": row["race"]} for row in applicants()]
+    for row in rows:
+        del row["race"]
+    rows[6]["Ethnicity"] = "Martian"
+    strict = {"provenance": "self_reported", "unknown_values": ["Prefer not to say"]}
+    mapped = {"columns": {"race": "Ethnicity"}}
+    with pytest.raises(GateError, match=r"line 7: column 'Ethnicity' \(race\)"):
+        do(
+            new_run(tmp_path, str(tmp_path / "store"), rows=rows, groups=strict, source=mapped),
+            until="sample",
+        )
+
+
 @pytest.mark.parametrize(
     "other",
     ["Retail", " retail", "RETAIL ", "retail\u200b", "re\u00adtail", "\uff52etail\x7f", "\u200e retail"],
