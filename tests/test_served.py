@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from audit_lib.archive.records_check import check_counts, sampled_counts, sampled_too
 from audit_lib.errors import EmptyWindowError, InputError, SpecError
 from audit_lib.records import from_parquet
 from audit_lib.report.content import gather
+from audit_lib.run import SUCCESS, Run
 from audit_lib.spec import AuditSpec
 from audit_lib.spec.served import is_named, may_serve
 from tests.inputs import recorded_rows, write_jsonl
@@ -147,6 +149,17 @@ def test_a_list_leaves_the_others_out_and_says_how_many(tmp_path: Path) -> None:
     page = run.stage("report").read("report.html").decode()
     assert f"Left out, as model.served does not list them: {OTHER} (32)" in page
     assert run.stage("sample").counts()["rows_of_other_models"] == 32
+    assert sample_findings(run) == [], "what is left out is a count of the sample's own artefacts"
+    record = Path(run.uri) / "sample" / SUCCESS
+    record.write_text(record.read_text().replace('"rows_of_other_models": 32', '"rows_of_other_models": 31'))
+    assert sample_findings(run) == ["its counts are not those of its artefacts: rows_of_other_models"]
+
+
+def sample_findings(run: Run) -> list[str]:
+    """What the verification finds wrong with the counts of the sample."""
+    found: list[str] = []
+    check_counts(run, "sample", sampled_counts(run), lambda _, detail: found.append(detail), sampled_too)
+    return found
 
 
 def test_a_list_that_nothing_is_of_leaves_nothing(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def check_scores(work: Work, run: Run, shards: list[str], manifest: Mapping[str,
 
     stage = "scores"
     try:
-        check_counts(run, "sample", sampled_counts(run), find, sampled_too(run))
+        check_counts(run, "sample", sampled_counts(run), find, sampled_too)
         questions = asked(run)
         for stage in shards:
             scores = run.stage(stage).read_table("scores.parquet")

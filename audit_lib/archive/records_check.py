@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from audit_lib.archive.shapes import is_time
 from audit_lib.errors import AuditError
 from audit_lib.run import SUCCESS, Run
 
@@ -47,13 +48,16 @@ def _time(run: Run, stage: str, name: str, find: Find) -> datetime | None:
     if not run.stage(stage).is_complete():
         return None  # reported as missing
     try:
-        time = datetime.fromisoformat(run.stage(stage).success()[name])
+        words = run.stage(stage).success()[name]
+        time = datetime.fromisoformat(words)
     except (ValueError, KeyError, TypeError, AuditError):
         find(path, f"has no time as {name}")
         return None
     if time.tzinfo is None:
         find(path, f"has no UTC offset in {name}")
         return None
+    if not is_time(words):
+        find(path, f"has {name} in another form than this library writes")
     return time
 
 
@@ -82,16 +86,20 @@ def scored_counts(scores: pd.DataFrame, answers: pd.DataFrame | None = None) -> 
     return {"rows": len(scores), "requests": requests, **Counter(scores["status"].tolist())}
 
 
-def sampled_too(run: Run) -> Callable[[str], bool]:
-    """Return whether a count of the sample is one that its table does not show."""
-    names = {"rounds", *(f"unknown_{axis}" for axis in run.spec.groups.axes)}
-    return names.__contains__
+def sampled_too(name: str) -> bool:
+    """Return whether a count of the sample is one that none of its artefacts shows."""
+    return name == "rounds"
 
 
 def sampled_counts(run: Run) -> dict[str, int]:
     """Return the counts of the sample, less the rounds."""
     prompts = run.stage("sample").read_table("prompts.parquet")
-    return {"prompts": len(prompts), "applications": int(prompts["application_id"].nunique())}
+    document = run.stage("sample").read_json("sample.json")
+    unknown = (document.get("demographics") or {}).get("unknown", {})
+    others = sum(model["rows"] for model in document.get("models") or () if not model["audited"])
+    found = {f"unknown_{axis}": count for axis, count in unknown.items()} | {"rows_of_other_models": others}
+    counts = {"prompts": len(prompts), "applications": int(prompts["application_id"].nunique())}
+    return counts | {name: count for name, count in found.items() if count}
 
 
 def asked(run: Run) -> dict[str, tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -19,8 +19,12 @@ _LIBRARY: Final = r"^[a-z][a-z0-9_.-]{0,40}$|^scores:[A-Za-z0-9_.-]{1,60}$"
 
 
 def _instant(words: str) -> str:
-    if datetime.fromisoformat(words).tzinfo is None:
+    instant = datetime.fromisoformat(words)
+    if instant.tzinfo is None:
         raise ValueError("has no UTC offset")
+    utc = instant.astimezone(UTC)
+    if words not in (utc.isoformat(timespec="milliseconds"), utc.isoformat()):
+        raise ValueError("is written in another form than this library's")
     return words
 
 
@@ -121,7 +125,7 @@ def record_bytes(document: Any) -> bytes:
 
 
 def is_time(text: object) -> bool:
-    """Whether this is an instant with an offset."""
+    """Whether this is an instant with an offset, as this library writes one."""
     try:
         _instant(str(text))
     except ValueError:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from audit_lib import pipeline
+from audit_lib.archive.records_check import check_counts, sampled_counts, sampled_too
 from audit_lib.archive.verify import Verification, verify
 from audit_lib.canonical import canonical_json, pretty_json, strict_json
 from audit_lib.cli.main import main
@@ -278,3 +279,26 @@ def test_what_the_scoring_machine_says_is_held_against_the_answers(bundle: Path)
 def test_strict_json_refuses_in_one_way(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):  # any words, but this type alone
         strict_json(content)
+
+
+@pytest.mark.parametrize("name", ["unknown_sex", "rows_of_other_models"])
+def test_a_count_of_the_sample_that_its_artefacts_do_not_show(bundle: Path, name: str) -> None:
+    path = bundle / "sample" / SUCCESS
+    record = json.loads(path.read_bytes())
+    record["counts"] = dict(sorted({**record["counts"], name: 7}.items()))
+    path.write_bytes(pretty_json(record))
+    found: list[str] = []
+    run = Run.from_bundle(str(bundle))
+    check_counts(run, "sample", sampled_counts(run), lambda _, detail: found.append(detail), sampled_too)
+    assert found == [f"its counts are not those of its artefacts: {name}"]
+
+
+@pytest.mark.parametrize("place", [f"plan/{SUCCESS}", f"scores/1/{SUCCESS}", f"evidence/{SUCCESS}"])
+@pytest.mark.parametrize(
+    "form", ["2026-11-22A10:00:00+00:00", "20261122T100000Z", "2026-W47-7T10:00:00+00:00"]
+)
+def test_a_time_in_another_form_is_a_finding(bundle: Path, place: str, form: str) -> None:
+    path = bundle / place
+    document = json.loads(path.read_bytes())
+    path.write_bytes(pretty_json({**document, "started_at": form}))
+    assert any(finding.path == place and "form" in finding.detail for finding in hashes_only(bundle).findings)
