@@ -55,6 +55,10 @@ def verify(part: int) -> dict[str, int]:
                 tell(f"{uri}: COULD NOT BE CHECKED ({type(error).__name__})")
                 unchecked.append(uri)
                 continue
+            if verification.unchecked:
+                tell(f"{uri}: COULD NOT BE CHECKED ({verification.findings[-1]})")
+                unchecked.append(uri)
+                continue
             tell(f"{uri}: {'verified' if verification.ok else 'DOES NOT VERIFY'}")
             if not verification.ok:
                 faults.append(uri)

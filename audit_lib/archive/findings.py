@@ -8,7 +8,16 @@ from typing import Literal
 from audit_lib.store import Store
 
 Kind = Literal[
-    "missing", "changed", "extra", "record", "manifest", "design", "recomputation", "sign-off", "age"
+    "missing",
+    "changed",
+    "extra",
+    "record",
+    "manifest",
+    "design",
+    "recomputation",
+    "version",
+    "sign-off",
+    "age",
 ]
 
 
@@ -72,6 +81,12 @@ class Verification:
         """Whether everything that was checked holds."""
         return not self.findings
 
+    @property
+    def unchecked(self) -> bool:
+        """Whether there is no verdict here: all that does not hold may come from the version that made the run."""
+        kinds = {finding.kind for finding in self.findings}
+        return "version" in kinds and kinds <= {"version", "recomputation"}
+
     def summary(self) -> str:
         """Return the result as text for a terminal."""
         number = len(self.findings)
@@ -79,6 +94,8 @@ class Verification:
         if self.failed:
             held = "VERIFIED evidence of a failed attempt"
         verdict = held if self.ok else f"NOT VERIFIED: {number} finding{'s' * (number != 1)}"
+        if self.unchecked:
+            verdict = "COULD NOT BE CHECKED: made by another version"
         lines = [
             f"{verdict}  {self.uri}",
             f"  audit {self.audit or '?'}, window {self.window or '?'}, outcome {self.outcome or '?'}",

@@ -15,6 +15,8 @@ makes everything that follows from them again has another, consistent run, and i
 manifest's own SHA-256 (printed here) has to be published where the auditee cannot change it, and compared.
 The times in the ``_SUCCESS`` records are not protected: it is only checked that they do not contradict each
 other (no stage ends before it begins, no score is asked for before the plan, nothing ends after the evidence).
+What another version of this library made does not all come out again here; where its pack's or the library's version
+says so, or this version refuses its design, there is no verdict (`Verification.unchecked`), and never a good one.
 ``monitor`` is outside the manifest, and nothing here proves what the model would answer.
 """
 
@@ -38,7 +40,7 @@ from audit_lib.archive.manifest import MANIFEST, SEALED, expected_stages, softwa
 from audit_lib.archive.recompute import Recompute, check_scores, recompute_stages
 from audit_lib.archive.records_check import check_order
 from audit_lib.archive.shapes import odd_json
-from audit_lib.canonical import canonical_json, sha256
+from audit_lib.archive.versions import digest_of_design, find_other_version, find_refused
 from audit_lib.errors import AuditError, NotFoundError, StoreError, StoreUnreachableError
 from audit_lib.progress import Progress, ignore
 from audit_lib.run import SUCCESS, Run
@@ -161,6 +163,7 @@ def _check_run(
         notify(f"verify: scores of {len(shards)} shards against the questions")
         check_scores(work, run, shards, manifest)
     recompute_stages(work, run, manifest, recompute, notify, there)
+    find_other_version(work, run, manifest)
 
 
 def _manifest_path(failed: FailedAttempt | None) -> str:
@@ -176,16 +179,12 @@ def _open(work: Work, uri: str, manifest: Mapping[str, Any]) -> Run | None:
     """Open the run, checking that its design is the one that its digest names."""
     try:
         run = Run.from_bundle(uri.rstrip("/") or "/")
-        inputs = {
-            path.removeprefix("plan/inputs/"): digest
-            for path, digest in work.digests.items()
-            if path.startswith("plan/inputs/")
-        }
-        content = work.store.get("plan/spec.json")
+        content, digest = work.store.get("plan/spec.json"), digest_of_design(work)
     except StoreUnreachableError:
         raise
     except AuditError as error:
-        work.find("design", "plan", f"the plan cannot be read, so nothing was computed again: {error}")
+        if not find_refused(work, manifest, error):
+            work.find("design", "plan", f"the plan cannot be read, so nothing was computed again: {error}")
         return None
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
         work.find(
@@ -194,8 +193,6 @@ def _open(work: Work, uri: str, manifest: Mapping[str, Any]) -> Run | None:
             f"the plan cannot be read, so nothing was computed again ({type(error).__name__})",
         )
         return None
-    # From the archived bytes, not through AuditSpec: a later version of it may know further keys.
-    digest = sha256(content + canonical_json(inputs))
     if digest != run.key.spec_digest:
         work.find(
             "design", "plan/spec.json", f"spec and inputs have the digest {digest}, not {run.key.spec_digest}"

@@ -65,6 +65,8 @@ def _verify(options: argparse.Namespace) -> int:
             old = Finding(kind="age", path="metrics", detail=str(error))
             verification = replace(verification, findings=(old,))
     print(verification.summary())
+    if verification.unchecked:
+        return 2
     return 0 if verification.ok else 1
 
 

@@ -1,0 +1,114 @@
+"""Evidence that another version made has no verdict here: it is neither verified nor accused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit_lib.archive.recompute import _plan_again
+from audit_lib.archive.verify import Verification, verify
+from audit_lib.canonical import canonical_json, pretty_json, sha256
+from audit_lib.cli.main import main
+from tests.archive.cases import do, new_run, reseal
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("original")
+    run = do(new_run(folder, str(folder / "store")))
+    return Path(run.uri)
+
+
+@pytest.fixture
+def bundle(original: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(original, tmp_path / "bundle"))
+
+
+def edit(path: Path, change: Callable[[Any], None], write: Callable[[Any], bytes] = pretty_json) -> None:
+    document = json.loads(path.read_bytes())
+    change(document)
+    path.write_bytes(write(document))
+
+
+def by_an_older_pack(bundle: Path) -> None:
+    edit(bundle / "plan/plan.json", lambda plan: plan["policy"].update(version="0.9.0"))
+    reseal(bundle)
+
+
+def by_an_older_library(bundle: Path) -> None:
+    edit(bundle / "plan/plan.json", lambda plan: plan.update(seed=plan["seed"] + 1))
+    reseal(bundle)
+    edit(
+        bundle / "evidence/manifest.json",
+        lambda manifest: manifest["software"].update({"audit-lib": "0.0.9"}),
+        canonical_json,
+    )
+    reseal(bundle)
+
+
+def by_one_that_let_it_pass(bundle: Path) -> None:
+    """The spec has what this version refuses, under the digest that names the run."""
+    edit(bundle / "plan/spec.json", lambda spec: spec.update(a_key_of_old=1))
+    inputs = {p.name: sha256(p.read_bytes()) for p in (bundle / "plan/inputs").glob("*")}
+    digest = sha256((bundle / "plan/spec.json").read_bytes() + canonical_json(inputs))
+    edit(bundle / "plan/plan.json", lambda plan: plan.update(spec_digest=digest))
+    edit(
+        bundle / "evidence/manifest.json",
+        lambda manifest: manifest.update(spec_digest=digest),
+        canonical_json,
+    )
+    reseal(bundle)
+
+
+def plan_again(folder: Path) -> Verification:
+    """Verify with the plan alone computed again: its difference is the one that counts here."""
+    return verify(str(folder), recompute={"plan": _plan_again})
+
+
+def test_as_it_was_made_it_verifies(bundle: Path) -> None:
+    reseal(bundle)
+    assert plan_again(bundle).ok
+
+
+@pytest.mark.parametrize("made", [by_an_older_pack, by_an_older_library, by_one_that_let_it_pass])
+def test_another_version_s_run_could_not_be_checked(bundle: Path, made: Callable[[Path], None]) -> None:
+    made(bundle)
+    checked = plan_again(bundle)
+    assert checked.unchecked and not checked.ok, checked.summary()
+    assert (
+        checked.summary().startswith("COULD NOT BE CHECKED") and "version that made it" in checked.summary()
+    )
+
+
+def test_the_command_ends_with_2(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    by_one_that_let_it_pass(bundle)
+    assert main(["verify", str(bundle)]) == 2
+    assert "this version refuses it" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("made", [by_an_older_pack, by_one_that_let_it_pass])
+def test_a_version_excuses_no_changed_file(bundle: Path, made: Callable[[Path], None]) -> None:
+    made(bundle)
+    path = bundle / "report/report.html"
+    path.write_bytes(path.read_bytes() + b"<p>approved</p>")
+    checked = plan_again(bundle)
+    assert not checked.ok and not checked.unchecked
+
+
+def test_a_changed_plan_of_this_version_is_a_finding(bundle: Path) -> None:
+    edit(bundle / "plan/plan.json", lambda plan: plan.update(seed=plan["seed"] + 1))
+    reseal(bundle)
+    checked = plan_again(bundle)
+    assert not checked.ok and not checked.unchecked
+
+
+def test_a_design_that_is_not_the_run_s_is_no_other_version(bundle: Path) -> None:
+    edit(bundle / "plan/spec.json", lambda spec: spec.update(a_key_of_old=1))
+    reseal(bundle)
+    checked = plan_again(bundle)
+    assert not checked.ok and not checked.unchecked
