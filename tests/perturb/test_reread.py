@@ -321,3 +321,30 @@ def test_exit_codes_tell_ok_review_and_refused(tmp_path: Path, capsys: pytest.Ca
     with pytest.raises(SystemExit):
         main(["redact", "--help"])
     assert "review" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "between", [" \N{EM DASH} ", "\N{EM DASH}", " - ", "- ", " \N{RIGHTWARDS ARROW} ", "\N{NO-BREAK SPACE}", " \N{MIDDLE DOT} ", " > ", "/", "\N{FULLWIDTH SOLIDUS}", "__"]
+)  # fmt: skip
+@pytest.mark.parametrize(("label", "value"), [("Sex", "F"), ("Geschlecht", "w")])
+def test_a_field_is_read_whatever_is_between_its_label_and_its_value(
+    label: str, value: str, between: str
+) -> None:
+    line = f"{label}{between}{value}"
+    assert value in [line[f.start : f.end] for f in find_fields(line)]
+    _, found = again(f"Ana Ruiz\n{line}\n\nKept the books of three plants for eight years.\n")
+    assert found.status == "review"
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("Address: 5 Main St - Springfield", "5 Main St - Springfield"),
+        ("Gender-neutral hiring - a guide", None),
+        ("Experience \N{EM DASH} Acme", None),
+    ],
+)
+def test_a_dash_in_a_value_does_not_end_it_and_one_in_a_sentence_makes_no_field(
+    line: str, value: str | None
+) -> None:
+    assert [line[f.start : f.end] for f in find_fields(line)] == ([] if value is None else [value])

@@ -23,6 +23,12 @@ _GENERIC: Final = words(
 """Labels that only count alone or as the last word of a label: *Name*, and not *Name of project*."""
 
 _LONGEST: Final = 6
+_SEPARATOR: Final = re.compile(
+    r"(?P<sure>[:：=]|\.{3,}|[ ]–[ ])|[→⇒➔»>~～／—―·•#*_\u00a0\u2000-\u200a\u202f]"
+    r"|(?<= )[-–‒−‐‑]|[-–‒−‐‑](?= )|/(?=\w\b(?!\s*[:=/]))|[(（](?=\w{1,2}[)）])|,(?=\s*\w{1,2}$)"
+)
+"""What is between a label and its value; those that are not sure count only right after a label."""
+
 _EMPTY: Final = re.compile(rf"[\s{GONE}\W_]*")
 
 
@@ -99,7 +105,11 @@ def _valued(cell: _Cell) -> bool:
 def _splits(cell: _Cell) -> list[tuple[int, int, str]]:
     """Return begin, end and kind of each value in a cell such as ``Sex: F, Age: 27``."""
     found: list[tuple[int, int, str]] = []
-    marks = [m.start() for m in re.finditer(r"[:：=]|\.{3,}|[ ]–[ ]", cell.shown)]
+    marks: list[int] = []
+    for mark in _SEPARATOR.finditer(cell.shown):
+        before = cell.shown[marks[-1] + 1 if marks else 0 : mark.start()]
+        if mark["sure"] or kind_of(before) or kind_of(re.split(r"[,/(·•.]", before)[-1]):
+            marks.append(mark.start())
     for number, at in enumerate(marks):
         before = cell.shown[marks[number - 1] + 1 if number else 0 : at]
         lead = max((before.rfind(mark) + 1 for mark in ",/(·•."), default=0)
@@ -107,7 +117,7 @@ def _splits(cell: _Cell) -> list[tuple[int, int, str]]:
         if not kind and number:
             kind = kind_of(" ".join(before.split()[-2:])) or kind_of(" ".join(before.split()[-1:]))
         if kind:
-            begin = at + len(re.match(r"[:：=.–\s]*", cell.shown[at:]).group())  # type: ignore[union-attr]
+            begin = at + len(re.match(r"[^\w☑☒✓✔✗✘♀♂+]*", cell.shown[at:]).group())  # type: ignore[union-attr]
             end = (
                 marks[number + 1]
                 if number + 1 < len(marks) and not re.match(r"[:：=]//|:\d", cell.shown[marks[number + 1] :])
