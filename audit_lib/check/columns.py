@@ -277,6 +277,7 @@ def _rows(
     A line of one text that names a category is part of labels instead.
     """
     title, line, above = "", "", [""] * len(words.labels)
+    before: tuple[str, ...] | None = None
     for texts in part.rows:
         if only := only_text(texts):
             known = read_label([only], policy)
@@ -285,6 +286,9 @@ def _rows(
             line = only if is_short and not title else line
             continue
         cells = {meaning: read_cell(texts[i]) for meaning, i in columns.at.items()}
+        where = tuple(texts[i] for i in words.places)
+        if where != before:  # no cell is merged from one place to another
+            above, before = [""] * len(words.labels), where
         own = _filled([texts[i] for i in words.labels], above)
         label = read_label([columns.over, title, *own], policy)
         # Notes under a table and repeated headers hold no number at all.
@@ -293,7 +297,7 @@ def _rows(
         if all(c.is_none for c in cells.values()) and not read_label(own, policy).levels:
             continue
         above = own
-        yield tuple(texts[i] for i in words.places), line, Row(label=label, cells=cells)
+        yield where, line, Row(label=label, cells=cells)
 
 
 def _unknown_below(notes: str) -> list[int]:
@@ -303,9 +307,16 @@ def _unknown_below(notes: str) -> list[int]:
 
 
 def _filled(parts: list[str], above: list[str]) -> list[str]:
-    """Fill an empty label left of one that is not from the row above: merged cells leave such holes."""
+    """Fill an empty label left of one that is not from the row above: merged cells leave such holes.
+
+    To the right of a label that differs from the one above, nothing is merged.
+    """
     last = max((i for i, part in enumerate(parts) if part), default=-1)
-    return [above[i] if not part and i < last else part for i, part in enumerate(parts)]
+    filled: list[str] = []
+    for i, part in enumerate(parts):
+        hole = not part and i < last and filled == above[:i]
+        filled.append(above[i] if hole else part)
+    return filled
 
 
 def _kind(*texts: str) -> Literal["selection", "scoring"]:

@@ -103,6 +103,6 @@ def _audited(text: str) -> set[date]:
 
 def _days_in(sentence: str) -> Iterator[date]:
     for found in DATE.finditer(sentence):
-        before = sentence[: found.start()]
-        if (day := read_date(found)) is not None and not _NO_AUDIT_DAY.search(before):
+        clause = sentence[: found.start()].rpartition(";")[2]
+        if (day := read_date(found)) is not None and not _NO_AUDIT_DAY.search(clause):
             yield day
