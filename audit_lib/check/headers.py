@@ -33,7 +33,8 @@ _HEADERS: Final[tuple[tuple[Meaning, str], ...]] = (
     ("applicants", r"(?:#|\bno\.?|\bnumber|\bcount|\btotal) (?:of )?(?:applicants|candidates|individuals|"
                    r"people|employees)\b"),
     ("place", r"^(?:table|family|kind|section|stratum|position|positions|job|job title|title|role|employer|company|"
-              r"audit|window|attribute|dimension|breakdown|category type|group type|classification|classification group|style|tool|model|department|business unit)$"),
+              r"audit|window|attribute|dimension|breakdown|category type|group type|"
+              r"classification|classification group|style|tool|model|department|business unit)$"),
     ("label", r"\b(?:category|categories|group|groups|sex|gender|race|ethnicity|ethnic|demographics?|class|"
               r"subgroup|protected)\b"),
     ("applicants", r"\b(?:applicants?|applied|assessed|considered|candidates?|individuals|people|persons|participants|"

@@ -1,4 +1,4 @@
-"""PDFs of one clean summary, set in many ways: none is said to be wrong, and a wrong number is found in each."""
+"""PDFs of one clean summary, set in many ways: none is said to be wrong, and a wrong number is found."""
 
 from __future__ import annotations
 
