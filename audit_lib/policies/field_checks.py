@@ -120,6 +120,10 @@ def _valid(case: Case) -> Answer:
         why = case.spec.use.unaudited_use.strip()
         between = f"no audit covers the use from {gap[0]} to {gap[1]}, as far as use.earlier_audits says"
         return "missing", f"valid until {until}; {between}{f'. {why}' if why else ''}"
+    if case.spec.use.months != 0 and dates.first_used is None:
+        return STATED, f"valid until {until}; since when the tool is used is not stated"
+    if dates.first_used is not None and dates.first_used < day:
+        return STATED, f"valid until {until}; the audits before this one are those that the spec states"
     return "met", f"valid until {until}; audit again before"
 
 

@@ -74,14 +74,28 @@ class UseDates:
         last = self.day(_LAST)
         return self.first_days | ({} if last is None else {_LAST: last})
 
+    @property
+    def first_used(self) -> date | None:
+        """The first day on which the tool is said to be used, as far as one is stated."""
+        return self.day(_FIRST) or min(self.used_days.values(), default=None)
+
+    def first_owed(self, policy: Policy, day: date) -> date:
+        """Return the first day, from `day` on, on which the law's rule on use was enforced."""
+        return max(day, policy.clock("validity").enforced or day)
+
     def covering(self, policy: Policy, day: date) -> date | None:
         """Return the audit, this one or an earlier one, that allows the use on a day."""
         audits = [*self.earlier, self.audited]
         return next((one for one in audits if one <= day <= valid_until(policy, one)), None)
 
     def uncovered(self, policy: Policy) -> tuple[date, date] | None:
-        """Return the first run of days, between first use and this audit, on which no audit allowed the use."""
-        day = self.day(_FIRST) or min(self.used_days.values(), default=None)
+        """Return the first run of days, between first use and this audit, on which no audit allowed the use.
+
+        Days before the law was enforced are not asked about.
+        """
+        day = self.first_used
+        if day is not None:
+            day = self.first_owed(policy, day)
         end = min(self.day(_LAST) or self.audited, self.audited)
         while day is not None and day <= end:
             audit = self.covering(policy, day)
@@ -177,7 +191,8 @@ def _without_audit(policy: Policy, dates: UseDates) -> Iterator[str]:
         return
     today = dates.audited
     earlier = ", ".join(map(str, dates.earlier)) or "names none"
-    for key, day in dates.used_days.items():
+    for key, stated in dates.used_days.items():
+        day = dates.first_owed(policy, stated)
         # A later audit can still cover a last use that is to come.
         if dates.covering(policy, day) is not None or (key == _LAST and day > today):
             continue
@@ -187,8 +202,9 @@ def _without_audit(policy: Policy, dates: UseDates) -> Iterator[str]:
                 "the use"
             )
         else:
+            since = "" if day == stated else f" (and the law is enforced since {day})"
             yield (
-                f"{key} is {day}, this audit can be of {today} at the earliest, and {_EARLIER} {earlier}: no audit "
-                f"covers that use; write into {_EARLIER} the day of the one that does, or into use.unaudited_use why "
-                "there is none, which is printed"
+                f"{key} is {stated}{since}, this audit can be of {today} at the earliest, and {_EARLIER} {earlier}: no "
+                f"audit covers that use; write into {_EARLIER} the day of the one that does, or into use.unaudited_use "
+                "why there is none, which is printed"
             )
