@@ -230,10 +230,26 @@ def write_table(table: pa.Table) -> bytes:
     return sink.getvalue()
 
 
+def parquet_source(content: bytes) -> pa.BufferReader:
+    """Return the bytes of a Parquet file as a source that Arrow owns.
+
+    Arrow reads in threads of its own, and the last one lets go of the source when it is done. Where the source were a
+    Python object, a command that ends at that moment would be aborted (exit code 134): the interpreter is gone by then.
+
+    Examples
+    --------
+    >>> parquet_source(b"PAR1").read()
+    b'PAR1'
+    """
+    owned = pa.allocate_buffer(len(content))
+    memoryview(owned).cast("B")[:] = content
+    return pa.BufferReader(owned)
+
+
 def from_parquet(content: bytes) -> pd.DataFrame:
     """Read a Parquet table into pandas, integers and booleans nullable."""
     import pandas as pd
 
     nullable = {pa.int32(): pd.Int32Dtype(), pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-    frame: pd.DataFrame = pq.read_table(io.BytesIO(content)).to_pandas(types_mapper=nullable.get)
+    frame: pd.DataFrame = pq.read_table(parquet_source(content)).to_pandas(types_mapper=nullable.get)
     return frame

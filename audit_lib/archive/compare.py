@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
+
+from audit_lib.records import parquet_source
 
 RELATIVE: Final = 1e-9
 ABSOLUTE: Final = 1e-12
@@ -117,7 +118,7 @@ def _within(archived: float, recomputed: float) -> float | None:
 def _table_differences(archived: bytes, recomputed: bytes) -> Iterator[_Found]:
     import pyarrow.parquet as pq
 
-    left, right = (pq.read_table(io.BytesIO(content)) for content in (archived, recomputed))
+    left, right = (pq.read_table(parquet_source(content)) for content in (archived, recomputed))
     if left.schema != right.schema or len(left) != len(right):
         shapes = [f"{len(table)} rows of {table.num_columns} columns" for table in (left, right)]
         yield f"{shapes[0]} archived, {shapes[1]} recomputed, or of other names or types", None

@@ -6,13 +6,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import IncompleteRunError, InputError
-from audit_lib.records import VARIATION
+from audit_lib.records import VARIATION, parquet_source
 from audit_lib.run import Run
 
 _COMPARED: Final = (
@@ -119,7 +118,7 @@ def _shared(fields: Mapping[str, Any], run: Run) -> dict[str, Any]:
 
 
 def _rows(run: Run, stage: str, name: str, columns: Sequence[str], key: str) -> list[dict[str, Any]]:
-    source = pa.BufferReader(run.stage(stage).read(name))
+    source = parquet_source(run.stage(stage).read(name))
     there = pq.read_schema(source).names
     wanted = [column for column in (*columns, VARIATION) if column in there]
     table = pq.read_table(source, columns=wanted)

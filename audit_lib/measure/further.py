@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from audit_lib.errors import InputError
 from audit_lib.policies import policy_of
+from audit_lib.records import parquet_source
 from audit_lib.run import Run
 from audit_lib.spec import AuditSpec
 
@@ -74,7 +75,7 @@ def _fields(spec: AuditSpec) -> list[str]:
 
 def _of_prompts(run: Run, names: Sequence[str]) -> dict[str, dict[str, str]]:
     table = pq.read_table(
-        pa.BufferReader(run.stage("sample").read("prompts.parquet")), columns=["prompt_id", "fields"]
+        parquet_source(run.stage("sample").read("prompts.parquet")), columns=["prompt_id", "fields"]
     )
     found: dict[str, dict[str, str]] = {}
     for prompt, fields in zip(table["prompt_id"].to_pylist(), table["fields"].to_pylist(), strict=True):
@@ -84,7 +85,7 @@ def _of_prompts(run: Run, names: Sequence[str]) -> dict[str, dict[str, str]]:
 
 
 def _column(run: Run, stage: str, name: str, column: str) -> list[Any]:
-    table = pq.read_table(pa.BufferReader(run.stage(stage).read(name)), columns=[column])
+    table = pq.read_table(parquet_source(run.stage(stage).read(name)), columns=[column])
     values: list[Any] = table[column].to_pylist()
     return values
 
@@ -108,7 +109,7 @@ def _most_probable(run: Run, shards: Sequence[int]) -> dict[str, str]:
     sums: dict[str, Any] = {}
     for shard in shards:
         content = run.stage(f"scores/{shard}").read("scores.parquet")
-        table = pq.read_table(pa.BufferReader(content), columns=["variant_id", "label_probabilities"])
+        table = pq.read_table(parquet_source(content), columns=["variant_id", "label_probabilities"])
         for variant, shares in zip(
             table["variant_id"].to_pylist(), table["label_probabilities"].to_pylist(), strict=True
         ):

@@ -22,7 +22,7 @@ from audit_lib.measure.pair_answers import PairAnswers
 from audit_lib.measure.pools import Pools
 from audit_lib.measure.rows import Codes, Floats, Rows, Varied
 from audit_lib.measure.variations import ordinary, twins
-from audit_lib.records import CHECK, STATUSES
+from audit_lib.records import CHECK, STATUSES, parquet_source
 from audit_lib.records import VARIATION as COLUMN
 from audit_lib.run import Run
 from audit_lib.score.listwise import needs_first
@@ -83,7 +83,7 @@ def split_rows(
 def _variants(run: Run, shards: Sequence[int]) -> pa.Table:
     axes = run.spec.groups.axes
     content = run.stage("variants").read("variants.parquet")
-    extra = (COLUMN,) if COLUMN in pq.read_schema(pa.BufferReader(content)).names else ()
+    extra = (COLUMN,) if COLUMN in pq.read_schema(parquet_source(content)).names else ()
     table = _read(content, (*_VARIANT_COLUMNS, *extra, *axes), ("position", *extra, *axes))
     return with_further(run, table, shards)
 
@@ -213,4 +213,4 @@ def _ranked(score: Floats) -> tuple[NDArray[np.int64], Codes]:
 
 def _read(content: bytes, columns: Sequence[str], labels: Sequence[str]) -> pa.Table:
     """Read columns of a Parquet table, those of few labels as codes."""
-    return pq.read_table(pa.BufferReader(content), columns=list(columns), read_dictionary=list(labels))
+    return pq.read_table(parquet_source(content), columns=list(columns), read_dictionary=list(labels))

@@ -18,6 +18,7 @@ from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows import Rows
 from audit_lib.measure.texts import Judged, Texts
 from audit_lib.measure.word_lists import Words
+from audit_lib.records import parquet_source
 from audit_lib.run import Run
 from audit_lib.score.classifiers import resolved
 from audit_lib.score.thinking import without_thinking
@@ -52,7 +53,7 @@ def load_texts(run: Run, shards: Sequence[int], rows: Rows, ids: pa.ChunkedArray
 
     def table(stage: str, name: str, columns: Sequence[str] | None = None) -> pa.Table:
         content = run.stage(stage).read(name)
-        return pq.read_table(pa.BufferReader(content), columns=None if columns is None else list(columns))
+        return pq.read_table(parquet_source(content), columns=None if columns is None else list(columns))
 
     def own(found: pa.Table) -> pa.Table:
         return found.filter(pc.is_in(found["variant_id"], ids.combine_chunks()))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.pairwise import PairwiseStatistics, paired, statistics
 from audit_lib.pairs import FIRST, SECOND
+from audit_lib.records import parquet_source
 from audit_lib.run import Run
 
 _COLUMNS: Final = ("first", "second", "repeat", "answer")
@@ -48,7 +49,7 @@ class PairAnswers:
         """
         tables = [
             pq.read_table(
-                pa.BufferReader(run.stage(f"scores/{shard}").read("pairs.parquet")), columns=list(_COLUMNS)
+                parquet_source(run.stage(f"scores/{shard}").read("pairs.parquet")), columns=list(_COLUMNS)
             )
             for shard in shards
         ]

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from audit_lib.errors import LexiconError, UnknownSlotError
@@ -23,6 +22,7 @@ from audit_lib.perturb.names import choose_names
 from audit_lib.perturb.parsed import Parsed, Values
 from audit_lib.perturb.tables import check_filled, unused
 from audit_lib.perturb.tables import read_lexicon as read_lexicon
+from audit_lib.records import parquet_source
 from audit_lib.registry import did_you_mean
 from audit_lib.seeds import generator
 
@@ -89,7 +89,7 @@ class Persona:
         LexiconError
             As `read`.
         """
-        content = pa.BufferReader(run.stage("sample").read("prompts.parquet"))
+        content = parquet_source(run.stage("sample").read("prompts.parquet"))
         prompts = pq.read_table(content, columns=["prompt_id", "position"]).sort_by("prompt_id")
         return cls.read(run.spec, run.design_file, prompts["position"].to_pylist(), shown_fields(run))
 

@@ -6,7 +6,6 @@ follow from its own counts is not written.
 
 from __future__ import annotations
 
-import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ from audit_lib.canonical import sha256
 from audit_lib.plan.promises import THESE_NAMES, of_names
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.audit_claim import why_no_audit
+from audit_lib.records import parquet_source
 from audit_lib.report.earlier import EarlierAudit
 from audit_lib.report.rate_table import RateTable, TableRow, in_words, read_table, undefined_or
 from audit_lib.report.signature import Signature
@@ -229,7 +229,7 @@ def _score_methods(run: Run, shards: list[str]) -> dict[str, int]:
     counted: Counter[str] = Counter()
     for shard in shards:
         # One column only: the texts and probabilities beside it can be large.
-        column = pq.read_table(io.BytesIO(run.stage(shard).read("scores.parquet")), columns=["method"])
+        column = pq.read_table(parquet_source(run.stage(shard).read("scores.parquet")), columns=["method"])
         counted.update(
             {entry["values"]: entry["counts"] for entry in column["method"].value_counts().to_pylist()}
         )
@@ -247,7 +247,7 @@ def _served(run: Run, shards: list[str], sample: Mapping[str, Any]) -> dict[str,
     counted: Counter[str] = Counter()
     for shard in shards:
         table = pq.read_table(
-            io.BytesIO(run.stage(shard).read("scores.parquet")), columns=["model", "status"]
+            parquet_source(run.stage(shard).read("scores.parquet")), columns=["model", "status"]
         )
         answered = table.filter(pc.not_equal(table["status"].cast(pa.string()), "error"))
         counted.update(

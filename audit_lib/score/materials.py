@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import SpecError
 from audit_lib.perturb.template import fill
-from audit_lib.records import VARIATION, to_parquet
+from audit_lib.records import VARIATION, parquet_source, to_parquet
 from audit_lib.registry import did_you_mean
 from audit_lib.run import Run
 from audit_lib.score.classifiers import Classifier, classifier
@@ -123,7 +123,7 @@ def materials_again(run: Run, shard: int) -> dict[str, bytes]:
         return {}
     content = run.stage(f"scores/{shard}").read("scores.parquet")
     return embed_materials(
-        run, pq.read_table(pa.BufferReader(content), columns=["variant_id"])["variant_id"].to_pylist()
+        run, pq.read_table(parquet_source(content), columns=["variant_id"])["variant_id"].to_pylist()
     )
 
 
@@ -152,7 +152,7 @@ def _texts(run: Run, wanted: set[str]) -> Iterator[dict[str, Any]]:
 
 
 def _columns(run: Run, stage: str, name: str, columns: Sequence[str]) -> list[list[Any]]:
-    source = pa.BufferReader(run.stage(stage).read(name))
+    source = parquet_source(run.stage(stage).read(name))
     there = [column for column in columns if column in pq.read_schema(source).names]
     table = pq.read_table(source, columns=there)
     none = [None] * len(table)

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from audit_lib.canonical import pretty_json
 from audit_lib.errors import EvidenceError, IncompleteRunError, InputError
 from audit_lib.perturb import perturb
-from audit_lib.records import VARIATION, from_parquet, write_table
+from audit_lib.records import VARIATION, from_parquet, parquet_source, write_table
 from audit_lib.run import Run, StageOutput
 from audit_lib.score.backends import Backend, backend
 from audit_lib.score.packs import Pack, cut, pack
@@ -98,7 +98,7 @@ def read_shard(run: Run, number: int) -> Shard:
     numbers = tuple(counts)
     if not is_planned(run):
         task, cuts = all_shards(run)
-        table = pq.read_table(pa.BufferReader(run.stage("variants").read("variants.parquet")))
+        table = pq.read_table(parquet_source(run.stage("variants").read("variants.parquet")))
         return Shard(task=task, packs=cuts[number], numbers=numbers, variations=_variations(table))
     plan, task = _plan(run), elicitation.get(run.spec.task)(run.spec)
     name = _table(task) if len(counts) == 1 else f"shards/{number}.parquet"
@@ -165,7 +165,7 @@ def _planned(run: Run, made: Mapping[str, bytes]) -> dict[str, bytes]:
     }
     parts: dict[str, bytes] = {}
     if len(cuts) > 1:
-        table = pq.read_table(pa.BufferReader(content))
+        table = pq.read_table(parquet_source(content))
         rows: dict[str, list[int]] = {}
         for place, request_id in enumerate(table["request_id"].to_pylist()):
             rows.setdefault(request_id, []).append(place)
