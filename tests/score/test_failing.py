@@ -36,7 +36,8 @@ def test_requests_that_fail_by_themselves_are_rows_however_many_they_are(tmp_pat
     assert scores.status.tolist() == ["ok"] * 5 + ["error"] * 35
     assert all(server.asked[f"w{i:03}"] == 1 for i in range(5, 40)), "each was asked once"
     looks = sum(server.asked.values()) - 40
-    assert 35 // 4 <= looks <= 35 // 4 + 1, "what was answered before is asked again, and no more than that"
+    # Each of the two workers may have one look under way when the count begins again.
+    assert 35 // 4 <= looks <= 35 // 4 + 2, "what was answered before is asked again, and no more than that"
 
 
 @pytest.mark.parametrize(
