@@ -68,6 +68,12 @@ def test_every_link_leads_to_a_file(store: Path) -> None:
     own = {name: page for name, page in pages(store).items() if not name.endswith("/report.html")}
     links = [(name, link) for name, page in own.items() for link in re.findall(r'href="([^"#][^"]*)"', page)]
     assert len(links) >= 15
+    reached = {
+        posixpath.normpath(posixpath.join(posixpath.dirname(name), link.partition("#")[0]))
+        for name, link in links
+    }
+    shown = {name for name in pages(store) if name.endswith("/report.html") and "/latest/" not in name}
+    assert shown and shown <= reached, "a report that no page leads to"
     for name, link in links:
         assert not urlsplit(link).scheme, f"{name} points away: {link}"
         target, _, place = posixpath.normpath(posixpath.join(posixpath.dirname(name), link)).partition("#")
