@@ -174,7 +174,7 @@ def check_document(
         findings += [*gone, *taxonomy.missing(tables, law, gone)]
         findings += () if document.format == "csv" else taxonomy.missing_families(tables, law)
     if document.format != "csv":
-        claimed = claims.claims(document.text, unknown, tables, pack)
+        claimed = claims.claims(document.text, unknown, tables, pack, of_audit=not said.no_audit)
         findings += [f for f in claimed if not other or not f.rule.startswith(_OF_LL144)]
     if document.format != "csv" and not other:
         findings += fields.fields(document.text, said, unknown, tables, pack)

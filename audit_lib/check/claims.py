@@ -103,8 +103,13 @@ _BOUNDED: Final = re.compile(
 )
 
 
-def claims(text: str, unknown: int | None, tables: Sequence[Table], policy: Policy) -> Iterator[Finding]:
-    """Yield sentences that put into the law what it does not say, or claim what the page does not show."""
+def claims(
+    text: str, unknown: int | None, tables: Sequence[Table], policy: Policy, *, of_audit: bool = True
+) -> Iterator[Finding]:
+    """Yield sentences that put into the law what it does not say, or claim what the page does not show.
+
+    Where demographics may come from is a duty of bias audits: a page that calls itself none is not held to it.
+    """
     for sentence in sentences(text):
         if (
             _FOUR_FIFTHS.search(sentence)
@@ -121,7 +126,7 @@ def claims(text: str, unknown: int | None, tables: Sequence[Table], policy: Poli
         if made_up or _NEVER_CALLED.search(sentence):
             message = "an audit rests on what the tool answered; ask what was scored, and by what"
             yield Finding(id="scores_not_from_tool", printed=short(sentence), message=message)
-        if _IMPUTED.search(sentence) and not _FORBIDDEN.search(sentence):
+        if of_audit and _IMPUTED.search(sentence) and not _FORBIDDEN.search(sentence):
             message = "a bias audit rests on demographics that people gave of themselves"
             yield Finding(id="imputed_demographics", printed=short(sentence), message=message)
         if _MEDIAN_OF_KNOWN.search(sentence) and not NEGATED.search(sentence):

@@ -10,8 +10,9 @@ from typing import Final
 _MONTHS: Final = {name.lower(): i for i, name in enumerate(calendar.month_name) if name}
 _MONTHS_SHORT: Final = {name[:3]: i for name, i in _MONTHS.items()}
 _MONTH: Final = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"  # fmt: skip # noqa: E501
+# A browser's PDF cuts a date over two lines at its hyphen: "2025- 10-20".
 DATE: Final = re.compile(
-    r"(?<![\d/-])(?:(?P<iso>\d{4}-\d{2}-\d{2})"
+    r"(?<![\d/-])(?:(?P<iso>\d{4}-\s?\d{2}-\s?\d{2})"
     rf"|(?P<mdy>{_MONTH}) (?P<mdy_day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<mdy_year>\d{{4}})"
     rf"|(?P<dmy_day>\d{{1,2}})(?:st|nd|rd|th)? (?P<dmy>{_MONTH}),? (?P<dmy_year>\d{{4}})"
     r"|(?P<us_month>\d{1,2})/(?P<us_day>\d{1,2})/(?P<us_year>\d{4}|\d{2})"
@@ -25,12 +26,12 @@ def read_date(found: re.Match[str]) -> date | None:
 
     Examples
     --------
-    >>> [read_date(m) for m in DATE.finditer("June 29, 2023 and Feb 2024 and 13/13/2023")]
-    [datetime.date(2023, 6, 29), datetime.date(2024, 2, 29), None]
+    >>> [read_date(m) for m in DATE.finditer("June 29, 2023, Feb 2024, 2025- 10-20, 13/13/2023")]
+    [datetime.date(2023, 6, 29), datetime.date(2024, 2, 29), datetime.date(2025, 10, 20), None]
     """
     try:
         if found["iso"]:
-            return date.fromisoformat(found["iso"])
+            return date.fromisoformat(re.sub(r"\s", "", found["iso"]))
         if found["mdy"]:
             return date(int(found["mdy_year"]), _month(found["mdy"]), int(found["mdy_day"]))
         if found["dmy"]:
