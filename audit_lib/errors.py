@@ -22,6 +22,7 @@
     ├── BackendError              a model could not be loaded or asked
     │   ├── ModelNotFoundError    the model folder or file is not one
     │   └── StillWaitingError     a batch is under way: come back later
+    ├── PluginError               an installed package brings a part that cannot be used
     ├── PreflightError            something is missing that the audit needs; nothing was paid yet
     ├── ValidationFailedError     an expectation of severity "error" failed
     ├── UndefinedMetricError      a number does not exist for these inputs
@@ -114,6 +115,10 @@ class ModelNotFoundError(BackendError, FileNotFoundError):
 
 class StillWaitingError(BackendError):
     """A batch is under way at the provider; the same call later goes on from it."""
+
+
+class PluginError(AuditError):
+    """An installed package brings a part that cannot be imported, or has the name of another."""
 
 
 class PreflightError(AuditError):

@@ -59,7 +59,7 @@ def needed(part: Metric) -> tuple[Need, ...]:
 
 _NEEDS: Final[dict[Metric, tuple[Need, ...]]] = {}
 
-METRICS: Final[Registry[Metric]] = Registry("metric", "audit_lib.measure.metrics")
+METRICS: Final[Registry[Metric]] = Registry("metrics", "audit_lib.measure.metrics")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

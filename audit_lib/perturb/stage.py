@@ -32,7 +32,7 @@ from audit_lib.registry import Registry
 from audit_lib.run import Run, StageOutput
 from audit_lib.spec import RECORDED, AuditSpec
 
-PERTURBATIONS: Final[Registry[Callable[[Run], Perturbation]]] = Registry("perturbation", "audit_lib.perturb")
+PERTURBATIONS: Final[Registry[Callable[[Run], Perturbation]]] = Registry("perturbations", "audit_lib.perturb")
 PERTURBATIONS("persona")(Persona.from_run)
 PERTURBATIONS("lexicon")(Substitution.from_run)
 

@@ -1,5 +1,8 @@
 """Policy packs: one dated, cited YAML file a jurisdiction, loaded and checked.
 
+Packs are files here, and of installed packages: the entry point NAME in the group ``audit_lib.policies`` names the
+Python package that holds NAME.yaml.
+
 Categories, thresholds, digits, clocks, gates, wording and the way each ambiguity of a law is resolved live in
 these files and nowhere in code. Stages ask the pack.
 """
@@ -8,20 +11,21 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import yaml
 from pydantic import ValidationError
 
-from audit_lib.errors import SpecError
+from audit_lib.errors import PluginError, SpecError
 from audit_lib.policies.parts import Clock, Gate, RequiredField
 from audit_lib.policies.policy import Category, Policy
-from audit_lib.registry import did_you_mean
+from audit_lib.registry import Plugins, did_you_mean
 
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec
 
 __all__ = [
+    "PACKS",
     "Category",
     "Clock",
     "Gate",
@@ -32,6 +36,9 @@ __all__ = [
     "policy_names",
     "policy_of",
 ]
+
+PACKS: Final = Plugins("policies")
+"""Packs of installed packages."""
 
 
 def policy_of(spec: AuditSpec) -> Policy:
@@ -46,11 +53,16 @@ def policy_of(spec: AuditSpec) -> Policy:
 
 
 def policy_names() -> list[str]:
-    """Return the names of the packs, sorted."""
-    folder = files(__name__)
-    return sorted(
-        entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml")
-    )
+    """Return the names of the packs, sorted: those shipped here, and those of installed packages."""
+    return sorted({*_shipped(), *PACKS.names()})
+
+
+def _shipped() -> list[str]:
+    return [
+        entry.name.removesuffix(".yaml")
+        for entry in files(__name__).iterdir()
+        if entry.name.endswith(".yaml")
+    ]
 
 
 @cache
@@ -61,6 +73,8 @@ def load_policy(name: str) -> Policy:
     ------
     SpecError
         If no pack has that name (the message names the nearest one), or the pack breaks a rule.
+    PluginError
+        If an installed package brings the pack and has no such file, or one with the name of another pack.
 
     Examples
     --------
@@ -71,7 +85,24 @@ def load_policy(name: str) -> Policy:
     names = policy_names()
     if name not in names:
         raise SpecError(f"no policy is named {name!r}{did_you_mean(name, names)}")
-    return parse_policy(files(__name__).joinpath(f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
+    return parse_policy(_text_of(name), f"{name}.yaml")
+
+
+def _text_of(name: str) -> str:
+    package = PACKS.package_of(name)
+    if package is None:
+        return files(__name__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    where = f"policy {name!r} of the package {package}"
+    if name in _shipped():
+        raise PluginError(f"{where}: audit_lib has a pack of this name; uninstall the package")
+    folder = PACKS.load(name)
+    try:
+        return files(folder).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    except (OSError, TypeError) as error:
+        raise PluginError(
+            f"{where}: {name}.yaml cannot be read ({type(error).__name__}); the entry point names the Python package "
+            "that holds it"
+        ) from None
 
 
 def parse_policy(text: str, where: str) -> Policy:

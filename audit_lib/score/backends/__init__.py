@@ -72,7 +72,7 @@ class Backend(Protocol):
         ...
 
 
-backend: Registry[type[Backend]] = Registry("backend", "audit_lib.score.backends")
+backend: Registry[type[Backend]] = Registry("backends", "audit_lib.score.backends")
 
 Some = TypeVar("Some", bound=Options)
 

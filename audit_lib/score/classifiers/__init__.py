@@ -98,7 +98,7 @@ class Classifier(Protocol):
         ...
 
 
-classifier: Registry[type[Classifier]] = Registry("classifier", "audit_lib.score.classifiers")
+classifier: Registry[type[Classifier]] = Registry("classifiers", "audit_lib.score.classifiers")
 
 Some = TypeVar("Some", bound=ClassifierOptions)
 
