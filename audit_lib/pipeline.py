@@ -184,16 +184,16 @@ def compare_windows(uri: str, notify: Callable[[str], None] = _ignore) -> list[d
     NotFoundError
         If `uri` is no run's.
     """
-    from audit_lib.monitor import record_changes, told
+    from audit_lib.monitor import record_drift, summary_line
 
     try:
         root, audit, label, _ = uri.rstrip("/").rsplit("/", 3)
         window = Window.from_label(label)
     except ValueError:
         raise NotFoundError(f"{uri}: no run; a run's URI is STORE/AUDIT/WINDOW/DIGEST") from None
-    documents = record_changes(open_store(root), audit, window)
+    documents = record_drift(open_store(root), audit, window)
     for document in documents:
-        notify(f"changes: {told(document)}")
+        notify(f"changes: {summary_line(document)}")
     return documents
 
 

@@ -18,7 +18,7 @@ from notify import Message, failed_task, send
 @task(retries=2, retry_delay=timedelta(seconds=30), on_failure_callback=failed_task)
 def monitor() -> dict[str, int]:
     """Compare every run that was archived since the last time, and renew the comparisons that it changes."""
-    from audit_lib.monitor import found, told
+    from audit_lib.monitor import alerts_of, summary_line
     from audit_lib.pipeline import compare_windows
 
     with in_task():
@@ -30,8 +30,8 @@ def monitor() -> dict[str, int]:
             raise AirflowFailException("no run: start this DAG with the URI of an archived run in `run`")
         written = [document for uri in runs for document in compare_windows(uri, tell)]
         for document in written:
-            if found(document):
-                send(Message("something changed", document["audit"], told(document)), context)
+            if alerts_of(document):
+                send(Message("something changed", document["audit"], summary_line(document)), context)
         return small({"runs": len(runs), "written": len(written)})
 
 

@@ -51,7 +51,7 @@ def add_commands(command: Command) -> None:
 
 def _changes(options: argparse.Namespace) -> int:
     from audit_lib.errors import AuditError, StoreUnreachableError
-    from audit_lib.monitor import compare, found, read_history, told
+    from audit_lib.monitor import alerts_of, measure_drift, read_history, summary_line
     from audit_lib.run import Run
     from audit_lib.store import open_store
 
@@ -62,15 +62,15 @@ def _changes(options: argparse.Namespace) -> int:
     any_found = False
     for one in history.complete[-(options.last or len(history.complete)) :]:
         try:
-            document = compare(Run.load(store.uri(one.prefix)), history)
+            document = measure_drift(Run.load(store.uri(one.prefix)), history)
         except StoreUnreachableError:
             raise
         except AuditError as error:
             print(f"{one.prefix}: cannot be compared: {error}")
             any_found = True
         else:
-            print(told(document))
-            any_found |= bool(found(document))
+            print(summary_line(document))
+            any_found |= bool(alerts_of(document))
     return int(any_found)
 
 

@@ -1,8 +1,17 @@
 """What changed from window to window of one audit, derived from its ordered history each time it is asked for."""
 
-from audit_lib.monitor.comparison import compare
-from audit_lib.monitor.findings import found, told
-from audit_lib.monitor.history import History, Sealed, read_history
-from audit_lib.monitor.record import FOLDER, record_changes
+from audit_lib.monitor.alerts import alerts_of, summary_line
+from audit_lib.monitor.drift import measure_drift
+from audit_lib.monitor.history import CompleteRun, History, read_history
+from audit_lib.monitor.record import FOLDER, record_drift
 
-__all__ = ["FOLDER", "History", "Sealed", "compare", "found", "read_history", "record_changes", "told"]
+__all__ = [
+    "FOLDER",
+    "CompleteRun",
+    "History",
+    "alerts_of",
+    "measure_drift",
+    "read_history",
+    "record_drift",
+    "summary_line",
+]

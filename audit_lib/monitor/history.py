@@ -13,7 +13,7 @@ from audit_lib.windows import Begun, Owed, begun_runs, owed_windows
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
+class CompleteRun:
     """A complete run: its window, its folder, and when its evidence was sealed."""
 
     window: Window
@@ -31,9 +31,9 @@ class History:
     """All runs of an audit that were begun, and those of them that are complete, by window."""
 
     begun: Sequence[Begun]
-    complete: Sequence[Sealed]
+    complete: Sequence[CompleteRun]
 
-    def before(self, window: Window, design: str) -> Sealed | None:
+    def before(self, window: Window, design: str) -> CompleteRun | None:
         """Return the complete run that a run of a window and design is compared with, or None.
 
         Of those whose window ended before this one begins, the one whose window ended last; among several of one
@@ -52,7 +52,7 @@ class History:
             default=None,
         )
 
-    def after(self, window: Window) -> list[Sealed]:
+    def after(self, window: Window) -> list[CompleteRun]:
         """Return the complete runs whose comparison a run of a window can change: no other window lies between."""
         later = [one for one in self.complete if one.window.start >= window.end]
         found = []
@@ -62,7 +62,7 @@ class History:
                 found.append(one)
         return found
 
-    def not_audited(self, run: Run, since: Sealed | None) -> list[Owed]:
+    def not_audited(self, run: Run, since: CompleteRun | None) -> list[Owed]:
         """Return the windows that were owed between a run and the one before it and that nobody audited."""
         sealed = next((one.sealed_at for one in self.complete if one.prefix == run.key.prefix), None)
         owed = owed_windows(run.spec, self.begun, sealed or run.key.window.end)
@@ -83,6 +83,6 @@ def read_history(store: Store, audit: str) -> History:
         if one.outcome == "complete":
             record: dict[str, Any] = StageFolder(store, f"{one.prefix}/evidence").success()
             sealed = datetime.fromisoformat(record["finished_at"])
-            complete.append(Sealed(one.window, one.prefix, sealed))
+            complete.append(CompleteRun(one.window, one.prefix, sealed))
     complete.sort(key=lambda one: (one.window.end, one.window.start, one.sealed_at, one.prefix))
     return History(begun, complete)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from audit_lib.canonical import pretty_json
-from audit_lib.monitor.comparison import compare
+from audit_lib.monitor.drift import measure_drift
 from audit_lib.monitor.history import read_history
 from audit_lib.run import Run, Window
 from audit_lib.store import Store
@@ -17,7 +17,7 @@ from audit_lib.store import Store
 FOLDER: Final = "monitor"
 
 
-def record_changes(store: Store, audit: str, window: Window) -> list[dict[str, Any]]:
+def record_drift(store: Store, audit: str, window: Window) -> list[dict[str, Any]]:
     """Write the comparisons of a window's runs, and renew those of later windows that it changes.
 
     Parameters
@@ -35,7 +35,7 @@ def record_changes(store: Store, audit: str, window: Window) -> list[dict[str, A
     history = read_history(store, audit)
     documents = []
     for one in [*(one for one in history.complete if one.window == window), *history.after(window)]:
-        document = compare(Run.load(store.uri(one.prefix)), history)
+        document = measure_drift(Run.load(store.uri(one.prefix)), history)
         name = one.prefix.removeprefix(f"{audit}/").replace("/", "_")
         key, content = f"{audit}/{FOLDER}/{name}.json", pretty_json(document)
         if not store.exists(key) or store.get(key) != content:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from audit_lib.archive.verify import verify
-from audit_lib.monitor import compare, read_history
+from audit_lib.monitor import measure_drift, read_history
 from audit_lib.pipeline import open_run, run_all
 from audit_lib.run import Window
 from tests.inputs import recorded_audit
@@ -72,7 +72,7 @@ def test_a_tool_behind_an_endpoint_is_audited_end_to_end(tmp_path, monkeypatch):
         verification = verify(run.uri)
         assert verification.ok, verification.summary()
     assert first.stage("scores/0").read_json("served.json")[0]["model"] == "v1"
-    comparison = compare(second, read_history(second.store, second.key.audit))
+    comparison = measure_drift(second, read_history(second.store, second.key.audit))
     assert comparison["canaries"]["compared"] == 2 and comparison["canaries"]["served_changed"] == 2
     report = second.stage("report").read("report.html").decode()
     assert "scores or decisions of the tool itself" in report

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from audit_lib.monitor.change import change_interval, compare_estimates
+from audit_lib.monitor.estimate_change import change_interval, compare_estimates
 from audit_lib.results import Estimate, Interval, Undefined
 
 _NUMBER = st.floats(-10, 10)

@@ -10,7 +10,7 @@ from audit_lib.run import Window
 _MOST_NAMED: Final = 5
 
 
-def found(document: Mapping[str, Any]) -> list[str]:
+def alerts_of(document: Mapping[str, Any]) -> list[str]:
     """Return what was found in a comparison, as sentences; nothing where nothing is beyond chance.
 
     A changed number alone is none: among m of them without any real change about m x (1 - level) exceed by chance.
@@ -44,13 +44,13 @@ def found(document: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def told(document: Mapping[str, Any]) -> str:
+def summary_line(document: Mapping[str, Any]) -> str:
     """Return one line on a comparison: which windows, and what was found."""
     current = _days(document["current"]["window"])
     if document["previous"] is None:
         head = f"{current}: {document['reason']}"
         return head
-    said = "; ".join(found(document)) or "nothing beyond what chance explains"
+    said = "; ".join(alerts_of(document)) or "nothing beyond what chance explains"
     return f"{current}, against {_days(document['previous']['window'])}: {said}"
 
 

@@ -8,7 +8,7 @@ from audit_lib.run import Run
 from audit_lib.spec import RECORDED
 
 
-def compare_answering(before: Run, run: Run) -> dict[str, Any]:
+def compare_served_models(before: Run, run: Run) -> dict[str, Any]:
     """Compare the names under which models answered the rows of two runs.
 
     Rows that name no model say nothing of it; where a run has no others, nothing can be compared.

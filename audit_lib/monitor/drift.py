@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import EvidenceError
-from audit_lib.monitor.answering import compare_answering
 from audit_lib.monitor.canaries import compare_canaries
-from audit_lib.monitor.change import METHOD, compare_estimates
+from audit_lib.monitor.estimate_change import METHOD, compare_estimates
 from audit_lib.monitor.history import History
+from audit_lib.monitor.served_models import compare_served_models
 from audit_lib.run import Run
 from audit_lib.windows import summary as summary_of
 
@@ -26,7 +26,7 @@ _DESIGN_PARAMETERS: Final = ("k",)
 """Parameters that come from the spec. Others (the comparator, the number of rounds) are results."""
 
 
-def compare(run: Run, history: History) -> dict[str, Any]:
+def measure_drift(run: Run, history: History) -> dict[str, Any]:
     """Compare a sealed run with the one before it.
 
     Each estimate, and each rate and impact ratio of the statutory tables, is found in the previous run by
@@ -65,7 +65,7 @@ def compare(run: Run, history: History) -> dict[str, Any]:
         "design_changed": before.key.spec_digest != run.key.spec_digest,
         "changed_sections": _changed_sections(before, run),
         "model_changed": _fingerprints(before) != _fingerprints(run),
-        "answering": compare_answering(before, run),
+        "answering": compare_served_models(before, run),
         "canaries": compare_canaries(_canaries(before), _canaries(run)),
         "software_changed": _changed(_manifest(before)["software"], manifest["software"]),
         "rows": {"previous": previous["rows"], "current": current["rows"]},

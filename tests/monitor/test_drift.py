@@ -26,7 +26,7 @@ def run(folder: Path, week: int, **options: Any) -> Run:
 
 
 def compare(current: Run) -> dict[str, Any]:
-    return monitor.compare(current, monitor.read_history(current.store, current.key.audit))
+    return monitor.measure_drift(current, monitor.read_history(current.store, current.key.audit))
 
 
 def previous_run(current: Run) -> Run | None:
@@ -36,7 +36,7 @@ def previous_run(current: Run) -> Run | None:
 
 
 def record(current: Run) -> list[dict[str, Any]]:
-    return monitor.record_changes(current.store, current.key.audit, current.key.window)
+    return monitor.record_drift(current.store, current.key.audit, current.key.window)
 
 
 def recorded(current: Run) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def test_a_first_run_says_so(tmp_path: Path) -> None:
     document = compare(first)
     assert document["previous"] is None and document["reason"].startswith("first run")
     assert document["not_audited"] == {"states": {}, "windows": []}
-    assert monitor.found(document) == []
+    assert monitor.alerts_of(document) == []
 
 
 def test_an_unchanged_week(tmp_path: Path) -> None:
@@ -145,16 +145,16 @@ class TestAnswering:
     def test_another_version_is_told_with_both_names(self, tmp_path: Path) -> None:
         document = self.versions(tmp_path, "our-tool-2026-01-04", "our-tool-2026-01-11")
         assert document["answering"]["changed"] is True and document["model_changed"] is False
-        (said,) = [line for line in monitor.found(document) if "answered" in line]
+        (said,) = [line for line in monitor.alerts_of(document) if "answered" in line]
         assert "our-tool-2026-01-04 before, our-tool-2026-01-11 now" in said
 
     def test_the_same_version_is_no_change(self, tmp_path: Path) -> None:
-        assert monitor.found(self.versions(tmp_path, "v7", "v7")) == []
+        assert monitor.alerts_of(self.versions(tmp_path, "v7", "v7")) == []
 
     def test_rows_that_name_no_model_are_no_change(self, tmp_path: Path) -> None:
         document = self.versions(tmp_path, "v7", None)
         assert document["answering"] == {"previous": ["v7"], "current": [], "changed": None}
-        assert monitor.found(document) == []
+        assert monitor.alerts_of(document) == []
 
 
 class TestPrevious:
@@ -246,7 +246,7 @@ class TestOrder:
         (document,) = record(failed)
         assert document["not_audited"]["windows"] == [{"window": WEEKS[1].label, "state": "failed"}]
         assert document["not_audited"]["states"] == {"failed": 1}
-        assert "windows before it that are owed were not audited: 1 failed" in monitor.told(document)
+        assert "windows before it that are owed were not audited: 1 failed" in monitor.summary_line(document)
 
     def test_it_is_no_first_run_where_earlier_windows_are_owed(self, tmp_path: Path) -> None:
         schedule = {"schedule": {"cron": "0 0 * * 1", "start": "2025-12-22T00:00:00+00:00"}}
@@ -261,4 +261,4 @@ class TestOrder:
             "20251222T000000Z_20251229T000000Z",
             "20251229T000000Z_20260105T000000Z",
         ]
-        assert monitor.found(document) != []
+        assert monitor.alerts_of(document) != []
