@@ -1,6 +1,6 @@
-"""Comparison of a run with the complete run of the same audit before it, by the order of windows.
+"""Drift: how a run differs from the complete run of the same audit before it, by the order of windows.
 
-It may be of another design or another model: the comparison says so, and which sections of the spec changed.
+That one may be of another design or another model: the document says so, and which sections of the spec changed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from audit_lib.monitor.served_models import compare_served_models
 from audit_lib.run import Run
 from audit_lib.windows import summary as summary_of
 
-SCHEMA: Final = "audit-comparison/2"
+SCHEMA: Final = "audit-drift/1"
 _MOST: Final = 100
 """Windows named one by one; all of them are counted."""
 _DESIGN_PARAMETERS: Final = ("k",)

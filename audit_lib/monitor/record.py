@@ -1,7 +1,7 @@
-"""The comparisons as documents in the store, renewed where an earlier window was audited later.
+"""The drift of each run as a document in the store, written again where an earlier window was audited later.
 
-They are derived: ``<audit>/monitor/<window>_<digest>.json`` lies outside the runs, whose evidence stays as it was
-sealed, and is replaced when the history says something else.
+The documents (``audit-drift/1``) are derived: ``<audit>/monitor/<window>_<digest>.json`` lies outside the runs, whose
+evidence stays as it was sealed, and is replaced when the history says something else.
 """
 
 from __future__ import annotations

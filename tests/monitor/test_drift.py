@@ -11,6 +11,7 @@ import pytest
 
 from audit_lib import monitor
 from audit_lib.canonical import pretty_json
+from audit_lib.compare import table
 from audit_lib.errors import IncompleteRunError
 from audit_lib.run import Run, Window
 from tests.archive.cases import applicants, do, new_run
@@ -60,6 +61,17 @@ def test_a_first_run_says_so(tmp_path: Path) -> None:
     assert document["previous"] is None and document["reason"].startswith("first run")
     assert document["not_audited"] == {"states": {}, "windows": []}
     assert monitor.alerts_of(document) == []
+
+
+def test_a_document_of_an_earlier_name_is_written_again(tmp_path: Path) -> None:
+    first = run(tmp_path, 0)
+    (document,) = record(first)
+    assert document["schema"] == "audit-drift/1"
+    assert table.SCHEMA == "audit-comparison/1"
+    (key,) = first.store.list(f"{first.key.audit}/monitor")
+    first.store.replace(key, pretty_json(document | {"schema": "audit-comparison/2"}))
+    assert record(first) == [document] == [recorded(first)]
+    assert record(first) == []
 
 
 def test_an_unchanged_week(tmp_path: Path) -> None:
