@@ -7,6 +7,7 @@ PORT ?= 8080
 TORCH_INDEX ?=
 FULL ?=
 UPGRADE ?=
+WORKERS ?= logical
 
 UV_VERSION := 0.13.8
 TORCH := torch==2.13.0
@@ -55,8 +56,8 @@ audit: $(STATE)/airflow/.ready ## run the demo audit under Airflow and print its
 serve: $(STATE)/serve/.ready ## run Airflow with the audits scheduled; prints its URL and login (PORT=8080)
 	@AIRFLOW_HOME="$(CURDIR)/$(STATE)/serve" AUDIT_STORE="$${AUDIT_STORE:-$(STORE)}" PORT=$(PORT) $(PY) tools/serve.py
 
-test: $(VENV)/.installed-dev ## install what the tests need, and run them
-	@$(PY) -m pytest
+test: $(VENV)/.installed-dev ## install what the tests need, and run them (WORKERS=how many processes)
+	@$(PY) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadfile
 
 test-slow: $(VENV)/.installed-dev ## run the tests that take more than a few seconds each
 	@$(PY) -m pytest -m slow
