@@ -128,41 +128,40 @@ def check_table(table: str, frame: pd.DataFrame, suite: Sequence[Expectation]) -
         If an expectation cannot be evaluated, such as on a column that the table lacks.
     """
     text = [any(_is_text(frame[name]) for name in e.columns if name in frame) for e in suite]
+    batch = _batch(frame)
     outcomes: dict[int, dict[str, Any]] = {}
     for is_text, result_format in ((True, _BOOLEAN), (False, _WITH_ROWS)):
         part = {index: e for index, e in enumerate(suite) if text[index] is is_text}
         if part:
-            outcomes |= _run(table, frame, part, result_format)
+            outcomes |= _run(table, batch, part, result_format)
     results = [outcomes[index] for index in range(len(suite))]
     return {"table": table, "success": all(r["success"] for r in results), "expectations": results}
 
 
-def _run(
-    table: str, frame: pd.DataFrame, part: Mapping[int, Expectation], result_format: dict[str, Any]
-) -> dict[int, dict[str, Any]]:
+def _batch(frame: pd.DataFrame) -> Any:
+    """Return what Great Expectations checks: the rows as they are archived, whatever index they were given."""
     gx = _great_expectations()
-    from great_expectations import expectations as kinds
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
+    return context.data_sources.pandas_default.read_dataframe(frame.reset_index(drop=True))
+
+
+def _run(
+    table: str, batch: Any, part: Mapping[int, Expectation], result_format: dict[str, Any]
+) -> dict[int, dict[str, Any]]:
+    from great_expectations import ExpectationSuite
+    from great_expectations import expectations as kinds
+
     made = []
     for index, e in part.items():
         column = {"column": e.columns[0]} if len(e.columns) == 1 else {}
         severity = "critical" if e.severity == "error" else "warning"
         arguments = {**column, **e.options, "severity": severity, "meta": {"index": index}}
         made.append(getattr(kinds, e.kind)(**arguments))
-    suite = context.suites.add(gx.ExpectationSuite(name=table, expectations=made))
-    batch = (
-        context.data_sources.add_pandas(table)
-        .add_dataframe_asset(table)
-        .add_batch_definition_whole_dataframe(table)
-    )
-    definition = gx.ValidationDefinition(name=table, data=batch, suite=suite)
-    # Row numbers are of the table as it is archived, whatever index it was given.
-    outcome = definition.run(
-        batch_parameters={"dataframe": frame.reset_index(drop=True)}, result_format=result_format
-    )
+    # The suite is checked as it is: adding it to the context would store and read it again.
+    outcome = batch.validate(ExpectationSuite(name=table, expectations=made), result_format=result_format)
     results = {}
     for result in outcome.results:
         index = result.expectation_config.meta["index"]
