@@ -114,7 +114,7 @@ def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int
     if folder.is_complete():
         run.notify(f"{label}: complete, skipped")
         if name == "sample":
-            from audit_lib.sample.sources import changed_since
+            from audit_lib.sample.read import changed_since
 
             for path in changed_since(run.spec, folder.read_json("sample.json")):
                 run.notify(

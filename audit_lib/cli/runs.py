@@ -121,7 +121,7 @@ def _init(options: argparse.Namespace) -> int:
 
 def _validate(options: argparse.Namespace) -> int:
     from audit_lib.preflight import require_ready
-    from audit_lib.sample.sources import first_columns
+    from audit_lib.sample.read import first_columns
     from audit_lib.spec import AuditSpec
 
     spec = AuditSpec.load(options.spec)

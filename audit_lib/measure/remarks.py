@@ -9,7 +9,7 @@ from audit_lib.errors import AuditError
 from audit_lib.framework import recommend_for
 from audit_lib.measure.quotas import NOBODY_QUALIFIED
 from audit_lib.measure.requirements import lacking
-from audit_lib.sample.sources import first_columns
+from audit_lib.sample.read import first_columns
 from audit_lib.spec import RECORDED, AuditSpec
 
 _OF_ROUNDS: Final = ("demographic_parity_gap", "equal_opportunity_gap")

@@ -16,9 +16,9 @@ from audit_lib.run import Run, StageOutput
 from audit_lib.sample.columns import unit_of_sample
 from audit_lib.sample.demographics import attributes, warnings
 from audit_lib.sample.draw import Stratum, draw
-from audit_lib.sample.openai_batch import unanswered
 from audit_lib.sample.places import check_sampled_places
-from audit_lib.sample.sources import batch_inputs, read_source
+from audit_lib.sample.read import batch_inputs, read_source
+from audit_lib.sample.sources.openai_batch import unanswered
 from audit_lib.spec import AuditSpec
 
 _STRATA = ("position", "recorded_model")

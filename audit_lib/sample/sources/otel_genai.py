@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from audit_lib.errors import CorruptFileError
-from audit_lib.sample.files import files
 from audit_lib.sample.nested import ONE_POSITION, instant, named_paths
-from audit_lib.sample.sources import SOURCES, Row
+from audit_lib.sample.read import SOURCES, Row
+from audit_lib.sample.sources.files import files
 from audit_lib.sample.tables import Record
 from audit_lib.spec import AuditSpec
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from audit_lib.errors import CorruptFileError, DuplicateIdError, MissingColumnError
-from audit_lib.sample.files import files
 from audit_lib.sample.nested import ONE_POSITION, check_paths, instant, named_paths, values_at
-from audit_lib.sample.sources import SOURCES, Row
+from audit_lib.sample.read import SOURCES, Row
+from audit_lib.sample.sources.files import files
 from audit_lib.sample.tables import Record, TableFile
 from audit_lib.spec import AuditSpec
 

@@ -12,7 +12,7 @@ from audit_lib.sample.columns import (
     texts,
     unit_of_sample,
 )
-from audit_lib.sample.sources import SOURCES, Row
+from audit_lib.sample.read import SOURCES, Row
 from audit_lib.sample.tables import Record
 from audit_lib.spec import UNDECIDED, AuditSpec
 

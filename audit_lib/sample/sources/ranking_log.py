@@ -8,7 +8,7 @@ from typing import Final
 from audit_lib.errors import ColumnTypeError, MissingColumnError
 from audit_lib.registry import did_you_mean
 from audit_lib.sample.columns import NAME, Columns, attributes_in_source, source_columns, texts
-from audit_lib.sample.sources import SOURCES, Row
+from audit_lib.sample.read import SOURCES, Row
 from audit_lib.sample.tables import Record
 from audit_lib.spec import AuditSpec
 

@@ -30,7 +30,7 @@ Row = dict[str, Any]
 Adapter = Callable[[AuditSpec], Callable[[Record], list[Row]]]
 """From the spec, makes the function that turns one record of a file into rows of prompts."""
 
-SOURCES: Final[Registry[Adapter]] = Registry("sources", "audit_lib.sample")
+SOURCES: Final[Registry[Adapter]] = Registry("sources", "audit_lib.sample.sources")
 
 
 _MOST_WORDS: Final = 10

@@ -1,0 +1,1 @@
+"""The sources that are shipped: one file each."""
