@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,63 @@ def test_nothing_runs_back_up(path: Path) -> None:
         )
     elif part != "__init__":
         assert not used & set(STAGES), f"{relative} imports a stage: {used & set(STAGES)}"
+
+
+def needed_at_run_time(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Every import below a node, those inside functions too; not those for types alone."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif not (
+            isinstance(child, ast.If)
+            and isinstance(child.test, ast.Name)
+            and child.test.id == "TYPE_CHECKING"
+        ):
+            yield from needed_at_run_time(child)
+
+
+def import_graph(sources: Mapping[str, str]) -> dict[str, set[str]]:
+    """Module -> the modules that it imports, of those given."""
+    graph: dict[str, set[str]] = {}
+    for module, source in sources.items():
+        names: set[str] = set()
+        for node in needed_at_run_time(ast.parse(source)):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif node.module:
+                full = {alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+                names |= {name if name in sources else node.module for name in full.values()}
+        graph[module] = (names & sources.keys()) - {module}
+    return graph
+
+
+def circle(sources: Mapping[str, str]) -> list[str]:
+    """The modules of one circle of imports, the first again at the end; empty where there is none."""
+    try:
+        TopologicalSorter(import_graph(sources)).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return []
+
+
+def test_no_circle_of_imports() -> None:
+    sources = {
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in PACKAGE.rglob("*.py")
+    }
+    found = circle({name: path.read_text(encoding="utf-8") for name, path in sources.items()})
+    assert not found, f"modules import each other: {' -> '.join(found)}; put what they share below both"
+
+
+@pytest.mark.parametrize(
+    ("sources", "is_one"),
+    [
+        ({"p.a": "import p.b", "p.b": "from p.a import x"}, True),
+        ({"p.a": "from p import b", "p.b": "def f():\n    from p.c import x", "p.c": "import p.a"}, True),
+        ({"p.a": "from p import b", "p.b": "if TYPE_CHECKING:\n    from p.a import X"}, False),
+        ({"p.a": "import p.b, p.c", "p.b": "import p.c", "p.c": "import json"}, False),
+    ],
+)
+def test_circles_are_seen(sources: dict[str, str], is_one: bool) -> None:
+    assert bool(circle(sources)) is is_one

@@ -20,9 +20,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from audit_lib.archive.files_check import STARTED, digest_of
-from audit_lib.archive.manifest import SEALED, complete_stages, software
+from audit_lib.archive.layout import SEALED, STARTED, complete_stages, digest_of
 from audit_lib.archive.shapes import Entry, Instant, Sha256, Strict, Versions, read_shape
+from audit_lib.archive.software import software
 from audit_lib.canonical import canonical_json, pretty_json
 from audit_lib.errors import AuditError, ConflictError, EvidenceError, NotFoundError, StillWaitingError
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput

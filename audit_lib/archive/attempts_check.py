@@ -13,9 +13,8 @@ from audit_lib.archive.attempts import (
     read_failed,
     read_started,
 )
-from audit_lib.archive.files_check import STARTED
 from audit_lib.archive.findings import Work
-from audit_lib.archive.manifest import SEALED, stage_of
+from audit_lib.archive.layout import SEALED, STARTED, stage_of
 from audit_lib.archive.shapes import Entry
 from audit_lib.errors import EvidenceError
 from audit_lib.run import SUCCESS

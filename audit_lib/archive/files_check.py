@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
 from audit_lib.archive.findings import Work
-from audit_lib.archive.manifest import MANIFEST, SCHEMA, SEALED, stage_of
+from audit_lib.archive.layout import SEALED, STARTED, stage_of
+from audit_lib.archive.manifest import MANIFEST, SCHEMA
 from audit_lib.archive.shapes import Manifest, StageRecord, is_time, odd_json, read_shape, record_bytes
 from audit_lib.errors import EvidenceError
 from audit_lib.run import SUCCESS
-from audit_lib.store import Store
 
 _UNSEALED: Final = ("evidence", "monitor")
 _ATTEMPTS: Final = "attempts"
@@ -22,19 +21,8 @@ _COUNTS: Final = {
     "attempts": {"artefacts"},
 }
 """Counts of the records that are not computed again."""
-STARTED: Final = "_STARTED"
 _TIMED: Final = (*SEALED, "evidence")
 """Stages whose times are checked against each other (`check_order`)."""
-
-
-def digest_of(store: Store, path: str) -> tuple[str, int]:
-    """Return the SHA-256 of a file and its size in bytes, read as a stream."""
-    digest, size = hashlib.sha256(), 0
-    with store.open(path) as stream:
-        while chunk := stream.read(1 << 20):
-            digest.update(chunk)
-            size += len(chunk)
-    return digest.hexdigest(), size
 
 
 def read_manifest(work: Work) -> dict[str, Any]:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import platform
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, Literal
 
+from audit_lib.archive.attempts import earlier_attempts
+from audit_lib.archive.layout import SEALED, complete_stages
+from audit_lib.archive.software import software
 from audit_lib.canonical import canonical_json, strict_json
 from audit_lib.errors import EvidenceError, IncompleteRunError
-from audit_lib.run import SUCCESS, Run, StageOutput
+from audit_lib.run import Run, StageOutput
 
 SCHEMA: Final = "audit-manifest/1"
 MANIFEST: Final = "manifest.json"
 Outcome = Literal["complete", "validation_failed"]
-
-SEALED: Final = ("plan", "sample", "variants", "scores", "validation", "metrics", "report")
-"""Stages under the manifest, in the order they run; ``evidence`` is its own, and ``monitor`` comes later."""
-_NUMBERED: Final = ("scores/", "signoff/", "attempts/")
-_LIBRARIES: Final = ("audit-lib", "numpy", "pandas", "pyarrow", "scipy")
 
 
 def archive(run: Run) -> StageOutput:
@@ -46,8 +42,6 @@ def archive(run: Run) -> StageOutput:
         If an artefact's bytes are not those that its stage recorded, or a stage is there that the run
         can not have.
     """
-    from audit_lib.archive.attempts import earlier_attempts
-
     outcome, stages = _sealable(run)
     artefacts = []
     for stage in stages:
@@ -85,36 +79,6 @@ def _as_begun(run: Run, manifest: dict[str, Any]) -> bytes:
     except (ValueError, TypeError):
         return content
     return left if same and canonical_json(document) == left else content
-
-
-def stage_of(path: str) -> str:
-    """Return the stage folder that an artefact's path lies in.
-
-    Examples
-    --------
-    >>> stage_of("scores/3/scores.parquet"), stage_of("plan/inputs/perturb.names")
-    ('scores/3', 'plan')
-    """
-    return "/".join(path.split("/")[: 2 if path.startswith(_NUMBERED) else 1])
-
-
-def complete_stages(run: Run) -> list[str]:
-    """Return the folders of the complete sealed stages, each shard of ``scores`` by itself, in order."""
-    done = {path.removesuffix(f"/{SUCCESS}") for path in run.list() if path.endswith(f"/{SUCCESS}")}
-    order = {stage: place for place, stage in enumerate(SEALED)}
-    found = [stage for stage in done if stage_of(stage) == stage and stage.split("/")[0] in order]
-    return sorted(found, key=lambda stage: (order[stage.split("/")[0]], len(stage), stage))
-
-
-def software() -> dict[str, str]:
-    """Return the versions that numbers may depend on, as they are here."""
-    found = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed as a package"
-    return found
 
 
 def expected_stages(run: Run, *, failed: bool) -> list[str]:

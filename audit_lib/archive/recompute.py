@@ -10,7 +10,7 @@ from typing import Any, Final
 from audit_lib.archive.compare import compare
 from audit_lib.archive.files_check import listed_in
 from audit_lib.archive.findings import Work
-from audit_lib.archive.manifest import stage_of
+from audit_lib.archive.layout import stage_of
 from audit_lib.archive.records_check import (
     SCORED,
     asked,

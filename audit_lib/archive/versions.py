@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from audit_lib.archive.findings import Work
-from audit_lib.archive.manifest import software
+from audit_lib.archive.software import software
 from audit_lib.canonical import canonical_json, sha256, strict_json
 from audit_lib.errors import AuditError, GateError, SpecError
 from audit_lib.run import Run
