@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from audit_lib import stats
-from audit_lib.measure import earth_movers_distance, jensen_shannon_divergence
+from audit_lib.metrics import earth_movers_distance, jensen_shannon_divergence
 from benchmarks.coverage_tables import Cell, Study, Target, covers, simulate, simulated
 
 DRAWS = 499

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.correspondence import standardised_effects
+from audit_lib.metrics.correspondence import standardised_effects
 from audit_lib.perturb.design import Kind, allocate
 from audit_lib.results import Undefined
 from audit_lib.stats._checks import t_quantile

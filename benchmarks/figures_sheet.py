@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure import (
+from audit_lib.metrics import (
     auc,
     earth_movers_distance,
     fairness_ndcg,

@@ -28,13 +28,13 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from audit_lib.measure import (
+from audit_lib.metrics import (
     demographic_parity_gap,
     rank_counts_by_group,
     selection_shares,
     standardised_effects,
 )
-from audit_lib.measure.selection import column_selection_rates
+from audit_lib.metrics.selection import column_selection_rates
 from audit_lib.results import Interval
 from audit_lib.stats import auc_gap_intervals, bootstrap_rank_indices, bootstrap_weights, rank_index_interval
 

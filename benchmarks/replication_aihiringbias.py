@@ -13,8 +13,8 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure import ImpactRatios, impact_ratios, score_gap, scoring_rates, standardised_effects
-from audit_lib.measure.law import ScoringRates
+from audit_lib.metrics import ImpactRatios, impact_ratios, score_gap, scoring_rates, standardised_effects
+from audit_lib.metrics.impact import ScoringRates
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats import (
     fisher_exact,

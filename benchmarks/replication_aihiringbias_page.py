@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from audit_lib.measure import scoring_rates
+from audit_lib.metrics import scoring_rates
 from audit_lib.results import Interval
 from benchmarks.replication_aihiringbias import (
     FILES,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from audit_lib.measure import (
+from audit_lib.metrics import (
     ImpactRatios,
     demographic_parity_gap,
     earth_movers_distance,

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.measure import text
+from audit_lib.metrics import text
 from audit_lib.results import Interval
 from audit_lib.stats import cluster_interval, holm, wilson
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.measure import fairness_ndcg, predictive_validity, predictive_validity_table
-from audit_lib.measure.validity import Validity
+from audit_lib.metrics import fairness_ndcg, predictive_validity, predictive_validity_table
+from audit_lib.metrics.validity import Validity
 from audit_lib.results import Interval
 from audit_lib.stats import bootstrap_totals, percentile_interval
 from benchmarks.replication_bloomberg import (

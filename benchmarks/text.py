@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 
 from audit_lib.errors import LexiconError
-from audit_lib.measure import recommendation as rec
-from audit_lib.measure import text
-from audit_lib.measure.text_tokens import single_words
+from audit_lib.metrics import recommendation as rec
+from audit_lib.metrics import text
+from audit_lib.metrics.text.tokens import single_words
 from audit_lib.results import Undefined
 
 SHARED = Path(os.environ.get("AUDIT_SHARED_DATA") or Path(__file__).parents[2] / "shared")

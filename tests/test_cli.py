@@ -155,7 +155,7 @@ def test_a_sample_size_that_is_no_number(size: str, capsys: pytest.CaptureFixtur
 
 def test_importing_audit_lib_is_light() -> None:
     code = (
-        "import sys, audit_lib, audit_lib.cli.main, audit_lib.measure\n"
+        "import sys, audit_lib, audit_lib.cli.main, audit_lib.metrics\n"
         "heavy = {'airflow', 'torch', 'transformers', 'openai', 'boto3', 'great_expectations', 'matplotlib',"
         " 'sklearn', 'statsmodels', 'pandas', 'scipy.stats'}\n"
         "print(sorted(heavy & set(sys.modules)))"

@@ -7,16 +7,16 @@ import pytest
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.languages import not_english, unspaced_script
-from audit_lib.measure.text import (
+from audit_lib.measure.text_estimates import judged
+from audit_lib.measure.texts import Judged, Texts
+from audit_lib.measure.word_lists import Words
+from audit_lib.metrics.text import (
     cooccurrence_bias_score,
     counterfactual_bleu,
     counterfactual_rouge_l,
     stereotypical_associations,
 )
-from audit_lib.measure.text_estimates import judged
-from audit_lib.measure.text_sentiment import sentiment_parity_strict, vader_sentiment
-from audit_lib.measure.texts import Judged, Texts
-from audit_lib.measure.word_lists import Words
+from audit_lib.metrics.text.sentiment import sentiment_parity_strict, vader_sentiment
 
 UNSPACED = {
     "这位候选人非常适合这个职位": "Chinese characters",

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import audit_lib.measure
+import audit_lib.metrics
 from audit_lib.cli.main import main
 from audit_lib.errors import SpecError
 from audit_lib.framework import load_framework, recommend, recommend_for
@@ -29,7 +29,7 @@ def metrics(**answers: Any) -> set[str]:
 
 
 def test_every_metric_named_is_one_of_ours() -> None:
-    known = {*METRICS.names(), *audit_lib.measure.__all__}
+    known = {*METRICS.names(), *audit_lib.metrics.__all__}
     assert {name for family in load_framework().families for name in family.metrics} <= known
 
 

@@ -19,7 +19,7 @@ from audit_lib import pipeline
 from audit_lib.archive.verify import verify
 from audit_lib.errors import LexiconError, SpecError
 from audit_lib.run import Run, Window
-from tests.measure.slow_text import slow_bleu, slow_rouge
+from tests.metrics.slow_text import slow_bleu, slow_rouge
 from tests.specs import write
 from tests.texts import CLASSIFIERS, METRICS, PROTECTED, text_audit
 
@@ -141,7 +141,7 @@ def test_flagged_texts(metrics: dict[str, Any], run: Run) -> None:
 
 
 def test_the_company_of_words(metrics: dict[str, Any], run: Run) -> None:
-    from audit_lib.measure import cooccurrence_bias_score, stereotypical_associations
+    from audit_lib.metrics import cooccurrence_bias_score, stereotypical_associations
 
     scores = pd.concat([run.stage(f"scores/{s}").read_table("scores.parquet") for s in pipeline.shards(run)])
     said = scores["text"].dropna().tolist()

@@ -11,7 +11,7 @@ from audit_lib.check.columns import Row, Table
 from audit_lib.check.findings import Finding
 from audit_lib.check.headers import Meaning
 from audit_lib.check.rates import Unit, scale_of, show, unit_of
-from audit_lib.measure.printed import printed_agreement
+from audit_lib.metrics.rounding import printed_agreement
 from audit_lib.policies import Policy
 
 COUNTS: Final[tuple[Meaning, ...]] = ("applicants", "selected")

@@ -12,7 +12,7 @@ from audit_lib.check.columns import Row, Table
 from audit_lib.check.fields import NEGATED, sentences
 from audit_lib.check.findings import Finding
 from audit_lib.check.labels import names_category
-from audit_lib.measure.printed import round_half_up
+from audit_lib.metrics.rounding import round_half_up
 from audit_lib.policies import Policy
 from audit_lib.policies.policy import Category
 

@@ -16,7 +16,7 @@ from audit_lib.check.columns import Row, Table
 from audit_lib.check.findings import Finding, Rebuilt
 from audit_lib.check.headers import Meaning
 from audit_lib.check.numbers import Cell, Number
-from audit_lib.measure.printed import printed_agreement, round_half_up
+from audit_lib.metrics.rounding import printed_agreement, round_half_up
 
 LAW: Final = "counts, half up"
 TRUNCATED: Final = "counts, cut off"

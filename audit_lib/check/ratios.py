@@ -11,7 +11,7 @@ from typing import Final, Literal
 from audit_lib.check.columns import Row, Table
 from audit_lib.check.findings import Finding, Rebuilt
 from audit_lib.check.rates import LAW, TRUNCATED, Rate, Unit, scale_of, show, unit_of
-from audit_lib.measure.printed import round_half_up
+from audit_lib.metrics.rounding import round_half_up
 from audit_lib.policies import Policy
 
 PRINTED_RATES: Final = "printed rates, half up"

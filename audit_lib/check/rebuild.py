@@ -11,7 +11,7 @@ from audit_lib.check.headers import Meaning
 from audit_lib.check.numbers import Number
 from audit_lib.check.rates import counts, rebuild_rate, scale_of, unit_of
 from audit_lib.check.ratios import Member, rebuild_ratios
-from audit_lib.measure.printed import round_half_up
+from audit_lib.metrics.rounding import round_half_up
 from audit_lib.policies import Policy
 
 

@@ -104,7 +104,7 @@ def _leakage(options: argparse.Namespace) -> int:
 
     from audit_lib import pipeline
     from audit_lib.errors import SpecError
-    from audit_lib.measure.leakage import check_applications, leakage
+    from audit_lib.metrics.leakage import check_applications, leakage
     from audit_lib.perturb.template import fill
     from audit_lib.registry import did_you_mean
     from audit_lib.report.charts import Dot, forest, standalone

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.law import ImpactRow
+from audit_lib.metrics.impact import ImpactRow
 from audit_lib.policies import Policy
 from audit_lib.results import Undefined, as_json
 from audit_lib.spec import AuditSpec

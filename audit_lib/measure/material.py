@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.leakage import Leak, leakage
+from audit_lib.metrics.leakage import Leak, leakage
 from audit_lib.records import parquet_source
 from audit_lib.results import Undefined, as_json
 from audit_lib.run import Run

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from audit_lib.errors import EvidenceError
-from audit_lib.measure.pairwise import PairwiseStatistics, paired, statistics
+from audit_lib.metrics.pairwise import PairwiseStatistics, paired, statistics
 from audit_lib.pairs import FIRST, SECOND
 from audit_lib.records import parquet_source
 from audit_lib.run import Run

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.measure.selection import pool_standing
+from audit_lib.metrics.selection import pool_standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

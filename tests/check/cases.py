@@ -12,7 +12,7 @@ import numpy as np
 
 from audit_lib import pipeline
 from audit_lib.check import CheckedReport, check_report
-from audit_lib.measure.printed import round_half_up
+from audit_lib.metrics.rounding import round_half_up
 from audit_lib.policies import load_policy
 from audit_lib.run import Run
 from tests.inputs import recorded_rows, write_jsonl

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from audit_lib.check import KINDS, CheckedReport, check_report
-from audit_lib.measure.printed import round_half_up
+from audit_lib.metrics.rounding import round_half_up
 from tests.check.cases import HEADER, RACES, WORDS, Table, html, kinds, rated, save, summary
 from tests.check.test_pdf import RULED, pdf
 

@@ -10,7 +10,7 @@ import pytest
 
 from audit_lib.check import KINDS, check_report
 from audit_lib.check.findings import SEVERITIES
-from audit_lib.measure.printed import round_half_up
+from audit_lib.metrics.rounding import round_half_up
 from tests.check.cases import HEADER, POLICY, RACES, WORDS, Table, checked, html, kinds, rated, save, summary
 
 SEX, RACE, BOTH = summary()

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from audit_lib.check import check_report
-from audit_lib.measure.printed import round_half_up
+from audit_lib.metrics.rounding import round_half_up
 from tests.check.cases import WORDS, checked, html, kinds, save, summary
 
 TABLES = summary()

@@ -11,7 +11,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from audit_lib.errors import EvidenceError
-from audit_lib.measure import (
+from audit_lib.metrics import (
     demographic_parity_gap,
     earth_movers_distance,
     equal_opportunity_gap,

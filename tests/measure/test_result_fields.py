@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from audit_lib.measure import auc_by_group, impact_ratios, pairwise_output_statistics, standardised_effects
+from audit_lib.metrics import auc_by_group, impact_ratios, pairwise_output_statistics, standardised_effects
 
 
 def test_the_rows_of_an_auc_by_group() -> None:

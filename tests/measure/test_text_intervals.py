@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audit_lib.measure.text_cooccurrence import cooccurrence_sums, score_of_sums
+from audit_lib.metrics.text.cooccurrence import cooccurrence_sums, score_of_sums
 from audit_lib.stats.bootstrap import bootstrap_totals, percentile_interval
 
 TARGETS = ["kind", "able", "late", "smart"]

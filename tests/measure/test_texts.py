@@ -15,14 +15,14 @@ from audit_lib.errors import EvidenceError, LexiconError
 from audit_lib.measure.load import _VARIANT_COLUMNS, make_rows
 from audit_lib.measure.load_texts import make_texts
 from audit_lib.measure.rows import Rows, strata
-from audit_lib.measure.text_cooccurrence import (
+from audit_lib.measure.text_exchange import exchange_test
+from audit_lib.measure.text_pairs import text_pairs
+from audit_lib.measure.word_lists import Words, read_protected
+from audit_lib.metrics.text.cooccurrence import (
     cooccurrence_bias_table,
     cooccurrence_sums,
     score_of_sums,
 )
-from audit_lib.measure.text_exchange import exchange_test
-from audit_lib.measure.text_pairs import text_pairs
-from audit_lib.measure.word_lists import Words, read_protected
 from audit_lib.pipeline import run_stage
 from audit_lib.records import variant_schema
 from audit_lib.spec import AuditSpec

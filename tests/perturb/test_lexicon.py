@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit_lib.errors import LexiconError
-from audit_lib.measure.text import mask_protected_words
+from audit_lib.metrics.text import mask_protected_words
 from audit_lib.perturb.lexicon import NOTES, SwapLexicon
 from tests.specs import INCLUDE
 

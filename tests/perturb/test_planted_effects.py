@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from audit_lib.measure.correspondence import standardised_effects
+from audit_lib.metrics.correspondence import standardised_effects
 from audit_lib.perturb import perturb
 from audit_lib.run import Run
 from tests.perturb.cases import NAMES, persona_run, prompts

@@ -11,7 +11,7 @@ import pytest
 
 from audit_lib import pipeline
 from audit_lib.errors import GateError, IncompleteRunError, InputError, SpecError
-from audit_lib.measure.law import impact_ratios
+from audit_lib.metrics.impact import impact_ratios
 from audit_lib.pipeline import STAGES
 from audit_lib.plan import plan
 from audit_lib.policies import load_policy, policy_of

@@ -14,7 +14,7 @@ from scipy import stats
 
 from benchmarks import replication_langfair as langfair
 from benchmarks.replication_page import data_folder
-from tests.measure.slow_text import slow_bleu, slow_rouge
+from tests.metrics.slow_text import slow_bleu, slow_rouge
 
 FILE = data_folder() / langfair.FILE
 pytestmark = [
@@ -210,6 +210,6 @@ def test_company_of_words(given: langfair.Responses) -> None:
 
 
 def _stop_words() -> frozenset[str]:
-    from audit_lib.measure.text import ENGLISH_STOP_WORDS
+    from audit_lib.metrics.text import ENGLISH_STOP_WORDS
 
     return ENGLISH_STOP_WORDS

@@ -16,7 +16,7 @@ import pytest
 
 from audit_lib import pipeline
 from audit_lib.archive.verify import verify
-from audit_lib.measure import pairwise_scores
+from audit_lib.metrics import pairwise_scores
 from audit_lib.records import from_parquet, to_parquet
 from audit_lib.score import score_shard
 from audit_lib.score.packs import cut, pack

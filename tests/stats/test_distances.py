@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.measure import earth_movers_distance
+from audit_lib.metrics import earth_movers_distance
 from audit_lib.stats import (
     bootstrap_weights,
     distance_interval,

@@ -8,7 +8,7 @@ from scipy.special import stdtrit
 from scipy.stats import ttest_ind
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.measure.correspondence import standardised_effects
+from audit_lib.metrics.correspondence import standardised_effects
 from audit_lib.results import Undefined
 from audit_lib.stats.few_clusters import least_squares_cr2
 

@@ -20,7 +20,7 @@ _VALUE = 44
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ModelAuc:
-    """AUCs of one model, as `audit_lib.measure.auc_by_group` and `audit_lib.stats` give them.
+    """AUCs of one model, as `audit_lib.metrics.auc_by_group` and `audit_lib.stats` give them.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ def fairness_ndcg_curve(
     title: str = "Does the metric list the fairest models first?",
     width: int = 760,
 ) -> str:
-    """Draw fairness NDCG at N of each metric (see `audit_lib.measure.fairness_ndcg`).
+    """Draw fairness NDCG at N of each metric (see `audit_lib.metrics.fairness_ndcg`).
 
     Parameters
     ----------

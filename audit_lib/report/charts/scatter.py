@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.measure.validity import predictive_validity_table
+from audit_lib.metrics.validity import predictive_validity_table
 from audit_lib.report.charts.data import numbers, undefined
 from audit_lib.report.charts.drawing import LINE, Drawing, Floats, fixed, scale_over, y_room
 from audit_lib.report.charts.weak import WEAK

@@ -93,7 +93,7 @@ def test_every_classifier_keeps_the_contract(kind: str, folder: Path) -> None:
 
 
 def test_vader_is_the_sentiment_that_the_metrics_document(folder: Path) -> None:
-    from audit_lib.measure.text import vader_sentiment
+    from audit_lib.metrics.text import vader_sentiment
 
     found = [judgement.scores["sentiment"] for judgement in judge("vader", folder, TEXTS)]
     assert found == vader_sentiment(TEXTS).tolist()

@@ -1,0 +1,175 @@
+"""Metrics as pure functions: arrays in, numbers out, `UndefinedMetricError` with a reason where none exists.
+
+The first group is always the protected one, the second the reference. ``*_gap``: signed difference, 0 at
+parity. ``*_ratio``: 1 at parity. ``*_index``: in [-1, 1]. ``*_share``: a proportion. Similarities: 1 for
+identical. How sure a number is, is for `audit_lib.stats` to say.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, Final
+
+from audit_lib.metrics._rank_counts import RankCounts
+from audit_lib.metrics.allocation import (
+    earth_movers_distance,
+    jensen_shannon_divergence,
+    rabbi,
+    rank_counts,
+    rank_counts_by_group,
+    score_gap,
+)
+from audit_lib.metrics.correspondence import (
+    ClusterSums,
+    Effect,
+    StandardisedEffects,
+    cluster_sums,
+    standardised_effects,
+)
+from audit_lib.metrics.error_rates import (
+    classwise_gaps,
+    decision_rate_gap,
+    false_discovery_rate_gap,
+    false_negative_rate_gap,
+    false_omission_rate_gap,
+    false_positive_rate_gap,
+)
+from audit_lib.metrics.expected_selection import expected_selection_rates, expected_selection_shares
+from audit_lib.metrics.group_auc import AucRow, AucTable, auc, auc_by_group, auc_gap
+from audit_lib.metrics.impact import (
+    ImpactRatios,
+    ImpactRow,
+    ScoringRates,
+    ScoringRow,
+    impact_ratios,
+    scoring_rates,
+)
+from audit_lib.metrics.pairwise import (
+    PairwiseScores,
+    PairwiseStatistics,
+    pairwise_output_statistics,
+    pairwise_scores,
+    pairwise_win_gap,
+    pairwise_win_share,
+)
+from audit_lib.metrics.rounding import printed_agreement, round_half_up
+from audit_lib.metrics.selection import (
+    Standing,
+    column_selection_rates,
+    demographic_parity_gap,
+    equal_opportunity_gap,
+    pool_standing,
+    selection_shares,
+)
+from audit_lib.metrics.validity import (
+    Validity,
+    fairness_ndcg,
+    predictive_validity,
+    predictive_validity_table,
+)
+
+# Metrics of text and of ranked lists lean on optional libraries: looked up when first used.
+_LAZY: Final[dict[str, str]] = {
+    name: module
+    for module, names in {
+        "audit_lib.metrics.text": (
+            "cooccurrence_bias_score",
+            "counterfactual_bleu",
+            "counterfactual_bleu_table",
+            "counterfactual_cosine",
+            "counterfactual_cosine_table",
+            "counterfactual_rouge_l",
+            "counterfactual_rouge_l_table",
+            "expected_maximum",
+            "fraction",
+            "mask_protected_words",
+            "mentions_protected_words",
+            "probability_of_any",
+            "sentiment_parity_strict",
+            "sentiment_parity_weak",
+            "stereotypical_associations",
+        ),
+        "audit_lib.metrics.recommendation": ("jaccard_at_k", "prag_at_k", "serp_at_k"),
+    }.items()
+    for name in names
+}
+
+__all__ = [
+    "AucRow",
+    "AucTable",
+    "ClusterSums",
+    "Effect",
+    "ImpactRatios",
+    "ImpactRow",
+    "PairwiseScores",
+    "PairwiseStatistics",
+    "RankCounts",
+    "ScoringRates",
+    "ScoringRow",
+    "StandardisedEffects",
+    "Standing",
+    "Validity",
+    "auc",
+    "auc_by_group",
+    "auc_gap",
+    "classwise_gaps",
+    "cluster_sums",
+    "column_selection_rates",
+    "cooccurrence_bias_score",
+    "counterfactual_bleu",
+    "counterfactual_bleu_table",
+    "counterfactual_cosine",
+    "counterfactual_cosine_table",
+    "counterfactual_rouge_l",
+    "counterfactual_rouge_l_table",
+    "decision_rate_gap",
+    "demographic_parity_gap",
+    "earth_movers_distance",
+    "equal_opportunity_gap",
+    "expected_maximum",
+    "expected_selection_rates",
+    "expected_selection_shares",
+    "fairness_ndcg",
+    "false_discovery_rate_gap",
+    "false_negative_rate_gap",
+    "false_omission_rate_gap",
+    "false_positive_rate_gap",
+    "fraction",
+    "impact_ratios",
+    "jaccard_at_k",
+    "jensen_shannon_divergence",
+    "mask_protected_words",
+    "mentions_protected_words",
+    "pairwise_output_statistics",
+    "pairwise_scores",
+    "pairwise_win_gap",
+    "pairwise_win_share",
+    "pool_standing",
+    "prag_at_k",
+    "predictive_validity",
+    "predictive_validity_table",
+    "printed_agreement",
+    "probability_of_any",
+    "rabbi",
+    "rank_counts",
+    "rank_counts_by_group",
+    "round_half_up",
+    "score_gap",
+    "scoring_rates",
+    "selection_shares",
+    "sentiment_parity_strict",
+    "sentiment_parity_weak",
+    "serp_at_k",
+    "standardised_effects",
+    "stereotypical_associations",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,204 @@
+"""Do decisions err equally for all groups? Differences of the four error rates.
+
+Source of the definitions: Bouchard, "An Actionable Framework for Assessing Bias and Fairness in Large
+Language Model Use Cases" (2024), arXiv:2407.10853.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.metrics._arrays import as_codes, as_flags
+from audit_lib.results import Undefined
+
+RateGap = Callable[[ArrayLike, ArrayLike, ArrayLike, ArrayLike], float]
+
+
+def false_negative_rate_gap(
+    outcome: ArrayLike, decision: ArrayLike, is_group: ArrayLike, is_reference: ArrayLike
+) -> float:
+    """False negative rate of the group minus that of the reference: P(decision = 0 given outcome = 1).
+
+    The error that matters where a decision helps: those who should have been helped and were not.
+
+    Parameters
+    ----------
+    outcome, decision : array_like, shape (n,)
+        True outcome and decision of each person: bool, 0 or 1.
+    is_group, is_reference : array_like of bool, shape (n,)
+        Members of the two groups.
+
+    Returns
+    -------
+    float
+        In [-1, 1]; 0 at parity. The framework's difference is its absolute value.
+
+    Raises
+    ------
+    InputError
+        If lengths differ or an entry is neither 0 nor 1.
+    UndefinedMetricError
+        If a side has nobody with outcome 1.
+
+    Notes
+    -----
+    The published code (LangFair) raises where a rate is exactly 0; a rate of 0 is a rate.
+
+    Examples
+    --------
+    >>> false_negative_rate_gap([1, 1, 1, 1], [0, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1])
+    0.5
+    """
+    y, d = _decisions(outcome, decision)
+    return _rate_gap(~d, y, is_group, is_reference, "with outcome 1")
+
+
+def false_omission_rate_gap(
+    outcome: ArrayLike, decision: ArrayLike, is_group: ArrayLike, is_reference: ArrayLike
+) -> float:
+    """False omission rate of the group minus that of the reference: P(outcome = 1 given decision = 0).
+
+    Parameters, returns and errors are those of `false_negative_rate_gap`; undefined if a side has nobody
+    with decision 0.
+
+    Examples
+    --------
+    >>> false_omission_rate_gap([1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1])
+    0.5
+    """
+    y, d = _decisions(outcome, decision)
+    return _rate_gap(y, ~d, is_group, is_reference, "with decision 0")
+
+
+def false_positive_rate_gap(
+    outcome: ArrayLike, decision: ArrayLike, is_group: ArrayLike, is_reference: ArrayLike
+) -> float:
+    """False positive rate of the group minus that of the reference: P(decision = 1 given outcome = 0).
+
+    The error that matters where a decision punishes. Parameters, returns and errors are those of
+    `false_negative_rate_gap`; undefined if a side has nobody with outcome 0.
+
+    Examples
+    --------
+    >>> false_positive_rate_gap([0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1])
+    0.5
+    """
+    y, d = _decisions(outcome, decision)
+    return _rate_gap(d, ~y, is_group, is_reference, "with outcome 0")
+
+
+def false_discovery_rate_gap(
+    outcome: ArrayLike, decision: ArrayLike, is_group: ArrayLike, is_reference: ArrayLike
+) -> float:
+    """False discovery rate of the group minus that of the reference: P(outcome = 0 given decision = 1).
+
+    Parameters, returns and errors are those of `false_negative_rate_gap`; undefined if a side has nobody
+    with decision 1.
+
+    Examples
+    --------
+    >>> false_discovery_rate_gap([0, 1, 1, 1], [1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1])
+    0.5
+    """
+    y, d = _decisions(outcome, decision)
+    return _rate_gap(~y, d, is_group, is_reference, "with decision 1")
+
+
+def decision_rate_gap(
+    outcome: ArrayLike, decision: ArrayLike, is_group: ArrayLike, is_reference: ArrayLike
+) -> float:
+    """Demographic parity of decisions: rate of decision 1 of the group minus that of the reference.
+
+    Parameters, returns and errors are those of `false_negative_rate_gap`. The outcome enters only by its
+    length, so that `classwise_gaps` takes this gap like the others; undefined if a side has nobody.
+    `demographic_parity_gap` is the same number from the selected of each side.
+
+    Examples
+    --------
+    >>> decision_rate_gap([0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1])
+    0.5
+    """
+    y, d = _decisions(outcome, decision)
+    return _rate_gap(d, np.ones_like(y), is_group, is_reference, "with a decision")
+
+
+def classwise_gaps(
+    gap: RateGap,
+    outcome: ArrayLike,
+    decision: ArrayLike,
+    is_group: ArrayLike,
+    is_reference: ArrayLike,
+    classes: ArrayLike | None = None,
+) -> dict[Any, float | Undefined]:
+    """Compute a gap for each class of a multiclass decision, that class against all others.
+
+    Parameters
+    ----------
+    gap : function
+        Such as `false_negative_rate_gap`; `decision_rate_gap` for demographic parity.
+    outcome, decision : array_like of labels, shape (n,)
+        True and decided class of each person.
+    is_group, is_reference : array_like of bool, shape (n,)
+        Members of the two groups.
+    classes : array_like of labels, optional
+        The sensitive classes; by default all that occur.
+
+    Returns
+    -------
+    dict of label to float or Undefined
+        Signed gap of each class, or why it has none.
+
+    Raises
+    ------
+    InputError
+        If lengths differ or a label is missing.
+
+    Examples
+    --------
+    >>> classwise_gaps(false_negative_rate_gap, ["x", "y", "x", "y"], ["y", "y", "x", "y"],
+    ...                [1, 1, 0, 0], [0, 0, 1, 1])
+    {'x': 1.0, 'y': 0.0}
+    """
+    true, levels = as_codes(outcome, "outcome")
+    made, decided = as_codes(decision, "decision")
+    for name, codes in (("outcome", true), ("decision", made)):
+        if codes.size and codes.min() < 0:
+            raise InputError(f"{name}, row {int(np.argmin(codes))}: no class")
+    names, others = levels.tolist(), decided.tolist()
+    wanted = as_codes(names + others if classes is None else classes, "classes")[1].tolist()
+    result: dict[Any, float | Undefined] = {}
+    for label in wanted:
+        y = true == names.index(label) if label in names else np.zeros(true.size, bool)
+        d = made == others.index(label) if label in others else np.zeros(made.size, bool)
+        try:
+            result[label] = gap(y, d, is_group, is_reference)
+        except UndefinedMetricError as error:
+            result[label] = Undefined(str(error))
+    return result
+
+
+def _decisions(outcome: ArrayLike, decision: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    y = as_flags(outcome, "outcome")
+    return y, as_flags(decision, "decision", y.size)
+
+
+def _rate_gap(
+    event: NDArray[np.bool_],
+    condition: NDArray[np.bool_],
+    is_group: ArrayLike,
+    is_reference: ArrayLike,
+    among: str,
+) -> float:
+    rates = []
+    for name, mask in (("group", is_group), ("reference", is_reference)):
+        members = as_flags(mask, f"is_{name}", event.size) & condition
+        n = int(np.count_nonzero(members))
+        if n == 0:
+            raise UndefinedMetricError(f"{name}: nobody {among}")
+        rates.append(int(np.count_nonzero(event & members)) / n)
+    return rates[0] - rates[1]
