@@ -15,7 +15,6 @@ from audit_lib.errors import EvidenceError, LexiconError
 from audit_lib.measure.load import _VARIANT_COLUMNS, make_rows
 from audit_lib.measure.load_texts import make_texts
 from audit_lib.measure.rows import Rows, strata
-from audit_lib.measure.text_exchange import exchange_test
 from audit_lib.measure.text_pairs import text_pairs
 from audit_lib.measure.word_lists import Words, read_protected
 from audit_lib.metrics.text.cooccurrence import (
@@ -26,6 +25,7 @@ from audit_lib.metrics.text.cooccurrence import (
 from audit_lib.pipeline import run_stage
 from audit_lib.records import variant_schema
 from audit_lib.spec import AuditSpec
+from audit_lib.stats.exchange import exchange_test
 from tests.measure.tables import as_rows, parts, table
 from tests.perturb.cases import persona_run, prompts
 from tests.specs import load

@@ -9,12 +9,12 @@ from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows import Rows, compact
 from audit_lib.measure.text_estimates import NO_PAIR, described, judged, need_texts, paired
-from audit_lib.measure.text_exchange import exchange_test
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.seeds import derive_seed
 from audit_lib.spec import AuditSpec
 from audit_lib.stats.distances import distance_interval, distance_test, earth_movers_errors
+from audit_lib.stats.exchange import exchange_test
 
 _DEVIATION = Undefined("a distance is biased away from 0: no standard error describes it; see its interval")
 
