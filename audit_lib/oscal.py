@@ -17,7 +17,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.errors import EvidenceError, InputError
-from audit_lib.measure.further import CLASSIFICATION
+from audit_lib.measure.rows.split_columns import CLASSIFICATION
 from audit_lib.policies.fields import FieldCheck
 from audit_lib.report.content import Content, gather
 from audit_lib.report.document import field_checks

@@ -17,8 +17,8 @@ from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import Compared, score_unit
 from audit_lib.measure.manipulation import agreement_reason, differs
 from audit_lib.measure.regression import Fitted, inferred, regressions, within_applications
-from audit_lib.measure.rows import Rows
-from audit_lib.measure.variations import NONE
+from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.rows.variations import NONE
 from audit_lib.records import CHECK, CONTROL
 from audit_lib.results import Undefined
 from audit_lib.spec import AuditSpec

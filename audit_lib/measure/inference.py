@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.rows import Rows, compact
+from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.records import ANSWERED, STATUSES
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec

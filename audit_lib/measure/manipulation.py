@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.measure.rows import Rows, compact
+from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.records import CHECK, STATUSES
 from audit_lib.results import Estimate, Interval, Undefined
 from audit_lib.spec import AuditSpec
@@ -34,7 +34,7 @@ class Perceived:
     ----------
     meant, said : ndarray of int, shape (rows,)
         Place of the level in the spec. ``said`` is -1 for the label of doubt, and where repeats of a version tie for
-        the most frequent answer (`audit_lib.measure.answers.modal`); -2 for a refusal, -3 for an answer that could
+        the most frequent answer (`audit_lib.measure.rows.answers.modal`); -2 for a refusal, -3 for an answer that could
         not be read, -4 where asking failed.
     clusters : ndarray of int32, shape (rows,)
         Application of each row.

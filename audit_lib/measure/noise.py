@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import Compared
 from audit_lib.measure.regression import inferred, known_levels
-from audit_lib.measure.rows import Rows, Varied, compact
+from audit_lib.measure.rows.scored import Rows, Varied, compact
 from audit_lib.records import CONTROL, FORMAT
 from audit_lib.results import Interval, Undefined
 from audit_lib.spec import AuditSpec

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.measure.inference import Variable, compare, mean_gap
-from audit_lib.measure.rows import Rows
+from audit_lib.measure.rows.scored import Rows
 from audit_lib.results import Estimate
 from audit_lib.spec import AuditSpec
 

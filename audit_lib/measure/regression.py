@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import score_unit
-from audit_lib.measure.rows import Rows, compact
+from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.metrics.correspondence import StandardisedEffects, cluster_sums
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec

@@ -9,7 +9,7 @@ from typing import Any
 
 from audit_lib.measure.metric import Measured
 from audit_lib.measure.positions import heterogeneity
-from audit_lib.measure.rows import Rows
+from audit_lib.measure.rows.scored import Rows
 
 Found = Mapping[str, Measured]
 

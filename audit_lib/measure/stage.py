@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from audit_lib.canonical import pretty_json
 from audit_lib.errors import IncompleteRunError, UndefinedMetricError
-from audit_lib.measure.faced import pair_table
 from audit_lib.measure.family import adjust
-from audit_lib.measure.further import attributed
-from audit_lib.measure.load import load_rows
 from audit_lib.measure.manipulation import agreement_reason, differs
 from audit_lib.measure.material import leakage_of
 from audit_lib.measure.metric import METRICS, Measured, about
-from audit_lib.measure.rows import Rows, strata
+from audit_lib.measure.rows.group_pairs import pair_table
+from audit_lib.measure.rows.load import load_rows
+from audit_lib.measure.rows.scored import Rows, strata
+from audit_lib.measure.rows.split_columns import attributed
 from audit_lib.measure.splits import Splits
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.gates import check_invoked

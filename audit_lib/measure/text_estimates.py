@@ -18,9 +18,9 @@ from audit_lib.errors import UndefinedMetricError
 from audit_lib.languages import not_english, unspaced_script
 from audit_lib.measure.bounded import BoundedMean, Bounds, bounded_gap, bounded_mean
 from audit_lib.measure.inference import Compared, Side, Unit, Variable, compare
-from audit_lib.measure.rows import Rows, compact
-from audit_lib.measure.text_pairs import Pairs, text_pairs
-from audit_lib.measure.texts import Judged, Texts
+from audit_lib.measure.rows.counterfactual_pairs import Pairs, text_pairs
+from audit_lib.measure.rows.scored import Rows, compact
+from audit_lib.measure.rows.texts import Judged, Texts
 from audit_lib.metrics.pair_scores import PairScores
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec

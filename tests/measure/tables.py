@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from audit_lib.measure.load import make_rows
-from audit_lib.measure.load_texts import make_texts
 from audit_lib.measure.metric import METRICS
-from audit_lib.measure.pair_answers import PairAnswers
-from audit_lib.measure.rows import Rows, Varied, strata
-from audit_lib.measure.variations import twins
-from audit_lib.measure.word_lists import Words
+from audit_lib.measure.rows.load import make_rows
+from audit_lib.measure.rows.load_texts import make_texts
+from audit_lib.measure.rows.pair_answers import PairAnswers
+from audit_lib.measure.rows.scored import Rows, Varied, strata
+from audit_lib.measure.rows.variations import twins
+from audit_lib.measure.rows.word_lists import Words
 from audit_lib.policies import load_policy
 from audit_lib.score.classifiers import CLASSIFIED_SCHEMA
 from audit_lib.spec import AuditSpec

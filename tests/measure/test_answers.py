@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit_lib import pipeline
-from audit_lib.measure.answers import _means
+from audit_lib.measure.rows.answers import _means
 from audit_lib.run import Run, Window
 from audit_lib.spec import AuditSpec
 from tests.inputs import recorded_audit, recorded_rows, write_jsonl

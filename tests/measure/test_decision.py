@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit_lib.errors import InputError
-from audit_lib.measure.decision import Decisions, decide
-from audit_lib.measure.pools import Pools
+from audit_lib.measure.rows.decision import Decisions, decide
+from audit_lib.measure.rows.pools import Pools
 from audit_lib.spec import Decision
 
 TOP_2 = Decision(rule="top_k", k=2, round="round_id")

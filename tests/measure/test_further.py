@@ -13,7 +13,7 @@ import pytest
 from audit_lib import pipeline
 from audit_lib.archive.verify import verify
 from audit_lib.errors import InputError, SpecError
-from audit_lib.measure.further import with_further
+from audit_lib.measure.rows.split_columns import with_further
 from audit_lib.policies.fields import check_fields
 from audit_lib.records import write_table
 from tests.archive.cases import applicants, do, new_run

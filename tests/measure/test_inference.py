@@ -231,7 +231,7 @@ def test_an_answer_that_stands_twice_is_refused() -> None:
 
 
 def test_scores_of_a_variant_that_was_never_made_are_refused() -> None:
-    from audit_lib.measure.load import make_rows
+    from audit_lib.measure.rows.load import make_rows
     from tests.measure.tables import scores, variants
 
     rows = table(16)

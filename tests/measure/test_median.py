@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.decision import decide
-from audit_lib.measure.pools import Pools
+from audit_lib.measure.rows.decision import decide
+from audit_lib.measure.rows.pools import Pools
 from audit_lib.metrics import scoring_rates
 from audit_lib.metrics.median import Median
 from audit_lib.spec import Decision

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 from audit_lib.errors import EvidenceError, UndefinedMetricError
-from audit_lib.measure.faced import pair_table
-from audit_lib.measure.load import make_rows
 from audit_lib.measure.metric import METRICS
-from audit_lib.measure.pair_answers import PairAnswers
-from audit_lib.measure.rows import strata
+from audit_lib.measure.rows.group_pairs import pair_table
+from audit_lib.measure.rows.load import make_rows
+from audit_lib.measure.rows.pair_answers import PairAnswers
+from audit_lib.measure.rows.scored import strata
 from audit_lib.metrics import pairwise_output_statistics, pairwise_win_gap
 from audit_lib.results import Undefined
 from audit_lib.stats import cluster_interval

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 
 from audit_lib.errors import EvidenceError, LexiconError
-from audit_lib.measure.load import _VARIANT_COLUMNS, make_rows
-from audit_lib.measure.load_texts import make_texts
-from audit_lib.measure.rows import Rows, strata
-from audit_lib.measure.text_pairs import text_pairs
-from audit_lib.measure.word_lists import Words, read_protected
+from audit_lib.measure.rows.counterfactual_pairs import text_pairs
+from audit_lib.measure.rows.load import _VARIANT_COLUMNS, make_rows
+from audit_lib.measure.rows.load_texts import make_texts
+from audit_lib.measure.rows.scored import Rows, strata
+from audit_lib.measure.rows.word_lists import Words, read_protected
 from audit_lib.metrics.text.cooccurrence import (
     cooccurrence_bias_table,
     cooccurrence_sums,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audit_lib.measure.decision import decide
-from audit_lib.measure.pools import Pools
+from audit_lib.measure.rows.decision import decide
+from audit_lib.measure.rows.pools import Pools
 from audit_lib.score.listwise import Listwise
 from audit_lib.score.ranking import read_first, read_ranking
 from audit_lib.score.requests import Candidate, Request, Response

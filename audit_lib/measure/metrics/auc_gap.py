@@ -14,7 +14,7 @@ from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import Compared, score_unit
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.quotas import NOBODY_QUALIFIED
-from audit_lib.measure.rows import Rows, compact
+from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.policies import Policy
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec

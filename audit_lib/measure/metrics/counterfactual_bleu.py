@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit_lib.measure.metric import Measured, metric, needs
-from audit_lib.measure.rows import Rows
+from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.text_estimates import word_similarity
 from audit_lib.metrics.text.counterfactual import counterfactual_bleu_table
 from audit_lib.policies import Policy

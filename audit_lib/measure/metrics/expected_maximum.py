@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from audit_lib.measure.metric import Measured, metric, needs
-from audit_lib.measure.rows import Rows
+from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.text_estimates import (
     FLAGGED,
     OfRows,

@@ -7,7 +7,7 @@ import numpy as np
 from audit_lib.measure.classification import classification_tables
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rate_tables import rate_tables
-from audit_lib.measure.rows import Rows
+from audit_lib.measure.rows.scored import Rows
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from audit_lib.measure.inference import Side, Variable, compare, score_unit, undirected
 from audit_lib.measure.metric import Measured, metric
-from audit_lib.measure.rows import Rows
+from audit_lib.measure.rows.scored import Rows
 from audit_lib.metrics.allocation import common_bins, jensen_shannon_divergence
 from audit_lib.policies import Policy
 from audit_lib.seeds import derive_seed

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.faced import Faced, faced
 from audit_lib.measure.inference import Compared
 from audit_lib.measure.metric import Measured, metric, needs
-from audit_lib.measure.rows import Codes, Rows, compact
+from audit_lib.measure.rows.group_pairs import Faced, faced
+from audit_lib.measure.rows.scored import Codes, Rows, compact
 from audit_lib.policies import Policy
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec

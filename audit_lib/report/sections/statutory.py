@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from audit_lib.measure.further import CLASSIFICATION
+from audit_lib.measure.rows.split_columns import CLASSIFICATION
 from audit_lib.report.blocks import (
     Block,
     Cell,

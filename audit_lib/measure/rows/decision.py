@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import InputError
-from audit_lib.measure.pools import Pools
+from audit_lib.measure.rows.pools import Pools
 from audit_lib.metrics.median import Median
 from audit_lib.seeds import generator
 from audit_lib.spec import Decision

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from audit_lib.errors import EvidenceError
-from audit_lib.measure.coded import Coded
+from audit_lib.measure.rows.coded import Coded
 from audit_lib.records import ANSWERED, STATUSES
 
 SCORE_COLUMNS: Final = ("variant_id", "repeat", "model", "label_mass", "score", "selected", "status")

@@ -13,15 +13,15 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from audit_lib.errors import EvidenceError
-from audit_lib.measure.answers import SCORE_COLUMNS, Answers, flags, modal
-from audit_lib.measure.coded import Coded
-from audit_lib.measure.decision import decide
-from audit_lib.measure.further import with_further
-from audit_lib.measure.load_texts import load_texts
-from audit_lib.measure.pair_answers import PairAnswers
-from audit_lib.measure.pools import Pools
-from audit_lib.measure.rows import Codes, Floats, Rows, Varied
-from audit_lib.measure.variations import ordinary, twins
+from audit_lib.measure.rows.answers import SCORE_COLUMNS, Answers, flags, modal
+from audit_lib.measure.rows.coded import Coded
+from audit_lib.measure.rows.decision import decide
+from audit_lib.measure.rows.load_texts import load_texts
+from audit_lib.measure.rows.pair_answers import PairAnswers
+from audit_lib.measure.rows.pools import Pools
+from audit_lib.measure.rows.scored import Codes, Floats, Rows, Varied
+from audit_lib.measure.rows.split_columns import with_further
+from audit_lib.measure.rows.variations import ordinary, twins
 from audit_lib.records import CHECK, STATUSES, parquet_source
 from audit_lib.records import VARIATION as COLUMN
 from audit_lib.run import Run

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.measure.pair_answers import PairAnswers
-from audit_lib.measure.rows import Rows
+from audit_lib.measure.rows.pair_answers import PairAnswers
+from audit_lib.measure.rows.scored import Rows
 from audit_lib.spec import AuditSpec
 
 

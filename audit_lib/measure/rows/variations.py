@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audit_lib.measure.rows import Rows, Varied
+from audit_lib.measure.rows.scored import Rows, Varied
 from audit_lib.records import VARIATION as COLUMN
 
 NONE: Final = "none"

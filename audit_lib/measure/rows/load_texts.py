@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from audit_lib.errors import EvidenceError
-from audit_lib.measure.rows import Rows
-from audit_lib.measure.texts import Judged, Texts
-from audit_lib.measure.word_lists import Words
+from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.rows.texts import Judged, Texts
+from audit_lib.measure.rows.word_lists import Words
 from audit_lib.records import parquet_source
 from audit_lib.run import Run
 from audit_lib.score.classifiers import resolved

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.measure.rows import Rows
-from audit_lib.measure.texts import Texts
+from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.rows.texts import Texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import SpecError, UndefinedMetricError
-from audit_lib.measure.coded import Coded
-from audit_lib.measure.decision import Decisions
-from audit_lib.measure.pair_answers import PairAnswers
-from audit_lib.measure.pools import Pools
-from audit_lib.measure.texts import Texts
+from audit_lib.measure.rows.coded import Coded
+from audit_lib.measure.rows.decision import Decisions
+from audit_lib.measure.rows.pair_answers import PairAnswers
+from audit_lib.measure.rows.pools import Pools
+from audit_lib.measure.rows.texts import Texts
 from audit_lib.records import VARIATION
 from audit_lib.registry import did_you_mean
 

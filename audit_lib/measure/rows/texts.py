@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.measure.word_lists import Words
+from audit_lib.measure.rows.word_lists import Words
 from audit_lib.spec import Measured
 
 
