@@ -262,8 +262,8 @@ def _check_dates(spec: AuditSpec, today: date | None, window: Window | None = No
 
 
 def _check_parts(spec: AuditSpec) -> None:
-    from audit_lib.measure.categories import category_of
     from audit_lib.measure.requirements import check_metrics
+    from audit_lib.measure.statutory.categories import category_of
     from audit_lib.perturb.check import check_perturb
     from audit_lib.perturb.pools import slots_asked_for
     from audit_lib.perturb.robustness import check_further

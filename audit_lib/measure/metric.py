@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from audit_lib.measure.rate_tables import RateTable
 from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.statutory.rate_tables import RateTable
 from audit_lib.policies import Policy
 from audit_lib.registry import Registry
 from audit_lib.results import Estimate

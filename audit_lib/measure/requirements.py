@@ -10,7 +10,7 @@ from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.measure.effects import experiment_only
 from audit_lib.measure.metric import METRICS, Need, needed
 from audit_lib.measure.rows.word_lists import Words
-from audit_lib.measure.thresholds import applicants_only
+from audit_lib.measure.statutory.thresholds import applicants_only
 from audit_lib.score.classifiers import check_classifiers, resolved
 from audit_lib.score.classifiers.lexicon import read_words
 from audit_lib.score.requests import kinds_asked

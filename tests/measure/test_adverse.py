@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from audit_lib.measure.adverse import ITSELF, adverse_impact, bounds
+from audit_lib.measure.statutory.rate_details import ITSELF, adverse_impact, bounds
 from audit_lib.metrics.impact import impact_ratios
 from audit_lib.stats.intervals import wilson
 from audit_lib.stats.power import power_of_two_proportions

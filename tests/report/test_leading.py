@@ -14,8 +14,8 @@ from statsmodels.stats.multitest import multipletests
 
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.family import adjust
-from audit_lib.measure.rate_tables import rate_tables
 from audit_lib.measure.rows.load import make_rows
+from audit_lib.measure.statutory.rate_tables import rate_tables
 from audit_lib.policies import policy_of
 from audit_lib.report.content import Content, gather, read_table
 from audit_lib.report.leading import headline

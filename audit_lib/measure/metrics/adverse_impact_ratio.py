@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.measure.thresholds import adverse_impact_ratios, applicants_only
+from audit_lib.measure.statutory.thresholds import adverse_impact_ratios, applicants_only
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 

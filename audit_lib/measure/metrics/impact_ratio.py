@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from audit_lib.measure.classification import classification_tables
 from audit_lib.measure.metric import Measured, metric
-from audit_lib.measure.rate_tables import rate_tables
 from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.statutory.classification import classification_tables
+from audit_lib.measure.statutory.rate_tables import rate_tables
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 

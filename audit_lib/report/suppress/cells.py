@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from audit_lib.measure.categories import category_of
+from audit_lib.measure.statutory.categories import category_of
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from audit_lib.measure.categories import category_of
+from audit_lib.measure.statutory.categories import category_of
 from audit_lib.policies import Policy
 from audit_lib.report.rate_table import RateTable, TableRow
 from audit_lib.report.suppress.cells import HIDDEN, Cell, Items, cell_of, items

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from audit_lib.measure.categories import category_of
+from audit_lib.measure.statutory.categories import category_of
 from audit_lib.policies import Policy
 from audit_lib.report.suppress.cells import Cell, Items, cell_of, items
 from audit_lib.spec import AuditSpec

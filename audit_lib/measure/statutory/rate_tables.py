@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.measure.adverse import ITSELF, adverse_impact, bounds
-from audit_lib.measure.categories import category_of
-from audit_lib.measure.clustered import Clusters
 from audit_lib.measure.inference import decision_unit, none_answered, score_unit
 from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.statutory.categories import category_of
+from audit_lib.measure.statutory.intervals import Clusters
+from audit_lib.measure.statutory.rate_details import ITSELF, adverse_impact, bounds
 from audit_lib.metrics.impact import ImpactRatios, ImpactRow, impact_ratios
 from audit_lib.policies import Category, Policy
 from audit_lib.policies.gates import check_excluded_share

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from audit_lib.measure.rate_tables import RateTable, rate_tables
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.rows.split_columns import CLASSIFICATION
+from audit_lib.measure.statutory.rate_tables import RateTable, rate_tables
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
