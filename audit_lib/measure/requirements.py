@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from audit_lib.errors import SpecError, UndefinedMetricError
-from audit_lib.measure.effects import experiment_only
+from audit_lib.measure.experiment.effects import experiment_only
 from audit_lib.measure.metric import METRICS, Need, needed
 from audit_lib.measure.rows.word_lists import Words
 from audit_lib.measure.statutory.thresholds import applicants_only

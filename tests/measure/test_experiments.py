@@ -443,7 +443,7 @@ def test_the_floor_is_of_the_question_that_was_asked_again(tmp_path: Path) -> No
 def test_texts_that_mention_one_attribute_keep_their_rows() -> None:
     from dataclasses import replace
 
-    from audit_lib.measure.effects import effects
+    from audit_lib.measure.experiment.effects import effects
     from tests.measure.tables import SPEC, as_rows, table
 
     one = table(160)
@@ -627,8 +627,8 @@ def test_effects_of_few_applications_say_whose_errors_they_have(
 def test_few_applications_change_the_error_and_not_the_effect() -> None:
     from dataclasses import replace
 
-    from audit_lib.measure.effects import effects
-    from audit_lib.measure.regression import FEW
+    from audit_lib.measure.experiment.effects import effects
+    from audit_lib.measure.experiment.regression import FEW
     from tests.measure.tables import SPEC, as_rows, table
 
     few, many = table(240), table(240)

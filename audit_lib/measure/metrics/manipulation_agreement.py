@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.manipulation import agreement, perceived
+from audit_lib.measure.experiment.manipulation import agreement, perceived
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.policies import Policy

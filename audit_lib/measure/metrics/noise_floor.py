@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from audit_lib.measure.experiment.noise import noise_floors
 from audit_lib.measure.metric import Measured, metric, needs
-from audit_lib.measure.noise import noise_floors
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Undefined

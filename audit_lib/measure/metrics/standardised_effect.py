@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit_lib.measure.effects import effects, experiment_only
+from audit_lib.measure.experiment.effects import effects, experiment_only
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.policies import Policy

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from audit_lib.measure.regression import FEW
+from audit_lib.measure.experiment.regression import FEW
 from audit_lib.report.blocks import (
     Block,
     Cell,

@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 
 from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.experiment.manipulation import agreement_reason, differs
+from audit_lib.measure.experiment.regression import Fitted, inferred, regressions, within_applications
 from audit_lib.measure.inference import Compared, score_unit
-from audit_lib.measure.manipulation import agreement_reason, differs
-from audit_lib.measure.regression import Fitted, inferred, regressions, within_applications
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.rows.variations import NONE
 from audit_lib.records import CHECK, CONTROL

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.experiment.regression import inferred, known_levels
 from audit_lib.measure.inference import Compared
-from audit_lib.measure.regression import inferred, known_levels
 from audit_lib.measure.rows.scored import Rows, Varied, compact
 from audit_lib.records import CONTROL, FORMAT
 from audit_lib.results import Interval, Undefined

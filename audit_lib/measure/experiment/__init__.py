@@ -1,0 +1,1 @@
+"""Correspondence experiments: effects of what was assigned, noise, and whether it was perceived."""
