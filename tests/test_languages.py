@@ -7,9 +7,9 @@ import pytest
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.languages import not_english, unspaced_script
+from audit_lib.measure.estimates.texts import judged
 from audit_lib.measure.rows.texts import Judged, Texts
 from audit_lib.measure.rows.word_lists import Words
-from audit_lib.measure.text_estimates import judged
 from audit_lib.metrics.text import (
     cooccurrence_bias_score,
     counterfactual_bleu,

@@ -7,7 +7,7 @@ from typing import Final
 
 from audit_lib.errors import AuditError
 from audit_lib.framework import recommend_for
-from audit_lib.measure.quotas import NOBODY_QUALIFIED
+from audit_lib.measure.estimates.quotas import NOBODY_QUALIFIED
 from audit_lib.measure.requirements import lacking
 from audit_lib.sample.read import first_columns
 from audit_lib.spec import RECORDED, AuditSpec

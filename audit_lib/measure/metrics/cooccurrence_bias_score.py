@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from audit_lib.errors import LexiconError, UndefinedMetricError
+from audit_lib.measure.estimates.texts import Cell, described, need_texts
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.rows.texts import Texts
-from audit_lib.measure.text_estimates import Cell, described, need_texts
 from audit_lib.metrics.text.cooccurrence import cooccurrence_sums, score_of_sums
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Interval, Undefined

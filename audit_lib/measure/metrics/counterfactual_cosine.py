@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
+from audit_lib.measure.estimates.texts import judged, need_texts, over_pairs
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.counterfactual_pairs import Pairs
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.rows.texts import Judged
-from audit_lib.measure.text_estimates import judged, need_texts, over_pairs
 from audit_lib.metrics.pair_scores import PairScores
 from audit_lib.metrics.text.counterfactual import counterfactual_cosine_table
 from audit_lib.policies import Policy

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from audit_lib.measure.estimates.texts import word_similarity
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.measure.text_estimates import word_similarity
 from audit_lib.metrics.text.counterfactual import counterfactual_rouge_l_table
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec

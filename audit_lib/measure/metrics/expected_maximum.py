@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from audit_lib.measure.metric import Measured, metric, needs
-from audit_lib.measure.rows.scored import Rows
-from audit_lib.measure.text_estimates import (
+from audit_lib.measure.estimates.texts import (
     FLAGGED,
     OfRows,
     by_row,
@@ -14,6 +12,8 @@ from audit_lib.measure.text_estimates import (
     levels_and_gaps,
     need_texts,
 )
+from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.rows.scored import Rows
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 

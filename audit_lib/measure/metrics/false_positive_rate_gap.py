@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from audit_lib.measure.estimates.error_rates import error_rate_gaps
 from audit_lib.measure.metric import Measured, metric
-from audit_lib.measure.mistakes import error_rate_gaps
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec

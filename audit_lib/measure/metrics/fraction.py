@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from audit_lib.measure.estimates.texts import FLAGGED, OfRows, flagged, judged, levels_and_gaps, need_texts
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.measure.text_estimates import FLAGGED, OfRows, flagged, judged, levels_and_gaps, need_texts
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.estimates.texts import NO_PAIR, described, judged, need_texts, paired
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.scored import Rows, compact
-from audit_lib.measure.text_estimates import NO_PAIR, described, judged, need_texts, paired
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.seeds import derive_seed

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.measure.estimates.texts import flagged_above, judged, need_texts, over_pairs
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.counterfactual_pairs import Pairs
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.measure.text_estimates import flagged_above, judged, need_texts, over_pairs
 from audit_lib.metrics.pair_scores import PairScores
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec

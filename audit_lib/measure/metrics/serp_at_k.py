@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from audit_lib.measure.estimates.texts import need_texts, over_pairs
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.measure.text_estimates import need_texts, over_pairs
 from audit_lib.metrics.recommendation import recommendation_table
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec

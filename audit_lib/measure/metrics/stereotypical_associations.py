@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.estimates.texts import described, need_texts
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.metrics.cooccurrence_bias_score import words_of
 from audit_lib.measure.rows.scored import Rows, compact
-from audit_lib.measure.text_estimates import described, need_texts
 from audit_lib.metrics.text.associations import association_sums, stereotypical_associations_table
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Interval, Undefined

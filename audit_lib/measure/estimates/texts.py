@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.languages import not_english, unspaced_script
-from audit_lib.measure.bounded import BoundedMean, Bounds, bounded_gap, bounded_mean
+from audit_lib.measure.estimates.bounded_means import BoundedMean, Bounds, bounded_gap, bounded_mean
 from audit_lib.measure.inference import Compared, Side, Unit, Variable, compare
 from audit_lib.measure.rows.counterfactual_pairs import Pairs, text_pairs
 from audit_lib.measure.rows.scored import Rows, compact

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.measure.estimates.quotas import NOBODY_QUALIFIED
 from audit_lib.measure.inference import Variable, compare, decision_unit, mean_gap
-from audit_lib.measure.quotas import NOBODY_QUALIFIED
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.results import Estimate
 from audit_lib.spec import AuditSpec

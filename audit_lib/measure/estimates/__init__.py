@@ -1,0 +1,1 @@
+"""Estimates that several registered metrics share."""
