@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from audit_lib.measure.heterogeneity import heterogeneity
 from audit_lib.measure.metric import Measured
-from audit_lib.measure.positions import heterogeneity
 from audit_lib.measure.rows.scored import Rows
 
 Found = Mapping[str, Measured]

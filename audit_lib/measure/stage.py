@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from audit_lib.canonical import pretty_json
 from audit_lib.errors import IncompleteRunError, UndefinedMetricError
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
-from audit_lib.measure.family import adjust
-from audit_lib.measure.material import leakage_of
+from audit_lib.measure.leakage import leakage_of
 from audit_lib.measure.metric import METRICS, Measured, about
+from audit_lib.measure.multiplicity import adjust
 from audit_lib.measure.rows.group_pairs import pair_table
 from audit_lib.measure.rows.load import load_rows
 from audit_lib.measure.rows.scored import Rows, strata

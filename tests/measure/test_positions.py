@@ -11,9 +11,9 @@ from statsmodels.stats.contingency_tables import StratifiedTable
 from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.multitest import multipletests
 
-from audit_lib.measure.family import adjust
+from audit_lib.measure.heterogeneity import heterogeneity
 from audit_lib.measure.metric import METRICS, Measured
-from audit_lib.measure.positions import heterogeneity
+from audit_lib.measure.multiplicity import adjust
 from tests.measure.tables import POLICY, SPEC, as_rows, parts, table
 
 

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from audit_lib import pipeline
-from audit_lib.measure.family import adjust
+from audit_lib.measure.heterogeneity import heterogeneity
 from audit_lib.measure.metric import METRICS
-from audit_lib.measure.positions import heterogeneity
+from audit_lib.measure.multiplicity import adjust
 from audit_lib.run import Run, Window
 from audit_lib.spec import AuditSpec
 from tests.inputs import recorded_audit, recorded_rows, write_jsonl

@@ -13,7 +13,7 @@ from scipy.stats import fisher_exact
 from statsmodels.stats.multitest import multipletests
 
 from audit_lib.errors import EvidenceError
-from audit_lib.measure.family import adjust
+from audit_lib.measure.multiplicity import adjust
 from audit_lib.measure.rows.load import make_rows
 from audit_lib.measure.statutory.rate_tables import rate_tables
 from audit_lib.policies import policy_of

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from audit_lib.check import check_report
-from audit_lib.measure.family import NOT_ALLOWED_FOR
+from audit_lib.measure.multiplicity import NOT_ALLOWED_FOR
 from audit_lib.plan.promises import NOT_PROMISED, THESE_NAMES, of_names
 from audit_lib.report.blocks import Bullets, Figures, Section
 from audit_lib.report.content import Content, gather

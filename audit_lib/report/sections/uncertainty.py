@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from audit_lib.measure.family import NOT_ALLOWED_FOR
+from audit_lib.measure.multiplicity import NOT_ALLOWED_FOR
 from audit_lib.report.blocks import Cell, Column, Row, Table
 from audit_lib.report.content import Content, RateTable, TableRow
 from audit_lib.report.leading import picked
