@@ -2,7 +2,7 @@
 
 Source: Gaebler, Goel, Huq and Tambe, "Auditing the Use of Language Models to Guide Hiring Decisions" (2024),
 arXiv:2404.03086. Effects are of assigned attributes; what real applicants with observed demographics are given is a
-matter of adverse impact (`audit_lib.measure.statutory.thresholds`). The two answer different questions and are kept apart.
+matter of adverse impact (`audit_lib.measure.statutory.thresholds`): another question.
 """
 
 from __future__ import annotations
