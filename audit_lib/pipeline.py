@@ -276,6 +276,7 @@ def _check_parts(spec: AuditSpec) -> None:
     from audit_lib.score import check_decision, check_model, check_read
     from audit_lib.score.materials import check_leakage
     from audit_lib.score.requests import elicitation, kinds_asked
+    from audit_lib.validate.named_suites import check_suites
 
     _check_attributes(spec)
     SOURCES.get(spec.source.kind)(spec)
@@ -286,14 +287,14 @@ def _check_parts(spec: AuditSpec) -> None:
     check_model(spec.model, spec.task, kinds_asked(spec))
     check_read(spec)
     check_decision(spec)
-    policy = policy_of(spec)
-    category_of(spec.groups, policy)
+    category_of(spec.groups, policy := policy_of(spec))
     check_spec(policy, spec)
     files = spec.read_design_files()
     check_perturb(spec, files)
     check_further(spec, files)
     check_leakage(spec)
     check_metrics(spec, files)
+    check_suites(spec, files)
     if "prompt.template" in files:
         _check_slots(spec, slots_asked_for(files["prompt.template"], spec))
         if any(map(is_reply, read_template(files["prompt.template"]))):

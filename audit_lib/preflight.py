@@ -25,6 +25,7 @@ from audit_lib.score.chat import ChatOptions
 from audit_lib.score.credentials import read_variable, without_secrets
 from audit_lib.spec import AuditSpec
 from audit_lib.store import open_store, open_uri
+from audit_lib.validate.named_suites import KEY, PACKAGE
 
 PROBE: Final = "preflight"
 _ANSWER_S: Final = 15.0
@@ -95,7 +96,9 @@ def _spec(spec: AuditSpec) -> Iterator[Fault]:
 def _packages(spec: AuditSpec, root: str | None) -> Iterator[Fault]:
     """Import what later stages import in this process; each backend looks for its own, torch is for another one."""
     uris = [*spec.source.paths, root or ""] + ([spec.demographics.path] if spec.demographics else [])
-    needed = {"great_expectations": ("the stage validation", "gx")}
+    needed: dict[str, tuple[str, str]] = {}
+    if spec.checks.suites:
+        needed[PACKAGE] = (KEY, "gx")
     if any(uri.startswith("s3://") for uri in uris):
         needed["boto3"] = ("s3://", "s3")
     if spec.model.backend in ("openai", "openai_batch") and importlib.util.find_spec("openai") is not None:

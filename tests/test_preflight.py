@@ -65,6 +65,13 @@ def live(folder: Path, url: str, **sections: Any) -> Path:
     )
 
 
+def with_suite(folder: Path) -> dict[str, Any]:
+    """Name a suite of Great Expectations, which then is needed."""
+    suite = "expectations: [{type: expect_column_to_exist, kwargs: {column: score}}]\n"
+    (folder / "suite.yaml").write_text(suite, encoding="utf-8")
+    return {"minimum_answered_share": 0.5, "maximum_answered_gap": 0.5, "suites": {"scores": "suite.yaml"}}
+
+
 def told(path: Path, root: str | None = None, **options: Any) -> list[str]:
     return [fault.what for fault in preflight(AuditSpec.load(path), root, **options)]
 
@@ -89,7 +96,7 @@ def test_all_faults_are_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("PREFLIGHT_KEY", raising=False)
     lacking(monkeypatch, "great_expectations")
     (port,) = free_ports(1)
-    path = live(tmp_path, f"http://127.0.0.1:{port}/v1")
+    path = live(tmp_path, f"http://127.0.0.1:{port}/v1", checks=with_suite(tmp_path))
     (tmp_path / "prompts.jsonl").unlink()
     (tmp_path / "store").write_text("a file, where the store should be")
     faults = told(path, str(tmp_path / "store"))
@@ -163,7 +170,7 @@ def test_nothing_is_paid_before_it_passes(
 ) -> None:
     monkeypatch.setenv("PREFLIGHT_KEY", "word-of-1234")
     lacking(monkeypatch, "great_expectations")
-    path = live(tmp_path, f"http://127.0.0.1:{endpoint.server_address[1]}/v1")
+    path = live(tmp_path, f"http://127.0.0.1:{endpoint.server_address[1]}/v1", checks=with_suite(tmp_path))
     store = str(tmp_path / "store")
     assert main(["validate", str(path)]) == 2
     assert main(["run", str(path), *WINDOW, "--store", store]) == 2
@@ -174,7 +181,7 @@ def test_nothing_is_paid_before_it_passes(
 
 
 def test_what_is_sealed_needs_nothing_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, store = recorded_audit(tmp_path), str(tmp_path / "store")
+    path, store = recorded_audit(tmp_path, checks=with_suite(tmp_path)), str(tmp_path / "store")
     assert main(["run", str(path), *WINDOW, "--store", store]) == 0
     lacking(monkeypatch, "great_expectations")
     assert main(["run", str(path), *WINDOW, "--store", store]) == 0

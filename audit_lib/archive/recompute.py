@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -24,6 +23,7 @@ from audit_lib.archive.served_check import ATTESTED, check_model
 from audit_lib.canonical import sha256
 from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.run import Run, StageOutput
+from audit_lib.validate.named_suites import lacking_for
 
 Recompute = Mapping[str, Callable[[Run], StageOutput]]
 
@@ -34,7 +34,6 @@ _RECOMPUTED: Final = {
     "metrics": "audit_lib.measure.stage:measure",
     "report": "audit_lib.report:report",
 }
-_NEEDS: Final = {"validation": "great_expectations"}  # an extra that a stranger may not have
 
 
 def recompute_stages(
@@ -48,9 +47,8 @@ def recompute_stages(
     """Compute the stages that are there again, and compare what comes out."""
     present = there | {stage_of(path) for path in listed_in(manifest)}
     for stage in (name for name in (_RECOMPUTED if functions is None else functions) if name in present):
-        library = _NEEDS.get(stage)
-        if functions is None and library is not None and importlib.util.find_spec(library) is None:
-            work.notes.append(f"{stage} was not computed again: {library} is not installed")
+        if functions is None and stage == "validation" and (lacking := lacking_for(run.spec)):
+            work.notes.append(f"{stage} was not computed again: {lacking} is not installed")
             continue
         notify(f"verify: {stage} is computed again")
         try:

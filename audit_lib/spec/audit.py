@@ -291,6 +291,7 @@ class AuditSpec(Section):
         for key in ("protected", "targets"):
             if (reference := getattr(self.texts, key)) is not None:
                 files[f"texts.{key}"] = reference
+        files |= {f"checks.suites.{table}": reference for table, reference in self.checks.suites.items()}
         for one in self.classifiers:
             if isinstance(reference := one.options.get("words"), str):
                 files[f"classifiers.{one.name}"] = reference

@@ -68,6 +68,11 @@ class Checks(Section):
         0.0, description="Smallest mean probability that falls on the labels; warning."
     )
     fail_on_warning: bool = Field(False, description="Treat warnings as errors.")
+    suites: dict[Literal["prompts", "variants", "scores"], str] = Field(
+        default_factory=dict,
+        description="Suites of Great Expectations, a file for a table, which run after our own checks; needs the extra "
+        "gx. An expectation of severity critical is an error, any other a warning.",
+    )
     minimum_agreement: Share = Field(
         0.8,
         description="Manipulation check: share of versions whose attribute the model must name as it was meant; below "

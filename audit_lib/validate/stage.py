@@ -16,7 +16,8 @@ from audit_lib.validate.completeness import (
     label_mass,
     variation_suite,
 )
-from audit_lib.validate.expectations import check_table
+from audit_lib.validate.evaluate import check_table
+from audit_lib.validate.named_suites import KEY, run_suite
 from audit_lib.validate.noise import noise_suite, noise_table, told_noise
 from audit_lib.validate.suites import beside_suite, prompts_suite, scores_suite, variants_suite
 
@@ -39,7 +40,9 @@ def validate(run: Run) -> StageOutput:
     Raises
     ------
     SpecError
-        If Great Expectations is not installed.
+        If the spec names suites of Great Expectations, and it is not installed.
+    InputError
+        If an expectation cannot be evaluated on the table it is about.
     """
     spec = run.spec
     prompts = run.stage("sample").read_table("prompts.parquet")
@@ -70,6 +73,11 @@ def validate(run: Run) -> StageOutput:
         suites.append(check_table("beside, by variation", *variation_suite(varied, spec.checks)))
     if (noise := noise_table(run)) is not None:
         suites.append(check_table("scoring", *noise_suite(noise)))
+    tables = {"prompts": prompts, "variants": variants, "scores": scores}
+    suites += [
+        run_suite(name, reference, run.design_file(f"{KEY}.{name}"), tables[name])
+        for name, reference in spec.checks.suites.items()
+    ]
     failed = [e["severity"] for suite in suites for e in suite["expectations"] if not e["success"]]
     severity = "error" if "error" in failed else "warning" if failed else None
     document = {
@@ -103,7 +111,9 @@ def require_valid(run: Run) -> None:
     if document["success"]:
         return
     failures = [
-        _failure(suite["table"], expectation)
+        _failure(
+            suite["table"] if "suite" not in suite else f"{suite['table']} ({suite['suite']})", expectation
+        )
         + (
             _detail(document, expectation["column"], run.spec.checks)
             if suite["table"] == "completeness"

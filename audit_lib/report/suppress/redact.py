@@ -170,12 +170,14 @@ def redacted_sample(sample: Mapping[str, Any], spec: AuditSpec) -> dict[str, Any
 
 
 def redacted_validation(validation: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``validation.json`` without what was observed of the groups least and most answered."""
+    """Return ``validation.json`` without what named suites observed, and of the groups least and most answered."""
     suites = [
         {
             **suite,
             "expectations": [
-                {**e, "observed": {"observed_value": "hidden"}} if e["column"] == "answered_gap" else e
+                {**e, "observed": {"observed_value": "hidden"}}
+                if e["column"] == "answered_gap" or "suite" in suite
+                else e
                 for e in suite["expectations"]
             ],
         }

@@ -1,0 +1,178 @@
+"""Suites of Great Expectations that a spec names: run by it, recorded with the audit, asked for only then."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit_lib import pipeline
+from audit_lib.archive.verify import verify
+from audit_lib.errors import InputError, SpecError, ValidationFailedError
+from audit_lib.report.suppress.redact import redacted_validation
+from audit_lib.run import Window
+from audit_lib.spec import AuditSpec
+from audit_lib.validate import require_valid, validate
+from audit_lib.validate.named_suites import read_suite
+from tests.inputs import recorded_audit
+from tests.validate.cases import SECRET, Tables, scored_run
+
+MEAN = {
+    "type": "expect_column_mean_to_be_between",
+    "kwargs": {"column": "score", "min_value": 0.7, "max_value": 0.76},
+}
+STATUS = {"type": "expect_column_values_to_be_in_set", "kwargs": {"column": "status", "value_set": ["ok"]}}
+EXISTS = {"type": "expect_column_to_exist", "kwargs": {"column": "selected"}}
+LENIENT = {"minimum_answered_share": 0.5, "maximum_answered_gap": 0.5}
+QUICK = {
+    "type": "expect_column_values_to_be_between",
+    "kwargs": {"column": "attempts", "max_value": 0},
+    "severity": "warning",
+}
+
+
+def named(folder: Path, *expectations: Any, table: str = "scores") -> dict[str, Any]:
+    """Write a suite as Great Expectations writes one, and return the section that names it."""
+    folder.mkdir(exist_ok=True)
+    suite = {"name": "ours", "expectations": list(expectations), "meta": {}, "id": None, "notes": None}
+    (folder / "suite.json").write_text(json.dumps(suite), encoding="utf-8")
+    return {"suites": {table: "suite.json"}}
+
+
+def suited(folder: Path, tables: Tables, *expectations: Any) -> dict[str, Any]:
+    """Return ``validation.json`` of tables with a suite on the scores; the plan archives its file first."""
+    run = scored_run(folder, tables, checks=named(folder, *expectations))
+    pipeline.run_stage(run, "plan")
+    document: dict[str, Any] = json.loads(validate(run).artefacts["validation.json"])
+    return document
+
+
+def test_a_named_suite_is_run_after_our_own(tmp_path: Path) -> None:
+    document = suited(tmp_path, Tables(), MEAN, QUICK, STATUS)
+    ours, theirs = document["suites"][:-1], document["suites"][-1]
+    assert all("suite" not in suite for suite in ours)
+    assert (theirs["table"], theirs["suite"]) == ("scores", "suite.json")
+    mean, quick, status = theirs["expectations"]
+    assert mean == {
+        "expectation": "expect_column_mean_to_be_between",
+        "column": "score",
+        "severity": "error",
+        "success": True,
+        "observed": {"observed_value": 0.75},
+    }
+    assert (quick["severity"], quick["success"], quick["observed"]["unexpected_count"]) == (
+        "warning",
+        False,
+        24,
+    )
+    assert (status["success"], status["observed"]) == (True, {}), "nothing is told of a text column"
+    assert (document["success"], document["severity_failed"]) == (True, "warning")
+
+
+def test_what_a_named_suite_finds_stops_the_audit_and_names_its_file(tmp_path: Path) -> None:
+    tables = Tables()
+    for row in tables.scores:
+        row["score"] = 0.25
+    run = scored_run(tmp_path, tables, checks=named(tmp_path, MEAN))
+    pipeline.run_stage(run, "plan")
+    run.stage("validation").commit(validate(run), datetime.now(UTC))
+    said = r"scores \(suite.json\): expect_column_mean_to_be_between on score \(observed 0.25\), error"
+    with pytest.raises(ValidationFailedError, match=said):
+        require_valid(run)
+
+
+def test_a_suppressed_report_says_nothing_of_what_a_named_suite_observed(tmp_path: Path) -> None:
+    document = suited(tmp_path, Tables(), MEAN)
+    kept = redacted_validation(document)["suites"]
+    assert kept[-1]["expectations"][0]["observed"] == {"observed_value": "hidden"}
+    assert kept[0] == document["suites"][0]
+
+
+def test_an_audit_with_a_named_suite_verifies_offline(tmp_path: Path) -> None:
+    path = recorded_audit(tmp_path, checks=LENIENT | named(tmp_path, EXISTS))
+    run = pipeline.open_run(path, Window.parse("2026-01-05", "2026-01-12"), str(tmp_path / "store"))
+    pipeline.run_all(run)
+    (tmp_path / "suite.json").unlink()  # the evidence has its own copy
+    checked = verify(run.uri)
+    assert not checked.findings and "validation" in checked.recomputed
+    assert "inputs/checks.suites.scores" in run.stage("plan").success()["artefacts"]
+
+
+def test_without_great_expectations_verification_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = recorded_audit(tmp_path, checks=LENIENT | named(tmp_path, EXISTS))
+    run = pipeline.open_run(path, Window.parse("2026-01-05", "2026-01-12"), str(tmp_path / "store"))
+    pipeline.run_all(run)
+    monkeypatch.setitem(sys.modules, "great_expectations", None)
+    checked = verify(run.uri)
+    assert not checked.findings and "validation" not in checked.recomputed
+    assert any("validation was not computed again: great_expectations" in note for note in checked.notes)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "neither JSON nor YAML"),
+        ("[]", "has a list `expectations`"),
+        ('{"expectations": []}', "it is not empty"),
+        ('{"expectations": [{"type": "x"}]}', r"expectations.0: an expectation has a `type` and `kwargs`"),
+        (
+            '{"expectations": [{"type": "x", "kwargs": {}, "severity": "fatal"}]}',
+            "critical, warning or info, not 'fatal'",
+        ),
+    ],
+)
+def test_a_file_that_is_no_suite(content: str, message: str) -> None:
+    with pytest.raises(SpecError, match=f"checks.suites.scores: s.json: {message}|s.json.*{message}"):
+        read_suite(content.encode(), "checks.suites.scores: s.json")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"type": "expect_nothing_at_all", "kwargs": {}},
+        {"type": "expect_column_to_exist", "kwargs": {"columm": "score"}},
+    ],
+)
+def test_what_great_expectations_does_not_know_is_refused_before_the_run(
+    tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    path = recorded_audit(tmp_path, checks=named(tmp_path, wrong))
+    with pytest.raises(
+        SpecError, match=rf"suite.json: expectations.0: {wrong['type']} is not an expectation"
+    ):
+        pipeline.check(AuditSpec.load(path))
+
+
+def test_a_column_that_the_table_lacks(tmp_path: Path) -> None:
+    wrong = {"type": "expect_column_mean_to_be_between", "kwargs": {"column": "marks", "min_value": 0}}
+    with pytest.raises(
+        InputError, match=r"could not be evaluated on marks; the table has the columns variant_id"
+    ):
+        suited(tmp_path, Tables(), wrong)
+
+
+def test_great_expectations_says_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    tables = Tables()
+    tables.scores[6]["status"] = SECRET
+    # Not caplog, which also listens to loggers that pass nothing on.
+    heard: list[str] = []
+    listener = logging.Handler()
+    listener.emit = lambda record: heard.append(record.name)  # type: ignore[method-assign]
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(listener)
+    root.setLevel(logging.DEBUG)
+    try:
+        assert suited(tmp_path, tables, MEAN, STATUS)["success"] is False
+    finally:
+        root.removeHandler(listener)
+        root.setLevel(level)
+    assert heard == []
+    assert capfd.readouterr() == ("", "")
