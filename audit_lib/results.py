@@ -7,12 +7,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PlainValidator
+
+from audit_lib.typed_json import OPTIONAL, Typed
+
+
+def _limit(none: float) -> PlainValidator:
+    """Read a limit of an interval; ``null`` is `none`, an infinite one."""
+
+    def read(value: Any) -> float:
+        if value is None:
+            return none
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError("is not a number, nor null for no limit")
+        return float(value)
+
+    return PlainValidator(
+        read, json_schema_input_type=Annotated[float | None, Field(description="null: no limit")]
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Undefined:
+class Undefined(Typed):
     """A number that does not exist, and why.
 
     Examples
@@ -21,7 +40,7 @@ class Undefined:
     {'undefined': 'no applicant in this category'}
     """
 
-    reason: str
+    reason: Annotated[str, Field(alias="undefined")]
 
     def as_dict(self) -> dict[str, Any]:
         """JSON form: an object with the single key ``undefined``."""
@@ -29,7 +48,7 @@ class Undefined:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
+class Interval(Typed):
     """A two-sided interval.
 
     Parameters
@@ -45,8 +64,8 @@ class Interval:
         ``simultaneous`` covers all pairs at once; anything else is ``marginal``.
     """
 
-    low: float
-    high: float
+    low: Annotated[float, _limit(-math.inf)]
+    high: Annotated[float, _limit(math.inf)]
     method: str
     level: float = 0.95
     kind: Literal["marginal", "conditional", "simultaneous"] = "marginal"
@@ -67,7 +86,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestResult:
+class TestResult(Typed):
     """A significance test.
 
     Parameters
@@ -98,13 +117,26 @@ class TestResult:
             if isinstance(number, float) and math.isnan(number):
                 raise ValueError(f"{self.name}: a NaN is not a test; use Undefined(reason)")
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON form."""
-        return {f.name: as_json(getattr(self, f.name)) for f in fields(self)}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Multiplicity(Typed):
+    """The p-value of a test, adjusted for the number of tests of the audit.
+
+    Parameters
+    ----------
+    test : str
+        Name of the test.
+    holm, benjamini_hochberg : float or Undefined
+        The adjusted p-values.
+    """
+
+    test: str
+    holm: float | Undefined
+    benjamini_hochberg: float | Undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(Typed):
     """One number of the audit, with everything needed to read it.
 
     Parameters
@@ -133,6 +165,12 @@ class Estimate:
         Further intervals, each labelled with its kind.
     tests : tuple of TestResult
         Tests that go with the number.
+    standard_error : float or Undefined or None
+        Of the estimate on its scale; None where nothing combines such estimates.
+    scale : {"identity", "logit"} or None
+        ``logit``: of the rank index x, log((1 + x) / (1 - x)).
+    multiplicity : Multiplicity or None
+        The first test's p-value, adjusted; None before that, and where there is none.
     """
 
     metric: str
@@ -150,6 +188,9 @@ class Estimate:
     flags: tuple[str, ...] = ()
     intervals: tuple[Interval, ...] = ()
     tests: tuple[TestResult, ...] = ()
+    standard_error: float | Undefined | None = field(default=None, metadata=OPTIONAL)
+    scale: Literal["identity", "logit"] | None = field(default=None, metadata=OPTIONAL)
+    multiplicity: Multiplicity | None = field(default=None, metadata=OPTIONAL)
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and math.isnan(self.value):
@@ -164,18 +205,3 @@ class Estimate:
     def absolute(self) -> float | Undefined:
         """The value without its sign."""
         return self.value if isinstance(self.value, Undefined) else abs(self.value)
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON form, with keys in the order of the fields."""
-        return {f.name: as_json(getattr(self, f.name)) for f in fields(self)}
-
-
-def as_json(value: Any) -> Any:
-    """Turn results, tuples and mappings into what ``json`` can write, leaving plain values alone."""
-    if hasattr(value, "as_dict"):
-        return value.as_dict()
-    if isinstance(value, Mapping):
-        return {str(key): as_json(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [as_json(item) for item in value]
-    return value

@@ -12,6 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "audit_lib"
 STAGES = ["plan", "sample", "perturb", "score", "validate", "measure", "report", "archive", "monitor"]
 ABOVE = {"check", "cli", "compare", "oscal", "pipeline", "preflight", "signoff", "site", "starter"}
+BELOW_DOCUMENTS = {"documents", "errors", "results", "stats", "typed_json"}
 # Recomputing is what verification is: it calls the stages whose output it checks.
 VERIFIERS = {"archive/verify.py"}
 
@@ -108,3 +109,8 @@ def test_no_circle_of_imports() -> None:
 )
 def test_circles_are_seen(sources: dict[str, str], is_one: bool) -> None:
     assert bool(circle(sources)) is is_one
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "documents").glob("*.py")), ids=lambda p: p.name)
+def test_documents_know_no_stage_and_no_run(path: Path) -> None:
+    assert imports(path) <= BELOW_DOCUMENTS

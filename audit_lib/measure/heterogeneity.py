@@ -11,8 +11,9 @@ from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import Compared
 from audit_lib.measure.metric import Measured
 from audit_lib.measure.statutory.rate_tables import RateRow, RateTable
-from audit_lib.results import TestResult, Undefined, as_json
+from audit_lib.results import TestResult, Undefined
 from audit_lib.stats.heterogeneity import Stratum, breslow_day, cochran_q, simpson_check
+from audit_lib.typed_json import as_json
 
 SHARED = "some independent units stand in several strata, which are then not independent"
 

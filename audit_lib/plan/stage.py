@@ -16,10 +16,11 @@ from audit_lib.canonical import pretty_json, sha256
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.plan.earlier import EARLIER, earlier_reports
 from audit_lib.policies import gates, policy_of
-from audit_lib.results import Undefined, as_json
+from audit_lib.results import Undefined
 from audit_lib.run import Run, StageOutput
 from audit_lib.spec import AuditSpec
 from audit_lib.stats.power import smallest_detectable_ratio
+from audit_lib.typed_json import as_json
 
 _RATES: Final = (0.1, 0.25, 0.5)
 _SIZES: Final = (25, 50, 100, 250, 500, 1000)

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from audit_lib.errors import InputError
-from audit_lib.results import as_json
 from audit_lib.run import Run
+from audit_lib.typed_json import as_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

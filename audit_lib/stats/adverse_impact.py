@@ -12,9 +12,10 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.results import TestResult, as_json
+from audit_lib.results import TestResult
 from audit_lib.stats._checks import as_fraction, check_two_samples
 from audit_lib.stats.exact import fisher_exact
+from audit_lib.typed_json import as_json
 
 __all__ = ["FlipFlop", "exact_ratio", "flip_flop", "is_below", "shortfall", "two_standard_deviations"]
 

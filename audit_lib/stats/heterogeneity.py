@@ -18,8 +18,9 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtrc
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.results import Interval, TestResult, Undefined, as_json
+from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats._checks import as_count, check_level, z_quantile
+from audit_lib.typed_json import Typed, as_json
 
 __all__ = [
     "MantelHaenszel",
@@ -261,7 +262,7 @@ def breslow_day(strata: Sequence[Stratum], *, tarone: bool = True) -> TestResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimpsonCheck:
+class SimpsonCheck(Typed):
     """Whether pooling the strata turns the finding around.
 
     Parameters
@@ -283,10 +284,6 @@ class SimpsonCheck:
     lower: int
     equal: int
     higher: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON form."""
-        return {f.name: as_json(getattr(self, f.name)) for f in fields(self)}
 
 
 def simpson_check(strata: Sequence[Stratum]) -> SimpsonCheck:

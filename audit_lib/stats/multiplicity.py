@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import InputError
-from audit_lib.results import Undefined, as_json
+from audit_lib.results import Undefined
+from audit_lib.typed_json import as_json
 
 __all__ = ["AdjustedPValues", "benjamini_hochberg", "holm"]
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr, ndtri, xlog1py, xlogy
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.results import as_json
 from audit_lib.stats._checks import bisect, z_quantile
 from audit_lib.stats.exact import fisher_p_values
+from audit_lib.typed_json import as_json
 
 __all__ = [
     "SampleSize",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.results import Interval, Undefined, as_json
+from audit_lib.results import Interval, Undefined
 from audit_lib.stats._checks import check_counts, z_quantile
 from audit_lib.stats.intervals import koopman_limits
 from audit_lib.stats.simultaneous import (
@@ -22,6 +22,7 @@ from audit_lib.stats.simultaneous import (
     max_t_quantile,
     simultaneous_differences,
 )
+from audit_lib.typed_json import as_json
 
 __all__ = ["AllRatios", "simultaneous_log_ratios", "simultaneous_ratios"]
 

@@ -8,11 +8,12 @@ from typing import Any
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.metrics.impact import ImpactRow
 from audit_lib.policies import Policy
-from audit_lib.results import Undefined, as_json
+from audit_lib.results import Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats.adverse_impact import flip_flop, shortfall
 from audit_lib.stats.missing import rate_bounds, ratio_bounds
 from audit_lib.stats.power import smallest_detectable_ratio
+from audit_lib.typed_json import as_json
 
 ITSELF = Undefined("the comparator itself")
 

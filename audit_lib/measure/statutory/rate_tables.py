@@ -22,8 +22,9 @@ from audit_lib.measure.statutory.rate_details import ITSELF, adverse_impact, bou
 from audit_lib.metrics.impact import ImpactRatios, ImpactRow, impact_ratios
 from audit_lib.policies import Category, Policy
 from audit_lib.policies.gates import check_excluded_share
-from audit_lib.results import Estimate, Interval, TestResult, Undefined, as_json
+from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
+from audit_lib.typed_json import as_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

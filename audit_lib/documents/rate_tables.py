@@ -1,0 +1,189 @@
+"""The statutory tables of ``metrics.json``: people, rate and impact ratio of each category; as measured, and hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeVar
+
+from audit_lib.results import Estimate, Interval, TestResult, Undefined
+from audit_lib.typed_json import OPTIONAL, Typed
+
+Levels = Mapping[str, str]
+"""Attribute or column -> level."""
+
+Ends = tuple[float, float | None]
+"""The least and the greatest value; None: no bound."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds(Typed):
+    """What some people could change: those of a category without an answer, or those of unknown category."""
+
+    n: int
+    """The people."""
+    rate_bounds: Ends | Undefined
+    ratio_bounds: Ends | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortfall(Typed):
+    """How many more people of a category would have been selected."""
+
+    pooled: float
+    """At the rate of both groups together."""
+    comparator: float
+    """At the comparator's rate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlipFlop(Typed):
+    """What one selection more or less, between a category and the comparator, would reverse."""
+
+    below_threshold: bool
+    threshold_reverses: bool
+    significant: bool
+    significance_reverses: bool
+    ratio: float
+    ratio_after: float | None
+    p_value: float
+    p_value_after: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdverseImpact(Typed):
+    """What a difference amounts to, and what could have been found."""
+
+    shortfall: Shortfall | Undefined
+    flip_flop: FlipFlop | Undefined
+    smallest_detectable_ratio: float | Undefined
+    alpha: float
+    power: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateRow(Typed):
+    """One category: counts, rate and ratio.
+
+    Parameters
+    ----------
+    category : mapping of str to str
+        Attribute -> the policy's category.
+    n, selected : int
+        People assessed, and those selected (in scoring tables: those above the median).
+    share_of_data : float
+        `n` over the base that the policy names.
+    rate, impact_ratio : Estimate
+        With Wilson's interval; and with Koopman's, which holds the comparator fixed, next to the one that
+        allows for its having been the highest. Where people share rounds or applications all three allow for it.
+    four_fifths_flag : bool or None
+        Whether the exact ratio is below the policy's guidance; None where it is undefined.
+    excluded : str or None
+        Why the row is left out of the impact ratio, if it is.
+    missing, unknown : Bounds
+        Bounds for the category's people without an answer, and for the table's people of unknown category.
+    adverse_impact : AdverseImpact
+        Shortfall, flip-flop and the smallest ratio that could have been found.
+    """
+
+    category: Levels
+    label: str
+    n: int
+    selected: int
+    share_of_data: float
+    rate: Estimate
+    impact_ratio: Estimate
+    four_fifths_flag: bool | None
+    excluded: str | None
+    missing: Bounds
+    unknown: Bounds
+    adverse_impact: AdverseImpact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenEstimate(Typed):
+    """What stands where an estimate is hidden: why, and nothing else."""
+
+    value: Undefined
+    interval: Undefined
+    n: None = None
+    intervals: tuple[Interval, ...] = ()
+    tests: tuple[TestResult, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowWithoutRatio(Typed):
+    """A category whose counts are printed and whose ratio is hidden, as it would tell of a hidden comparator."""
+
+    category: Levels
+    label: str
+    n: int
+    selected: int
+    share_of_data: float
+    rate: Estimate
+    impact_ratio: HiddenEstimate
+    four_fifths_flag: None = None
+    excluded: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenRow(Typed):
+    """A category whose numbers are hidden: null stands where they were."""
+
+    category: Levels
+    label: str
+    n: None = None
+    selected: None = None
+    share_of_data: None = None
+    rate: HiddenEstimate
+    impact_ratio: HiddenEstimate
+    four_fifths_flag: None = None
+    excluded: None = None
+    missing: None = None
+    unknown: None = None
+    adverse_impact: None = None
+    suppressed: Literal[True] = True
+
+
+PrintedRow = RateRow | RowWithoutRatio | HiddenRow
+"""A row of a table in which some may be hidden."""
+
+Row = TypeVar("Row", RateRow, PrintedRow)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateTable(Typed, Generic[Row]):
+    """One statutory table: one kind of rate, one family of categories, one stratum.
+
+    Parameters
+    ----------
+    total, unknown : int
+        People in the rows, and those whose category is not known.
+    comparator : str or Undefined
+        Label of the row with the highest rate.
+    median : float or None
+        That scores are above; None in tables of another kind.
+    median_ties, tied_rounds, undersized_rounds : int or None
+        Scores at the median; rounds whose last place was drawn by lot, and rounds with no more people than places.
+    classification : str or None
+        The class of the tool that the table counts, where it counts one.
+    larger : RateTable or None
+        Where the comparator has too few people for a ratio to lead: the larger categories, compared with each other.
+        Not among the adjusted tests.
+    """
+
+    kind: str
+    family: str
+    stratum: Levels
+    total: int
+    unknown: int
+    comparator: str | Undefined
+    rows: tuple[Row, ...]
+    median: float | None = None
+    median_ties: int | None = None
+    tied_rounds: int | None = None
+    undersized_rounds: int | None = None
+    classification: str | None = None
+    larger: RateTable[Row] | None = field(default=None, metadata=OPTIONAL)

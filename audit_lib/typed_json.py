@@ -1,0 +1,160 @@
+"""JSON documents as dataclasses: written with the keys in the order of the fields, and read strictly.
+
+A `Typed` dataclass is the one description of an object: what writes it makes one, what reads it gets one, and its JSON
+Schema is made from it. A key that is not a field is refused, and so is a missing one; a field marked `OPTIONAL` is
+a key that is left out where it is None.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, ClassVar, Final, TypeVar, cast
+
+from pydantic import ConfigDict, GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic_core import CoreSchema, ErrorDetails
+
+from audit_lib.errors import EvidenceError
+
+T = TypeVar("T")
+
+_OPTIONAL: Final = "optional"
+OPTIONAL: Final[Mapping[str, bool]] = {_OPTIONAL: True}
+"""Metadata of a field whose key is left out where it is None: ``field(default=None, metadata=OPTIONAL)``."""
+
+_SHOWN: Final = 3
+
+
+class Typed:
+    """Base of the dataclasses that a document is made of; make them ``frozen``, with ``slots`` and ``kw_only``."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", strict=True, use_attribute_docstrings=True, allow_inf_nan=False
+    )
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Make every key required that is always written, also where its field has a default."""
+        schema = handler(source)
+        resolved = cast(dict[str, Any], handler.resolve_ref_schema(schema))
+        left_out = {one.name for one in fields(cast(Any, cls)) if one.metadata.get(_OPTIONAL)}
+        while resolved["type"] != "dataclass":
+            resolved = resolved["schema"]
+        for one in resolved["schema"]["fields"]:
+            if one["schema"]["type"] == "default" and one["name"] not in left_out:
+                one["schema"] = one["schema"]["schema"]
+        return schema
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON form, with keys in the order of the fields."""
+        return {
+            one.name: as_json(value)
+            for one in fields(cast(Any, self))
+            if (value := getattr(self, one.name)) is not None or not one.metadata.get(_OPTIONAL)
+        }
+
+
+def as_json(value: Any) -> Any:
+    """Turn documents, results, tuples and mappings into what ``json`` can write, leaving plain values alone."""
+    if hasattr(value, "as_dict"):
+        return value.as_dict()
+    if isinstance(value, Mapping):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(item) for item in value]
+    return value
+
+
+def decode(kind: type[T], content: bytes | str, where: str) -> T:
+    """Read a document.
+
+    Parameters
+    ----------
+    kind : type
+        A `Typed` dataclass, or a type made of them, such as ``tuple[Row, ...]``.
+    content : bytes or str
+        JSON.
+    where : str
+        The file, for messages.
+
+    Raises
+    ------
+    EvidenceError
+        If it is no JSON, or not a document of this kind; the message names the keys.
+
+    Examples
+    --------
+    >>> from audit_lib.results import Undefined
+    >>> decode(Undefined, b'{"undefined": "nobody"}', "metrics.json")
+    Undefined(reason='nobody')
+    >>> decode(Undefined, b'{"undefined": "nobody", "why": 1}', "metrics.json")
+    Traceback (most recent call last):
+    audit_lib.errors.EvidenceError: metrics.json: why: is not a key of this version
+    """
+    try:
+        return cast(T, adapter(cast(Any, kind)).validate_json(content))
+    except ValidationError as error:
+        raise EvidenceError(f"{where}: {_told(error.errors(include_url=False), content)}") from None
+
+
+def decode_value(kind: type[T], value: Any, where: str) -> T:
+    """Read a document, or a part of one, that is parsed already; see `decode`."""
+    return decode(kind, json.dumps(value), where)
+
+
+@cache
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    """Return what reads a type, and knows its JSON Schema."""
+    return TypeAdapter(kind) if _typed(kind) else TypeAdapter(kind, config=Typed.__pydantic_config__)
+
+
+def _typed(kind: Any) -> bool:
+    return is_dataclass(getattr(kind, "__origin__", kind))
+
+
+def _told(errors: list[ErrorDetails], content: bytes | str) -> str:
+    """Say what is wrong where."""
+    if errors[0]["type"] == "json_invalid":
+        return "is not JSON that can be read"
+    document = json.loads(content)
+    # A value that may be one of several is read as each; it was meant as the one with the fewest faults, deepest in.
+    readings: dict[tuple[str, ...], dict[str, list[tuple[int, str]]]] = {}
+    for error in errors:
+        path, reading, place = _place(error, document)
+        words = f"{'.'.join(path) or 'the document'}: {_words(error)}"
+        readings.setdefault(place, {}).setdefault(reading, []).append((-len(path), words))
+    meant = [
+        min(tried.values(), key=lambda faults: (len(faults), min(faults))) for tried in readings.values()
+    ]
+    said = [words for faults in meant for _, words in faults]
+    more = f"; and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
+    return "; ".join(said[:_SHOWN]) + more
+
+
+def _place(error: ErrorDetails, document: Any) -> tuple[list[str], str, tuple[str, ...]]:
+    """Return the keys that lead to a fault, and what the value at which keys was read as, if it may be several."""
+    path: list[str] = []
+    reading, place, at = "", None, document
+    for number, key in enumerate(error["loc"]):
+        if isinstance(at, Mapping | list) and (
+            key in at if isinstance(at, Mapping) else isinstance(key, int)
+        ):
+            path.append(str(key))
+            at = at[key]
+        elif number + 1 == len(error["loc"]) and error["type"] == "missing":
+            path.append(str(key))
+        elif place is None:
+            reading, place = str(key), tuple(path)
+    return path, reading, tuple(path) if place is None else place
+
+
+def _words(error: ErrorDetails) -> str:
+    words = error["msg"].removeprefix("Value error, ")
+    return {
+        "missing": "is missing",
+        "unexpected_keyword_argument": "is not a key of this version",
+        "extra_forbidden": "is not a key of this version",
+    }.get(error["type"], words[:1].lower() + words[1:])
