@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
-from audit_lib.score.backends import Options, backend
+from audit_lib.options import Options
+from audit_lib.score.backends import backend
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Request, Response
 from audit_lib.spec import Model

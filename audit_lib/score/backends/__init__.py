@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import SpecError
-from audit_lib.registry import Registry, did_you_mean
+from audit_lib.options import Options, parse
+from audit_lib.registry import Registry
 from audit_lib.score.credentials import looks_secret
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Response, elicitation
 from audit_lib.spec import AuditSpec, Model
-
-
-class Options(BaseModel):
-    """Base of a backend's own options in the spec: immutable, unknown ones refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Backend(Protocol):
@@ -85,20 +78,7 @@ def parse_options(kind: type[Some], model: Model) -> Some:
     SpecError
         If one is unknown (the nearest known one is named) or of another type.
     """
-    try:
-        return kind.model_validate(model.options)
-    except ValidationError as error:
-        faults = []
-        for fault in error.errors(include_url=False, include_context=False, include_input=False):
-            where = ".".join(["model.options", *map(str, fault["loc"])])
-            if fault["type"] == "extra_forbidden":
-                known = sorted(kind.model_fields)
-                faults.append(
-                    f"{where}: unknown option of {model.backend}{did_you_mean(str(fault['loc'][0]), known)}"
-                )
-            else:
-                faults.append(f"{where}: {fault['msg'].removeprefix('Value error, ')}")
-        raise SpecError("\n".join(faults)) from None
+    return parse(kind, model.options, "model.options", model.backend)
 
 
 def check_model(model: Model, task: str | None = None, asks: Iterable[Kind] = ()) -> None:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 from pydantic import Field, model_validator
 
 from audit_lib.errors import SpecError
-from audit_lib.score.backends import Options, backend, parse_options
+from audit_lib.options import Options
+from audit_lib.score.backends import backend, parse_options
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Message, Request, Response
 from audit_lib.spec import Model

@@ -14,11 +14,12 @@ from pydantic import Field, field_validator, model_validator
 
 from audit_lib.errors import SpecError
 from audit_lib.json_path import steps, value_at
+from audit_lib.options import Options
 from audit_lib.records import Status
 from audit_lib.registry import did_you_mean
 from audit_lib.score.answer_size import PLAIN, bounded
 from audit_lib.score.asker import FailedError, TryAgainError, TurnedAwayError
-from audit_lib.score.backends import Options, backend, parse_options
+from audit_lib.score.backends import backend, parse_options
 from audit_lib.score.cost import Usage, prompt_tokens
 from audit_lib.score.credentials import (
     NAMED,

@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
 from audit_lib.errors import BackendError, SpecError
+from audit_lib.options import Options
 from audit_lib.records import Status
 from audit_lib.score.answer_size import PLAIN, bounded
 from audit_lib.score.asker import FailedError, TryAgainError, TurnedAwayError
-from audit_lib.score.backends import Options, backend, parse_options
+from audit_lib.score.backends import backend, parse_options
 from audit_lib.score.chat import Chat, ChatOptions
 from audit_lib.score.cost import Usage
 from audit_lib.score.credentials import read_variable

@@ -12,8 +12,9 @@ from pydantic import Field
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import BackendError, StillWaitingError
+from audit_lib.options import Options
 from audit_lib.score.answer_size import bounded
-from audit_lib.score.backends import Options, backend, parse_options
+from audit_lib.score.backends import backend, parse_options
 from audit_lib.score.backends.openai import KEY_OPTION, connect, require_client
 from audit_lib.score.batch_provider import TWICE, Provider
 from audit_lib.score.batches import Batches, Step, message_of, status_of

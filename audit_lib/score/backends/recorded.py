@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from audit_lib.score.backends import Options, backend
+from audit_lib.options import Options
+from audit_lib.score.backends import backend
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Response
 from audit_lib.spec import Model

@@ -19,8 +19,9 @@ from pydantic import Field
 import audit_lib
 from audit_lib import errors
 from audit_lib.errors import BackendError, SpecError
+from audit_lib.options import Options
 from audit_lib.records import Status
-from audit_lib.score.backends import Options, backend, parse_options
+from audit_lib.score.backends import backend, parse_options
 from audit_lib.score.credentials import is_secret_name
 from audit_lib.score.error_texts import told
 from audit_lib.score.local.weights import PACKAGED, check_name

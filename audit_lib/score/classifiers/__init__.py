@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import SpecError
+from audit_lib.options import Options, parse
 from audit_lib.records import to_parquet
-from audit_lib.registry import Registry, did_you_mean
+from audit_lib.registry import Registry
 from audit_lib.score.thinking import without_thinking
 from audit_lib.spec import Measured, TextClassifier
 
@@ -38,12 +38,6 @@ CLASSIFIED_SCHEMA = pa.schema(
 
 DIGITS = 6
 """Decimals that neural classifiers keep: their last digits differ between processors."""
-
-
-class ClassifierOptions(BaseModel):
-    """Base of a classifier's own options: immutable, unknown ones refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +72,7 @@ class Classifier(Protocol):
         The label whose score the metrics take; None: the spec must say it.
     """
 
-    Options: ClassVar[type[ClassifierOptions]]
+    Options: ClassVar[type[Options]]
     measures: ClassVar[Measured | None]
     label: ClassVar[str | None]
 
@@ -100,7 +94,7 @@ class Classifier(Protocol):
 
 classifier: Registry[type[Classifier]] = Registry("classifiers", "audit_lib.score.classifiers")
 
-Some = TypeVar("Some", bound=ClassifierOptions)
+Some = TypeVar("Some", bound=Options)
 
 
 def parse_options(kind: type[Some], section: TextClassifier) -> Some:
@@ -111,18 +105,7 @@ def parse_options(kind: type[Some], section: TextClassifier) -> Some:
     SpecError
         If one is unknown (the nearest known one is named), missing, or of another type.
     """
-    try:
-        return kind.model_validate(section.options)
-    except ValidationError as error:
-        faults = []
-        for fault in error.errors(include_url=False, include_context=False, include_input=False):
-            where = f"classifiers.{section.name}.options." + ".".join(map(str, fault["loc"]))
-            message = fault["msg"].removeprefix("Value error, ")
-            if fault["type"] == "extra_forbidden":
-                near = did_you_mean(str(fault["loc"][0]), sorted(kind.model_fields))
-                message = f"unknown option of {section.kind}{near}"
-            faults.append(f"{where}: {message}")
-        raise SpecError("\n".join(faults)) from None
+    return parse(kind, section.options, f"classifiers.{section.name}.options", section.kind)
 
 
 def resolved(section: TextClassifier) -> tuple[Measured, str]:

@@ -9,13 +9,14 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from audit_lib.errors import BackendError, SpecError
-from audit_lib.score.classifiers import DIGITS, ClassifierOptions, Judgement, classifier, parse_options
+from audit_lib.options import Options
+from audit_lib.score.classifiers import DIGITS, Judgement, classifier, parse_options
 from audit_lib.score.classifiers.minilm import require
 from audit_lib.score.local.weights import Weights, check_folder, quiet, resolve
 from audit_lib.spec import Measured, TextClassifier
 
 
-class HuggingFaceOptions(ClassifierOptions):
+class HuggingFaceOptions(Options):
     """Options of the classifier."""
 
     model: str = Field(description="Hub id (owner/model) or a folder.")
@@ -31,7 +32,7 @@ class HuggingFaceOptions(ClassifierOptions):
 class HuggingFace:
     """Give the model's score for each of its labels. Code of the model's own is never run."""
 
-    Options: ClassVar[type[ClassifierOptions]] = HuggingFaceOptions
+    Options: ClassVar[type[Options]] = HuggingFaceOptions
     measures: ClassVar[Measured | None] = None
     label: ClassVar[str | None] = None
 

@@ -11,11 +11,12 @@ from pydantic import Field
 
 from audit_lib.canonical import sha256
 from audit_lib.errors import LexiconError
-from audit_lib.score.classifiers import ClassifierOptions, Judgement, classifier, parse_options
+from audit_lib.options import Options
+from audit_lib.score.classifiers import Judgement, classifier, parse_options
 from audit_lib.spec import Measured, TextClassifier
 
 
-class LexiconOptions(ClassifierOptions):
+class LexiconOptions(Options):
     """Options of the classifier."""
 
     words: str = Field(description="CSV with the column `word`, relative to the spec; single words.")
@@ -28,7 +29,7 @@ class Lexicon:
     Words are split and compared as by all text metrics: runs of letters and digits, in lower case.
     """
 
-    Options: ClassVar[type[ClassifierOptions]] = LexiconOptions
+    Options: ClassVar[type[Options]] = LexiconOptions
     measures: ClassVar[Measured | None] = "terms"
     label: ClassVar[str | None] = "presence"
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from audit_lib.errors import SpecError
-from audit_lib.score.classifiers import DIGITS, ClassifierOptions, Judgement, classifier, parse_options
+from audit_lib.options import Options
+from audit_lib.score.classifiers import DIGITS, Judgement, classifier, parse_options
 from audit_lib.score.local.encoder import MINILM, Encoder, minilm_folder
 from audit_lib.score.local.weights import folder_digest
 from audit_lib.spec import Measured, TextClassifier
@@ -23,7 +24,7 @@ class MiniLM:
     of a text are read; longer ones are marked.
     """
 
-    Options: ClassVar[type[ClassifierOptions]] = ClassifierOptions
+    Options: ClassVar[type[Options]] = Options
     measures: ClassVar[Measured | None] = "embedding"
     label: ClassVar[str | None] = "embedding"
 

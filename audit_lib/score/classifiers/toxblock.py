@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import ModelNotFoundError, SpecError
-from audit_lib.score.classifiers import DIGITS, ClassifierOptions, Judgement, classifier, parse_options
+from audit_lib.options import Options
+from audit_lib.score.classifiers import DIGITS, Judgement, classifier, parse_options
 from audit_lib.spec import Measured, TextClassifier
 
 Floats = NDArray[np.float64]
@@ -41,7 +42,7 @@ class ToxBlock:
     the package states. It knows 19,999 words: a text without any of them says nothing of its toxicity.
     """
 
-    Options: ClassVar[type[ClassifierOptions]] = ClassifierOptions
+    Options: ClassVar[type[Options]] = Options
     measures: ClassVar[Measured | None] = "toxicity"
     label: ClassVar[str | None] = "toxic"
 

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 from audit_lib.errors import SpecError
 from audit_lib.languages import not_english
-from audit_lib.score.classifiers import ClassifierOptions, Judgement, classifier, parse_options
+from audit_lib.options import Options
+from audit_lib.score.classifiers import Judgement, classifier, parse_options
 from audit_lib.spec import Measured, TextClassifier
 
 
@@ -17,7 +18,7 @@ from audit_lib.spec import Measured, TextClassifier
 class Vader:
     """Give VADER's compound sentiment, brought from [-1, 1] to [0, 1] by (compound + 1) / 2."""
 
-    Options: ClassVar[type[ClassifierOptions]] = ClassifierOptions
+    Options: ClassVar[type[Options]] = Options
     measures: ClassVar[Measured | None] = "sentiment"
     label: ClassVar[str | None] = "sentiment"
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Final
 
 from audit_lib.languages import unspaced_script
-from audit_lib.score.classifiers import DIGITS, ClassifierOptions, Judgement, classifier, parse_options
+from audit_lib.options import Options
+from audit_lib.score.classifiers import DIGITS, Judgement, classifier, parse_options
 from audit_lib.spec import Measured, TextClassifier
 from audit_lib.words import tokenise
 
@@ -23,7 +24,7 @@ class Words:
     A word's place is its CRC-32, so the list of words need not be known beforehand; some words share a place.
     """
 
-    Options: ClassVar[type[ClassifierOptions]] = ClassifierOptions
+    Options: ClassVar[type[Options]] = Options
     measures: ClassVar[Measured | None] = "embedding"
     label: ClassVar[str | None] = "embedding"
 
