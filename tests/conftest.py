@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from audit_lib.run import Run
+from tests.archive.cases import do, new_run
 from tests.servers import S3Server, seaweedfs
+
+
+@pytest.fixture(scope="session")
+def sealed_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The inputs and the store of a sealed run, made once: for tests that work on a copy."""
+    folder = tmp_path_factory.mktemp("sealed")
+    do(new_run(folder, str(folder / "store")))
+    return folder
+
+
+@pytest.fixture
+def sealed_run(sealed_folder: Path, tmp_path: Path) -> Run:
+    """A copy of the sealed run, in the test's own folder."""
+    shutil.copytree(sealed_folder, tmp_path, dirs_exist_ok=True)
+    return new_run(tmp_path, str(tmp_path / "store"))
 
 
 @pytest.fixture(scope="session")

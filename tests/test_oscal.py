@@ -19,8 +19,8 @@ pytest.importorskip("trestle")
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return do(new_run(tmp_path, str(tmp_path / "store")), until="evidence")
+def run(sealed_run: Run) -> Run:
+    return sealed_run
 
 
 def test_it_loads_with_trestle_and_comes_out_the_same_again(run: Run, tmp_path: Path) -> None:

@@ -73,13 +73,20 @@ def test_shards_never_change_a_number(tmp_path: Path) -> None:
     assert metrics[0] == metrics[1]
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run that nothing stopped."""
+    folder = tmp_path_factory.mktemp("whole")
+    run = pipeline.open_run(recorded_audit(folder, n=1600), WINDOW, str(folder / "store"))
+    pipeline.run_all(run)
+    return run
+
+
 @pytest.mark.parametrize(
     "seen", ["sample/_SUCCESS", "scores/0/_SUCCESS", "scores/2/scores.parquet", "metrics/metrics.json"]
 )
-def test_a_killed_run_goes_on_and_loses_nothing(tmp_path: Path, seen: str) -> None:
+def test_a_killed_run_goes_on_and_loses_nothing(tmp_path: Path, whole: Run, seen: str) -> None:
     spec = recorded_audit(tmp_path, n=1600)
-    whole = pipeline.open_run(spec, WINDOW, str(tmp_path / "whole"))
-    pipeline.run_all(whole)
     run = pipeline.open_run(spec, WINDOW, str(tmp_path / "killed"))
     command = [
         sys.executable,

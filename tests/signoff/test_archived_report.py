@@ -22,8 +22,8 @@ needs_pdf = pytest.mark.skipif(pdf.why_no_pdf() is not None, reason=str(pdf.why_
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return do(new_run(tmp_path, str(tmp_path / "store")), until="evidence")
+def run(sealed_run: Run) -> Run:
+    return sealed_run
 
 
 def sign(run: Run, folder: Path) -> None:

@@ -42,8 +42,8 @@ def key(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return do(new_run(tmp_path, str(tmp_path / "store")), until="evidence")
+def run(sealed_run: Run) -> Run:
+    return sealed_run
 
 
 def answers(run: Run, **changes: Any) -> Answers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+import shutil
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -50,11 +51,19 @@ def sign(run: Run, tmp_path: Path, **options: object) -> None:
     sign_off(run, who, load_private_key(key), at=AT, **options)  # type: ignore[arg-type]
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two windows of one audit, the first signed, and the key."""
+    folder = tmp_path_factory.mktemp("site")
+    first = sealed(folder, "one")
+    sealed(folder, "two", NEXT, rows=applicants(shift=0.3))
+    sign(first, folder)
+    return folder
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
-    first = sealed(tmp_path, "one")
-    sealed(tmp_path, "two", NEXT, rows=applicants(shift=0.3))
-    sign(first, tmp_path)
+def store(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     return tmp_path / "store"
 
 
