@@ -9,15 +9,23 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
-from audit_lib.check import adding, claims, days, doubt, fields, left_out, taxonomy
-from audit_lib.check.columns import Table, tables_of, why_none
-from audit_lib.check.documents import read_document
+from audit_lib.check import (
+    category_coverage,
+    claims,
+    contradicting_dates,
+    omitted_categories,
+    reading_doubts,
+    stated_fields,
+    table_consistency,
+)
+from audit_lib.check.document_reader import read_document
 from audit_lib.check.findings import KINDS, SEVERITIES, Finding, Kind, Rebuilt
 from audit_lib.check.grids import Document, Format
 from audit_lib.check.headers import has_header
-from audit_lib.check.joining import headless, joined
+from audit_lib.check.json_schema import SCHEMA
+from audit_lib.check.page_breaks import headless, joined
+from audit_lib.check.published_tables import Table, tables_of, why_none
 from audit_lib.check.rebuild import rebuild
-from audit_lib.check.schema import SCHEMA
 from audit_lib.errors import InputError
 from audit_lib.policies import Policy, load_policy, policy_names
 
@@ -139,50 +147,56 @@ def check_document(
             "applicants or selected people"
         )
     everything = tables
-    tables, findings = doubt.part(tables, pack)
-    findings += [*doubt.columns_not_read(tables), *headless(joined(document.grids), pack)]
+    tables, findings = reading_doubts.part(tables, pack)
+    findings += [*reading_doubts.columns_not_read(tables), *headless(joined(document.grids), pack)]
     rebuilt: list[Rebuilt] = []
-    said = fields.read_words(document.text)
+    said = stated_fields.read_words(document.text)
     unknown = _unknown(tables, said)
     for table in list(tables):
         found, records = rebuild(table, pack)
-        found += [*adding.shares(table, unknown or 0), *adding.totals(table), *adding.stated_total(table)]
-        if (lost := doubt.lost_rows(table, pack, found)) is not None:
+        found += [
+            *table_consistency.shares(table, unknown or 0),
+            *table_consistency.totals(table),
+            *table_consistency.stated_total(table),
+        ]
+        if (lost := reading_doubts.lost_rows(table, pack, found)) is not None:
             findings.append(lost)
             tables.remove(table)
             continue
         findings += found
         rebuilt += records
-        of_rows = taxonomy.categories(table, pack)
+        of_rows = category_coverage.categories(table, pack)
         findings += [f for f in of_rows if law.families or f.id != "category_outside_taxonomy"]
-        findings += taxonomy.small_cells(table, pack)
+        findings += category_coverage.small_cells(table, pack)
     if not tables:
         raise InputError(
             f"{name}: no table of rates could be read. " + "; ".join(f.message for f in findings)
         )
-    findings += taxonomy.doubles(tables)
-    for group in adding.groups_of(tables):
-        findings += adding.families(group, pack, unknown or 0)
-        findings += adding.selected_alike(group, pack, unknown or 0)
-        findings += adding.unknown_people(group)
+    findings += category_coverage.doubles(tables)
+    for group in table_consistency.groups_of(tables):
+        findings += table_consistency.families(group, pack, unknown or 0)
+        findings += table_consistency.selected_alike(group, pack, unknown or 0)
+        findings += table_consistency.unknown_people(group)
     # What could not be read may be what seems to be missing.
     if all(finding.id != "unreadable_table" for finding in findings):
         gone = [
-            f for g in adding.groups_of(tables) for f in left_out.left_out(g, law, unknown, document.text)
+            f
+            for g in table_consistency.groups_of(tables)
+            for f in omitted_categories.left_out(g, law, unknown, document.text)
         ]
-        gone += left_out.dropped(tables, law, unknown, document.text)
-        findings += [*gone, *taxonomy.missing(tables, law, gone)]
-        findings += () if document.format == "csv" else taxonomy.missing_families(tables, law)
+        gone += omitted_categories.dropped(tables, law, unknown, document.text)
+        findings += [*gone, *category_coverage.missing(tables, law, gone)]
+        findings += () if document.format == "csv" else category_coverage.missing_families(tables, law)
     if document.format != "csv":
         claimed = claims.claims(document.text, unknown, tables, pack, of_audit=not said.no_audit)
         findings += [f for f in claimed if not other or not f.rule.startswith(_OF_LL144)]
     if document.format != "csv" and not other:
-        findings += fields.fields(document.text, said, unknown, tables, pack)
-        findings += fields.validity(said, as_of, pack)
-        findings += days.days(document.text, pack)
-    findings = list(doubt.cautioned(findings, everything))
+        findings += stated_fields.fields(document.text, said, unknown, tables, pack)
+        findings += stated_fields.validity(said, as_of, pack)
+        findings += contradicting_dates.days(document.text, pack)
+    findings = list(reading_doubts.cautioned(findings, everything))
     not_checked = _not_checked(document, tables, said, as_of, law if other else None, pack)
-    if document.format == "csv" and (absent := list(taxonomy.missing_families(tables, law))):
+    if document.format == "csv" and (absent := list(category_coverage.missing_families(tables, law))):
         not_checked.insert(0, "; ".join(f.message for f in absent) + ": a CSV may be one file of several")
     return CheckedReport(
         file=name,
@@ -201,7 +215,7 @@ def _law_of(text: str) -> Policy | None:
     return load_policy(named[-1]) if named else None
 
 
-def _unknown(tables: list[Table], said: fields.Said) -> int | None:
+def _unknown(tables: list[Table], said: stated_fields.Said) -> int | None:
     """Return the largest number of unknown people that words, a row or a column give."""
     counts = [said.unknown]
     for table in tables:
@@ -213,7 +227,7 @@ def _unknown(tables: list[Table], said: fields.Said) -> int | None:
 def _not_checked(
     document: Document,
     tables: list[Table],
-    said: fields.Said,
+    said: stated_fields.Said,
     as_of: date | None,
     other: Policy | None,
     policy: Policy,
@@ -241,7 +255,7 @@ def _not_checked(
     )
     if names:
         found.append(f"columns that were not read as counts, rates, ratios or shares: {', '.join(names)}")
-    if not any(len(group) > 1 for group in adding.groups_of(tables)):
+    if not any(len(group) > 1 for group in table_consistency.groups_of(tables)):
         found.append("whether tables add up: no two tables of the same people were found")
     if other is not None:
         return found

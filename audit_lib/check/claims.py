@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
-from audit_lib.check.auditors import auditors
-from audit_lib.check.columns import Table
-from audit_lib.check.fields import NEGATED, has_excluded, sentences, short
+from audit_lib.check.auditor_independence import auditors
 from audit_lib.check.findings import Finding
+from audit_lib.check.published_tables import Table
+from audit_lib.check.stated_fields import NEGATED, has_excluded, sentences, short
 from audit_lib.check.verdicts import makes_up_scores, verdicts
 from audit_lib.policies import Policy
 

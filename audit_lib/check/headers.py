@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final, Literal
 
 from audit_lib.check.grids import Grid
-from audit_lib.check.numbers import read_cell, says_none
+from audit_lib.check.published_numbers import read_cell, says_none
 
 Meaning = Literal["applicants", "selected", "rate", "ratio", "share", "unknown", "place", "label", "other"]
 NUMBERS: Final[tuple[Meaning, ...]] = ("applicants", "selected", "rate", "ratio", "share")

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from typing import Final
 
 from audit_lib.check.grids import Document, Format, Grid, even
-from audit_lib.check.numbers import one_line
+from audit_lib.check.published_numbers import one_line
 
 _SKIPPED: Final = frozenset({"script", "style", "svg", "template", "noscript", "select"})
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any, Final
 
 from audit_lib.check.grids import Grid, even
-from audit_lib.check.numbers import read_number, says_none
+from audit_lib.check.published_numbers import read_number, says_none
 
 _SAME_LINE: Final = 0.5  # of a line's height
 _CLOSE: Final = 1.0  # white space between lines of one header, in heights

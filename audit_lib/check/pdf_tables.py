@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from audit_lib.check.grids import Document, Grid, even
 from audit_lib.check.headers import has_header
-from audit_lib.check.numbers import is_noted, read_number
+from audit_lib.check.pdf_characters import plain_page
 from audit_lib.check.pdf_layout import layout_grids
-from audit_lib.check.pdf_marks import plain_page
 from audit_lib.check.pdf_tags import tagged_document
+from audit_lib.check.published_numbers import is_noted, read_number
 from audit_lib.errors import CorruptFileError, InputError
 
 _SAME_LEVEL: Final = 3.0  # points

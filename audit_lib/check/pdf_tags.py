@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from audit_lib.check.grids import Document
 from audit_lib.check.html_tables import HtmlReader
-from audit_lib.check.numbers import is_noted, read_number
-from audit_lib.check.pdf_marks import SMALL, Char, raised
+from audit_lib.check.pdf_characters import SMALL, Char, raised
+from audit_lib.check.published_numbers import is_noted, read_number
 
 # Structure types of ISO 32000 as the HTML elements that mean the same; all others only hold what is in them.
 _ELEMENTS: Final[Mapping[str, str]] = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from audit_lib.check.columns import Table
 from audit_lib.check.findings import Finding, Rebuilt
 from audit_lib.check.headers import Meaning
-from audit_lib.check.numbers import Number
-from audit_lib.check.rates import counts, rebuild_rate, scale_of, unit_of
-from audit_lib.check.ratios import Member, rebuild_ratios
+from audit_lib.check.published_numbers import Number
+from audit_lib.check.published_tables import Table
+from audit_lib.check.rebuilt_rates import counts, rebuild_rate, scale_of, unit_of
+from audit_lib.check.rebuilt_ratios import Member, rebuild_ratios
 from audit_lib.metrics.rounding import round_half_up
 from audit_lib.policies import Policy
 

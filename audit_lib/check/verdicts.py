@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from audit_lib.check.fields import NEGATED, sentences, short
 from audit_lib.check.findings import Finding
+from audit_lib.check.stated_fields import NEGATED, sentences, short
 
 _I: Final = re.IGNORECASE
 _TOOL: Final = (

@@ -100,7 +100,7 @@ def _age(uri: str, on: date) -> str:
 def _check_report(options: argparse.Namespace) -> int:
     from audit_lib.canonical import pretty_json
     from audit_lib.check import check_report
-    from audit_lib.check.text import report_text
+    from audit_lib.check.text_report import report_text
 
     report = check_report(options.file, as_of=options.as_of)
     as_json = options.format == "json"

@@ -144,7 +144,7 @@ def _schema(options: argparse.Namespace) -> int:
         print(pretty_json(report_schema()).decode(), end="")
     elif options.check_report:
         from audit_lib.canonical import pretty_json
-        from audit_lib.check.schema import check_schema
+        from audit_lib.check.json_schema import check_schema
 
         print(pretty_json(check_schema()).decode(), end="")
     else:

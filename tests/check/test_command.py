@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from audit_lib.canonical import pretty_json
-from audit_lib.check.schema import check_schema
+from audit_lib.check.json_schema import check_schema
 from audit_lib.cli.main import main
 from tests.check.cases import html, save, summary
 

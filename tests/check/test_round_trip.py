@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from audit_lib.check import CheckedReport, check_document, check_report
-from audit_lib.check.columns import tables_of
-from audit_lib.check.documents import read_document
+from audit_lib.check.document_reader import read_document
 from audit_lib.check.grids import Document, Grid
 from audit_lib.check.headers import NUMBERS, has_header, meaning_of
+from audit_lib.check.published_tables import tables_of
 from audit_lib.policies import policy_names
 from audit_lib.report import pdf
 from tests.check.audits import AUDITS, files, under

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from audit_lib.check.documents import read_document
+from audit_lib.check.document_reader import read_document
 from audit_lib.check.pdf_tables import _name_encodings
 from audit_lib.report import pdf
 from audit_lib.run import Run

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from audit_lib.check.numbers import read_cell, read_number, says_none
+from audit_lib.check.published_numbers import read_cell, read_number, says_none
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from audit_lib.check import check_document, check_report
+from audit_lib.check.combined_tables import pieces
 from audit_lib.check.grids import Document, Grid
-from audit_lib.check.labels import read_label
-from audit_lib.check.sections import pieces
+from audit_lib.check.row_labels import read_label
 from audit_lib.policies import load_policy
 from tests.check.cases import HEADER, WORDS, Table, html, kinds, save, summary
 from tests.check.test_pdf import RULED, pdf

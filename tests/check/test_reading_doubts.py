@@ -9,7 +9,7 @@ import pytest
 
 from audit_lib.check import CheckedReport, check_document
 from audit_lib.check.grids import Document, Grid
-from audit_lib.check.text import report_text
+from audit_lib.check.text_report import report_text
 from audit_lib.errors import InputError
 from tests.check.cases import HEADER, WORDS, Table, kinds, summary
 

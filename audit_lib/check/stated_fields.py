@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from audit_lib.check.columns import Table
 from audit_lib.check.dates import DATE, is_month, read_date
 from audit_lib.check.findings import Finding
-from audit_lib.check.numbers import SEPARATORS, WHOLE, whole
+from audit_lib.check.published_numbers import SEPARATORS, WHOLE, whole
+from audit_lib.check.published_tables import Table
 from audit_lib.policies import Policy
 from audit_lib.policies.clocks import valid_until
 

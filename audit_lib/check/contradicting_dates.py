@@ -8,8 +8,8 @@ from datetime import date
 from typing import Final
 
 from audit_lib.check.dates import DATE, is_month, read_date
-from audit_lib.check.fields import OTHER_DAY, dates_after, sentences, short, words_of
 from audit_lib.check.findings import Finding
+from audit_lib.check.stated_fields import OTHER_DAY, dates_after, sentences, short, words_of
 from audit_lib.policies import Policy
 
 _REACH: Final = 120

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from audit_lib.check.combined_tables import pieces
 from audit_lib.check.grids import Grid
 from audit_lib.check.headers import (
     NUMBERS,
@@ -19,11 +20,10 @@ from audit_lib.check.headers import (
     nearest_header,
     only_text,
 )
-from audit_lib.check.joining import joined
-from audit_lib.check.labels import Label, read_label
-from audit_lib.check.matrix import Columns, tables_under
-from audit_lib.check.numbers import WHOLE, Cell, read_cell, whole
-from audit_lib.check.sections import pieces
+from audit_lib.check.page_breaks import joined
+from audit_lib.check.published_numbers import WHOLE, Cell, read_cell, whole
+from audit_lib.check.row_labels import Label, read_label
+from audit_lib.check.side_by_side_tables import Columns, tables_under
 from audit_lib.policies import Policy
 
 # Words of captions and headings that do not tell one position from another.

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from audit_lib.check import check_report
-from audit_lib.check.columns import tables_of
 from audit_lib.check.grids import Grid
 from audit_lib.check.headers import meaning_of
 from audit_lib.check.html_tables import html_document
-from audit_lib.check.labels import read_label
+from audit_lib.check.published_tables import tables_of
 from audit_lib.check.rebuild import rebuild
+from audit_lib.check.row_labels import read_label
 from tests.check.cases import HEADER, POLICY, html, kinds, save, summary
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit_lib.check import check_report
-from audit_lib.check.documents import read_document
+from audit_lib.check.document_reader import read_document
 from audit_lib.check.html_tables import html_document
 from audit_lib.errors import CorruptFileError, InputError
 from tests.check.cases import HEADER, html, save, summary

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
-from audit_lib.check.columns import Row, Table
 from audit_lib.check.findings import Finding
 from audit_lib.check.headers import Meaning
-from audit_lib.check.rates import Unit, scale_of, show, unit_of
+from audit_lib.check.published_tables import Row, Table
+from audit_lib.check.rebuilt_rates import Unit, scale_of, show, unit_of
 from audit_lib.metrics.rounding import printed_agreement
 from audit_lib.policies import Policy
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from audit_lib.check.labels import Label
+from audit_lib.check.row_labels import Label
 from audit_lib.policies import Policy
 
 _FEWEST: Final = 2  # rows of another family that are no slip of one label

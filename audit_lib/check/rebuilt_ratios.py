@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
-from audit_lib.check.columns import Row, Table
 from audit_lib.check.findings import Finding, Rebuilt
-from audit_lib.check.rates import LAW, TRUNCATED, Rate, Unit, scale_of, show, unit_of
+from audit_lib.check.published_tables import Row, Table
+from audit_lib.check.rebuilt_rates import LAW, TRUNCATED, Rate, Unit, scale_of, show, unit_of
 from audit_lib.metrics.rounding import round_half_up
 from audit_lib.policies import Policy
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from audit_lib.check.columns import Table
 from audit_lib.check.findings import Finding
+from audit_lib.check.published_tables import Table
 from audit_lib.policies import Policy
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from audit_lib.check.columns import Table
 from audit_lib.check.findings import Finding
 from audit_lib.check.headers import NUMBERS
+from audit_lib.check.published_tables import Table
 from audit_lib.policies import Policy
 
 _LONGEST: Final = 60

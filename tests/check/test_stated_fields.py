@@ -9,7 +9,7 @@ import pytest
 
 from audit_lib.check import check_report
 from audit_lib.check.dates import DATE, read_date
-from audit_lib.check.fields import read_words
+from audit_lib.check.stated_fields import read_words
 from tests.check.cases import WORDS, checked, html, kinds, save, summary
 
 

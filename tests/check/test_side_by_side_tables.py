@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from audit_lib.check import CheckedReport, check_report
-from audit_lib.check.columns import tables_of
 from audit_lib.check.headers import Header
 from audit_lib.check.html_tables import html_document
-from audit_lib.check.matrix import tables_under
+from audit_lib.check.published_tables import tables_of
+from audit_lib.check.side_by_side_tables import tables_under
 from tests.check.cases import POLICY, WORDS, save
 
 FOUR = ("Applicants", "Selected", "Selection rate", "Impact ratio")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from audit_lib.check.headers import NUMBERS, RATES, Header, Meaning, is_of_rates
-from audit_lib.check.labels import read_label
+from audit_lib.check.row_labels import read_label
 from audit_lib.policies import Policy
 
 _OF_EVERYBODY: Final[tuple[Meaning, ...]] = ("applicants", "share")

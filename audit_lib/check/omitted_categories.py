@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from audit_lib.check.columns import Row, Table
-from audit_lib.check.fields import NEGATED, sentences
 from audit_lib.check.findings import Finding
-from audit_lib.check.labels import names_category
+from audit_lib.check.published_tables import Row, Table
+from audit_lib.check.row_labels import names_category
+from audit_lib.check.stated_fields import NEGATED, sentences
 from audit_lib.metrics.rounding import round_half_up
 from audit_lib.policies import Policy
 from audit_lib.policies.policy import Category

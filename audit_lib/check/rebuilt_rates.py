@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
-from audit_lib.check.columns import Row, Table
 from audit_lib.check.findings import Finding, Rebuilt
 from audit_lib.check.headers import Meaning
-from audit_lib.check.numbers import Cell, Number
+from audit_lib.check.published_numbers import Cell, Number
+from audit_lib.check.published_tables import Row, Table
 from audit_lib.metrics.rounding import printed_agreement, round_half_up
 
 LAW: Final = "counts, half up"

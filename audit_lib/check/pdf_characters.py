@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from audit_lib.check.numbers import SEPARATORS
+from audit_lib.check.published_numbers import SEPARATORS
 
 Char = Mapping[str, Any]
 SMALL: Final = 0.92  # characters under this share of the others' size are remarks or footnote marks

@@ -9,8 +9,8 @@ from typing import Final
 from audit_lib.check.findings import Finding
 from audit_lib.check.grids import Grid
 from audit_lib.check.headers import Header, has_header, header_at, only_text
-from audit_lib.check.labels import read_label
-from audit_lib.check.numbers import read_cell
+from audit_lib.check.published_numbers import read_cell
+from audit_lib.check.row_labels import read_label
 from audit_lib.policies import Policy
 
 _CUT: Final = (
