@@ -26,7 +26,7 @@ from audit_lib.report.numbers import guarded
 from audit_lib.report.rate_table import RateTable, TableRow
 from audit_lib.run import Run
 from audit_lib.signoff import SignOff, read_sign_offs, verify_sign_offs
-from audit_lib.signoff.rendition import last_signature
+from audit_lib.signoff.signed_report import last_signature
 
 NAMESPACE: Final = "urn:audit-lib:oscal"
 _STATE: Final = {"met": "satisfied", "missing": "not-satisfied"}

@@ -152,7 +152,7 @@ def run_all(run: Run, *, dry_run: bool = False, by: str = COMMAND) -> None:
         If an expectation of severity ``error`` failed.
     """
     from audit_lib.archive import attempts
-    from audit_lib.archive.failures import seal_failure
+    from audit_lib.archive.seal_failures import seal_failure
 
     counted = not dry_run and not run.stage("evidence").is_complete()
     number = attempts.start(run, by) if counted else 0

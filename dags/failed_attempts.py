@@ -18,7 +18,7 @@ def by_whom(context: Any) -> str:
 
 def already_sealed(spec_path: str, context: Any) -> bool:
     """Whether the evidence of the run that this DAG run is about is there; not, where it names no window."""
-    from audit_lib.archive.failures import is_sealed
+    from audit_lib.archive.seal_failures import is_sealed
 
     try:
         run = opened(None, spec_path, context)
@@ -37,7 +37,7 @@ def seal_failed_attempt(run_uri: str | None, spec_path: str, context: Any) -> di
         failed has said why.
     """
     from audit_lib.archive.attempts import FOLDER, RECORD, start
-    from audit_lib.archive.failures import seal_failure
+    from audit_lib.archive.seal_failures import seal_failure
     from audit_lib.errors import AuditError
 
     faults = faults_of(context)
@@ -70,7 +70,7 @@ def seal_failed_attempt(run_uri: str | None, spec_path: str, context: Any) -> di
 
 def opened(run_uri: str | None, spec_path: str, context: Any) -> Any:
     """Return the run, or the place that a run would have whose plan could not be made; None if it has none."""
-    from audit_lib.archive.failures import unopened_run
+    from audit_lib.archive.seal_failures import unopened_run
     from audit_lib.errors import AuditError
     from audit_lib.pipeline import load_run
     from audit_lib.run import Window

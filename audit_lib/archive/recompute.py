@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from audit_lib.archive.compare import compare
+from audit_lib.archive.artefact_differences import compare
 from audit_lib.archive.files_check import listed_in
 from audit_lib.archive.findings import Work
 from audit_lib.archive.layout import stage_of
@@ -157,7 +157,7 @@ def _variants_again(run: Run) -> StageOutput:
 
 def _plan_again(run: Run) -> StageOutput:
     from audit_lib.plan import plan
-    from audit_lib.plan.earlier import EARLIER
+    from audit_lib.plan.earlier_reports import EARLIER
 
     archived = run.stage("plan")
     earlier = archived.read(EARLIER) if EARLIER in archived.success()["artefacts"] else b""

@@ -37,11 +37,11 @@ from audit_lib.archive.files_check import (
 from audit_lib.archive.findings import Finding, Verification, Work
 from audit_lib.archive.layout import SEALED, digest_of, stage_of
 from audit_lib.archive.manifest import MANIFEST, expected_stages
+from audit_lib.archive.other_versions import digest_of_design, find_other_version, find_refused
 from audit_lib.archive.recompute import Recompute, check_scores, recompute_stages
 from audit_lib.archive.records_check import check_order
 from audit_lib.archive.shapes import odd_json
 from audit_lib.archive.software import software
-from audit_lib.archive.versions import digest_of_design, find_other_version, find_refused
 from audit_lib.errors import AuditError, NotFoundError, StoreError, StoreUnreachableError
 from audit_lib.progress import Progress, ignore
 from audit_lib.run import SUCCESS, Run

@@ -6,7 +6,7 @@ import argparse
 from datetime import date
 from pathlib import Path
 
-from audit_lib.cli.common import Command, date_of, notify
+from audit_lib.cli.shared import Command, date_of, notify
 
 
 def add_commands(command: Command) -> None:
@@ -79,7 +79,7 @@ def _age(uri: str, on: date) -> str:
     from audit_lib.policies.clocks import valid_until
     from audit_lib.policies.gates import check_validity
     from audit_lib.run import Run
-    from audit_lib.signoff.records import read_sign_offs
+    from audit_lib.signoff.sign_off_files import read_sign_offs
     from audit_lib.signoff.statement import why_no_audit_of
 
     run = Run.from_bundle(uri.rstrip("/") or "/")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.common import Command
+from audit_lib.cli.shared import Command
 
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 
 from audit_lib import __version__
-from audit_lib.cli import advice, compare, evidence, experiment, redact, runs, sign_off, windows
-from audit_lib.cli.common import Action
+from audit_lib.cli import compare, evidence, experiment, recommend, redact, runs, sign_off, windows
+from audit_lib.cli.shared import Action
 from audit_lib.errors import AuditError, EvidenceError, ValidationFailedError
 
 
@@ -60,6 +60,6 @@ def _parser() -> argparse.ArgumentParser:
     experiment.add_commands(command)
     compare.add_command(command)
     redact.add_command(command)
-    advice.add_command(command)
+    recommend.add_command(command)
     windows.add_commands(command)
     return parser

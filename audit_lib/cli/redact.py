@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any, Final
 
-from audit_lib.cli.common import Command
+from audit_lib.cli.shared import Command
 
 _FIELDS: Final = ("name", "first_name", "last_name", "email", "phone", "address", "sex")
 _LISTS: Final = ("other_names", "colleges")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audit_lib import pipeline
-from audit_lib.cli.common import Command, find_run, notify, positive, store_option
+from audit_lib.cli.shared import Command, find_run, notify, positive, store_option
 from audit_lib.errors import AuditError, ValidationFailedError
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _schema(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from audit_lib.archive.failures import is_sealed, seal_refusal, unopened_run
+    from audit_lib.archive.seal_failures import is_sealed, seal_refusal, unopened_run
     from audit_lib.preflight import require_ready
     from audit_lib.run import Window
     from audit_lib.spec import AuditSpec

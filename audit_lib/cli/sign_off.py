@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.common import Command, date_of, find_run, notify, store_option
+from audit_lib.cli.shared import Command, date_of, find_run, notify, store_option
 
 if TYPE_CHECKING:
     from audit_lib.run import Run

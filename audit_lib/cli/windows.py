@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.common import Command, positive, store_option
+from audit_lib.cli.shared import Command, positive, store_option
 from audit_lib.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:

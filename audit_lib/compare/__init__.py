@@ -1,6 +1,6 @@
 """Several archived runs of one design side by side: other models, prompts or tasks, the same applications.
 
-What is compared must be comparable: `audit_lib.compare.design` refuses runs that differ in anything else.
+What is compared must be comparable: `audit_lib.compare.same_design` refuses runs that differ in anything else.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from audit_lib.canonical import pretty_json
-from audit_lib.compare.design import check_same_design
+from audit_lib.compare.comparison_document import comparison_csv, comparison_of
 from audit_lib.compare.page import comparison_page
-from audit_lib.compare.table import comparison, comparison_csv
+from audit_lib.compare.same_design import check_same_design
 from audit_lib.report.html import render_html
 from audit_lib.run import Run
 
@@ -40,7 +40,7 @@ def compare(runs: Sequence[Run]) -> dict[str, bytes]:
     EvidenceError
         If an artefact is not what its stage wrote.
     """
-    document = comparison(runs, check_same_design(runs))
+    document = comparison_of(runs, check_same_design(runs))
     return {
         "comparison.csv": comparison_csv(document),
         "comparison.json": pretty_json(document),

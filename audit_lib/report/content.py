@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from audit_lib.canonical import sha256
-from audit_lib.plan.promises import THESE_NAMES, of_names
+from audit_lib.plan.power_limits import THESE_NAMES, of_names
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.audit_claim import why_no_audit
 from audit_lib.records import parquet_source

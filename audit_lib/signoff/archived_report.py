@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from audit_lib.archive.compare import compare
+from audit_lib.archive.artefact_differences import compare
 from audit_lib.errors import EvidenceError, IncompleteRunError
 from audit_lib.report.content import gather
 from audit_lib.report.earlier import earlier_audits
@@ -12,9 +12,9 @@ from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page
 from audit_lib.report.pdf import render_pdf
 from audit_lib.run import Run
-from audit_lib.signoff.records import read_sign_offs
-from audit_lib.signoff.rendition import last_signature
-from audit_lib.signoff.verify import verify_signed
+from audit_lib.signoff.sign_off_files import read_sign_offs
+from audit_lib.signoff.signed_report import last_signature
+from audit_lib.signoff.verification import verify_signed
 
 FORMS: Final = {"html": "report.html", "pdf": "report.pdf", "json": "report.json", "csv": "tables.csv"}
 """Form of a report -> its file."""

@@ -11,8 +11,15 @@ from audit_lib.report import report
 from audit_lib.run import Run, StageOutput
 from audit_lib.signoff.envelope import seal, unseal
 from audit_lib.signoff.keys import public_pem
-from audit_lib.signoff.records import FOLDER, PUBLIC_KEY, STATEMENT, SignOff, next_number, read_sign_offs
-from audit_lib.signoff.rendition import signature_of
+from audit_lib.signoff.sign_off_files import (
+    FOLDER,
+    PUBLIC_KEY,
+    STATEMENT,
+    SignOff,
+    next_number,
+    read_sign_offs,
+)
+from audit_lib.signoff.signed_report import signature_of
 from audit_lib.signoff.statement import (
     Answers,
     check_answers,
@@ -20,7 +27,7 @@ from audit_lib.signoff.statement import (
     make_predicate,
     make_statement,
 )
-from audit_lib.signoff.verify import verify_signed
+from audit_lib.signoff.verification import verify_signed
 from audit_lib.store import open_store
 
 if TYPE_CHECKING:

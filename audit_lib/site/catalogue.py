@@ -16,10 +16,10 @@ from audit_lib.report.content import Content, gather
 from audit_lib.report.html import readable
 from audit_lib.run import SUCCESS, Run, StageFolder
 from audit_lib.signoff import SignOff, read_sign_offs, verify_signed
-from audit_lib.signoff.records import FOLDER
-from audit_lib.signoff.rendition import last_signature, report_names
+from audit_lib.signoff.sign_off_files import FOLDER
+from audit_lib.signoff.signed_report import last_signature, report_names
 from audit_lib.signoff.statement import quoted
-from audit_lib.site.windows import Windows, read_windows
+from audit_lib.site.owed_windows import Windows, read_windows
 from audit_lib.store import Store
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from audit_lib.report.blocks import Run as Words
 from audit_lib.report.charts import Dot, dot_chart
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval
 from audit_lib.site.catalogue import Catalogue, Entry, latest
+from audit_lib.site.owed_windows import Windows, windows_section
 from audit_lib.site.trend import Point
-from audit_lib.site.windows import Windows, windows_section
 
 _FOOT = (
     "Made by audit_lib from sealed evidence. Pages of single runs never change; a signed report is superseded, "

@@ -11,7 +11,7 @@ from audit_lib.errors import InputError, NotFoundError
 from audit_lib.progress import Progress
 from audit_lib.report.html import render_html
 from audit_lib.site.catalogue import Catalogue, Entry, latest, read_catalogue
-from audit_lib.site.feed import SITEMAP, atom_feed, json_feed, robots, sitemap
+from audit_lib.site.feeds import SITEMAP, atom_feed, json_feed, robots, sitemap
 from audit_lib.site.pages import audit_page, front_page, trend_page
 from audit_lib.site.trend import points
 from audit_lib.site.withdrawn import stale_paths, withdrawn_files

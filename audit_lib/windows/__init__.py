@@ -3,9 +3,9 @@
 Airflow makes the runs; nothing here asks it, so that a window it never made is found.
 """
 
-from audit_lib.windows.missed import note_missed
+from audit_lib.windows.missed_windows import note_missed
 from audit_lib.windows.schedule import is_window, latest_window, windows_between
-from audit_lib.windows.states import (
+from audit_lib.windows.window_states import (
     STATES,
     Begun,
     Owed,

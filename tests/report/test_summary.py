@@ -13,7 +13,7 @@ import pytest
 
 from audit_lib.check import check_report
 from audit_lib.measure.multiplicity import NOT_ALLOWED_FOR
-from audit_lib.plan.promises import NOT_PROMISED, THESE_NAMES, of_names
+from audit_lib.plan.power_limits import NOT_PROMISED, THESE_NAMES, of_names
 from audit_lib.report.blocks import Bullets, Figures, Section
 from audit_lib.report.content import Content, gather
 from audit_lib.report.document import make_document

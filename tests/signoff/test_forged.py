@@ -138,7 +138,7 @@ def test_an_auditor_cannot_sign_another_pdf(tmp_path: Path, monkeypatch: pytest.
     assert verify_sign_offs(run).ok
     forge(run, "report.pdf", lambda page: page + b"\n")
     assert "report.pdf is not the report that follows from the evidence" in found(run)
-    monkeypatch.setattr("audit_lib.signoff.rendition.why_no_pdf", lambda: "no library")
+    monkeypatch.setattr("audit_lib.signoff.signed_report.why_no_pdf", lambda: "no library")
     notes = verify_sign_offs(run).notes
     assert len(notes) == 2 and all("report.pdf: was not made again: no library" in note for note in notes)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from audit_lib.plan.promises import NOT_PROMISED
+from audit_lib.plan.power_limits import NOT_PROMISED
 from audit_lib.report.blocks import Cell, Column, Fold, Row, Table
 from audit_lib.report.content import Content, RateTable, TableRow, in_words
 from audit_lib.report.numbers import UNDEFINED, count, half_up, interval, p_value, signed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from audit_lib.plan.promises import NOT_PROMISED
+from audit_lib.plan.power_limits import NOT_PROMISED
 from audit_lib.report.blocks import (
     Block,
     Bullets,

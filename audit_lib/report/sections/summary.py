@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from audit_lib.measure.multiplicity import NOT_ALLOWED_FOR
-from audit_lib.plan.promises import NOT_PROMISED, THESE_NAMES, of_names
+from audit_lib.plan.power_limits import NOT_PROMISED, THESE_NAMES, of_names
 from audit_lib.report.answerers import whose
 from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph, Section, Text, strong, text
 from audit_lib.report.content import Content, RateTable, TableRow

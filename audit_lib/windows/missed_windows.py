@@ -10,7 +10,7 @@ from typing import Final
 from audit_lib.canonical import pretty_json
 from audit_lib.run import Window
 from audit_lib.store import Store
-from audit_lib.windows.states import Owed
+from audit_lib.windows.window_states import Owed
 
 FOLDER: Final = "missed"
 SCHEMA: Final = "audit-missed-windows/1"

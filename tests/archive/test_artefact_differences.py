@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit_lib.archive.compare import ABSOLUTE, RELATIVE, compare
+from audit_lib.archive.artefact_differences import ABSOLUTE, RELATIVE, compare
 from audit_lib.records import to_parquet
 
 _SCHEMA = pa.schema([pa.field("id", pa.string()), pa.field("x", pa.float64()), pa.field("flag", pa.bool_())])

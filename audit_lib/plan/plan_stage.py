@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.plan.earlier import EARLIER, earlier_reports
+from audit_lib.plan.earlier_reports import EARLIER, earlier_reports
 from audit_lib.policies import gates, policy_of
 from audit_lib.results import Undefined
 from audit_lib.run import Run, StageOutput
@@ -117,7 +117,7 @@ def power_table(spec: AuditSpec) -> list[dict[str, Any]]:
     """Return the smallest impact ratio below 1 that the audit could detect, per comparison.
 
     Two independent proportions, two-sided, at the spec's ``alpha`` and nominal ``power``; neither clusters nor the
-    picking of the comparator are in it (`audit_lib.plan.promises`). Where the design fixes
+    picking of the comparator are in it (`audit_lib.plan.power_limits`). Where the design fixes
     the number of rows, one entry for each comparison (attribute margins, then intersectional groups);
     otherwise one for each of several sizes. Where the decision rule fixes the overall selection rate,
     that is the reference's rate; otherwise several rates are shown.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from audit_lib.plan.earlier import earlier_reports
+from audit_lib.plan.earlier_reports import earlier_reports
 from audit_lib.run import Run, StageFolder, StageOutput, Window
 from tests.archive.cases import new_run
 

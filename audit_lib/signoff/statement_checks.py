@@ -8,7 +8,7 @@ from audit_lib.canonical import sha256
 from audit_lib.errors import EvidenceError
 from audit_lib.policies import policy_of
 from audit_lib.run import SUCCESS, Run
-from audit_lib.signoff.records import FOLDER, PUBLIC_KEY, STATEMENT, SignOff
+from audit_lib.signoff.sign_off_files import FOLDER, PUBLIC_KEY, STATEMENT, SignOff
 from audit_lib.signoff.statement import attestations_of
 
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from audit_lib.archive.compare import compare
+from audit_lib.archive.artefact_differences import compare
 from audit_lib.errors import EvidenceError
 from audit_lib.report import report
 from audit_lib.report.pdf import why_no_pdf
 from audit_lib.report.signature import Signature
 from audit_lib.run import Run
 from audit_lib.signoff.keys import key_id, read_public_pem
-from audit_lib.signoff.records import PUBLIC_KEY, STATEMENT, SignOff, read_sign_offs
+from audit_lib.signoff.sign_off_files import PUBLIC_KEY, STATEMENT, SignOff, read_sign_offs
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

@@ -14,12 +14,20 @@ from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.progress import ignore
 from audit_lib.report.html import readable
 from audit_lib.run import Run
-from audit_lib.signoff.checks import check_answered, check_chain, check_subject
 from audit_lib.signoff.envelope import unseal
 from audit_lib.signoff.keys import key_id, read_public_pem
-from audit_lib.signoff.records import FOLDER, PUBLIC_KEY, STATEMENT, SignOff, numbers, read_sign_offs, strays
-from audit_lib.signoff.rendition import check_facts, check_rendition
+from audit_lib.signoff.sign_off_files import (
+    FOLDER,
+    PUBLIC_KEY,
+    STATEMENT,
+    SignOff,
+    numbers,
+    read_sign_offs,
+    strays,
+)
+from audit_lib.signoff.signed_report import check_facts, check_rendition
 from audit_lib.signoff.statement import quoted
+from audit_lib.signoff.statement_checks import check_answered, check_chain, check_subject
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

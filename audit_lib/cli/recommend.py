@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from audit_lib.cli.common import Command, find_run, store_option
+from audit_lib.cli.shared import Command, find_run, store_option
 
 
 def add_command(command: Command) -> None:

@@ -31,7 +31,7 @@ RULE: Final = (
 )
 
 
-def comparison(runs: Sequence[Run], design: str) -> dict[str, Any]:
+def comparison_of(runs: Sequence[Run], design: str) -> dict[str, Any]:
     """Return the document of a comparison: the runs, the family of tests, and the estimates with adjusted p-values.
 
     Raises
