@@ -13,6 +13,8 @@ PACKAGE = Path(__file__).parent.parent / "audit_lib"
 STAGES = ["plan", "sample", "perturb", "score", "validate", "measure", "report", "archive", "monitor"]
 ABOVE = {"check", "cli", "compare", "oscal", "pipeline", "preflight", "signoff", "site", "starter"}
 BELOW_DOCUMENTS = {"documents", "errors", "results", "stats", "typed_json"}
+BELOW_METRICS = {"errors", "languages", "metrics", "pairs", "results", "typed_json", "whole_words", "words"}
+"""All that a kernel may import: it knows no run, no spec and no file."""
 # Recomputing is what verification is: it calls the stages whose output it checks.
 VERIFIERS = {"archive/verify.py"}
 
@@ -114,3 +116,13 @@ def test_circles_are_seen(sources: dict[str, str], is_one: bool) -> None:
 @pytest.mark.parametrize("path", sorted((PACKAGE / "documents").glob("*.py")), ids=lambda p: p.name)
 def test_documents_know_no_stage_and_no_run(path: Path) -> None:
     assert imports(path) <= BELOW_DOCUMENTS
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "metrics").rglob("*.py")), ids=lambda p: p.stem)
+def test_a_kernel_knows_arrays_only(path: Path) -> None:
+    assert imports(path) <= BELOW_METRICS
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "stats").rglob("*.py")), ids=lambda p: p.stem)
+def test_inference_knows_no_run(path: Path) -> None:
+    assert imports(path) <= BELOW_METRICS | {"seeds", "stats"}

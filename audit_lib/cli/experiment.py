@@ -104,7 +104,6 @@ def _leakage(options: argparse.Namespace) -> int:
 
     from audit_lib import pipeline
     from audit_lib.errors import SpecError
-    from audit_lib.metrics.leakage import check_applications, leakage
     from audit_lib.perturb.template import fill
     from audit_lib.registry import did_you_mean
     from audit_lib.report.charts import Dot, forest, standalone
@@ -113,6 +112,7 @@ def _leakage(options: argparse.Namespace) -> int:
     from audit_lib.score.classifiers.minilm import MiniLM
     from audit_lib.score.materials import check_shown, embedded
     from audit_lib.spec import TextClassifier
+    from audit_lib.stats.leakage import check_applications, leakage
 
     with tempfile.TemporaryDirectory(prefix="audit-leakage-") as folder:
         run = pipeline.open_run(options.spec, Window.parse(*options.window), folder)

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.metrics.leakage import Leak, leakage
 from audit_lib.records import parquet_source
 from audit_lib.results import Undefined
 from audit_lib.run import Run
 from audit_lib.score.materials import DESCRIPTION, TABLE
+from audit_lib.stats.leakage import Leak, leakage
 from audit_lib.typed_json import as_json
 
 _PENALTY: Final = 1.0

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.metrics._arrays import as_codes, as_numbers, is_missing
 from audit_lib.metrics.median import Median
+from audit_lib.metrics.rounding import as_fraction
 from audit_lib.results import Undefined
 
 
@@ -61,8 +62,6 @@ class ImpactRow:
         """
         if isinstance(self.ratio, Undefined):
             raise UndefinedMetricError(self.ratio.reason)
-        from audit_lib.stats._checks import as_fraction  # audit_lib.stats is slow to import
-
         return self.ratio < as_fraction(threshold)
 
 

@@ -10,6 +10,32 @@ from typing import Literal
 from audit_lib.errors import InputError
 
 
+def as_fraction(value: Fraction | int | float | str) -> Fraction:
+    """Return the decimal a person wrote: 0.8 becomes 4/5, not the binary number nearest to it.
+
+    Python's and numpy's floats alike are read as they print.
+
+    Parameters
+    ----------
+    value : Fraction, int, float or str
+        A number, or its decimal digits.
+
+    Raises
+    ------
+    InputError
+        If it is no finite number.
+
+    Examples
+    --------
+    >>> as_fraction(0.8)
+    Fraction(4, 5)
+    """
+    try:
+        return Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        raise InputError(f"expected a finite number such as 0.8 or '4/5', got {value!r}") from None
+
+
 def round_half_up(value: Fraction, digits: int) -> str:
     """Print an exact value with so many decimals, halves rounded up, as the rule's tables do.
 

@@ -25,6 +25,8 @@ multiplicity       what is left of p-values after so many tests?
 heterogeneity      do positions agree, and does pooling them turn the finding round?
 power              how large must the audit be; what could it have found?
 missing            what could the unknown demographics change?
+leakage            how well can an attribute be told from the material?
+exchange           what would a distance be had the two sides changed places?
 cells              which cells are small, and which comparisons are impossible?
 =================  ==============================================================================
 """

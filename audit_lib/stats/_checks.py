@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from fractions import Fraction
 from typing import SupportsIndex
 
 from scipy.special import ndtri, stdtrit
@@ -37,22 +36,6 @@ def check_two_samples(
 ) -> tuple[int, int, int, int]:
     """Check the counts of the group and of the comparator."""
     return *check_counts(x1, n1, "the group"), *check_counts(x2, n2, "the comparator")
-
-
-def as_fraction(value: Fraction | int | float | str) -> Fraction:
-    """Return the decimal a person wrote: 0.8 becomes 4/5, not the binary number nearest to it.
-
-    Python's and numpy's floats alike are read as they print.
-
-    Raises
-    ------
-    InputError
-        If it is no finite number.
-    """
-    try:
-        return Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        raise InputError(f"expected a finite number such as 0.8 or '4/5', got {value!r}") from None
 
 
 def as_count(value: SupportsIndex, what: str) -> int:

@@ -12,8 +12,9 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.metrics.rounding import as_fraction
 from audit_lib.results import TestResult
-from audit_lib.stats._checks import as_fraction, check_two_samples
+from audit_lib.stats._checks import check_two_samples
 from audit_lib.stats.exact import fisher_exact
 from audit_lib.typed_json import as_json
 

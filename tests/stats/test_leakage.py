@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.metrics.leakage import fit_logistic, leakage
 from audit_lib.results import Undefined
+from audit_lib.stats.leakage import fit_logistic, leakage
 
 
 def material(n: int, shift: float, seed: int) -> tuple[np.ndarray, list[str], list[str]]:
