@@ -10,7 +10,7 @@ Interval and test of a comparison come from the same sums of influence values by
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.rows.scored import Rows, compact
+from audit_lib.metrics.allocation import rabbi, score_gap
 from audit_lib.records import ANSWERED, STATUSES
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
@@ -46,12 +47,26 @@ class Side:
         Independent units of the stratum.
     occurs : ndarray of bool, shape (units,)
         Which of them have rows on this side.
+    slices : sequence of slice
+        Where they stand among the rows that have a value.
+    kept : ndarray of int or None
+        As of `Variable`.
     """
 
     values: NDArray[Any]
     clusters: NDArray[np.int32]
     units: int
     occurs: NDArray[np.bool_]
+    slices: Sequence[slice] = ()
+    kept: NDArray[np.int64] | None = None
+
+    @property
+    def index(self) -> NDArray[np.int64]:
+        """Where the rows stand in the stratum."""
+        rows = [
+            np.arange(one.start, one.stop) if self.kept is None else self.kept[one] for one in self.slices
+        ]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *rows])
 
     def sums(self, influence: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sum of each unit's values of `influence`."""
@@ -107,7 +122,14 @@ class Variable:
         clusters = _joined(self.clusters, slices)
         occurs = np.zeros(self.units, dtype=bool)
         occurs[clusters] = True
-        return Side(values=_joined(self.values, slices), clusters=clusters, units=self.units, occurs=occurs)
+        return Side(
+            values=_joined(self.values, slices),
+            clusters=clusters,
+            units=self.units,
+            occurs=occurs,
+            slices=slices,
+            kept=self.kept,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +169,8 @@ class Finding:
 
 
 Estimator = Callable[[Side, Side, float], Finding]
+Point = Callable[[Side, Side], float]
+"""What a kernel of `audit_lib.metrics` gives for two sides."""
 
 
 def score_unit(spec: AuditSpec) -> Unit:
@@ -199,37 +223,37 @@ def compare(
     ]
 
 
+def gap_of_means(point: Point) -> Estimator:
+    """Make an estimator of a difference of means, whose value is what the kernel gives.
+
+    Influence of a row: its deviation from its side's mean, over the side's size.
+    """
+
+    def estimator(group: Side, reference: Side, level: float) -> Finding:
+        _require_both(group, reference)
+        value = point(group, reference)
+        try:
+            found = _spread_of_means(group, reference)
+            interval = difference_interval(value, found, level)
+        except UndefinedMetricError as error:
+            nothing = Undefined(str(error))
+            return Finding(value=value, interval=nothing, test=nothing, standard_error=nothing)
+        deviation = math.sqrt(found.variance)
+        test = t_test(value, deviation, found.df, found.clusters, "cluster influence function")
+        return Finding(value=value, interval=interval, test=test, standard_error=deviation)
+
+    return estimator
+
+
 def mean_gap(group: Side, reference: Side, level: float) -> Finding:
-    """Difference of means; influence of a row: its deviation from its side's mean, over the side's size."""
-    _require_both(group, reference)
-    means = [float(side.values.mean()) for side in (group, reference)]
-    value = means[0] - means[1]
-
-    def spread() -> TwoSidedVariance:
-        reason = pair_reason(group.values.size, reference.values.size, minimum=2)
-        if reason is not None:
-            raise UndefinedMetricError(reason)
-        if all(side.values.min() == side.values.max() for side in (group, reference)):
-            raise UndefinedMetricError("no value differs within its group: the spread cannot be estimated")
-        a = group.sums((group.values - means[0]) / group.values.size)
-        b = reference.sums((means[1] - reference.values) / reference.values.size)
-        return variance_of_sums(a, b, group.occurs, reference.occurs)
-
-    try:
-        found = spread()
-        interval = difference_interval(value, found, level)
-    except UndefinedMetricError as error:
-        nothing = Undefined(str(error))
-        return Finding(value=value, interval=nothing, test=nothing, standard_error=nothing)
-    deviation = math.sqrt(found.variance)
-    test = t_test(value, deviation, found.df, found.clusters, "cluster influence function")
-    return Finding(value=value, interval=interval, test=test, standard_error=deviation)
+    """Difference of the means of the values."""
+    return gap_of_means(lambda ours, theirs: score_gap(ours.values, theirs.values))(group, reference, level)
 
 
 def rank_index(group: Side, reference: Side, level: float) -> Finding:
     """(wins - losses) / pairs of integer ranks; influence of a row: its share of pairs won, centred.
 
-    Counts of pairs are integers, in double precision exact up to 2^53 pairs.
+    The value is `rabbi`'s; counts of pairs are integers, in double precision exact up to 2^53 pairs.
     """
     _require_both(group, reference)
     n, m = group.values.size, reference.values.size
@@ -237,7 +261,7 @@ def rank_index(group: Side, reference: Side, level: float) -> Finding:
     # Twice the wins of each row, ties once: whole numbers.
     won = _twice_below(reference.values, size)[group.values]
     twice = int(won.sum())
-    value = (twice - n * m) / (n * m)
+    value = rabbi(group.values, reference.values)
     theta = twice / (2 * n * m)
     try:
         a = group.sums((won / (2 * m) - theta) / n)
@@ -350,6 +374,17 @@ def _require_both(group: Side, reference: Side) -> None:
     reason = pair_reason(group.values.size, reference.values.size)
     if reason is not None:
         raise UndefinedMetricError(reason)
+
+
+def _spread_of_means(group: Side, reference: Side) -> TwoSidedVariance:
+    reason = pair_reason(group.values.size, reference.values.size, minimum=2)
+    if reason is not None:
+        raise UndefinedMetricError(reason)
+    if all(side.values.min() == side.values.max() for side in (group, reference)):
+        raise UndefinedMetricError("no value differs within its group: the spread cannot be estimated")
+    a = group.sums((group.values - float(group.values.mean())) / group.values.size)
+    b = reference.sums((float(reference.values.mean()) - reference.values) / reference.values.size)
+    return variance_of_sums(a, b, group.occurs, reference.occurs)
 
 
 def _twice_below(ranks: NDArray[np.int32], size: int) -> NDArray[np.int64]:

@@ -6,14 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.measure.estimates.quotas import NOBODY_QUALIFIED
-from audit_lib.measure.inference import Variable, compare, decision_unit, mean_gap
+from audit_lib.measure.inference import Side, Variable, compare, decision_unit, gap_of_means
 from audit_lib.measure.rows.scored import Rows
+from audit_lib.metrics.error_rates import RateGap
 from audit_lib.results import Estimate
 from audit_lib.spec import AuditSpec
 
 
 def error_rate_gaps(
-    name: str, rows: Rows, spec: AuditSpec, method: str, *, event: NDArray[np.bool_], among: NDArray[np.bool_]
+    name: str,
+    rows: Rows,
+    spec: AuditSpec,
+    kernel: RateGap,
+    *,
+    method: str,
+    event: NDArray[np.bool_],
+    among: NDArray[np.bool_],
 ) -> list[Estimate]:
     """Compare the shares of `event` among the rows of `among`.
 
@@ -23,12 +31,20 @@ def error_rate_gaps(
     ----------
     name, method : str
         The metric, and its rate in words.
+    kernel : callable
+        What computes the gap from outcomes, decisions and the members of the two groups.
     event, among : ndarray of bool, shape (rows,)
-        What is counted, and of whom.
+        What is counted, and of whom: influence values are those of this share.
     """
-    known = (rows.decisions.selected >= 0) & (rows.qualified >= 0)
+    selected = rows.decisions.selected
+    known = (selected >= 0) & (rows.qualified >= 0)
     values = np.where(known & among, event, np.nan)
     reason = NOBODY_QUALIFIED if (rows.qualified < 0).all() else None
-    return compare(
-        name, Variable.of(rows, values, decision_unit(spec)), spec, mean_gap, method=method, reason=reason
-    )
+
+    def point(group: Side, reference: Side) -> float:
+        index = np.concatenate([group.index, reference.index])
+        ours = np.arange(index.size) < group.values.size
+        return kernel(rows.qualified[index], selected[index], ours, ~ours)
+
+    variable = Variable.of(rows, values, decision_unit(spec))
+    return compare(name, variable, spec, gap_of_means(point), method=method, reason=reason)

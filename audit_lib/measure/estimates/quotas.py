@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.measure.inference import Variable, compare, mean_gap
+from audit_lib.measure.inference import Point, Variable, compare, gap_of_means
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.results import Estimate
 from audit_lib.spec import AuditSpec
@@ -14,9 +14,15 @@ NOBODY_QUALIFIED = "no row says who is qualified; map the column `qualified`"
 
 
 def quota_gaps(
-    name: str, rows: Rows, spec: AuditSpec, method: str, counted: NDArray[np.bool_] | None = None
+    name: str,
+    rows: Rows,
+    spec: AuditSpec,
+    point: Point,
+    *,
+    method: str,
+    counted: NDArray[np.bool_] | None = None,
 ) -> list[Estimate]:
-    """Compare the mean shares of the counted rows (all, where `counted` is not given).
+    """Compare the shares of the counted rows (all, where `counted` is not given) by a kernel.
 
     Rounds in which fewer than k places are known are left out at that k. Candidates are ranked in
     their whole round, where they competed, also in a stratum that holds a part of it.
@@ -41,7 +47,7 @@ def quota_gaps(
                 else f"no round has {k} scored candidates"
             )
         estimates += compare(
-            name, Variable.of(rows, shares, "round"), spec, mean_gap,
+            name, Variable.of(rows, shares, "round"), spec, gap_of_means(point),
             method=method, parameters={"k": k, "rounds": played, "rounds_left_out": rounds - played}, reason=reason,
         )  # fmt: skip
     return estimates

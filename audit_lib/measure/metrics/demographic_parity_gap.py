@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from audit_lib.measure.estimates.quotas import quota_gaps
+from audit_lib.measure.inference import Side
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
+from audit_lib.metrics.selection import demographic_parity_gap
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
@@ -25,4 +27,8 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """
     rows.need_scores()
     method = "difference of selected shares, ties split fractionally"
-    return Measured(estimates=quota_gaps("demographic_parity_gap", rows, spec, method))
+
+    def point(group: Side, reference: Side) -> float:
+        return demographic_parity_gap(group.values, reference.values)
+
+    return Measured(estimates=quota_gaps("demographic_parity_gap", rows, spec, point, method=method))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from audit_lib.measure.estimates.error_rates import error_rate_gaps
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
+from audit_lib.metrics.error_rates import false_omission_rate_gap
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
@@ -24,7 +25,8 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
             "false_omission_rate_gap",
             rows,
             spec,
-            method,
+            false_omission_rate_gap,
+            method=method,
             event=rows.qualified == 1,
             among=rows.decisions.selected == 0,
         )
