@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.metrics.group_auc import auc as area
 from audit_lib.results import Interval
 from audit_lib.stats._labels import cluster_codes, cluster_labels
 from audit_lib.stats.clusters import cluster_sums, finite_values
@@ -138,7 +139,8 @@ def auc_covariance(
                 what = "independent " if clusters is not None else ""
                 raise UndefinedMetricError(f"subgroup {g} has {size} {what}{name}; at least 2 are needed")
         sides = placements(score[rows[0]], score[rows[1]])
-        auc[g] = sides[0].mean()
+        both = np.concatenate(rows)
+        auc[g] = area(score[both], positive[both])
         for s in (0, 1):
             values = (sides[s] - sides[s].mean()) / sides[s].size
             sums = cluster_sums(values, codes[rows[s]], count)

@@ -15,6 +15,7 @@ from audit_lib.measure.estimates.quotas import NOBODY_QUALIFIED
 from audit_lib.measure.inference import Compared, score_unit
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows, compact
+from audit_lib.metrics.group_auc import auc_gap
 from audit_lib.policies import Policy
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
@@ -59,6 +60,8 @@ class _Fit:
 
     rows: Rows
     spec: AuditSpec
+    scores: NDArray[np.int32]
+    outcome: NDArray[np.int8]
     clusters: NDArray[np.int32]
     subgroups: list[_Subgroup]
     used: list[_Subgroup]
@@ -90,8 +93,9 @@ class _Fit:
             except UndefinedMetricError as error:
                 pairs = Undefined(str(error))
         return cls(
-            rows=rows, spec=spec, clusters=clusters, subgroups=subgroups, used=used, areas=areas, pairs=pairs
-        )
+            rows=rows, spec=spec, scores=scores, outcome=outcome, clusters=clusters, subgroups=subgroups, used=used,
+            areas=areas, pairs=pairs,
+        )  # fmt: skip
 
     def largest(self) -> Compared:
         """Return the gap over all pairs of groups."""
@@ -106,7 +110,7 @@ class _Fit:
             value = interval = self.areas
         else:
             auc = self.areas.auc
-            value = float(auc.max() - auc.min())
+            value = auc_gap(self.scores, self.outcome, {i: one.members for i, one in enumerate(self.used)})
             interval = self.pairs if isinstance(self.pairs, Undefined) else self.pairs.gap
             parameters["highest"] = ", ".join(self.used[int(np.argmax(auc))].cell.values())
             parameters["lowest"] = ", ".join(self.used[int(np.argmin(auc))].cell.values())
