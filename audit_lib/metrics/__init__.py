@@ -45,12 +45,11 @@ from audit_lib.metrics.impact import (
     scoring_rates,
 )
 from audit_lib.metrics.pairwise import (
-    PairwiseScores,
     PairwiseStatistics,
+    consistent_winner,
+    paired_answers,
     pairwise_output_statistics,
-    pairwise_scores,
     pairwise_win_gap,
-    pairwise_win_share,
 )
 from audit_lib.metrics.rounding import printed_agreement, round_half_up
 from audit_lib.metrics.selection import (
@@ -101,7 +100,6 @@ __all__ = [
     "Effect",
     "ImpactRatios",
     "ImpactRow",
-    "PairwiseScores",
     "PairwiseStatistics",
     "RankCounts",
     "ScoringRates",
@@ -115,6 +113,7 @@ __all__ = [
     "classwise_gaps",
     "cluster_sums",
     "column_selection_rates",
+    "consistent_winner",
     "cooccurrence_bias_score",
     "counterfactual_bleu",
     "counterfactual_bleu_table",
@@ -140,10 +139,9 @@ __all__ = [
     "jensen_shannon_divergence",
     "mask_protected_words",
     "mentions_protected_words",
+    "paired_answers",
     "pairwise_output_statistics",
-    "pairwise_scores",
     "pairwise_win_gap",
-    "pairwise_win_share",
     "pool_standing",
     "prag_at_k",
     "predictive_validity",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from audit_lib.metrics import auc_by_group, impact_ratios, pairwise_output_statistics, standardised_effects
+from audit_lib.metrics.pairwise import paired_answers
 
 
 def test_the_rows_of_an_auc_by_group() -> None:
@@ -48,9 +49,8 @@ def test_the_fields_of_standardised_effects() -> None:
 
 
 def test_the_fields_of_pairwise_statistics() -> None:
-    found = pairwise_output_statistics(
-        {"first": ["a", "b"], "second": ["b", "a"], "answer": ["first", "first"]}
-    )
+    pairs = paired_answers({"first": ["a", "b"], "second": ["b", "a"], "answer": ["first", "first"]})
+    found = pairwise_output_statistics(pairs.low_shown_first, pairs.high_shown_first)
     assert (found.prompts, found.regular, found.tie, found.unparsed) == (2, 2, 0, 0)
     assert (found.pairs, found.flipped, found.inconsistent) == (1, 1, 1)
     assert found.flipped_share == 1.0

@@ -12,6 +12,7 @@ from audit_lib.measure.inference import Compared
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.group_pairs import Faced, faced
 from audit_lib.measure.rows.scored import Codes, Rows, compact
+from audit_lib.metrics.pairwise import pairwise_win_gap
 from audit_lib.policies import Policy
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
@@ -69,7 +70,7 @@ def _estimate(
             "no pair has one candidate of the group and one of the reference"
         )
     else:
-        value = int(between.outcome.sum()) / pairs
+        value = pairwise_win_gap(between.outcome)
         try:
             spread = _spread(between, value, rounds, count)
             interval = difference_interval(value, spread, spec.measure.level)

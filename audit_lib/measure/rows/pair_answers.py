@@ -13,8 +13,12 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from audit_lib.errors import EvidenceError
-from audit_lib.metrics.pairwise import PairwiseStatistics, paired, statistics
-from audit_lib.pairs import FIRST, SECOND
+from audit_lib.metrics.pairwise import (
+    PairwiseStatistics,
+    consistent_winner,
+    paired_answers,
+    pairwise_output_statistics,
+)
 from audit_lib.records import parquet_source
 from audit_lib.run import Run
 
@@ -68,7 +72,7 @@ class PairAnswers:
         # Each repeat of a pair is a pair of its own.
         base = table["repeat"].to_numpy().astype(np.int64) * len(ids)
         first, second = (places.to_numpy().astype(np.int64) + base for places in shown)
-        pairs = paired({"first": first, "second": second, "answer": table["answer"].to_pylist()})
+        pairs = paired_answers({"first": first, "second": second, "answer": table["answer"].to_pylist()})
         one, other = (pairs.ids[codes].astype(np.int64) % len(ids) for codes in (pairs.low, pairs.high))
         return cls(one=one, other=other, one_first=pairs.low_shown_first, other_first=pairs.high_shown_first)
 
@@ -78,10 +82,8 @@ class PairAnswers:
 
     def winner(self) -> NDArray[np.int64]:
         """Return 1 where `one` won in both orders, -1 where `other` did, else 0."""
-        won = (self.one_first == FIRST) & (self.other_first == SECOND)
-        lost = (self.one_first == SECOND) & (self.other_first == FIRST)
-        return np.asarray(won.astype(np.int64) - lost.astype(np.int64))
+        return consistent_winner(self.one_first, self.other_first)
 
     def statistics(self) -> PairwiseStatistics:
         """Count what the answers look like."""
-        return statistics(self.one_first, self.other_first)
+        return pairwise_output_statistics(self.one_first, self.other_first)
