@@ -18,11 +18,10 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from audit_lib.canonical import pretty_json
 from audit_lib.errors import IncompleteRunError, NotFoundError, SpecError, ValidationFailedError
 from audit_lib.registry import did_you_mean
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput, Window
-from audit_lib.spec import AuditSpec, json_schema
+from audit_lib.spec import AuditSpec
 from audit_lib.store import open_store
 
 COMMAND: Final = "audit run"
@@ -270,8 +269,8 @@ def _check_parts(spec: AuditSpec) -> None:
     from audit_lib.perturb.template import is_reply, read_template
     from audit_lib.policies import policy_of
     from audit_lib.policies.gates import check_spec
-    from audit_lib.sample import SOURCES
     from audit_lib.sample.places import check_places
+    from audit_lib.sample.sources import source_of
     from audit_lib.sample.stage import check_strata
     from audit_lib.score import check_decision, check_model, check_read
     from audit_lib.score.materials import check_leakage
@@ -279,7 +278,7 @@ def _check_parts(spec: AuditSpec) -> None:
     from audit_lib.validate.named_suites import check_suites
 
     _check_attributes(spec)
-    SOURCES.get(spec.source.kind)(spec)
+    source = source_of(spec)
     check_strata(spec)
     check_places(spec)
     _check_measure_strata(spec)
@@ -303,7 +302,8 @@ def _check_parts(spec: AuditSpec) -> None:
                     "prompt.template: {{reply}} asks a live model; recorded decisions have one answer"
                 )
             check_model(spec.model, spec.task, ["text"])
-    _check_inputs(spec)
+    source.check()
+    _check_demographics(spec)
 
 
 def remarks(spec: AuditSpec) -> list[str]:
@@ -359,16 +359,15 @@ def _check_slots(spec: AuditSpec, slots: Sequence[str]) -> None:
             )
 
 
-def _check_inputs(spec: AuditSpec) -> None:
-    """Look for the files that are read later; what is at a URI shows when it is read."""
-    named = [("source.paths", path) for path in spec.source.paths]
-    named += [("source.batch_inputs", path) for path in spec.source.batch_inputs]
-    if spec.demographics is not None:
-        named.append(("demographics.path", spec.demographics.path))
-    for key, reference in named:
-        path = spec.path(reference)
-        if "://" not in path and not Path(path).is_file():
-            raise SpecError(f"{key}: {reference} is not a file; it is looked for at {path}")
+def _check_demographics(spec: AuditSpec) -> None:
+    """Look for the file that is read later; what is at a URI shows when it is read."""
+    if spec.demographics is None:
+        return
+    path = spec.path(spec.demographics.path)
+    if "://" not in path and not Path(path).is_file():
+        raise SpecError(
+            f"demographics.path: {spec.demographics.path} is not a file; it is looked for at {path}"
+        )
 
 
 def latest_run(audit: str, root: str) -> Run:
@@ -393,8 +392,3 @@ def latest_run(audit: str, root: str) -> Run:
         return window.end, window.start, StageFolder(store, f"{prefix}/evidence").success()["finished_at"]
 
     return Run.load(store.uri(max(sealed, key=age)))
-
-
-def json_schema_text() -> str:
-    """Return the JSON Schema of a spec as text."""
-    return pretty_json(json_schema()).decode()

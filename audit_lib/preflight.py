@@ -19,12 +19,14 @@ from typing import Final
 
 from audit_lib import pipeline
 from audit_lib.errors import AuditError, BackendError, PreflightError, StoreError, StoreUnreachableError
+from audit_lib.sample.sources import source_of
+from audit_lib.sample.tables import unreadable
 from audit_lib.score.backends import backend, parse_options
 from audit_lib.score.backends.http import HttpOptions, secret_names
 from audit_lib.score.chat import ChatOptions
 from audit_lib.score.credentials import read_variable, without_secrets
 from audit_lib.spec import AuditSpec
-from audit_lib.store import open_store, open_uri
+from audit_lib.store import open_store
 from audit_lib.validate.named_suites import KEY, PACKAGE
 
 PROBE: Final = "preflight"
@@ -217,19 +219,13 @@ def _on_hub(name: str, revision: str | None) -> Iterator[Fault]:
 
 
 def _inputs(spec: AuditSpec) -> Iterator[Fault]:
-    named = [("source.paths", path) for path in spec.source.paths]
+    errors = [*source_of(spec).unreadable()]
     if spec.demographics is not None:
-        named.append(("demographics.path", spec.demographics.path))
-    for key, reference in named:
-        try:
-            with open_uri(spec.path(reference)) as stream:
-                stream.read(1)
-        except AuditError as error:
-            yield Fault(
-                f"{key}: {reference} cannot be read: {error}", isinstance(error, StoreUnreachableError)
-            )
-        except OSError as error:
-            yield Fault(f"{key}: {reference} cannot be read ({error.strerror})")
+        path = spec.demographics.path
+        if (error := unreadable("demographics.path", path, spec.path(path))) is not None:
+            errors.append(error)
+    for error in errors:
+        yield Fault(str(error), isinstance(error, StoreUnreachableError))
 
 
 def _store(root: str) -> Iterator[Fault]:

@@ -6,9 +6,10 @@ import shutil
 from pathlib import Path
 from typing import Final
 
+from audit_lib.canonical import pretty_json
 from audit_lib.errors import SpecError
-from audit_lib.pipeline import json_schema_text
 from audit_lib.resources import include_dir
+from audit_lib.spec_schema import spec_schema
 
 SPEC_NAME = "audit.yaml"
 _COPIED = ("demo/resumes.jsonl", "lexicons/names.csv", "lexicons/pronouns.csv", "lexicons/titles.csv",
@@ -107,7 +108,7 @@ def write_starter(folder: Path, *, recorded: bool = False) -> list[Path]:
     for path in targets:
         path.parent.mkdir(parents=True, exist_ok=True)
     targets[0].write_text(_recorded_spec() if recorded else _SPEC, encoding="utf-8")
-    targets[1].write_text(json_schema_text(), encoding="utf-8")
+    targets[1].write_bytes(pretty_json(spec_schema()))
     for name, target in zip(copied, targets[2:], strict=True):
         shutil.copyfile(include_dir() / name, target)
     return targets

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from audit_lib.cli.main import main
-from audit_lib.spec import AuditSpec, json_schema
+from audit_lib.spec import AuditSpec
+from audit_lib.spec_schema import spec_schema
 from tests.inputs import recorded_audit
 
 WINDOW = ["--window", "2026-01-05", "2026-01-12"]
@@ -33,7 +34,7 @@ def test_init_writes_a_spec_that_is_valid_where_it_stands(
     assert "8 groups" in capsys.readouterr().out
     spec = AuditSpec.load(folder / "audit.yaml")
     assert (folder / spec.source.paths[0]).is_file()
-    assert json.loads((folder / "audit-spec.schema.json").read_text(encoding="utf-8")) == json_schema()
+    assert json.loads((folder / "audit-spec.schema.json").read_text(encoding="utf-8")) == spec_schema()
 
 
 def test_init_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +47,7 @@ def test_init_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 def test_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema"]) == 0
-    assert json.loads(capsys.readouterr().out) == json_schema()
+    assert json.loads(capsys.readouterr().out) == spec_schema()
 
 
 def test_a_fault_is_one_message_without_a_traceback(

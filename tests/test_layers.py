@@ -11,7 +11,18 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "audit_lib"
 STAGES = ["plan", "sample", "perturb", "score", "validate", "measure", "report", "archive", "monitor"]
-ABOVE = {"check", "cli", "compare", "oscal", "pipeline", "preflight", "signoff", "site", "starter"}
+ABOVE = {
+    "check",
+    "cli",
+    "compare",
+    "oscal",
+    "pipeline",
+    "preflight",
+    "signoff",
+    "site",
+    "spec_schema",
+    "starter",
+}
 BELOW_DOCUMENTS = {"documents", "errors", "results", "stats", "typed_json"}
 BELOW_METRICS = {"errors", "languages", "metrics", "pairs", "results", "typed_json", "whole_words", "words"}
 """All that a kernel may import: it knows no run, no spec and no file."""

@@ -7,12 +7,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 
 from audit_lib.errors import SpecError
-from audit_lib.spec import AuditSpec, json_schema
+from audit_lib.spec import AuditSpec
 from audit_lib.spec.text import read_yaml
+from audit_lib.spec_schema import spec_schema
 from tests.specs import INCLUDE, load
 
 
@@ -196,16 +198,42 @@ def test_shipped_specs_load(path: Path) -> None:
 
 
 def test_the_schema_describes_every_key_of_every_section() -> None:
-    schema = json_schema()
+    schema = spec_schema()
     for name, section in schema["$defs"].items():
         for key, value in section.get("properties", {}).items():
             assert "description" in value, f"{name}.{key} has no description"
     assert schema["additionalProperties"] is False
 
 
+@pytest.mark.parametrize("path", sorted((INCLUDE / "audits").glob("*.yaml")), ids=lambda path: path.stem)
+def test_the_schema_takes_the_shipped_specs(path: Path) -> None:
+    jsonschema.validate(yaml.safe_load(path.read_text(encoding="utf-8")), spec_schema())
+
+
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        ({"source": {"paths": ["x.csv"], "options": {"query": "x"}}}, "'query' was unexpected"),
+        ({"source": {"columns": {}}}, "'paths' is a required property"),
+        (
+            {"model": {"backend": "transformers", "name": "m", "options": {"thread": 2}}},
+            "'thread' was unexpected",
+        ),
+        (
+            {"model": {"backend": "transformers", "name": "m", "options": {"threads": "two"}}},
+            "not of type 'integer'",
+        ),
+    ],
+)
+def test_the_schema_knows_the_options_of_each_part(section: dict[str, Any], said: str) -> None:
+    document = json.loads(load().canonical())
+    with pytest.raises(jsonschema.ValidationError, match=said):
+        jsonschema.validate(document | section, spec_schema())
+
+
 def test_the_published_schema_is_the_code_s() -> None:
     published = INCLUDE.parent / "docs" / "reference" / "audit-spec.schema.json"
-    assert json.loads(published.read_text(encoding="utf-8")) == json_schema(), (
+    assert json.loads(published.read_text(encoding="utf-8")) == spec_schema(), (
         "renew it: audit schema > " + str(published)
     )
 

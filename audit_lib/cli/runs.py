@@ -148,7 +148,10 @@ def _schema(options: argparse.Namespace) -> int:
 
         print(pretty_json(check_schema()).decode(), end="")
     else:
-        print(pipeline.json_schema_text(), end="")
+        from audit_lib.canonical import pretty_json
+        from audit_lib.spec_schema import spec_schema
+
+        print(pretty_json(spec_schema()).decode(), end="")
     return 0
 
 

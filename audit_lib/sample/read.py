@@ -1,11 +1,10 @@
-"""The registry of sources, and the reading of one: its prompts within the window."""
+"""What is read from a source: its prompts within the window, and what must hold between them."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,23 +14,16 @@ import pyarrow as pa
 
 from audit_lib.errors import DuplicateIdError, EmptyWindowError, InputError
 from audit_lib.records import prompt_schema
-from audit_lib.registry import Registry
 from audit_lib.run import Window
+from audit_lib.sample.candidates import Row
 from audit_lib.sample.columns import Unlisted, attributes_in_source, unit_of_sample
 from audit_lib.sample.labels import bounded
 from audit_lib.sample.row_checks import RowChecks
 from audit_lib.sample.served import ServedBy
-from audit_lib.sample.tables import BATCH_ROWS, Record, TableFile
+from audit_lib.sample.sources import Source, source_of
+from audit_lib.sample.tables import BATCH_ROWS
 from audit_lib.sample.values import DECISION
 from audit_lib.spec import AuditSpec
-from audit_lib.store import open_uri
-
-Row = dict[str, Any]
-Adapter = Callable[[AuditSpec], Callable[[Record], list[Row]]]
-"""From the spec, makes the function that turns one record of a file into rows of prompts."""
-
-SOURCES: Final[Registry[Adapter]] = Registry("sources", "audit_lib.sample.sources")
-
 
 _MOST_WORDS: Final = 10
 CHEAP_BYTES: Final = 1 << 30
@@ -40,16 +32,16 @@ CHEAP_BYTES: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRead:
-    """What was read from one file.
+    """What was read from one input of a source.
 
     Parameters
     ----------
     path : str
-        As the spec writes it.
+        Its name; of a file, as the spec writes it.
     sha256 : str
-        Of the file's bytes.
+        Of the file's bytes, or of what else was read.
     rows_read, rows_in_window : int
-        Prompts in the file, and those kept.
+        Prompts in it, and those kept.
     """
 
     path: str
@@ -67,14 +59,11 @@ class SourceRead:
         }
 
 
-def read_source(
-    spec: AuditSpec, window: Window
-) -> tuple[pa.Table, list[SourceRead], ServedBy, frozenset[str]]:
-    """Read the prompts of `window`, half-open on ``occurred_at`` in UTC, in the files' order.
+def read_source(source: Source, window: Window) -> tuple[pa.Table, list[SourceRead], ServedBy]:
+    """Read the prompts of `window`, half-open on ``occurred_at`` in UTC, in the source's order.
 
     Only the window's rows are held in memory. Attributes are as the source writes them. Recorded decisions of models
-    that ``model.served`` leaves out are counted and not kept. Last come the ids of all prompts, of any window, where
-    ``source.batch_inputs`` joins them with requests.
+    that ``model.served`` leaves out are counted and not kept.
 
     Raises
     ------
@@ -83,19 +72,16 @@ def read_source(
     DuplicateIdError
         If two prompts have one id; names both places, never the id.
     InputError
-        If a round is cut by the window, or any other fault of a file (see `errors`).
+        If a round is cut by the window, or any other fault of what is read (see `errors`).
     """
-    explode = SOURCES.get(spec.source.kind)(spec)
+    spec = source.spec
     collected, served = _Collected(spec), ServedBy(spec)
-    reads, joined = [], set()
-    for reference in spec.source.paths:
-        file = TableFile(spec.path(reference))
+    reads = []
+    for name, found in source.inputs(window):
         rows_read = rows_kept = 0
-        for record in file:
-            for row in explode(record):
+        for record in found:
+            for row in source.rows(record):
                 rows_read += 1
-                if spec.source.batch_inputs:
-                    joined.add(row["prompt_id"])
                 if not spec.source.windowed or window.start <= row["occurred_at"] < window.end:
                     rows_kept += 1
                     if served.keeps(row.get("recorded_model"), record.where):
@@ -105,41 +91,23 @@ def read_source(
                 else:
                     collected.leave(row)
         reads.append(
-            SourceRead(path=reference, sha256=file.sha256, rows_read=rows_read, rows_in_window=rows_kept)
+            SourceRead(path=name, sha256=found.sha256, rows_read=rows_read, rows_in_window=rows_kept)
         )
     served.check()
-    return collected.table(window, served.left_out()), reads, served, frozenset(joined)
+    named = ", ".join(read.path for read in reads)
+    return collected.table(named, window, served.left_out()), reads, served
 
 
 def first_columns(spec: AuditSpec) -> frozenset[str] | None:
-    """Return which of our columns the source's first prompt has; None where it has no prompt, or is not on this disk.
+    """Return which of our columns the source's first prompt has; None where it has none, or is not on this machine.
 
     Raises
     ------
     InputError
         If its beginning has a fault.
     """
-    explode = SOURCES.get(spec.source.kind)(spec)
-    for reference in spec.source.paths:
-        path = spec.path(reference)
-        if "://" in path or not Path(path).is_file():
-            return None
-        for record in TableFile(path):
-            for row in explode(record):
-                return frozenset(row)
-    return None
-
-
-def batch_inputs(spec: AuditSpec) -> list[dict[str, str]]:
-    """Return the path and SHA-256 of the files that answers are joined with."""
-    found = []
-    for path in spec.source.batch_inputs:
-        digest = hashlib.sha256()
-        with closing(open_uri(spec.path(path))) as stream:
-            while piece := stream.read(1 << 20):
-                digest.update(piece)
-        found.append({"path": path, "sha256": digest.hexdigest()})
-    return found
+    row = source_of(spec).first()
+    return None if row is None else frozenset(row)
 
 
 def changed_since(spec: AuditSpec, document: Mapping[str, Any]) -> list[str]:
@@ -150,8 +118,10 @@ def changed_since(spec: AuditSpec, document: Mapping[str, Any]) -> list[str]:
     recorded = [*document["sources"], *document.get("batch_inputs", ())]
     if (people := document["demographics"]) is not None and "path" in people:
         recorded.append(people)
+    files = {*spec.source.paths, *spec.source.batch_inputs}
+    files |= {spec.demographics.path} if spec.demographics is not None else set()
     changed = []
-    for entry in recorded:
+    for entry in (entry for entry in recorded if entry["path"] in files):
         path = spec.path(entry["path"])
         if "://" in path or not Path(path).is_file() or Path(path).stat().st_size > CHEAP_BYTES:
             continue
@@ -206,12 +176,12 @@ class _Collected:
         if self._unit != "prompt":
             self._rounds_of_others.add(row[f"{self._unit}_id"])
 
-    def table(self, window: Window, left_out: int) -> pa.Table:
+    def table(self, named: str, window: Window, left_out: int) -> pa.Table:
         self._pack()
         if not self._batches:
-            raise EmptyWindowError(self._why_empty(window, left_out))
+            raise EmptyWindowError(self._why_empty(named, window, left_out))
         if self._words:
-            raise InputError(self._why_unlisted())
+            raise InputError(self._why_unlisted(named))
         for round_id, where in self._rounds.items():
             if round_id in self._rounds_outside:
                 raise InputError(
@@ -230,31 +200,30 @@ class _Collected:
             self._batches.append(pa.RecordBatch.from_pylist(self._rows, schema=self._schema))
             self._rows = []
 
-    def _why_unlisted(self) -> str:
+    def _why_unlisted(self, named: str) -> str:
         """Name the words with their counts; what is no short label may be a note on somebody, and is only counted."""
         counts = bounded(Counter({word.word: n for word, n in self._words.items()}))
         most = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-        named = ", ".join(
+        words = ", ".join(
             f"{word if word.startswith('(') else repr(word)} ({n})" for word, n in most[:_MOST_WORDS]
         )
         more = f" and {len(most) - _MOST_WORDS} others" if len(most) > _MOST_WORDS else ""
         return (
-            f"{', '.join(self._spec.source.paths)}: column {next(iter(self._words)).column!r} ({DECISION}) has words "
-            f"for decisions that are neither in source.selected_values nor in source.rejected_values: {named}{more}; "
+            f"{named}: column {next(iter(self._words)).column!r} ({DECISION}) has words "
+            f"for decisions that are neither in source.selected_values nor in source.rejected_values: {words}{more}; "
             "list each in one of them, so that none is counted as a rejection by default"
         )
 
-    def _why_empty(self, window: Window, left_out: int) -> str:
-        paths = ", ".join(self._spec.source.paths)
+    def _why_empty(self, named: str, window: Window, left_out: int) -> str:
         if left_out:
             return (
-                f"{paths}: all {left_out} decisions of the window are of models that model.served does not list; "
+                f"{named}: all {left_out} decisions of the window are of models that model.served does not list; "
                 "correct the list"
             )
         if not self._outside:
-            return f"{paths}: there is no prompt to audit; the source is empty"
+            return f"{named}: there is no prompt to audit; the source is empty"
         first, last = (instant.isoformat(timespec="seconds") for instant in self._outside)
         return (
-            f"{paths}: no prompt occurred in [{window.start.isoformat()}, {window.end.isoformat()}); "
+            f"{named}: no prompt occurred in [{window.start.isoformat()}, {window.end.isoformat()}); "
             f"those read occurred from {first} to {last}. Pass that window, or set source.windowed: false"
         )

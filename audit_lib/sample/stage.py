@@ -17,8 +17,8 @@ from audit_lib.sample.columns import unit_of_sample
 from audit_lib.sample.demographics import attributes, warnings
 from audit_lib.sample.draw import Stratum, draw
 from audit_lib.sample.places import check_sampled_places
-from audit_lib.sample.read import batch_inputs, read_source
-from audit_lib.sample.sources.openai_batch import unanswered
+from audit_lib.sample.read import read_source
+from audit_lib.sample.sources import source_of
 from audit_lib.spec import AuditSpec
 
 _STRATA = ("position", "recorded_model")
@@ -46,7 +46,8 @@ def sample(run: Run) -> StageOutput:
     """
     spec = run.spec
     check_strata(spec)
-    table, reads, served, joined = read_source(spec, run.key.window)
+    source = source_of(spec)
+    table, reads, served = read_source(source, run.key.window)
     application_ids = table["application_id"].to_pylist()
     accounted = spec.perturb is None
     if accounted:
@@ -63,13 +64,12 @@ def sample(run: Run) -> StageOutput:
     kept = set(drawn.units)
     chosen = [index for index, unit in enumerate(unit_of_row) if unit in kept]
     table = table.take(chosen)
-    lost = unanswered(spec, joined) if spec.source.batch_inputs else 0
+    findings = source.findings()
     document: dict[str, Any] = {
         "rows": len(chosen),
         "window": run.key.window.label,
         "sources": [read.as_dict() for read in reads],
-        **({"batch_inputs": batch_inputs(spec)} if spec.source.batch_inputs else {}),
-        **({"requests_without_a_line": lost} if lost else {}),
+        **findings.document,
         "unit": unit,
         "models": served.account(Counter(table["recorded_model"].to_pylist())),
         "occurred": _occurred(table["occurred_at"]),
@@ -91,19 +91,15 @@ def sample(run: Run) -> StageOutput:
         run.notify(warning)
     if left_out := served.left_out():
         run.notify(f"WARNING: {left_out} rows of models that model.served does not list are left out")
-    if lost:
-        run.notify(
-            f"WARNING: {lost} requests of source.batch_inputs have no line in source.paths, neither an answer nor an "
-            "error, and are not audited: name all output and error files of these batches"
-        )
+    for warning in findings.warnings:
+        run.notify(warning)
     counts = {"prompts": len(chosen), "applications": pc.count_distinct(table["application_id"]).as_py()}
     if unit == "round":
         counts["rounds"] = len(drawn.units)
     if accounted:
         unknown = document["demographics"]["unknown"]
         counts |= {f"unknown_{axis}": count for axis, count in unknown.items() if count}
-    if lost:
-        counts["requests_without_a_line"] = lost
+    counts |= findings.counts
     if left_out:
         counts["rows_of_other_models"] = left_out
     content = to_parquet(table.to_pandas(), prompt_schema(spec.groups.axes), ["prompt_id"])

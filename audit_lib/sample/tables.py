@@ -10,14 +10,14 @@ import json
 import re
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, NoReturn
 
-from audit_lib.errors import CorruptFileError, InputError
+from audit_lib.errors import AuditError, CorruptFileError, InputError, StoreUnreachableError
 from audit_lib.store import open_uri
 
 BATCH_ROWS = 8192
@@ -176,6 +176,61 @@ class TableFile:
                     f"{where}: not UTF-8 (byte {error.start + 1} of the line); save the file "
                     'as UTF-8, which spreadsheets call "CSV UTF-8"'
                 ) from None
+
+
+class RecordStream:
+    """Records from anywhere but a file, such as the rows of a query; `sha256` is that of their values in this order.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        Read once. Values that JSON does not have, such as instants, are digested as Python writes them.
+
+    Examples
+    --------
+    >>> stream = RecordStream([Record({"id": 1}, "row 1")])
+    >>> [record.where for record in stream], stream.sha256[:8]
+    (['row 1'], '0bd1ab1b')
+    """
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self._records = records
+        self.sha256 = ""
+
+    def __iter__(self) -> Iterator[Record]:
+        digest = hashlib.sha256()
+        for record in self._records:
+            digest.update(json.dumps(dict(record.values), sort_keys=True, default=str).encode() + b"\n")
+            yield record
+        self.sha256 = digest.hexdigest()
+
+
+def file_digest(uri: str) -> str:
+    """Return the SHA-256 of a file's bytes."""
+    digest = hashlib.sha256()
+    with closing(open_uri(uri)) as stream:
+        while piece := stream.read(_CHUNK_BYTES):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def unreadable(key: str, reference: str, uri: str) -> AuditError | None:
+    """Return why a file of a spec cannot be opened now; None where it can be.
+
+    Parameters
+    ----------
+    key, reference, uri : str
+        Its key in the spec, as it is written there, and where it is.
+    """
+    try:
+        with closing(open_uri(uri)) as stream:
+            stream.read(1)
+    except AuditError as error:
+        kind = StoreUnreachableError if isinstance(error, StoreUnreachableError) else InputError
+        return kind(f"{key}: {reference} cannot be read: {error}")
+    except OSError as error:
+        return InputError(f"{key}: {reference} cannot be read ({error.strerror})")
+    return None
 
 
 class _Hashing(io.RawIOBase):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, field_validator, model_validator
@@ -63,11 +63,18 @@ class Source(Section):
 
     kind: Name = Field(
         "files",
-        description="Source adapter: `files` (one row a candidate), `ranking_log`, `openai_batch` or `otel_genai`.",
+        description="Who reads: `files` (one row a candidate), `ranking_log`, `openai_batch`, `otel_genai`, or a "
+        "source of an installed package.",
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict,
+        exclude_if=lambda given: not given,
+        description="The source's own options, such as a query.",
     )
     paths: list[str] = Field(
-        min_length=1,
-        description="JSONL (also .gz), Parquet or CSV: local paths (relative to the spec) or s3:// URIs.",
+        default_factory=list,
+        description="The files of a source that reads files: JSONL (also .gz), Parquet or CSV, by local path (relative "
+        "to the spec) or s3:// URI.",
     )
     columns: dict[str, str | Constant] = Field(
         default_factory=dict,
@@ -121,10 +128,6 @@ class Source(Section):
 
     @model_validator(mode="after")
     def _words(self) -> Source:
-        if self.batch_inputs and self.kind != "openai_batch":
-            raise ValueError(
-                f"batch_inputs is for kind openai_batch and would be ignored by {self.kind}; leave it out"
-            )
         if self.rejected_values and not self.selected_values:
             raise ValueError("rejected_values is given without selected_values: nobody could be selected")
         words = [" ".join(word.split()).casefold() for word in (*self.selected_values, *self.rejected_values)]

@@ -2,45 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from audit_lib.sample.columns import (
-    NAME,
-    Columns,
-    attributes_in_source,
-    source_columns,
-    texts,
-    unit_of_sample,
-)
-from audit_lib.sample.read import SOURCES, Row
-from audit_lib.sample.tables import Record
-from audit_lib.spec import UNDECIDED, AuditSpec
+from audit_lib.sample.sources import SOURCES, FileSource
 
 
 @SOURCES("files")
-def files(spec: AuditSpec) -> Callable[[Record], list[Row]]:
-    """Read prompts from files that hold one in each row.
-
-    ``prompt_id`` and ``position`` must be there; ``occurred_at`` too if the source is windowed, and
-    ``round_id`` if candidates compete in the source's rounds. Without ``application_id`` each prompt
-    is an application of its own. Any other column of a prompt is read if it is there.
-    """
-    needed = {"prompt_id", "position"}
-    needed |= {"occurred_at"} if spec.source.windowed else set()
-    needed |= {"round_id"} if unit_of_sample(spec) == "round" else set()
-    columns = Columns(
-        spec.source,
-        source_columns(spec),
-        required={*needed, *attributes_in_source(spec)},
-        filled={*needed, "application_id"},
-        several=spec.task in UNDECIDED,
-        fields=spec.source.fields,
-    )
-
-    def rows(record: Record) -> list[Row]:
-        row = columns.read(record)
-        row.setdefault("application_id", row["prompt_id"])
-        row["fields"] = texts([record], spec.source.fields, row.pop(NAME, None))
-        return [row]
-
-    return rows
+class Files(FileSource):
+    """Tables with one candidate in each row (`audit_lib.sample.candidates`)."""

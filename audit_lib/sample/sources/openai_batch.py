@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Final
 
 from audit_lib.errors import CorruptFileError, DuplicateIdError, MissingColumnError
+from audit_lib.sample.candidates import Row
 from audit_lib.sample.nested import ONE_POSITION, check_paths, instant, named_paths, values_at
-from audit_lib.sample.read import SOURCES, Row
-from audit_lib.sample.sources.files import files
-from audit_lib.sample.tables import Record, TableFile
+from audit_lib.sample.sources import SOURCES, FileKey, FileSource, Findings
+from audit_lib.sample.tables import Record, TableFile, file_digest
 from audit_lib.spec import AuditSpec
 
 _OPTIONAL: Final = frozenset({"recorded_model", "recorded_response", "recorded_score", "recorded_selected"})
@@ -17,8 +17,8 @@ _OPTIONAL: Final = frozenset({"recorded_model", "recorded_response", "recorded_s
 
 
 @SOURCES("openai_batch")
-def openai_batch(spec: AuditSpec) -> Callable[[Record], list[Row]]:
-    """Read the answers of a batch of chat completions, as the Batch API writes them.
+class OpenAIBatch(FileSource):
+    """The answers of a batch of chat completions, as the Batch API writes them.
 
     ``custom_id`` is the prompt's id, and the application's unless that is mapped; the completion's
     ``model``, ``created`` and first choice are who answered, when, and what. Columns and template fields that
@@ -33,40 +33,62 @@ def openai_batch(spec: AuditSpec) -> Callable[[Record], list[Row]]:
     a missing one. It has no time of its own, so a source with such lines needs ``source.windowed: false``, or a time
     as one value (``occurred_at: {value: ...}``).
     """
-    read, paths = files(spec), check_paths(named_paths(spec))
-    asked = _Inputs(spec)
 
-    def rows(record: Record) -> list[Row]:
-        line = record.values
-        if not isinstance(line.get("custom_id"), str) or not {"response", "error"} & line.keys():
-            raise CorruptFileError(
-                f"{record.where}: not a line of a batch's output (custom_id with response or error)"
+    takes: ClassVar[tuple[FileKey, ...]] = ("paths", "batch_inputs")
+
+    def reader(self) -> Callable[[Record], list[Row]]:
+        """Return what makes the row of a line."""
+        spec = self.spec
+        read, paths = super().reader(), check_paths(named_paths(spec))
+        self._asked, self._answered = _Inputs(spec), set[str]()
+
+        def rows(record: Record) -> list[Row]:
+            line = record.values
+            if not isinstance(line.get("custom_id"), str) or not {"response", "error"} & line.keys():
+                raise CorruptFileError(
+                    f"{record.where}: not a line of a batch's output (custom_id with response or error)"
+                )
+            try:
+                answer = _answer(line)
+            except ValueError as error:
+                raise CorruptFileError(f"{record.where}: created is {error}; write the file again") from None
+            lost = [path for path in paths if path.startswith("response") and not _completed(line)]
+            if lost and _needed(spec, lost):
+                raise MissingColumnError(
+                    f"{record.where}: its request failed, so there is no {' and no '.join(lost)}; name the batch's "
+                    "input files in source.batch_inputs and take the column from there (body.metadata...), or give one "
+                    "value for all rows, such as position: {value: nurse}"
+                )
+            given = (
+                dict.fromkeys(lost)
+                | values_at(line, paths)
+                | values_at(self._asked.request(line["custom_id"], record.where), paths)
             )
-        try:
-            answer = _answer(line)
-        except ValueError as error:
-            raise CorruptFileError(f"{record.where}: created is {error}; write the file again") from None
-        lost = [path for path in paths if path.startswith("response") and not _completed(line)]
-        if lost and _needed(spec, lost):
-            raise MissingColumnError(
-                f"{record.where}: its request failed, so there is no {' and no '.join(lost)}; name the batch's input "
-                "files in source.batch_inputs and take the column from there (body.metadata...), or give one value for "
-                "all rows, such as position: {value: nurse}"
-            )
-        given = (
-            dict.fromkeys(lost)
-            | values_at(line, paths)
-            | values_at(asked.request(line["custom_id"], record.where), paths)
+            self._answered.add(line["custom_id"])
+            values = {"prompt_id": line["custom_id"], "position": ONE_POSITION, **answer}
+            return read(Record({**values, **given}, record.where))
+
+        return rows
+
+    def findings(self) -> Findings:
+        """Return the input files with their digests, and how many requests have no line, of an answer or an error."""
+        references = self.spec.source.batch_inputs
+        if not references:
+            return Findings()
+        lost = len(self._asked.ids() - self._answered)
+        document: dict[str, Any] = {
+            "batch_inputs": [
+                {"path": path, "sha256": file_digest(self.spec.path(path))} for path in references
+            ]
+        }
+        if not lost:
+            return Findings(document=document)
+        warning = (
+            f"WARNING: {lost} requests of source.batch_inputs have no line in source.paths, neither an answer nor an "
+            "error, and are not audited: name all output and error files of these batches"
         )
-        values = {"prompt_id": line["custom_id"], "position": ONE_POSITION, **answer}
-        return read(Record({**values, **given}, record.where))
-
-    return rows
-
-
-def unanswered(spec: AuditSpec, answered: Collection[str]) -> int:
-    """Count the requests of ``source.batch_inputs`` that have no line, of an answer or an error, in the source."""
-    return len(_Inputs(spec).ids() - set(answered))
+        count = {"requests_without_a_line": lost}
+        return Findings(document=document | count, counts=count, warnings=(warning,))
 
 
 class _Inputs:

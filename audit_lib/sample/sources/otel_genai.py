@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from audit_lib.errors import CorruptFileError
+from audit_lib.sample.candidates import Row
 from audit_lib.sample.nested import ONE_POSITION, instant, named_paths
-from audit_lib.sample.read import SOURCES, Row
-from audit_lib.sample.sources.files import files
+from audit_lib.sample.sources import SOURCES, FileSource
 from audit_lib.sample.tables import Record
-from audit_lib.spec import AuditSpec
 
 _OPERATIONS: Final = ("chat", "generate_content", "text_completion")
 _NANOSECONDS: Final = 1e9
@@ -23,8 +22,8 @@ class _OddAnswerError(Exception):
 
 
 @SOURCES("otel_genai")
-def otel_genai(spec: AuditSpec) -> Callable[[Record], list[Row]]:
-    """Read the answers that a service's traces hold, by the semantic conventions for generative AI.
+class OpenTelemetryGenAI(FileSource):
+    """The answers that a service's traces hold, by the semantic conventions for generative AI.
 
     A line is one export (``resourceSpans``), as the collector's file exporter writes it. Spans whose
     ``gen_ai.operation.name`` is chat, generate_content or text_completion are decisions, others are passed
@@ -34,24 +33,27 @@ def otel_genai(spec: AuditSpec) -> Callable[[Record], list[Row]]:
     are attributes of the span or its resource, such as ``{application_id: app.applicant_id}``. Without a
     position all spans have the position ``all``.
     """
-    read, names = files(spec), named_paths(spec)
 
-    def rows(record: Record) -> list[Row]:
-        try:
-            found = [
-                _values(span, attributes, names)
-                for span, attributes in _spans(record.values)
-                if attributes.get("gen_ai.operation.name") in _OPERATIONS
-            ]
-        except _OddAnswerError as error:
-            raise CorruptFileError(f"{record.where}: {error}") from None
-        except _ODD as error:
-            raise CorruptFileError(
-                f"{record.where}: not an export of spans in OTLP/JSON ({type(error).__name__})"
-            ) from None
-        return [row for values in found for row in read(Record(values, record.where))]
+    def reader(self) -> Callable[[Record], list[Row]]:
+        """Return what makes a row of each call of a model in an export."""
+        read, names = super().reader(), named_paths(self.spec)
 
-    return rows
+        def rows(record: Record) -> list[Row]:
+            try:
+                found = [
+                    _values(span, attributes, names)
+                    for span, attributes in _spans(record.values)
+                    if attributes.get("gen_ai.operation.name") in _OPERATIONS
+                ]
+            except _OddAnswerError as error:
+                raise CorruptFileError(f"{record.where}: {error}") from None
+            except _ODD as error:
+                raise CorruptFileError(
+                    f"{record.where}: not an export of spans in OTLP/JSON ({type(error).__name__})"
+                ) from None
+            return [row for values in found for row in read(Record(values, record.where))]
+
+        return rows
 
 
 def _spans(export: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:

@@ -7,10 +7,10 @@ from typing import Final
 
 from audit_lib.errors import ColumnTypeError, MissingColumnError
 from audit_lib.registry import did_you_mean
+from audit_lib.sample.candidates import Row
 from audit_lib.sample.columns import NAME, Columns, attributes_in_source, source_columns, texts
-from audit_lib.sample.read import SOURCES, Row
+from audit_lib.sample.sources import SOURCES, FileSource
 from audit_lib.sample.tables import Record
-from audit_lib.spec import AuditSpec
 
 CANDIDATES: Final = "candidates"
 _OF_RANKING: Final = ("round_id", "recorded_model", "position", "occurred_at", "recorded_response")
@@ -18,8 +18,8 @@ _OF_CANDIDATE: Final = ("order_shown", NAME)
 
 
 @SOURCES("ranking_log")
-def ranking_log(spec: AuditSpec) -> Callable[[Record], list[Row]]:
-    """Read rankings as they were logged: a list ``candidates`` and the response that ranks them.
+class RankingLog(FileSource):
+    """Rankings as they were logged: a list ``candidates`` and the response that ranks them.
 
     Each record has ``round_id``, ``recorded_model``, ``position``, ``recorded_response`` (null where
     the model did not answer), ``occurred_at`` if the source is windowed, and ``candidates``: objects
@@ -27,35 +27,39 @@ def ranking_log(spec: AuditSpec) -> Callable[[Record], list[Row]]:
     all these. A log often numbers its runs anew for each model and position, so the round's id
     becomes ``model/position/round_id``, and the prompt's ``model/position/round_id/order_shown``.
     """
-    ours = [name for name in source_columns(spec, (CANDIDATES,)) if name != "prompt_id"]
-    needed = set(_OF_RANKING) - (set() if spec.source.windowed else {"occurred_at"})
-    ranking = Columns(
-        spec.source,
-        [name for name in ours if name in _OF_RANKING],
-        required=needed,
-        filled=needed - {"recorded_response"},
-    )
-    candidate = Columns(
-        spec.source,
-        [name for name in ours if name not in _OF_RANKING],
-        required={*_OF_CANDIDATE, *attributes_in_source(spec)},
-        filled={*_OF_CANDIDATE, "application_id"},
-    )
-    listed = spec.source.named.get(CANDIDATES, CANDIDATES)
 
-    def rows(record: Record) -> list[Row]:
-        shared = ranking.read(record)
-        shared["round_id"] = f"{shared['recorded_model']}/{shared['position']}/{shared['round_id']}"
-        result = []
-        for inner in _candidates(record, listed):
-            row = {**shared, **candidate.read(inner)}
-            row["prompt_id"] = f"{row['round_id']}/{row['order_shown']}"
-            row.setdefault("application_id", row["prompt_id"])
-            row["fields"] = texts([inner, record], spec.source.fields, row.pop(NAME))
-            result.append(row)
-        return result
+    def reader(self) -> Callable[[Record], list[Row]]:
+        """Return what makes a row of each candidate of a ranking."""
+        spec = self.spec
+        ours = [name for name in source_columns(spec, (CANDIDATES,)) if name != "prompt_id"]
+        needed = set(_OF_RANKING) - (set() if spec.source.windowed else {"occurred_at"})
+        ranking = Columns(
+            spec.source,
+            [name for name in ours if name in _OF_RANKING],
+            required=needed,
+            filled=needed - {"recorded_response"},
+        )
+        candidate = Columns(
+            spec.source,
+            [name for name in ours if name not in _OF_RANKING],
+            required={*_OF_CANDIDATE, *attributes_in_source(spec)},
+            filled={*_OF_CANDIDATE, "application_id"},
+        )
+        listed = spec.source.named.get(CANDIDATES, CANDIDATES)
 
-    return rows
+        def rows(record: Record) -> list[Row]:
+            shared = ranking.read(record)
+            shared["round_id"] = f"{shared['recorded_model']}/{shared['position']}/{shared['round_id']}"
+            result = []
+            for inner in _candidates(record, listed):
+                row = {**shared, **candidate.read(inner)}
+                row["prompt_id"] = f"{row['round_id']}/{row['order_shown']}"
+                row.setdefault("application_id", row["prompt_id"])
+                row["fields"] = texts([inner, record], spec.source.fields, row.pop(NAME))
+                result.append(row)
+            return result
+
+        return rows
 
 
 def _candidates(record: Record, key: str) -> list[Record]:
