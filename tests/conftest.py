@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
 
 from audit_lib.run import Run
 from tests.archive.cases import do, new_run
 from tests.servers import S3Server, seaweedfs
+
+# One thread for linear algebra, here and in the processes that tests start: on matrices as small as these the threads
+# of two workers cost up to twenty times what they compute.
+os.environ |= {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
+threadpool_limits(1)  # of numpy, which a plugin has loaded by now
+
+# A property test has a budget in examples, and none in seconds: machines are slow and busy.
+settings.register_profile(
+    "tests", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("tests")
 
 
 @pytest.fixture(scope="session")

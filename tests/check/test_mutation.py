@@ -46,7 +46,7 @@ def test_a_slip_in_the_last_digit_of_any_cell_is_found(tmp_path: Path, by: int) 
     assert missed == []
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cell=st.sampled_from(CELLS), other=st.integers(0, 2_000))
 def test_any_other_number_in_any_cell_is_found(
     tmp_path: Path, cell: tuple[str, int, int], other: int
@@ -59,7 +59,7 @@ def test_any_other_number_in_any_cell_is_found(
     assert not checked(tmp_path, tables).ok
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     people=st.tuples(st.integers(1, 30), st.integers(1, 30)),
     rates=st.tuples(st.integers(0, 1000), st.integers(0, 1000)),

@@ -44,7 +44,7 @@ def test_replicates_meet_every_pair_equally_often(groups: int, size: int, blocks
     assert len(pairs) == groups * (groups - 1) // 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(2, 9), st.integers(1, 120), st.integers(1, 4), st.integers(0, 2**32), st.data())
 def test_balance_of_any_allocation(groups: int, n: int, positions: int, seed: int, data: Any) -> None:
     applications = people(n, positions)

@@ -278,7 +278,7 @@ def iso(day: date | None) -> str | None:
     return None if day is None else day.isoformat()
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @given(worlds)
 @example(EMPTY)
 @example(EMPTY | {"first": date(2026, 2, 28), "earlier": [date(2025, 2, 28)]})

@@ -233,25 +233,25 @@ def audits_of(name: str, total: int) -> st.SearchStrategy[NDArray[np.int64]]:
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(numbers=audits_of("crossed", 11))
 def test_crossed_tables(numbers: NDArray[np.int64]) -> None:
     check(SHAPES["crossed"], numbers, 3)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(numbers=audits_of("positions", 16))
 def test_positions_and_all_of_them(numbers: NDArray[np.int64]) -> None:
     check(SHAPES["positions"], numbers, 3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(numbers=audits_of("unknown", 7))
 def test_people_of_unknown_category(numbers: NDArray[np.int64]) -> None:
     check(SHAPES["unknown"], numbers, 2)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(numbers=audits_of("three", 16))
 def test_a_single_table(numbers: NDArray[np.int64]) -> None:
     check(SHAPES["three"], numbers, 4)
@@ -260,25 +260,25 @@ def test_a_single_table(numbers: NDArray[np.int64]) -> None:
 HIDE = st.lists(st.integers(0, 20), min_size=1, max_size=6)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(numbers=audits_of("crossed", 9), places=HIDE)
 def test_the_reader_of_crossed_tables_believes_what_can_be(numbers: Any, places: list[int]) -> None:
     check_reader(SHAPES["crossed"], numbers, places)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(numbers=audits_of("positions", 14), places=HIDE)
 def test_the_reader_of_positions_believes_what_can_be(numbers: Any, places: list[int]) -> None:
     check_reader(SHAPES["positions"], numbers, places)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(numbers=audits_of("unknown", 6), places=HIDE)
 def test_the_reader_of_unknowns_believes_what_can_be(numbers: Any, places: list[int]) -> None:
     check_reader(SHAPES["unknown"], numbers, places)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(numbers=audits_of("three", 12), places=HIDE)
 def test_the_reader_of_one_table_believes_what_can_be(numbers: Any, places: list[int]) -> None:
     check_reader(SHAPES["three"], numbers, places)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import NormalIndPower
@@ -69,7 +69,6 @@ def test_fleiss_table_of_sample_sizes():
     assert power_of_two_proportions(0.4, 387, 0.5, 387) < 0.8
 
 
-@settings(deadline=None)
 @given(
     st.floats(0.1, 0.9),
     st.floats(0.3, 0.9),

@@ -26,7 +26,7 @@ def test_two_categories_are_koopmans_interval():
     assert result.to_highest[0].low == pair.interval.low
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(categories)
 def test_ratio_to_the_highest_lies_in_its_interval(cells):
     selected, totals = zip(*cells, strict=True)
