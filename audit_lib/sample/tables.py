@@ -190,7 +190,7 @@ class RecordStream:
     --------
     >>> stream = RecordStream([Record({"id": 1}, "row 1")])
     >>> [record.where for record in stream], stream.sha256[:8]
-    (['row 1'], '0bd1ab1b')
+    (['row 1'], '82b0cf5d')
     """
 
     def __init__(self, records: Iterable[Record]) -> None:
