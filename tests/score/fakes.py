@@ -72,7 +72,7 @@ def by_hash(request: Request) -> tuple[float, ...] | str:
 def fake(name: str, answer: Answer) -> type[Fake]:
     """Register a backend that answers by a function; the same name gives the newest."""
     part = type("Registered", (Fake,), {"answer": staticmethod(answer), "asked": []})
-    backend._load()
+    backend.names()  # the shipped ones are there before it
     backend._parts[name] = part
     return part
 
