@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import warnings
@@ -54,11 +55,22 @@ def in_process(code: str, environment: dict[str, str]) -> str:
 
 
 @pytest.fixture(scope="session")
-def dag_runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[dict[str, Any]]]:
+def airflow_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database as a new Airflow has it, prepared once: a home gets a copy, under the same name."""
+    home = tmp_path_factory.mktemp("prepared")
+    in_process("from airflow.utils.db import initdb; initdb(); print(0)", airflow_environment(home))
+    return home / "airflow.db"
+
+
+@pytest.fixture(scope="session")
+def dag_runs(
+    tmp_path_factory: pytest.TempPathFactory, airflow_database: Path
+) -> Callable[..., list[dict[str, Any]]]:
     """Run steps ({dag, conf, logical_date}) with specs and a store; return what became of each."""
 
     def run(specs: Path, store: str, *steps: dict[str, Any], **variables: str) -> list[dict[str, Any]]:
         home = tmp_path_factory.mktemp("airflow")
+        shutil.copy(airflow_database, home)
         environment = airflow_environment(home, AUDIT_SPECS=str(specs), AUDIT_STORE=store, **variables)
         done = subprocess.run(
             [sys.executable, "-m", "tests.dags.driver", str(home / "outcome.json"), json.dumps(steps)],

@@ -19,9 +19,7 @@ def run(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     from airflow import settings
     from airflow.dag_processing.dagbag import BundleDagBag
-    from airflow.utils.db import initdb
 
-    initdb()
     folder = Path(settings.DAGS_FOLDER)
     results = []
     for step in steps:
