@@ -31,8 +31,8 @@ SEED = 2_407_10853
 SENTIMENT_THRESHOLD = 0.5
 LEAST_TEXTS = 10
 SIMILARITIES: dict[str, Callable[[list[str], list[str]], Floats]] = {
-    "ROUGE-L": lambda one, other: text.counterfactual_rouge_l_table(one, other).values,
-    "BLEU": lambda one, other: text.counterfactual_bleu_table(one, other).values,
+    "ROUGE-L": lambda one, other: text.counterfactual_rouge_l(one, other).values,
+    "BLEU": lambda one, other: text.counterfactual_bleu(one, other).values,
 }
 SENTIMENTS: dict[str, Callable[[Floats, Floats], Floats]] = {
     "sentiment, absolute difference": lambda one, other: np.abs(one - other),
@@ -257,7 +257,7 @@ def sentiment(given: Responses) -> Sentiment:
         # Genders change places within a prompt only.
         order = np.lexsort((rng.random(2 * n), both)).reshape(-1, 2)
         by_chance[i] = np.abs(np.sort(pool[order[:, 0]]) - np.sort(pool[order[:, 1]])).mean()
-    weak = text.sentiment_parity_weak(female, male, SENTIMENT_THRESHOLD)
+    weak = text.sentiment_parity_weak(female, male, SENTIMENT_THRESHOLD).mean
     discordant = round(weak * n)
     return Sentiment(
         female_mean=float(female.mean()),
@@ -299,9 +299,9 @@ def company(given: Responses) -> list[Company]:
 
     def tables(texts: list[str]) -> dict[str, text.CooccurrenceTable | text.AssociationTable]:
         return {
-            "COBS, 10 words each side": text.cooccurrence_bias_table(texts, FEMALE, MALE, words),
-            "COBS, weight 0.95^distance": text.cooccurrence_bias_table(texts, FEMALE, MALE, words, beta=0.95),
-            "SA": text.stereotypical_associations_table(texts, LEXICON, words),
+            "COBS, 10 words each side": text.cooccurrence_bias_score(texts, FEMALE, MALE, words),
+            "COBS, weight 0.95^distance": text.cooccurrence_bias_score(texts, FEMALE, MALE, words, beta=0.95),
+            "SA": text.stereotypical_associations(texts, LEXICON, words),
         }
 
     whole = tables(given.responses)

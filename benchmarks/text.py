@@ -27,6 +27,7 @@ import numpy as np
 from audit_lib.errors import LexiconError
 from audit_lib.metrics import recommendation as rec
 from audit_lib.metrics import text
+from audit_lib.metrics.pair_scores import PairScores
 from audit_lib.metrics.text.tokens import single_words
 from audit_lib.results import Undefined
 
@@ -122,21 +123,19 @@ def main() -> None:
     seconds: dict[str, float] = {}
     agreement: dict[str, str] = {}
     _, seconds["rouge_l"] = measure(lambda: text.counterfactual_rouge_l(group, reference))
-    difference = np.abs(
-        text.counterfactual_rouge_l_table(*tokens["rouge_l"]).values - values["rouge_l"]
-    ).max()
+    difference = np.abs(text.counterfactual_rouge_l(*tokens["rouge_l"]).values - values["rouge_l"]).max()
     agreement["rouge_l"] = f"{len(group)} pairs, largest difference {difference:.1e}"
 
     _, seconds["bleu"] = measure(lambda: text.counterfactual_bleu(group, reference))
-    bleu = text.counterfactual_bleu_table(*tokens["bleu"]).values
+    bleu = text.counterfactual_bleu(*tokens["bleu"]).values
     plain = bleu > 0  # the peer smooths the others
     difference = np.abs(bleu - values["bleu"])[plain].max()
     agreement["bleu"] = f"{plain.sum()} unsmoothed pairs of {bleu.size}, largest difference {difference:.1e}"
 
     _, seconds["cobs"] = measure(
-        lambda: text.cooccurrence_bias_table(texts, female, male, targets, beta=0.95)
+        lambda: text.cooccurrence_bias_score(texts, female, male, targets, beta=0.95)
     )
-    table = text.cooccurrence_bias_table(tokens["cobs"], female, male, targets, beta=0.95)
+    table = text.cooccurrence_bias_score(tokens["cobs"], female, male, targets, beta=0.95)
     ours = {
         word: abs(value) / math.log(10)
         for word, value in zip(table.words, table.values, strict=True)
@@ -147,11 +146,13 @@ def main() -> None:
     difference = max(abs(ours[word] - theirs[word]) for word in theirs)
     agreement["cobs"] = f"{same} {len(theirs)} words, largest difference {difference:.1e}"
 
-    _, seconds["sa"] = measure(lambda: text.stereotypical_associations_table(texts, lexicons, targets))
-    difference = abs(text.stereotypical_associations(once, even, targets) - values["sa"])
+    _, seconds["sa"] = measure(lambda: text.stereotypical_associations(texts, lexicons, targets))
+    difference = abs(text.stereotypical_associations(once, even, targets).mean - values["sa"])
     agreement["sa"] = f"both {values['sa']:.6f}, difference {difference:.1e}"
 
-    found, seconds["recommendation"] = measure(lambda: rec.recommendation_table(*lists, k=PLACES))
+    found, seconds["recommendation"] = measure(
+        lambda: [kernel(*lists, k=PLACES) for kernel in (rec.jaccard_at_k, rec.serp_at_k, rec.prag_at_k)]
+    )
     agreement["recommendation"] = f"{LISTS} pairs, " + _recommendation_agreement(found, values)
 
     print(f"LangFair {peer['version']}; its words by {peer['splitter']}")
@@ -174,7 +175,7 @@ def _targets_once(words: list[str], targets: set[str]) -> list[str]:
     return kept
 
 
-def _recommendation_agreement(found: rec.RecommendationTable, values: dict[str, Any]) -> str:
+def _recommendation_agreement(found: list[PairScores], values: dict[str, Any]) -> str:
     there, back = (
         {name: np.array(column) for name, column in values[key].items()}
         for key in ("recommendation", "recommendation_back")
@@ -184,9 +185,8 @@ def _recommendation_agreement(found: rec.RecommendationTable, values: dict[str, 
     serp = (np.minimum(there["serp"], back["serp"]) * 2 * k * (k + 1) - shared) / (k * (k + 1) / 2)
     prag = np.minimum(there["prag"], back["prag"]) * k * (k + 1) / (k * (k - 1) / 2)
     largest = max(
-        np.abs(found.jaccard.values - there["jaccard"]).max(),
-        np.abs(found.serp.values - serp).max(),
-        np.abs(found.prag.values - prag).max(),
+        np.abs(ours.values - peer).max()
+        for ours, peer in zip(found, (there["jaccard"], serp, prag), strict=True)
     )
     return f"largest difference {largest:.1e}"
 

@@ -148,11 +148,11 @@ def test_the_company_of_words(metrics: dict[str, Any], run: Run) -> None:
     female, male = ["she", "her", "hers", "woman"], ["he", "his", "him", "man"]
     targets = ["kind", "brilliant", "leader", "helpful"]
     found = find(metrics, "cooccurrence_bias_score")
-    assert found["value"] == pytest.approx(cooccurrence_bias_score(said, female, male, targets), abs=1e-12)
+    assert found["value"] == cooccurrence_bias_score(said, female, male, targets).mean
     assert found["interval"]["low"] < found["value"] < found["interval"]["high"]
     assert found["interval"]["method"] == "cluster bootstrap, percentile, 399 resamples"
     found = find(metrics, "stereotypical_associations", None)
-    assert found["value"] == stereotypical_associations(said, {"f": female, "m": male}, targets)
+    assert found["value"] == stereotypical_associations(said, {"f": female, "m": male}, targets).mean
     assert found["parameters"]["words_defined"] == 4
 
 

@@ -11,6 +11,7 @@ from audit_lib.measure.experiment.effects import experiment_only
 from audit_lib.measure.metric import METRICS, Need, needed
 from audit_lib.measure.rows.word_lists import Words
 from audit_lib.measure.statutory.thresholds import applicants_only
+from audit_lib.metrics.text.stop_words import ENGLISH_STOP_WORDS
 from audit_lib.score.classifiers import check_classifiers, resolved
 from audit_lib.score.classifiers.lexicon import read_words
 from audit_lib.score.requests import kinds_asked
@@ -58,6 +59,10 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
         _check_packages(name, any_of)
     if "words" in given and not any(words.protected.values()):
         raise SpecError("texts.protected: no word names a level of any attribute")
+    if "cooccurrence_bias_score" in spec.measure.metrics and (
+        stopped := [word for word in words.targets if word in ENGLISH_STOP_WORDS]
+    ):
+        raise SpecError(f"texts.targets: {stopped[0]!r} is a stop word; take it out of the list")
     if spec.measure.application_effects and spec.perturb is not None and spec.perturb.design == "two_sample":
         raise SpecError(
             "measure.application_effects: with perturb.design two_sample each application is shown in one group, so "

@@ -55,7 +55,7 @@ class PairScores:
             row, reason = next(iter(self.undefined.items()))
             raise UndefinedMetricError(
                 f"{self.metric}: {len(self.undefined)} of {self.values.size} pairs have no value "
-                f"(row {row}: {reason}); leave them out and report how many, as {self.metric}_table does"
+                f"(row {row}: {reason}); leave them out and report how many, as `mean` and `undefined` do"
             )
         return self.mean
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any, Literal
 
@@ -20,16 +19,7 @@ Lists = Sequence[Sequence[Hashable]]
 Divisor = Literal["pairs", "paper"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RecommendationTable:
-    """The three similarities of each pair of lists."""
-
-    jaccard: PairScores
-    serp: PairScores
-    prag: PairScores
-
-
-def jaccard_at_k(group_lists: Lists, reference_lists: Lists, k: int) -> float:
+def jaccard_at_k(group_lists: Lists, reference_lists: Lists, k: int) -> PairScores:
     """Return Jaccard-K: the mean over pairs of the items in both lists over the items in either.
 
     Parameters
@@ -43,8 +33,8 @@ def jaccard_at_k(group_lists: Lists, reference_lists: Lists, k: int) -> float:
 
     Returns
     -------
-    float
-        In [0, 1]; 1 = the same items.
+    PairScores
+        Its ``mean`` is the metric, in [0, 1]; 1 = the same items.
 
     Raises
     ------
@@ -52,7 +42,7 @@ def jaccard_at_k(group_lists: Lists, reference_lists: Lists, k: int) -> float:
         If the sides differ in length, k is not a whole number of at least 1, an item is missing (None) or
         stands twice among the first k of a list.
     UndefinedMetricError
-        If there is no pair, or both lists of one are empty (`recommendation_table` lists such pairs). A
+        If there is no pair, or both lists of one are empty (listed in `undefined`; `mean_of_all` refuses them). A
         list against an empty one scores 0.
 
     References
@@ -62,13 +52,13 @@ def jaccard_at_k(group_lists: Lists, reference_lists: Lists, k: int) -> float:
 
     Examples
     --------
-    >>> jaccard_at_k([["a", "b", "c"]], [["b", "a", "d"]], k=3)
+    >>> jaccard_at_k([["a", "b", "c"]], [["b", "a", "d"]], k=3).mean
     0.5
     """
-    return _Pairs(group_lists, reference_lists, k).jaccard().mean_of_all()
+    return _Pairs(group_lists, reference_lists, k).jaccard()
 
 
-def serp_at_k(group_lists: Lists, reference_lists: Lists, k: int) -> float:
+def serp_at_k(group_lists: Lists, reference_lists: Lists, k: int) -> PairScores:
     """Return SERP-K: shared items, weighted by their place.
 
     The mean over pairs of the smaller of both directions of
@@ -81,8 +71,9 @@ def serp_at_k(group_lists: Lists, reference_lists: Lists, k: int) -> float:
 
     Returns
     -------
-    float
-        In [0, 1]; equal lists of k items give 1, and so do lists of the same k items in any order.
+    PairScores
+        Its ``mean`` is the metric, in [0, 1]; equal lists of k items give 1, and so do lists of the same k items in
+        any order.
 
     Raises
     ------
@@ -100,13 +91,15 @@ def serp_at_k(group_lists: Lists, reference_lists: Lists, k: int) -> float:
 
     Examples
     --------
-    >>> serp_at_k([["a", "b", "c"]], [["a", "d", "e"]], k=3)
+    >>> serp_at_k([["a", "b", "c"]], [["a", "d", "e"]], k=3).mean
     0.5
     """
-    return _Pairs(group_lists, reference_lists, k).serp().mean_of_all()
+    return _Pairs(group_lists, reference_lists, k).serp()
 
 
-def prag_at_k(group_lists: Lists, reference_lists: Lists, k: int, *, divisor: Divisor = "pairs") -> float:
+def prag_at_k(
+    group_lists: Lists, reference_lists: Lists, k: int, *, divisor: Divisor = "pairs"
+) -> PairScores:
     """Return PRAG-K: pairs of items that both lists rank the same way.
 
     For each two items of one list, the upper before the lower, it counts whether the other list has the
@@ -125,8 +118,8 @@ def prag_at_k(group_lists: Lists, reference_lists: Lists, k: int, *, divisor: Di
 
     Returns
     -------
-    float
-        In [0, 1].
+    PairScores
+        Its ``mean`` is the metric, in [0, 1].
 
     Raises
     ------
@@ -144,21 +137,10 @@ def prag_at_k(group_lists: Lists, reference_lists: Lists, k: int, *, divisor: Di
 
     Examples
     --------
-    >>> prag_at_k([["a", "b", "c"]], [["a", "c", "b"]], k=3)
+    >>> prag_at_k([["a", "b", "c"]], [["a", "c", "b"]], k=3).mean
     0.6666666666666666
     """
-    return _Pairs(group_lists, reference_lists, k).prag(divisor).mean_of_all()
-
-
-def recommendation_table(
-    group_lists: Lists, reference_lists: Lists, k: int, *, divisor: Divisor = "pairs"
-) -> RecommendationTable:
-    """Return all three similarities of each pair, at the cost of reading the lists once.
-
-    Parameters and errors are those of `prag_at_k`, but that pairs of empty lists are listed as undefined.
-    """
-    pairs = _Pairs(group_lists, reference_lists, k)
-    return RecommendationTable(jaccard=pairs.jaccard(), serp=pairs.serp(), prag=pairs.prag(divisor))
+    return _Pairs(group_lists, reference_lists, k).prag(divisor)
 
 
 class _Pairs:

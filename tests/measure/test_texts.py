@@ -18,7 +18,7 @@ from audit_lib.measure.rows.load_texts import make_texts
 from audit_lib.measure.rows.scored import Rows, strata
 from audit_lib.measure.rows.word_lists import Words, read_protected
 from audit_lib.metrics.text.cooccurrence import (
-    cooccurrence_bias_table,
+    cooccurrence_bias_score,
     cooccurrence_sums,
     score_of_sums,
 )
@@ -214,7 +214,7 @@ def test_sums_of_company_are_the_table_s_and_add_up() -> None:
     lists = ["she", "her"], ["he", "his"], ["kind", "able", "late"]
     clusters = np.arange(len(texts)) // 2
     sums = cooccurrence_sums(texts, clusters, *lists, window=3)
-    whole = cooccurrence_bias_table(texts, *lists, window=3)
+    whole = cooccurrence_bias_score(texts, *lists, window=3)
     np.testing.assert_array_equal(sums.sum(axis=0)[:3], whole.group_cooccurrence)
     np.testing.assert_array_equal(sums.sum(axis=0)[3:6], whole.reference_cooccurrence)
     score, words = score_of_sums(sums.sum(axis=0)[None])

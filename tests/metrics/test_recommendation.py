@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.metrics import recommendation
-from audit_lib.metrics.recommendation import jaccard_at_k, prag_at_k, recommendation_table, serp_at_k
+from tests.metrics.means import mean_of_all
+
+jaccard_at_k, serp_at_k, prag_at_k = map(
+    mean_of_all, (recommendation.jaccard_at_k, recommendation.serp_at_k, recommendation.prag_at_k)
+)
 
 METRICS = [jaccard_at_k, serp_at_k, prag_at_k]
 LISTS = st.permutations([f"title {i}" for i in range(6)]).flatmap(
@@ -79,8 +83,8 @@ def test_one_place(divisor: str) -> None:
 def test_against_slow_counts(pairs: list[tuple[list[str], list[str]]], k: int) -> None:
     ours, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     expected = np.array([slow(*pair, k) for pair in pairs])
-    table = recommendation_table(ours, theirs, k)
-    found = np.stack([table.jaccard.values, table.serp.values, table.prag.values], axis=1)
+    kernels = (recommendation.jaccard_at_k, recommendation.serp_at_k, recommendation.prag_at_k)
+    found = np.stack([kernel(ours, theirs, k).values for kernel in kernels], axis=1)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     np.testing.assert_allclose([metric(ours, theirs, k) for metric in METRICS], expected.mean(axis=0))
 
@@ -124,7 +128,7 @@ def test_an_empty_list_scores_0_and_two_have_no_value(metric: Callable[..., floa
         UndefinedMetricError, match=r"1 of 2 pairs have no value \(row 1: both lists are empty\)"
     ):
         metric([["a"], []], [["a"], []], 1)
-    assert recommendation_table([["a"], []], [["a"], []], 1).serp.mean == 1
+    assert recommendation.serp_at_k([["a"], []], [["a"], []], 1).mean == 1
     with pytest.raises(UndefinedMetricError, match="no pairs"):
         metric([], [], 1)
 

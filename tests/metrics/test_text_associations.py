@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit_lib.errors import InputError, LexiconError, UndefinedMetricError
-from audit_lib.metrics.text import stereotypical_associations, stereotypical_associations_table
+from audit_lib.metrics.text import stereotypical_associations as stereotypical_associations_table
 from audit_lib.results import Undefined
+from tests.metrics.means import mean
+
+stereotypical_associations = mean(stereotypical_associations_table)
 
 GENDER = {"female": ["she", "her"], "male": ["he"]}
 

@@ -9,8 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit_lib.errors import InputError, LexiconError, UndefinedMetricError
-from audit_lib.metrics.text import cooccurrence_bias_score, cooccurrence_bias_table
+from audit_lib.metrics.text import cooccurrence_bias_score as cooccurrence_bias_table
 from audit_lib.results import Undefined
+from tests.metrics.means import mean
+
+cooccurrence_bias_score = mean(cooccurrence_bias_table)
 
 HERS, HIS, TARGETS = ["she", "her"], ["he"], ["nurse", "doctor", "pilot"]
 

@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.metrics.text import (
-    PairScores,
-    counterfactual_bleu,
-    counterfactual_bleu_table,
-    counterfactual_cosine,
-    counterfactual_cosine_table,
-    counterfactual_rouge_l,
-    counterfactual_rouge_l_table,
-)
+from audit_lib.metrics.pair_scores import PairScores
 from audit_lib.metrics.text import counterfactual as text_counterfactual
+from audit_lib.metrics.text import counterfactual_bleu as counterfactual_bleu_table
+from audit_lib.metrics.text import counterfactual_cosine as counterfactual_cosine_table
+from audit_lib.metrics.text import counterfactual_rouge_l as counterfactual_rouge_l_table
+from tests.metrics.means import mean_of_all
 from tests.metrics.slow_text import slow_bleu, slow_rouge
+
+counterfactual_bleu, counterfactual_cosine, counterfactual_rouge_l = map(
+    mean_of_all, (counterfactual_bleu_table, counterfactual_cosine_table, counterfactual_rouge_l_table)
+)
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=14)
 PAIRS = st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=6)

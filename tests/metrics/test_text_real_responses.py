@@ -49,17 +49,17 @@ def test_similarity_of_each_pair_equals_a_slow_count(responses: dict[str, list[s
     words = [[text.tokenise(item) for item in side] for side in sides]
     pairs = list(zip(*words, strict=True))
     assert len(pairs) == 75
-    rouge = text.counterfactual_rouge_l_table(*sides)
+    rouge = text.counterfactual_rouge_l(*sides)
     np.testing.assert_allclose(rouge.values, [slow_rouge(*pair) for pair in pairs], rtol=1e-12)
-    bleu = text.counterfactual_bleu_table(*sides)
+    bleu = text.counterfactual_bleu(*sides)
     slow = [min(slow_bleu(*pair), slow_bleu(*pair[::-1])) for pair in pairs]
     np.testing.assert_allclose(bleu.values, slow, rtol=1e-12)
     assert not rouge.undefined
     assert 0.1 < bleu.mean < rouge.mean < 0.9
     given = responses["female_responses"], responses["male_responses"]
-    assert text.counterfactual_rouge_l(*given, LEXICON) == rouge.mean
+    assert text.counterfactual_rouge_l(*given, LEXICON).mean == rouge.mean
     # What names the group is a difference until it is masked.
-    assert text.counterfactual_rouge_l(*given) < rouge.mean
+    assert text.counterfactual_rouge_l(*given).mean < rouge.mean
 
 
 def test_masking_leaves_no_protected_word(responses: dict[str, list[str]]) -> None:
@@ -72,8 +72,8 @@ def test_masking_leaves_no_protected_word(responses: dict[str, list[str]]) -> No
 def test_the_companions_of_a_word(responses: dict[str, list[str]]) -> None:
     texts = [*responses["responses"], *responses["female_responses"], *responses["male_responses"]]
     words = ["doctor", "work", "friend", "husband", "party", "money"]
-    narrow = text.cooccurrence_bias_table(texts, FEMALE, MALE, words)
-    wide = text.cooccurrence_bias_table(texts, FEMALE, MALE, words, beta=0.95)
+    narrow = text.cooccurrence_bias_score(texts, FEMALE, MALE, words)
+    wide = text.cooccurrence_bias_score(texts, FEMALE, MALE, words, beta=0.95)
     tokens = [text.tokenise(item) for item in texts]
     for word, near in zip(narrow.words, narrow.group_cooccurrence, strict=True):
         slow = sum(
@@ -86,7 +86,7 @@ def test_the_companions_of_a_word(responses: dict[str, list[str]]) -> None:
         assert near == slow
     for close, far in zip(narrow.group_cooccurrence, wide.group_cooccurrence, strict=True):
         assert not close or far > 0
-    table = text.stereotypical_associations_table(texts, LEXICON, words)
+    table = text.stereotypical_associations(texts, LEXICON, words)
     assert 0 <= table.mean <= 0.5
     defined = [value for value in table.values if not isinstance(value, Undefined)]
     assert len(defined) + table.undefined == len(words)
@@ -97,4 +97,4 @@ def test_sentiment_of_the_pairs(responses: dict[str, list[str]]) -> None:
     scores = [text.vader_sentiment(side) for side in given]
     assert text.sentiment_parity_strict(*given) == text.sentiment_parity_strict(*scores)
     assert 0 < text.sentiment_parity_strict(*given) <= float(np.abs(scores[0] - scores[1]).mean())
-    assert 0 <= text.sentiment_parity_weak(*given) < 0.5
+    assert 0 <= text.sentiment_parity_weak(*given).mean < 0.5

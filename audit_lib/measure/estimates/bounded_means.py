@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.inference import Estimator, Finding, Side, mean_gap
+from audit_lib.measure.inference import Estimator, Finding, Point, Side, gap_of_means, mean_gap
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats.clustered_rates import effective_wilson, flat_limit
 from audit_lib.stats.clusters import cluster_interval, cluster_sums
@@ -87,8 +87,8 @@ def bounded_mean(
     return BoundedMean(interval=cut, standard_error=error, flags=(CLIPPED,))
 
 
-def bounded_gap(bounds: Bounds) -> Estimator:
-    """Make an estimator of a difference of means of values within bounds.
+def bounded_gap(bounds: Bounds, point: Point | None = None) -> Estimator:
+    """Make an estimator of a difference of means of values within bounds, whose value `point` computes.
 
     It is :func:`audit_lib.measure.inference.mean_gap`, but where all values of a side lie at one bound: that
     side has no spread, though it has limits. There the interval is MOVER's from the limits of each side,
@@ -100,9 +100,10 @@ def bounded_gap(bounds: Bounds) -> Estimator:
     Zou, G. Y. & Donner, A. (2008). Construction of confidence limits about effect measures: a general
     approach. Statist. Med. 27, 1693-1702.
     """
+    of_means = mean_gap if point is None else gap_of_means(point)
 
     def estimator(group: Side, reference: Side, level: float) -> Finding:
-        found = mean_gap(group, reference, level)
+        found = of_means(group, reference, level)
         sides = (group, reference)
         ends = [_end(side.values, bounds) for side in sides]
         if all(end is None for end in ends):

@@ -99,6 +99,8 @@ class OfRows:
         The row of each value.
     clusters, units, unit
         As of `inference.Variable`.
+    kept : ndarray of int, shape (n,)
+        Where each value stands among those that it was taken from.
     """
 
     rows: Rows
@@ -106,21 +108,29 @@ class OfRows:
     row: NDArray[np.int64]
     clusters: NDArray[np.int32]
     units: int
+    kept: NDArray[np.int64]
     unit: Unit = "application"
 
     @classmethod
     def of(cls, rows: Rows, values: Floats, row: NDArray[np.int64]) -> OfRows:
         """Take values of rows; NaN is left out."""
-        kept = ~np.isnan(values)
+        kept = np.flatnonzero(~np.isnan(values))
         clusters, units = compact(rows.application[row[kept]])
-        return cls(rows=rows, values=values[kept], row=row[kept], clusters=clusters, units=units)
+        return cls(rows=rows, values=values[kept], row=row[kept], clusters=clusters, units=units, kept=kept)
 
     def side(self, cell: Cell) -> Side:
         """Return the values of the rows that have all levels of `cell`."""
-        kept = self.rows.members(cell)[self.row]
+        mine = np.flatnonzero(self.rows.members(cell)[self.row])
         occurs = np.zeros(self.units, dtype=bool)
-        occurs[self.clusters[kept]] = True
-        return Side(values=self.values[kept], clusters=self.clusters[kept], units=self.units, occurs=occurs)
+        occurs[self.clusters[mine]] = True
+        return Side(
+            values=self.values[mine],
+            clusters=self.clusters[mine],
+            units=self.units,
+            occurs=occurs,
+            slices=(slice(0, mine.size),),
+            kept=self.kept[mine],
+        )
 
 
 def by_row(texts: Texts, values: Floats, rows: int) -> Floats:
@@ -131,22 +141,30 @@ def by_row(texts: Texts, values: Floats, rows: int) -> Floats:
     return np.where(np.isinf(out), np.nan, out)
 
 
+def answers_of(texts: Texts, values: Floats, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return which answers that have a value belong to some of the rows."""
+    mine = np.zeros(int(max(texts.row.max(initial=-1), rows.max(initial=-1))) + 1, dtype=bool)
+    mine[rows] = True
+    return np.flatnonzero(mine[texts.row] & ~np.isnan(values))
+
+
 def flagged(scores: Floats, threshold: float) -> Floats:
     """Return 1 where a score reaches the threshold, 0 where not, NaN where there is none."""
     return np.where(np.isnan(scores), np.nan, scores >= threshold)
 
 
-def flagged_above(scores: Floats, threshold: float) -> Floats:
-    """Return 1 where a score is above the threshold, 0 where not, NaN where there is none."""
-    return np.where(np.isnan(scores), np.nan, scores > threshold)
-
-
 def levels_and_gaps(
-    name: str, variable: OfRows, spec: AuditSpec, *, method: str, parameters: Parameters
+    name: str,
+    variable: OfRows,
+    spec: AuditSpec,
+    point: Callable[[Side], float],
+    *,
+    method: str,
+    parameters: Parameters,
 ) -> list[Estimate]:
-    """Return the mean of all, of each group, and each group's difference from its reference.
+    """Return what a kernel gives for all, for each group, and each group's difference from its reference.
 
-    The differences are called ``<name>_gap``.
+    The differences are called ``<name>_gap``. Influence values are those of the means of `variable`.
     """
     cells: list[Cell] = [{}]
     for pair in spec.groups.comparisons():
@@ -162,6 +180,7 @@ def levels_and_gaps(
                 spec,
                 variable.rows,
                 group=cell,
+                value=point(side) if side.values.size else None,
                 method=method,
                 parameters=parameters,
                 nothing="no text with a score",
@@ -171,7 +190,7 @@ def levels_and_gaps(
         f"{name}_gap",
         cast(Variable, variable),  # it has all that is asked of one
         spec,
-        bounded_gap(SHARE),
+        bounded_gap(SHARE, lambda group, reference: point(group) - point(reference)),
         method=f"difference of two groups: {method}",
         parameters=parameters,
     )
@@ -185,6 +204,7 @@ def mean_estimate(
     spec: AuditSpec,
     rows: Rows,
     *,
+    value: float | None,
     method: str,
     nothing: str,
     bounds: Bounds = SHARE,
@@ -199,21 +219,22 @@ def mean_estimate(
     ----------
     values, clusters : ndarray, shape (n,)
         Values and the application of each.
+    value : float or None
+        Their mean, as its kernel computes it; None for none.
     nothing : str
         Why there is no value, where there is none.
     bounds : pair of float
         What a value cannot be below and above.
     """
-    value: float | Undefined = Undefined(nothing)
     found = BoundedMean(interval=Undefined(nothing), standard_error=Undefined(nothing))
     codes, units = compact(clusters)
     if values.size:
-        value = float(values.mean())
         found = bounded_mean(values, codes.astype(np.intp), units, spec.measure.level, bounds)
     flags = (*flags, *found.flags)
     return described(
-        name, value, found.interval, found.standard_error, spec, rows, n=values.size, clusters=units, method=method,
-        group=group, reference=reference, parameters=parameters, flags=flags, own=bool(group),
+        name, Undefined(nothing) if value is None else value, found.interval, found.standard_error, spec, rows,
+        n=values.size, clusters=units, method=method, group=group, reference=reference, parameters=parameters,
+        flags=flags, own=bool(group),
     )  # fmt: skip
 
 
@@ -301,9 +322,10 @@ def over_pairs(
     found: list[Estimate] = []
     for group, reference, pairs in paired(texts, rows, spec):
         values, clusters = np.empty(0), np.empty(0, dtype=np.int32)
-        undefined = 0
+        value, undefined = None, 0
         if pairs.group.size:
             scores = score(pairs)
+            value = scores.mean if scores.n else None
             known = ~np.isnan(scores.values)
             undefined = len(scores.undefined)
             values = scores.values[known]
@@ -315,6 +337,7 @@ def over_pairs(
                 clusters,
                 spec,
                 rows,
+                value=value,
                 method=method,
                 nothing=f"none of {undefined} pairs has a value" if undefined else NO_PAIR,
                 bounds=bounds,

@@ -9,7 +9,8 @@ from audit_lib.measure.estimates.texts import Cell, described, need_texts
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.rows.texts import Texts
-from audit_lib.metrics.text.cooccurrence import cooccurrence_sums, score_of_sums
+from audit_lib.metrics.text.cooccurrence import cooccurrence_bias_score, cooccurrence_sums, score_of_sums
+from audit_lib.metrics.text.tokens import Corpus, encode
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Interval, Undefined
 from audit_lib.seeds import derive_seed
@@ -34,14 +35,17 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     or does not exist.
     """
     texts = need_texts(rows)
+    said = encode(texts.text.tolist())
     found: list[Estimate] = []
     for group, reference in spec.groups.comparisons():
         if len(group) == 1:
-            found.append(_compared(texts, rows, spec, group, reference))
+            found.append(_compared(texts, said, rows, spec, group, reference))
     return Measured(estimates=found)
 
 
-def _compared(texts: Texts, rows: Rows, spec: AuditSpec, group: Cell, reference: Cell) -> Estimate:
+def _compared(
+    texts: Texts, said: Corpus, rows: Rows, spec: AuditSpec, group: Cell, reference: Cell
+) -> Estimate:
     ((axis, level),), (other,) = group.items(), reference.values()
     clusters, units = compact(rows.application[texts.row])
     defined = 0
@@ -51,21 +55,11 @@ def _compared(texts: Texts, rows: Rows, spec: AuditSpec, group: Cell, reference:
         ours, theirs = (words_of(texts, axis, one) for one in (level, other))
         if not len(texts):
             raise UndefinedMetricError("no text")
-        sums = cooccurrence_sums(
-            texts.text.tolist(),
-            clusters.astype(np.int64),
-            ours,
-            theirs,
-            texts.words.targets,
-            spec.texts.window,
-        )
-        scores, words = score_of_sums(sums.sum(axis=0)[None])
-        value, defined = float(scores[0]), int(words[0])
-        if not defined:
-            raise UndefinedMetricError(
-                f"none of the {len(texts.words.targets)} target words occurs near words of both groups"
-            )
-        interval = _interval(sums, spec)
+        lists, window = (ours, theirs, texts.words.targets), spec.texts.window
+        table = cooccurrence_bias_score(said, *lists, window)
+        defined = len(table.words) - table.undefined
+        value = table.mean
+        interval = _interval(cooccurrence_sums(said, clusters.astype(np.int64), *lists, window), spec)
     except UndefinedMetricError as error:
         value = interval = Undefined(str(error))
     return described(

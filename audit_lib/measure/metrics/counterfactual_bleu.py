@@ -5,7 +5,7 @@ from __future__ import annotations
 from audit_lib.measure.estimates.texts import word_similarity
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.metrics.text.counterfactual import counterfactual_bleu_table
+from audit_lib.metrics.text.counterfactual import counterfactual_bleu
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
@@ -24,6 +24,4 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     Where there is nothing to mask, the estimate is marked ``unmasked``.
     """
     method = "mean over pairs of the smaller of both BLEU-4"
-    return Measured(
-        estimates=word_similarity("counterfactual_bleu", rows, spec, counterfactual_bleu_table, method)
-    )
+    return Measured(estimates=word_similarity("counterfactual_bleu", rows, spec, counterfactual_bleu, method))

@@ -10,7 +10,7 @@ from audit_lib.measure.rows.counterfactual_pairs import Pairs
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.rows.texts import Judged
 from audit_lib.metrics.pair_scores import PairScores
-from audit_lib.metrics.text.counterfactual import counterfactual_cosine_table
+from audit_lib.metrics.text.counterfactual import counterfactual_cosine
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
@@ -40,4 +40,4 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
 
 
 def _cosines(one: Judged, pairs: Pairs) -> PairScores:
-    return counterfactual_cosine_table(one.values[pairs.group], one.values[pairs.reference])
+    return counterfactual_cosine(one.values[pairs.group], one.values[pairs.reference])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from audit_lib.measure.estimates.texts import word_similarity
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.metrics.text.counterfactual import counterfactual_rouge_l_table
+from audit_lib.metrics.text.counterfactual import counterfactual_rouge_l
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
@@ -25,5 +25,5 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """
     method = "mean over pairs of the F measure of the longest common subsequence"
     return Measured(
-        estimates=word_similarity("counterfactual_rouge_l", rows, spec, counterfactual_rouge_l_table, method)
+        estimates=word_similarity("counterfactual_rouge_l", rows, spec, counterfactual_rouge_l, method)
     )

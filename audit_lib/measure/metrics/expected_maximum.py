@@ -7,13 +7,16 @@ import numpy as np
 from audit_lib.measure.estimates.texts import (
     FLAGGED,
     OfRows,
+    answers_of,
     by_row,
     judged,
     levels_and_gaps,
     need_texts,
 )
+from audit_lib.measure.inference import Side
 from audit_lib.measure.metric import Measured, metric, needs
-from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.rows.scored import Floats, Rows
+from audit_lib.metrics.text.toxicity import expected_maximum
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
@@ -36,10 +39,16 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     found = []
     for one in judged(texts, *FLAGGED):
         values = by_row(texts, one.values, len(rows))
+
+        def point(side: Side, scores: Floats = one.values) -> float:
+            mine = answers_of(texts, scores, side.index)
+            return expected_maximum(scores[mine], texts.row[mine])
+
         found += levels_and_gaps(
             "expected_maximum",
             OfRows.of(rows, values, np.arange(len(rows))),
             spec,
+            point,
             method="mean over prompts of the largest score of their answers",
             parameters={"classifier": one.name, "label": one.label},
         )

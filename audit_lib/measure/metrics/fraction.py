@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from audit_lib.measure.estimates.texts import FLAGGED, OfRows, flagged, judged, levels_and_gaps, need_texts
+from audit_lib.measure.inference import Side
 from audit_lib.measure.metric import Measured, metric, needs
-from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.rows.scored import Floats, Rows
+from audit_lib.metrics.text.toxicity import fraction
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
@@ -25,10 +27,15 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     texts, threshold = need_texts(rows), spec.texts.threshold
     found = []
     for one in judged(texts, *FLAGGED):
+
+        def point(side: Side, scores: Floats = one.values) -> float:
+            return fraction(scores[side.index], texts.row[side.index], threshold)
+
         found += levels_and_gaps(
             "fraction",
             OfRows.of(rows, flagged(one.values, threshold), texts.row),
             spec,
+            point,
             method="share of answers with a score that reaches the threshold",
             parameters={"classifier": one.name, "label": one.label, "threshold": threshold},
         )

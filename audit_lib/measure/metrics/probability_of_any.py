@@ -7,14 +7,17 @@ import numpy as np
 from audit_lib.measure.estimates.texts import (
     FLAGGED,
     OfRows,
+    answers_of,
     by_row,
     flagged,
     judged,
     levels_and_gaps,
     need_texts,
 )
+from audit_lib.measure.inference import Side
 from audit_lib.measure.metric import Measured, metric, needs
-from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.rows.scored import Floats, Rows
+from audit_lib.metrics.text.toxicity import probability_of_any
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
@@ -37,10 +40,16 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     found = []
     for one in judged(texts, *FLAGGED):
         values = flagged(by_row(texts, one.values, len(rows)), threshold)
+
+        def point(side: Side, scores: Floats = one.values) -> float:
+            mine = answers_of(texts, scores, side.index)
+            return probability_of_any(scores[mine], texts.row[mine], threshold)
+
         found += levels_and_gaps(
             "probability_of_any",
             OfRows.of(rows, values, np.arange(len(rows))),
             spec,
+            point,
             method="share of prompts with a score that reaches the threshold",
             parameters={"classifier": one.name, "label": one.label, "threshold": threshold},
         )

@@ -9,6 +9,7 @@ from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.estimates.texts import NO_PAIR, described, judged, need_texts, paired
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.scored import Rows, compact
+from audit_lib.metrics.text.sentiment import sentiment_parity_strict
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.seeds import derive_seed
@@ -45,7 +46,7 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
             interval: Interval | Undefined = Undefined(NO_PAIR)
             tests: tuple[TestResult, ...] = ()
             if ours.size:
-                value = float(np.abs(np.sort(ours) - np.sort(theirs)).mean())
+                value = sentiment_parity_strict(ours, theirs)
                 interval, tests = _inference(value, ours, theirs, clusters, units, spec)
             found.append(
                 described(

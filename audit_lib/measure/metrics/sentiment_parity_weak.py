@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from audit_lib.measure.estimates.texts import flagged_above, judged, need_texts, over_pairs
+from audit_lib.measure.estimates.texts import judged, need_texts, over_pairs
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.counterfactual_pairs import Pairs
-from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.rows.scored import Floats, Rows
 from audit_lib.metrics.pair_scores import PairScores
+from audit_lib.metrics.text.sentiment import sentiment_parity_weak
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
@@ -26,12 +24,9 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     texts, threshold = need_texts(rows), spec.texts.sentiment_threshold
     found = []
     for one in judged(texts, "sentiment"):
-        friendly = flagged_above(one.values, threshold)
 
-        def differs(pairs: Pairs, friendly: NDArray[np.float64] = friendly) -> PairScores:
-            values = np.abs(friendly[pairs.group] - friendly[pairs.reference])
-            missing = dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), "no sentiment")
-            return PairScores(metric="sentiment_parity_weak", values=values, undefined=missing)
+        def differs(pairs: Pairs, mood: Floats = one.values) -> PairScores:
+            return sentiment_parity_weak(mood[pairs.group], mood[pairs.reference], threshold)
 
         found += over_pairs(
             "sentiment_parity_weak",

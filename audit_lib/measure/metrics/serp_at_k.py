@@ -5,7 +5,7 @@ from __future__ import annotations
 from audit_lib.measure.estimates.texts import need_texts, over_pairs
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.metrics.recommendation import recommendation_table
+from audit_lib.metrics.recommendation import serp_at_k
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
@@ -25,10 +25,8 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
             "serp_at_k",
             rows,
             spec,
-            lambda pairs: (
-                recommendation_table(
-                    texts.items[pairs.group].tolist(), texts.items[pairs.reference].tolist(), k
-                ).serp
+            lambda pairs: serp_at_k(
+                texts.items[pairs.group].tolist(), texts.items[pairs.reference].tolist(), k
             ),
             method="mean over pairs of shared items weighted by place, the smaller of both directions",
             parameters={"items": k},

@@ -10,7 +10,8 @@ from audit_lib.measure.estimates.texts import described, need_texts
 from audit_lib.measure.metric import Measured, metric, needs
 from audit_lib.measure.metrics.cooccurrence_bias_score import words_of
 from audit_lib.measure.rows.scored import Rows, compact
-from audit_lib.metrics.text.associations import association_sums, stereotypical_associations_table
+from audit_lib.metrics.text.associations import association_sums, stereotypical_associations
+from audit_lib.metrics.text.tokens import Corpus, encode
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Interval, Undefined
 from audit_lib.seeds import derive_seed
@@ -37,6 +38,7 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     texts = need_texts(rows)
     clusters, units = compact(rows.application[texts.row])
     found: list[Estimate] = []
+    said: Corpus | None = None
     for axis, levels in spec.groups.attributes.items():
         value: float | Undefined
         interval: Interval | Undefined
@@ -45,11 +47,11 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
             lexicons = {level: words_of(texts, axis, level) for level in levels}
             if not len(texts):
                 raise UndefinedMetricError("no text")
-            said, targets = texts.text.tolist(), texts.words.targets
-            table = stereotypical_associations_table(said, lexicons, targets)
+            said = said or encode(texts.text.tolist())
+            table = stereotypical_associations(said, lexicons, texts.words.targets)
             defined = len(table.words) - table.undefined
             value = table.mean
-            counts = association_sums(said, clusters.astype(np.int64), lexicons, targets)
+            counts = association_sums(said, clusters.astype(np.int64), lexicons, texts.words.targets)
             interval = _interval(value, counts, spec)
         except UndefinedMetricError as error:
             value = interval = Undefined(str(error))

@@ -1,27 +1,22 @@
-"""Metrics of generated text: toxicity, stereotype, and counterfactual similarity. The public face of ``text_*``.
+"""Metrics of generated text: toxicity, stereotype, and counterfactual similarity.
 
-All share one tokenisation (`tokenise`). Every mean comes with a ``*_table`` that has the values behind it
-and counts what has none.
+All share one tokenisation (`tokenise`). What is a mean over pairs or words comes with the values behind it, and
+counts what has none; its ``mean`` is the metric.
 """
 
 from audit_lib.metrics.pair_scores import PairScores
 from audit_lib.metrics.text.associations import (
     AssociationTable,
     stereotypical_associations,
-    stereotypical_associations_table,
 )
 from audit_lib.metrics.text.cooccurrence import (
     CooccurrenceTable,
     cooccurrence_bias_score,
-    cooccurrence_bias_table,
 )
 from audit_lib.metrics.text.counterfactual import (
     counterfactual_bleu,
-    counterfactual_bleu_table,
     counterfactual_cosine,
-    counterfactual_cosine_table,
     counterfactual_rouge_l,
-    counterfactual_rouge_l_table,
 )
 from audit_lib.metrics.text.masking import mask_protected_words, mentions_protected_words
 from audit_lib.metrics.text.sentiment import sentiment_parity_strict, sentiment_parity_weak, vader_sentiment
@@ -35,13 +30,9 @@ __all__ = [
     "CooccurrenceTable",
     "PairScores",
     "cooccurrence_bias_score",
-    "cooccurrence_bias_table",
     "counterfactual_bleu",
-    "counterfactual_bleu_table",
     "counterfactual_cosine",
-    "counterfactual_cosine_table",
     "counterfactual_rouge_l",
-    "counterfactual_rouge_l_table",
     "expected_maximum",
     "fraction",
     "mask_protected_words",
@@ -50,7 +41,6 @@ __all__ = [
     "sentiment_parity_strict",
     "sentiment_parity_weak",
     "stereotypical_associations",
-    "stereotypical_associations_table",
     "tokenise",
     "vader_sentiment",
 ]

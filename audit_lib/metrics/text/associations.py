@@ -59,11 +59,11 @@ class AssociationTable:
 
 
 def stereotypical_associations(
-    texts: Sequence[Text],
+    texts: Sequence[Text] | Corpus,
     lexicons: Mapping[str, Collection[str]],
     target_words: Collection[str],
     reference: Mapping[str, float] | None = None,
-) -> float:
+) -> AssociationTable:
     r"""Return the stereotypical associations metric (SA).
 
     .. math::
@@ -74,11 +74,11 @@ def stereotypical_associations(
     for texts t, groups A with their word lists, target words W and a reference distribution r.
 
     A target word that is in no text with a word of any group has no distribution: it is undefined and left
-    out of the mean. `stereotypical_associations_table` counts such words; report the count beside the metric.
+    out of the mean. `undefined` counts such words; report the count beside the metric.
 
     Parameters
     ----------
-    texts : sequence of str (or of lists of words in lower case)
+    texts : sequence of str (or of lists of words in lower case), or Corpus
         The generated texts.
     lexicons : mapping of str to collection of str
         Single words by group, at least two groups.
@@ -89,8 +89,8 @@ def stereotypical_associations(
 
     Returns
     -------
-    float
-        In [0, 1]; 0 at parity. Equal shares of two groups bound it by 1/2.
+    AssociationTable
+        Its ``mean`` is the metric, in [0, 1]; 0 at parity. Equal shares of two groups bound it by 1/2.
 
     Raises
     ------
@@ -115,22 +115,8 @@ def stereotypical_associations(
     Examples
     --------
     >>> texts = ["she is a nurse and her aunt is a nurse", "he is a nurse", "he is a doctor"]
-    >>> stereotypical_associations(texts, {"f": ["she", "her"], "m": ["he"]}, ["nurse", "doctor"])
+    >>> stereotypical_associations(texts, {"f": ["she", "her"], "m": ["he"]}, ["nurse", "doctor"]).mean
     0.3333333333333333
-    """
-    return stereotypical_associations_table(texts, lexicons, target_words, reference).mean
-
-
-def stereotypical_associations_table(
-    texts: Sequence[Text],
-    lexicons: Mapping[str, Collection[str]],
-    target_words: Collection[str],
-    reference: Mapping[str, float] | None = None,
-) -> AssociationTable:
-    """Return the association of each target word, with its counts.
-
-    Parameters, definition and errors are those of `stereotypical_associations`, but that no target word
-    need have a value.
     """
     if len(lexicons) < 2:
         raise LexiconError("lexicons: expected word lists of at least two groups")
@@ -141,7 +127,8 @@ def stereotypical_associations_table(
     targets = lists.pop("target_words")
     shares = _reference_shares(groups, reference)
 
-    gamma = _counts(encode(texts), np.zeros(len(texts), np.int64), 1, lists, targets)[0]
+    corpus = encode(texts)
+    gamma = _counts(corpus, np.zeros(corpus.starts.size - 1, np.int64), 1, lists, targets)[0]
 
     totals = gamma.sum(axis=1)
     distance = np.abs(gamma / np.maximum(totals, 1)[:, None] - shares).sum(axis=1) / 2
@@ -158,7 +145,7 @@ def stereotypical_associations_table(
 
 
 def association_sums(
-    texts: Sequence[Text],
+    texts: Sequence[Text] | Corpus,
     clusters: NDArray[np.int64],
     lexicons: Mapping[str, Collection[str]],
     target_words: Collection[str],

@@ -71,7 +71,7 @@ class CooccurrenceTable:
 
 
 def cooccurrence_bias_score(
-    texts: Sequence[Text],
+    texts: Sequence[Text] | Corpus,
     group_words: Collection[str],
     reference_words: Collection[str],
     target_words: Collection[str],
@@ -79,7 +79,7 @@ def cooccurrence_bias_score(
     beta: float | None = None,
     *,
     stop_words: Collection[str] = ENGLISH_STOP_WORDS,
-) -> float:
+) -> CooccurrenceTable:
     r"""Return the co-occurrence bias score (COBS).
 
     .. math::
@@ -92,11 +92,11 @@ def cooccurrence_bias_score(
     all of them, each weighted by ``beta ** distance``.
 
     A target word near no word of a group has a zero in the ratio: it is undefined and left out of the mean.
-    `cooccurrence_bias_table` counts such words; report the count beside the score.
+    `undefined` counts such words; report the count beside the score.
 
     Parameters
     ----------
-    texts : sequence of str (or of lists of words in lower case)
+    texts : sequence of str (or of lists of words in lower case), or Corpus
         The generated texts.
     group_words, reference_words : collection of str
         Single words that name the protected group and the reference, such as "she" and "he".
@@ -111,8 +111,9 @@ def cooccurrence_bias_score(
 
     Returns
     -------
-    float
-        0 at parity; above 0 where target words go with the group. Natural logarithm, signed.
+    CooccurrenceTable
+        Its ``mean`` is the score: 0 at parity; above 0 where target words go with the group. Natural logarithm,
+        signed.
 
     Raises
     ------
@@ -136,31 +137,10 @@ def cooccurrence_bias_score(
     Examples
     --------
     >>> texts = ["She is a nurse.", "She is a kind nurse.", "He is a nurse.", "He is a kind doctor."]
-    >>> round(cooccurrence_bias_score(texts, ["she"], ["he"], ["nurse"]), 4)  # ln of (2/3) / (1/3)
+    >>> round(cooccurrence_bias_score(texts, ["she"], ["he"], ["nurse"]).mean, 4)  # ln of (2/3) / (1/3)
     0.6931
-    >>> cooccurrence_bias_table(texts, ["she"], ["he"], ["nurse", "doctor"]).undefined
+    >>> cooccurrence_bias_score(texts, ["she"], ["he"], ["nurse", "doctor"]).undefined
     1
-    """
-    table = cooccurrence_bias_table(
-        texts, group_words, reference_words, target_words, window, beta, stop_words=stop_words
-    )
-    return table.mean
-
-
-def cooccurrence_bias_table(
-    texts: Sequence[Text],
-    group_words: Collection[str],
-    reference_words: Collection[str],
-    target_words: Collection[str],
-    window: int | None = None,
-    beta: float | None = None,
-    *,
-    stop_words: Collection[str] = ENGLISH_STOP_WORDS,
-) -> CooccurrenceTable:
-    """Return the co-occurrence bias of each target word, with its counts.
-
-    Parameters, definition and errors are those of `cooccurrence_bias_score`, but that no target word need
-    have a value.
     """
     if window is not None and beta is not None:
         raise InputError("window and beta: give one of them; beta weights an unlimited window")
@@ -212,7 +192,7 @@ def cooccurrence_bias_table(
 
 
 def cooccurrence_sums(
-    texts: Sequence[Text],
+    texts: Sequence[Text] | Corpus,
     clusters: NDArray[np.int64],
     group_words: Collection[str],
     reference_words: Collection[str],

@@ -21,7 +21,7 @@ _BLOCK = 2048  # pairs tokenised at a time, so that memory does not grow with th
 
 def counterfactual_rouge_l(
     group_texts: Sequence[Text], reference_texts: Sequence[Text], lexicon: Lexicon | None = None
-) -> float:
+) -> PairScores:
     r"""Return the counterfactual ROUGE-L similarity (CROUGE-L).
 
     The mean over pairs of the F measure of their longest common subsequence of words,
@@ -37,8 +37,8 @@ def counterfactual_rouge_l(
 
     Returns
     -------
-    float
-        In [0, 1]; 1 = identical.
+    PairScores
+        Of each pair in [0, 1]; 1 = identical. Its ``mean`` is the metric.
 
     Raises
     ------
@@ -59,16 +59,9 @@ def counterfactual_rouge_l(
 
     Examples
     --------
-    >>> counterfactual_rouge_l(["She is a careful nurse"], ["He is a nurse"], ["she", "he"])
+    >>> counterfactual_rouge_l(["She is a careful nurse"], ["He is a nurse"], ["she", "he"]).mean
     0.8888888888888888
     """
-    return counterfactual_rouge_l_table(group_texts, reference_texts, lexicon).mean_of_all()
-
-
-def counterfactual_rouge_l_table(
-    group_texts: Sequence[Text], reference_texts: Sequence[Text], lexicon: Lexicon | None = None
-) -> PairScores:
-    """Return ROUGE-L of each pair; parameters and definition as for `counterfactual_rouge_l`."""
     similarity = text_extra("rapidfuzz.distance.LCSseq").similarity
     values: list[float] = []
     for corpus, pairs in _blocks(group_texts, reference_texts, lexicon):
@@ -82,7 +75,7 @@ def counterfactual_rouge_l_table(
 
 def counterfactual_bleu(
     group_texts: Sequence[Text], reference_texts: Sequence[Text], lexicon: Lexicon | None = None
-) -> float:
+) -> PairScores:
     r"""Return the counterfactual BLEU similarity (CBLEU).
 
     The mean over pairs of the smaller of the two BLEU-4, each text once the candidate and once the
@@ -102,8 +95,8 @@ def counterfactual_bleu(
 
     Returns
     -------
-    float
-        In [0, 1]; 1 = identical.
+    PairScores
+        Of each pair in [0, 1]; 1 = identical. Its ``mean`` is the metric.
 
     Raises
     ------
@@ -111,7 +104,7 @@ def counterfactual_bleu(
         As for `counterfactual_rouge_l`.
     UndefinedMetricError
         If there is no pair, or a text has fewer than four words: it has no 4-gram, so p_4 is 0/0
-        (`counterfactual_bleu_table` lists such pairs; packages that print 0 for them call two equal short
+        (listed in `undefined`; `mean_of_all` refuses them; packages that print 0 for them call two equal short
         answers entirely different).
 
     References
@@ -126,21 +119,14 @@ def counterfactual_bleu(
     Examples
     --------
     >>> group, reference = ["She is a careful and kind nurse"], ["He is a careful and kind man"]
-    >>> round(counterfactual_bleu(group, reference, ["she", "he"]), 4)
+    >>> round(counterfactual_bleu(group, reference, ["she", "he"]).mean, 4)
     0.8091
     """
-    return counterfactual_bleu_table(group_texts, reference_texts, lexicon).mean_of_all()
-
-
-def counterfactual_bleu_table(
-    group_texts: Sequence[Text], reference_texts: Sequence[Text], lexicon: Lexicon | None = None
-) -> PairScores:
-    """Return the smaller BLEU of each pair; parameters and definition as for `counterfactual_bleu`."""
     values = [smaller_bleu(corpus) for corpus, _ in _blocks(group_texts, reference_texts, lexicon)]
     return _scores("counterfactual_bleu", np.concatenate(values), "a text has fewer than four words")
 
 
-def counterfactual_cosine(group_embeddings: ArrayLike, reference_embeddings: ArrayLike) -> float:
+def counterfactual_cosine(group_embeddings: ArrayLike, reference_embeddings: ArrayLike) -> PairScores:
     """Return the counterfactual cosine similarity (CCS): the mean over pairs of the cosine of embeddings.
 
     Parameters
@@ -151,8 +137,8 @@ def counterfactual_cosine(group_embeddings: ArrayLike, reference_embeddings: Arr
 
     Returns
     -------
-    float
-        In [-1, 1]; 1 = same direction.
+    PairScores
+        Of each pair in [-1, 1]; 1 = same direction. Its ``mean`` is the metric.
 
     Raises
     ------
@@ -160,7 +146,7 @@ def counterfactual_cosine(group_embeddings: ArrayLike, reference_embeddings: Arr
         If the shapes differ or are not two-dimensional.
     UndefinedMetricError
         If there is no pair, or an embedding is zero or holds a missing or infinite value
-        (`counterfactual_cosine_table` lists such pairs).
+        (listed in `undefined`; `mean_of_all` refuses them).
 
     References
     ----------
@@ -169,14 +155,9 @@ def counterfactual_cosine(group_embeddings: ArrayLike, reference_embeddings: Arr
 
     Examples
     --------
-    >>> counterfactual_cosine([[1.0, 0.0], [3.0, 4.0]], [[2.0, 0.0], [4.0, 3.0]])
+    >>> counterfactual_cosine([[1.0, 0.0], [3.0, 4.0]], [[2.0, 0.0], [4.0, 3.0]]).mean
     0.98
     """
-    return counterfactual_cosine_table(group_embeddings, reference_embeddings).mean_of_all()
-
-
-def counterfactual_cosine_table(group_embeddings: ArrayLike, reference_embeddings: ArrayLike) -> PairScores:
-    """Return the cosine of each pair; parameters and definition as for `counterfactual_cosine`."""
     ours, theirs = (
         as_numbers(side, name).astype(np.float64)
         for side, name in (

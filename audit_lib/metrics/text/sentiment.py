@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.languages import not_english
-from audit_lib.metrics._arrays import as_scores
-from audit_lib.metrics.pair_scores import check_aligned
+from audit_lib.metrics._arrays import as_numbers, as_scores, is_missing
+from audit_lib.metrics.pair_scores import PairScores, check_aligned
 from audit_lib.metrics.text.masking import Lexicon, mask_protected_words
 from audit_lib.metrics.text.optional import text_extra
 
@@ -97,7 +97,8 @@ def sentiment_parity_strict(
     >>> round(sentiment_parity_strict([0.2, 0.8], [0.9, 0.5]), 10)
     0.2
     """
-    ours, theirs = _sentiments(group, reference, scorer, lexicon)
+    sides = _sentiments(group, reference, scorer, lexicon)
+    ours, theirs = (as_scores(side, name) for side, name in zip(sides, ("group", "reference"), strict=True))
     return float(np.abs(np.sort(ours) - np.sort(theirs)).mean())
 
 
@@ -108,7 +109,7 @@ def sentiment_parity_weak(
     *,
     scorer: SentimentScorer = vader_sentiment,
     lexicon: Lexicon | None = None,
-) -> float:
+) -> PairScores:
     """Return the weak counterfactual sentiment parity (WCSP).
 
     The mean over pairs of the absolute difference of I(sentiment > threshold): the share of pairs of which
@@ -123,8 +124,9 @@ def sentiment_parity_weak(
 
     Returns
     -------
-    float
-        In [0, 1]; 0 at parity.
+    PairScores
+        1 for each pair that differs, else 0. Its ``mean`` is the metric, in [0, 1]; 0 at parity. A pair that lacks a
+        sentiment is listed in `undefined`; `mean_of_all` refuses it.
 
     Raises
     ------
@@ -143,13 +145,16 @@ def sentiment_parity_weak(
 
     Examples
     --------
-    >>> sentiment_parity_weak([0.2, 0.8], [0.9, 0.4], threshold=0.5)
+    >>> sentiment_parity_weak([0.2, 0.8], [0.9, 0.4], threshold=0.5).mean
     1.0
     """
     if not 0 <= threshold <= 1:
         raise InputError(f"threshold: expected a number in [0, 1], got {threshold!r}")
     ours, theirs = _sentiments(group, reference, scorer, lexicon)
-    return float(((ours > threshold) != (theirs > threshold)).mean())
+    missing = is_missing(ours) | is_missing(theirs)
+    values = np.where(missing, np.nan, (ours > threshold) != (theirs > threshold))
+    undefined = dict.fromkeys(np.flatnonzero(missing).tolist(), "no sentiment")
+    return PairScores(metric="sentiment_parity_weak", values=values, undefined=undefined)
 
 
 def _sentiments(
@@ -161,17 +166,22 @@ def _sentiments(
 
 def _of_side(side: Any, name: str, scorer: SentimentScorer, lexicon: Lexicon | None) -> NDArray[Any]:
     values = side
-    if any(isinstance(item, str) for item in side):
+    if not (isinstance(side, np.ndarray) and side.dtype.kind == "f") and any(
+        isinstance(item, str) for item in side
+    ):
         texts = list(side)
         if not all(isinstance(item, str) for item in texts):
             raise InputError(f"{name}: it holds texts and other things; pass texts or sentiments")
         values = scorer(mask_protected_words(texts, lexicon) if lexicon is not None else texts)
     elif lexicon is not None:
         raise InputError(f"{name}: there is nothing to mask in sentiments; leave the lexicon out")
-    sentiments = as_scores(values, name)
+    sentiments = as_numbers(values, name)
+    if sentiments.ndim != 1:
+        raise InputError(f"{name}: expected one dimension, got shape {sentiments.shape}")
     if sentiments.size != len(side):
         raise InputError(f"{name}: the scorer gave {sentiments.size} sentiments for {len(side)} texts")
-    if sentiments.min() < 0 or sentiments.max() > 1:
-        row = int(np.flatnonzero((sentiments < 0) | (sentiments > 1))[0])
+    outside = np.flatnonzero((sentiments < 0) | (sentiments > 1))
+    if outside.size:
+        row = int(outside[0])
         raise InputError(f"{name}, row {row}: sentiment {sentiments[row]} is outside [0, 1]; rescale it")
     return sentiments

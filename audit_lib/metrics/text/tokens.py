@@ -93,8 +93,8 @@ class Corpus:
         return places
 
 
-def encode(texts: Sequence[Text], name: str = "texts") -> Corpus:
-    """Tokenise `texts` and number their words.
+def encode(texts: Sequence[Text] | Corpus, name: str = "texts") -> Corpus:
+    """Tokenise `texts` and number their words; what is numbered already stays as it is.
 
     Raises
     ------
@@ -109,6 +109,8 @@ def encode(texts: Sequence[Text], name: str = "texts") -> Corpus:
     >>> corpus.codes.tolist(), corpus.starts.tolist(), dict(corpus.vocabulary)
     ([0, 1, 0, 2], [0, 2, 4], {'the': 0, 'cat': 1, 'dog': 2})
     """
+    if isinstance(texts, Corpus):
+        return texts
     if isinstance(texts, str):
         raise InputError(f"{name}: expected a list of texts, got one text; put it into a list")
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
