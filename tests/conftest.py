@@ -15,6 +15,9 @@ from audit_lib.run import Run
 from tests.archive.cases import do, new_run
 from tests.servers import S3Server, seaweedfs
 
+collect_ignore = ["plugin"]
+"""A package of somebody else's, which is not installed here: `tests/test_plugin.py` builds it."""
+
 # One thread for linear algebra, here and in the processes that tests start: on matrices as small as these the threads
 # of two workers cost up to twenty times what they compute.
 os.environ |= {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}

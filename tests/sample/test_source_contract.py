@@ -38,7 +38,11 @@ def test_it_says_what_it_is_and_what_its_options_mean(kind: type[Source]) -> Non
 
 @pytest.mark.parametrize("name", SOURCES.names())
 def test_it_refuses_an_unknown_option_by_its_key(name: str, tmp_path: Path) -> None:
-    source = {"kind": name, "options": {"no_such_option": 1}}
+    source = {
+        "kind": name,
+        "options": {"no_such_option": 1},
+        "paths": ["x.jsonl"][: len(SOURCES.get(name).takes)],
+    }
     with pytest.raises(SpecError, match=rf"source\.options\.no_such_option: unknown option of {name}"):
         source_of(load(tmp_path, source=source))
 
@@ -54,7 +58,16 @@ def test_files_that_it_would_not_read_are_refused(name: str, tmp_path: Path) -> 
     with pytest.raises(
         SpecError, match=rf"source\.batch_inputs: would be ignored by kind {name}; it is for openai"
     ):
-        source_of(load(tmp_path, source={"kind": name, "batch_inputs": ["in.jsonl"]}))
+        source_of(
+            load(
+                tmp_path,
+                source={
+                    "kind": name,
+                    "paths": ["x.jsonl"][: len(SOURCES.get(name).takes)],
+                    "batch_inputs": ["x"],
+                },
+            )
+        )
 
 
 class Made(Source):

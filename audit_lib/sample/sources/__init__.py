@@ -76,7 +76,6 @@ class Source(ABC):
     def __init__(self, spec: AuditSpec) -> None:
         source = spec.source
         self.spec = spec
-        self.options = parse(self.Options, source.options, "source.options", source.kind)
         for key in ("paths", "batch_inputs"):
             if getattr(source, key) and key not in self.takes:
                 able = [name for name, other in SOURCES if key in other.takes]
@@ -86,6 +85,7 @@ class Source(ABC):
         for key in self.takes[:1]:
             if not getattr(source, key):
                 raise SpecError(f"source.{key}: name one file or more; kind {source.kind} reads them")
+        self.options = parse(self.Options, source.options, "source.options", source.kind)
         self.rows = self.reader()
 
     @abstractmethod

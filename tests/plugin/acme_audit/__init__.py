@@ -1,0 +1,1 @@
+"""Parts for audit_lib from outside it."""
