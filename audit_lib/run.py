@@ -279,7 +279,9 @@ class Run:
             raise NotFoundError(f"{uri}: no run; a run's URI is STORE/AUDIT/WINDOW/DIGEST") from None
         store = open_store(root)
         folder = StageFolder(store, f"{audit}/{window}/{digest}/plan")
-        spec = AuditSpec.load_json(folder.read("spec.json"), (base or Path()) / "spec.json")
+        spec = AuditSpec.load_json(
+            folder.read("spec.json"), (base or Path()) / "spec.json", lambda key: folder.read(f"inputs/{key}")
+        )
         full_digest = folder.read_json("plan.json")["spec_digest"]
         return cls(spec, RunKey(audit, span, full_digest), store, notify)
 
@@ -296,7 +298,9 @@ class Run:
         """
         store = open_store(uri)
         plan = StageFolder(store, "plan")
-        spec = AuditSpec.load_json(plan.read("spec.json"), Path("spec.json"))
+        spec = AuditSpec.load_json(
+            plan.read("spec.json"), Path("spec.json"), lambda key: plan.read(f"inputs/{key}")
+        )
         try:
             document = plan.read_json("plan.json")
             key = RunKey(document["audit"], Window.from_label(document["window"]), document["spec_digest"])

@@ -12,6 +12,7 @@ import pytest
 import audit_lib.policies as policies
 from audit_lib.errors import PluginError, SpecError
 from audit_lib.registry import Plugins, Registry
+from tests.policies.packs import OWN
 
 Install = Callable[..., None]
 
@@ -112,13 +113,14 @@ def test_a_part_that_names_itself_otherwise_is_refused(install: Install) -> None
 
 
 def test_a_pack_of_a_package_is_loaded_by_its_name(install: Install) -> None:
-    shipped = Path(policies.__file__).with_name("generic.yaml").read_text(encoding="utf-8")
-    install("acme", "audit_lib.policies", {"acme_county": "acme"}, acme_county__yaml=shipped)
+    install("acme", "audit_lib.policies", {"example_county": "acme"}, example_county__yaml=OWN)
     found = Plugins("policies")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(policies, "PACKS", found)
-        assert "acme_county" in policies.policy_names()
-        assert policies.load_policy.__wrapped__("acme_county") == policies.load_policy("generic")
+        assert "example_county" in policies.policy_names()
+        pack = policies.load_policy.__wrapped__("example_county")
+        assert (pack.name, pack.clock("validity").amount) == ("example_county", 6)
+        assert pack.switches == policies.load_policy("generic").switches
 
 
 @pytest.mark.parametrize(

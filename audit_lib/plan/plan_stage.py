@@ -15,7 +15,7 @@ from typing import Any, Final
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.plan.earlier_reports import EARLIER, earlier_reports
-from audit_lib.policies import gates, policy_of
+from audit_lib.policies import gates, pack_of, policy_of
 from audit_lib.results import Undefined
 from audit_lib.run import Run, StageOutput
 from audit_lib.spec import AuditSpec
@@ -81,6 +81,7 @@ def plan(run: Run, inputs: Mapping[str, bytes] | None = None, earlier: bytes | N
             "minimum_label_mass": spec.checks.minimum_label_mass,
         },
         "policy": {"name": policy.name, "version": policy.version},
+        "policy_digest": pack_of(spec).digest,
         "inputs": {key: sha256(content) for key, content in sorted(inputs.items())},
         "power": [] if spec.decision.rule == "none" else power_table(spec),
     }

@@ -1,7 +1,8 @@
 """Policy packs: one dated, cited YAML file a jurisdiction, loaded and checked.
 
-Packs are files here, and of installed packages: the entry point NAME in the group ``audit_lib.policies`` names the
-Python package that holds NAME.yaml.
+Packs are files here, of installed packages (the entry point NAME in the group ``audit_lib.policies`` names the
+Python package that holds NAME.yaml), and files that a spec names, whose bytes its plan archives. A pack may extend
+another one by name, and then holds only what differs (`audit_lib.policies.extending`).
 
 Categories, thresholds, digits, clocks, gates, wording and the way each ambiguity of a law is resolved live in
 these files and nowhere in code. Stages ask the pack.
@@ -11,15 +12,17 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-import yaml
 from pydantic import ValidationError
 
 from audit_lib.errors import PluginError, SpecError
+from audit_lib.policies.extending import check_own_law, extended
 from audit_lib.policies.parts import Clock, Gate, RequiredField
 from audit_lib.policies.policy import Category, Policy
 from audit_lib.registry import Plugins, did_you_mean
+from audit_lib.spec.text import read_yaml
 
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec
@@ -32,6 +35,7 @@ __all__ = [
     "Policy",
     "RequiredField",
     "load_policy",
+    "pack_of",
     "parse_policy",
     "policy_names",
     "policy_of",
@@ -39,6 +43,9 @@ __all__ = [
 
 PACKS: Final = Plugins("policies")
 """Packs of installed packages."""
+
+POLICY_FILE: Final = "report.policy"
+"""The design file that a pack next to the spec is."""
 
 
 def policy_of(spec: AuditSpec) -> Policy:
@@ -49,7 +56,20 @@ def policy_of(spec: AuditSpec) -> Policy:
     SpecError
         If there is no such pack, switch or value.
     """
-    return load_policy(spec.report.policy).of(spec.groups, spec.report.switches)
+    return pack_of(spec).of(spec.groups, spec.report.switches)
+
+
+def pack_of(spec: AuditSpec) -> Policy:
+    """Return the pack that a spec names, as its authors wrote it.
+
+    Raises
+    ------
+    SpecError
+        If there is no such pack, or it breaks a rule.
+    """
+    if spec.report.policy_file is None:
+        return load_policy(spec.report.policy)
+    return parse_policy(spec.design_file(POLICY_FILE), spec.report.policy)
 
 
 def policy_names() -> list[str]:
@@ -82,13 +102,48 @@ def load_policy(name: str) -> Policy:
     Traceback (most recent call last):
     audit_lib.errors.SpecError: no policy is named 'nyc_l144'; did you mean 'nyc_ll144'?
     """
-    names = policy_names()
-    if name not in names:
-        raise SpecError(f"no policy is named {name!r}{did_you_mean(name, names)}")
-    return parse_policy(_text_of(name), f"{name}.yaml")
+    where = f"{name}.yaml"
+    if name in _shipped() and PACKS.package_of(name) is None:  # the tests look for the law of each
+        return _checked(_document(name), where)
+    own = _read(_text_of(name), where)
+    if own.get("name") != name:
+        raise SpecError(f"{where}: name: should be {name}, as its package calls it")
+    return _of_others(own, where, (name,))
+
+
+def _document(name: str, extending: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return a pack's document with all that it extends; `extending` are the packs that led to it."""
+    if name in extending:
+        raise SpecError(f"{name}.yaml: extends: {' extends '.join((*extending, name))}")
+    where = f"{name}.yaml"
+    return _whole(_read(_text_of(name), where), where, (*extending, name))
+
+
+def _whole(own: dict[str, Any], where: str, extending: tuple[str, ...] = ()) -> dict[str, Any]:
+    if "extends" not in own:
+        return own
+    base, said = own["extends"], {key: value for key, value in own.items() if key != "extends"}
+    if not isinstance(base, str):
+        raise SpecError(f"{where}: extends: should be the name of a pack, such as generic")
+    return extended(said, _document(base, extending), where)
+
+
+def _of_others(own: dict[str, Any], where: str, extending: tuple[str, ...] = ()) -> Policy:
+    """Check a pack that is not shipped here; it needs a law of its own."""
+    document = _whole(own, where, extending)
+    policy = _checked(document, where)
+    others = {*_shipped(), own.get("extends", "generic")}
+    check_own_law(document, [_document(name) for name in sorted(others)], where)
+    return policy
+
+
+def _read(text: str, where: str) -> dict[str, Any]:
+    return read_yaml(text, Path(where), what="policy pack")
 
 
 def _text_of(name: str) -> str:
+    if name not in (names := policy_names()):
+        raise SpecError(f"no policy is named {name!r}{did_you_mean(name, names)}")
     package = PACKS.package_of(name)
     if package is None:
         return files(__name__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
@@ -105,21 +160,32 @@ def _text_of(name: str) -> str:
         ) from None
 
 
-def parse_policy(text: str, where: str) -> Policy:
-    """Check the text of a pack; `where` is what errors name.
+@cache
+def parse_policy(content: bytes, where: str) -> Policy:
+    """Check the content of a pack that is not shipped here; `where` is what errors name.
 
     Raises
     ------
     SpecError
-        If it is not YAML or breaks a rule; every fault is named with its key.
+        If it is not YAML, breaks a rule (every fault is named with its key), has the name of another pack, or cites no
+        law of its own.
     """
     try:
-        policy = Policy.model_validate(yaml.safe_load(text))
-    except yaml.YAMLError as error:
-        raise SpecError(f"{where}: not YAML: {' '.join(str(error).split())}") from None
+        own = _read(content.decode("utf-8"), where)
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{where}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    if (name := own.get("name")) in policy_names():
+        raise SpecError(
+            f"{where}: name: a pack named {name!r} is there already; give this one a name of its own"
+        )
+    return _of_others(own, where)
+
+
+def _checked(document: dict[str, Any], where: str) -> Policy:
+    try:
+        return Policy.model_validate(document)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_context=False, include_input=False)
         raise SpecError(
             "\n".join(f"{where}: {'.'.join(str(p) for p in f['loc'])}: {f['msg']}" for f in faults)
         ) from None
-    return policy

@@ -49,7 +49,7 @@ class Citation(Part):
     title: str
     publisher: str
     dated: str
-    url: str | None
+    url: str | None = None
     seen: Sureness
 
 
@@ -73,8 +73,8 @@ class Clock(Part):
     name: str
     kind: Literal["validity", "posting", "notice", "answer", "retention"]
     what: str
-    amount: int | None = Field(ge=1)
-    unit: Literal["days", "business_days", "months", "years"] | None
+    amount: int | None = Field(None, ge=1)
+    unit: Literal["days", "business_days", "months", "years"] | None = None
     starts: str
     cite: str
     status: str
@@ -220,6 +220,18 @@ class ProvenanceRule(Part):
     experiment: tuple[str, ...]
     refused: tuple[str, ...]
     cite: str
+
+
+def _texts(value: object) -> object:
+    # In a file each has a name, so that a pack which extends another one can replace one of them.
+    if isinstance(value, list | tuple):
+        return [
+            one["text"] if isinstance(one, dict) and set(one) == {"name", "text"} else one for one in value
+        ]
+    return value
+
+
+NamedTexts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 
 
 class Term(Part):

@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 
 from pydantic import Field, model_validator
 
+from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import SpecError
 from audit_lib.policies.parts import (
     Attestation,
@@ -24,6 +25,7 @@ from audit_lib.policies.parts import (
     GateName,
     Guidance,
     Level,
+    NamedTexts,
     Part,
     PracticalTest,
     ProvenanceRule,
@@ -89,7 +91,7 @@ class Policy(Part):
     law: str
     short_law: str
     citations: tuple[Citation, ...] = Field(min_length=1)
-    taxonomy: Taxonomy | None
+    taxonomy: Taxonomy | None = None
     attributes: tuple[Attribute, ...]
     families: tuple[Family, ...]
     tables: tuple[TableKind, ...]
@@ -104,8 +106,8 @@ class Policy(Part):
     practical_tests: tuple[PracticalTest, ...] = ()
     duties: tuple[Duty, ...] = ()
     wording: dict[str, str]
-    caveats: tuple[str, ...]
-    experiment_caveats: tuple[str, ...]
+    caveats: NamedTexts
+    experiment_caveats: NamedTexts
     glossary: tuple[Term, ...]
     required_fields: tuple[RequiredField, ...]
     attestations: tuple[Attestation, ...] = ()
@@ -123,6 +125,11 @@ class Policy(Part):
         if [clock.kind for clock in self.clocks].count("validity") != 1:
             raise ValueError("clocks needs exactly one of kind validity")
         return self
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 (hex) of the whole pack, with all that it extends."""
+        return sha256(canonical_json(self.model_dump(mode="json", by_alias=True)))
 
     @property
     def is_free(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -102,6 +102,8 @@ class AuditSpec(Section):
 
     _base: Path = PrivateAttr(default=Path())
     _archived: bytes | None = PrivateAttr(default=None)
+    _plan: Callable[[str], bytes] | None = PrivateAttr(default=None)
+    _files: dict[str, bytes] = PrivateAttr(default_factory=dict)
 
     @field_validator("audit")
     @classmethod
@@ -218,10 +220,11 @@ class AuditSpec(Section):
         return cls._checked(read_yaml(text, path), path)
 
     @classmethod
-    def load_json(cls, content: bytes, path: Path) -> AuditSpec:
+    def load_json(cls, content: bytes, path: Path, plan: Callable[[str], bytes] | None = None) -> AuditSpec:
         """Read a spec back from `canonical`: JSON, since YAML reads 1e-05 as text and refuses some characters.
 
-        It keeps these bytes as its canonical ones: a spec archived before a key was added has its old digest.
+        It keeps these bytes as its canonical ones: a spec archived before a key was added has its old digest. `plan`
+        gives a design file as it was archived.
 
         Raises
         ------
@@ -235,6 +238,7 @@ class AuditSpec(Section):
         spec = cls._checked(document, path)
         if spec.canonical() != content:
             spec._archived = content
+        spec._plan = plan
         return spec
 
     @classmethod
@@ -291,6 +295,8 @@ class AuditSpec(Section):
         for key in ("protected", "targets"):
             if (reference := getattr(self.texts, key)) is not None:
                 files[f"texts.{key}"] = reference
+        if self.report.policy_file is not None:
+            files["report.policy"] = self.report.policy_file
         files |= {f"checks.suites.{table}": reference for table, reference in self.checks.suites.items()}
         for one in self.classifiers:
             if isinstance(reference := one.options.get("words"), str):
@@ -305,15 +311,29 @@ class AuditSpec(Section):
         SpecError
             If one cannot be read.
         """
-        contents: dict[str, bytes] = {}
-        for key, reference in self.design_files().items():
-            try:
-                contents[key] = Path(self.path(reference)).read_bytes()
-            except OSError as error:
-                raise SpecError(
-                    f"{key}: {reference} cannot be read from {self._base} ({error.strerror})"
-                ) from None
-        return contents
+        return {key: self._read(key, reference) for key, reference in self.design_files().items()}
+
+    def design_file(self, key: str) -> bytes:
+        """Return one design file, read once; of a spec that was read back from a run, as its plan archived it.
+
+        Raises
+        ------
+        SpecError
+            If it cannot be read.
+        """
+        if key not in self._files:
+            self._files[key] = (
+                self._read(key, self.design_files()[key]) if self._plan is None else self._plan(key)
+            )
+        return self._files[key]
+
+    def _read(self, key: str, reference: str) -> bytes:
+        try:
+            return Path(self.path(reference)).read_bytes()
+        except OSError as error:
+            raise SpecError(
+                f"{key}: {reference} cannot be read from {self._base} ({error.strerror})"
+            ) from None
 
     def canonical(self) -> bytes:
         """Return the spec as JSON, defaults filled in; the order of attributes and levels is part of it.

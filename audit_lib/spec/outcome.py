@@ -146,7 +146,11 @@ class Measure(Section):
 class Report(Section):
     """What is printed around the numbers."""
 
-    policy: Name = Field("nyc_ll144", description="Policy pack in audit_lib/policies.")
+    policy: Annotated[str, Field(pattern=r"^([a-z][a-z0-9_]{0,63}|.+\.ya?ml)$")] = Field(
+        "nyc_ll144",
+        description="Policy pack: the name of one that is shipped or of an installed package, or a YAML file next to "
+        "the spec.",
+    )
     tool: str = Field("", description="What the audited tool decides, in a sentence.")
     distribution_date: str | None = Field(
         None, description="Date the tool was first used (ISO 8601), if it is."
@@ -160,6 +164,11 @@ class Report(Section):
         default_factory=dict,
         description="Switch of the policy pack -> the way it stands in this audit, where it is not the pack's.",
     )
+
+    @property
+    def policy_file(self) -> str | None:
+        """The policy pack as a file next to the spec; None where it is one by name."""
+        return self.policy if self.policy.endswith((".yaml", ".yml")) else None
 
     @field_validator("distribution_date")
     @classmethod

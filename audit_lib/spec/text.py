@@ -28,8 +28,8 @@ _FAST: Final[Any] = getattr(yaml, "CSafeLoader", None)
 _MOST_LEVELS: Final = 2000
 
 
-def read_yaml(text: str, path: Path) -> dict[str, Any]:
-    r"""Read a mapping from YAML; `path` is what errors name.
+def read_yaml(text: str, path: Path, what: str = "spec") -> dict[str, Any]:
+    r"""Read a mapping from YAML; `path` and `what` it is are what errors name.
 
     Raises
     ------
@@ -41,7 +41,8 @@ def read_yaml(text: str, path: Path) -> dict[str, Any]:
     if content is _UNREAD:
         content = _read_slow(text, path)
     if not isinstance(content, dict):
-        raise SpecError(f"{path}: a spec is a mapping of keys to values; `audit init` writes one")
+        hint = "; `audit init` writes one" if what == "spec" else ""
+        raise SpecError(f"{path}: a {what} is a mapping of keys to values{hint}")
     return content
 
 

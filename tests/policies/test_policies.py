@@ -6,7 +6,6 @@ import csv
 import os
 from datetime import date
 from fractions import Fraction
-from importlib.resources import files
 from pathlib import Path
 from string import Formatter
 
@@ -14,9 +13,9 @@ import pytest
 
 from audit_lib.errors import SpecError
 from audit_lib.policies import load_policy, parse_policy, policy_names
+from tests.policies.packs import own_pack
 
 LAW = Path(os.environ.get("AUDIT_SHARED_DATA") or Path(__file__).parents[3] / "shared") / "law"
-TEXT = files("audit_lib.policies").joinpath("nyc_ll144.yaml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", policy_names())
@@ -72,16 +71,19 @@ def test_wordings_hold_only_the_places_that_are_filled() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "where"),
     [
-        ("name: nyc_ll144", "name: nyc_ll144\nnmae: x", "nmae"),
-        ("value: available_case", "value: available_cases", "did you mean 'available_case'"),
-        ("share: 2/100", "share: two", "exclusion.share"),
+        ("short_law: LL144", "short_law: LL144\nnmae: x", "nmae"),
+        (
+            "  - name: unknown\n",
+            "  - name: unknown\n    value: available_cases\n",
+            "did you mean 'available_case'",
+        ),
+        ("exclusion:\n", "exclusion:\n  share: two\n", "exclusion.share"),
         ("as_of: 2026-11-22", "as_of: soon", "as_of"),
     ],
 )
 def test_a_fault_is_named_with_its_key(old: str, new: str, where: str) -> None:
-    assert old in TEXT
     with pytest.raises(SpecError) as caught:
-        parse_policy(TEXT.replace(old, new, 1), "pack.yaml")
+        parse_policy(own_pack(old, new), "pack.yaml")
     assert "pack.yaml" in str(caught.value)
     assert where in str(caught.value)
 
