@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Final
 
 SEPARATORS: Final = ",'\u2019\u00a0\u2007\u2009\u202f"
@@ -29,7 +30,7 @@ _NONE: Final = frozenset(
 _SUPPRESSED: Final = re.compile(r"(?:<|less than|fewer than|under)\s*\d+(?:\.\d+)?\s*%?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Number:
     """A number as printed.
 
@@ -50,7 +51,7 @@ class Number:
         """Digits after the point."""
         return len(self.digits.partition(".")[2])
 
-    @property
+    @cached_property
     def value(self) -> Fraction:
         """What is printed, in the unit printed."""
         size = Fraction(self.digits if not self.digits.startswith(".") else f"0{self.digits}")
@@ -152,6 +153,7 @@ def is_noted(lines: Sequence[str]) -> bool:
     return bool(re.search(r"[^\W\d_]|[(\[]", rest)) and read_number(lines[0]) is not None
 
 
+@lru_cache(maxsize=4096)  # the same numbers stand in many cells
 def read_cell(text: str) -> Cell:
     """Make a cell of its text."""
     return Cell(one_line(text), read_number(text))

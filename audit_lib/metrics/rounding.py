@@ -88,11 +88,10 @@ def printed_agreement(value: Fraction, printed: str) -> Literal["rounded", "trun
     whole, _, decimals = text.partition(".")
     if not (whole + decimals).isdecimal():
         raise InputError(f"expected a printed decimal number, got {printed!r}")
-    digits = len(decimals)
-    shown = Fraction(int((whole or "0") + decimals), 10**digits)
-    if Fraction(round_half_up(value, digits)) == shown:
+    scaled, shown = _scaled(value, len(decimals)), int(whole + decimals)
+    if math.floor(scaled + Fraction(1, 2)) == shown:
         return "rounded"
-    return "truncated" if Fraction(math.floor(_scaled(value, digits)), 10**digits) == shown else "differs"
+    return "truncated" if math.floor(scaled) == shown else "differs"
 
 
 def _scaled(value: Fraction, digits: int) -> Fraction:

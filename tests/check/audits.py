@@ -11,7 +11,8 @@ import numpy as np
 
 from audit_lib.policies import load_policy, policy_of
 from audit_lib.report import content as content_module
-from audit_lib.report import pdf, report
+from audit_lib.report import report
+from audit_lib.report.blocks import Page
 from audit_lib.report.page import make_page
 from audit_lib.run import Run
 from tests.check.cases import RACES
@@ -195,8 +196,8 @@ AUDITS: Final[dict[str, Callable[[Path], Run]]] = {
 }
 
 
-def files(name: str, folder: Path) -> dict[str, bytes]:
-    """Make an audit; return its signed report's files, and its page as PDF where one can be made here."""
+def files(name: str, folder: Path) -> tuple[dict[str, bytes], Page]:
+    """Make an audit; return its signed report's files, and the page of which a PDF is made."""
     run = AUDITS[name](folder)
     if name != "suppressed":
         return _files(run)
@@ -206,9 +207,7 @@ def files(name: str, folder: Path) -> dict[str, bytes]:
         return _files(run)
 
 
-def _files(run: Run) -> dict[str, bytes]:
+def _files(run: Run) -> tuple[dict[str, bytes], Page]:
     signed = signature()
-    made = dict(report(run, signature=signed).artefacts)
-    if pdf.why_no_pdf() is None:
-        made["report.pdf"] = pdf.render_pdf(make_page(content_module.gather(run, signature=signed)))
-    return made
+    page = make_page(content_module.gather(run, signature=signed))
+    return dict(report(run, signature=signed).artefacts), page
