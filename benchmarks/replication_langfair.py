@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from audit_lib.metrics import text
 from audit_lib.results import Interval
 from audit_lib.stats import cluster_interval, holm, wilson
+from audit_lib.words import tokenise
 
 Floats = NDArray[np.float64]
 
@@ -287,7 +288,7 @@ class Company:
 
 def target_words(texts: list[str]) -> list[str]:
     """Words in at least `LEAST_TEXTS` texts: no stop words, no words of a group, nothing with a digit."""
-    counts = Counter(word for item in texts for word in set(text.tokenise(item)))
+    counts = Counter(word for item in texts for word in set(tokenise(item)))
     left_out = text.ENGLISH_STOP_WORDS | {*FEMALE, *MALE}
     return sorted(w for w, n in counts.items() if n >= LEAST_TEXTS and w.isalpha() and w not in left_out)
 

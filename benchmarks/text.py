@@ -30,6 +30,7 @@ from audit_lib.metrics import text
 from audit_lib.metrics.pair_scores import PairScores
 from audit_lib.metrics.text.tokens import single_words
 from audit_lib.results import Undefined
+from audit_lib.words import tokenise
 
 SHARED = Path(os.environ.get("AUDIT_SHARED_DATA") or Path(__file__).parents[2] / "shared")
 LISTS, PLACES = 5000, 10  # pairs of recommendation lists, items in each
@@ -108,7 +109,7 @@ def main() -> None:
     lexicons, targets = word_lists(options.peer_python)
     size = min(map(len, lexicons.values()))
     even = {name: words[:size] for name, words in lexicons.items()}
-    once = [_targets_once(text.tokenise(item), set(targets)) for item in texts]
+    once = [_targets_once(tokenise(item), set(targets)) for item in texts]
     lists = ranked_lists(LISTS, PLACES)
     peer = ask(
         options.peer_python,

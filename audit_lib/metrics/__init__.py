@@ -10,31 +10,24 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
-from audit_lib.metrics._rank_counts import RankCounts
 from audit_lib.metrics.allocation import (
     earth_movers_distance,
     jensen_shannon_divergence,
     rabbi,
-    rank_counts,
     rank_counts_by_group,
     score_gap,
 )
 from audit_lib.metrics.correspondence import (
-    ClusterSums,
     Effect,
     StandardisedEffects,
-    cluster_sums,
     standardised_effects,
 )
 from audit_lib.metrics.error_rates import (
-    classwise_gaps,
-    decision_rate_gap,
     false_discovery_rate_gap,
     false_negative_rate_gap,
     false_omission_rate_gap,
     false_positive_rate_gap,
 )
-from audit_lib.metrics.expected_selection import expected_selection_rates, expected_selection_shares
 from audit_lib.metrics.group_auc import AucRow, AucTable, auc, auc_by_group, auc_gap
 from audit_lib.metrics.impact import (
     ImpactRatios,
@@ -44,6 +37,7 @@ from audit_lib.metrics.impact import (
     impact_ratios,
     scoring_rates,
 )
+from audit_lib.metrics.median import Median, MedianSplit, median_split
 from audit_lib.metrics.pairwise import (
     PairwiseStatistics,
     consistent_winner,
@@ -51,12 +45,13 @@ from audit_lib.metrics.pairwise import (
     pairwise_output_statistics,
     pairwise_win_gap,
 )
-from audit_lib.metrics.rounding import printed_agreement, round_half_up
+from audit_lib.metrics.rounding import as_fraction, printed_agreement, round_half_up
 from audit_lib.metrics.selection import (
     Standing,
     column_selection_rates,
     demographic_parity_gap,
     equal_opportunity_gap,
+    fractional_shares,
     pool_standing,
     selection_shares,
 )
@@ -78,8 +73,7 @@ _LAZY: Final[dict[str, str]] = {
             "counterfactual_rouge_l",
             "expected_maximum",
             "fraction",
-            "mask_protected_words",
-            "mentions_protected_words",
+            "fractional_shares",
             "probability_of_any",
             "sentiment_parity_strict",
             "sentiment_parity_weak",
@@ -93,46 +87,42 @@ _LAZY: Final[dict[str, str]] = {
 __all__ = [
     "AucRow",
     "AucTable",
-    "ClusterSums",
     "Effect",
     "ImpactRatios",
     "ImpactRow",
+    "Median",
+    "MedianSplit",
     "PairwiseStatistics",
-    "RankCounts",
     "ScoringRates",
     "ScoringRow",
     "StandardisedEffects",
     "Standing",
     "Validity",
+    "as_fraction",
     "auc",
     "auc_by_group",
     "auc_gap",
-    "classwise_gaps",
-    "cluster_sums",
     "column_selection_rates",
     "consistent_winner",
     "cooccurrence_bias_score",
     "counterfactual_bleu",
     "counterfactual_cosine",
     "counterfactual_rouge_l",
-    "decision_rate_gap",
     "demographic_parity_gap",
     "earth_movers_distance",
     "equal_opportunity_gap",
     "expected_maximum",
-    "expected_selection_rates",
-    "expected_selection_shares",
     "fairness_ndcg",
     "false_discovery_rate_gap",
     "false_negative_rate_gap",
     "false_omission_rate_gap",
     "false_positive_rate_gap",
     "fraction",
+    "fractional_shares",
     "impact_ratios",
     "jaccard_at_k",
     "jensen_shannon_divergence",
-    "mask_protected_words",
-    "mentions_protected_words",
+    "median_split",
     "paired_answers",
     "pairwise_output_statistics",
     "pairwise_win_gap",
@@ -143,7 +133,6 @@ __all__ = [
     "printed_agreement",
     "probability_of_any",
     "rabbi",
-    "rank_counts",
     "rank_counts_by_group",
     "round_half_up",
     "score_gap",

@@ -7,14 +7,12 @@ Language Model Use Cases" (2024), arXiv:2407.10853.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.metrics._arrays import as_codes, as_flags
-from audit_lib.results import Undefined
+from audit_lib.errors import UndefinedMetricError
+from audit_lib.metrics._arrays import as_flags
 
 RateGap = Callable[[ArrayLike, ArrayLike, ArrayLike, ArrayLike], float]
 
@@ -107,79 +105,6 @@ def false_discovery_rate_gap(
     """
     y, d = _decisions(outcome, decision)
     return _rate_gap(~y, d, is_group, is_reference, "with decision 1")
-
-
-def decision_rate_gap(
-    outcome: ArrayLike, decision: ArrayLike, is_group: ArrayLike, is_reference: ArrayLike
-) -> float:
-    """Demographic parity of decisions: rate of decision 1 of the group minus that of the reference.
-
-    Parameters, returns and errors are those of `false_negative_rate_gap`. The outcome enters only by its
-    length, so that `classwise_gaps` takes this gap like the others; undefined if a side has nobody.
-    `demographic_parity_gap` is the same number from the selected of each side.
-
-    Examples
-    --------
-    >>> decision_rate_gap([0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1])
-    0.5
-    """
-    y, d = _decisions(outcome, decision)
-    return _rate_gap(d, np.ones_like(y), is_group, is_reference, "with a decision")
-
-
-def classwise_gaps(
-    gap: RateGap,
-    outcome: ArrayLike,
-    decision: ArrayLike,
-    is_group: ArrayLike,
-    is_reference: ArrayLike,
-    classes: ArrayLike | None = None,
-) -> dict[Any, float | Undefined]:
-    """Compute a gap for each class of a multiclass decision, that class against all others.
-
-    Parameters
-    ----------
-    gap : function
-        Such as `false_negative_rate_gap`; `decision_rate_gap` for demographic parity.
-    outcome, decision : array_like of labels, shape (n,)
-        True and decided class of each person.
-    is_group, is_reference : array_like of bool, shape (n,)
-        Members of the two groups.
-    classes : array_like of labels, optional
-        The sensitive classes; by default all that occur.
-
-    Returns
-    -------
-    dict of label to float or Undefined
-        Signed gap of each class, or why it has none.
-
-    Raises
-    ------
-    InputError
-        If lengths differ or a label is missing.
-
-    Examples
-    --------
-    >>> classwise_gaps(false_negative_rate_gap, ["x", "y", "x", "y"], ["y", "y", "x", "y"],
-    ...                [1, 1, 0, 0], [0, 0, 1, 1])
-    {'x': 1.0, 'y': 0.0}
-    """
-    true, levels = as_codes(outcome, "outcome")
-    made, decided = as_codes(decision, "decision")
-    for name, codes in (("outcome", true), ("decision", made)):
-        if codes.size and codes.min() < 0:
-            raise InputError(f"{name}, row {int(np.argmin(codes))}: no class")
-    names, others = levels.tolist(), decided.tolist()
-    wanted = as_codes(names + others if classes is None else classes, "classes")[1].tolist()
-    result: dict[Any, float | Undefined] = {}
-    for label in wanted:
-        y = true == names.index(label) if label in names else np.zeros(true.size, bool)
-        d = made == others.index(label) if label in others else np.zeros(made.size, bool)
-        try:
-            result[label] = gap(y, d, is_group, is_reference)
-        except UndefinedMetricError as error:
-            result[label] = Undefined(str(error))
-    return result
 
 
 def _decisions(outcome: ArrayLike, decision: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.metrics._arrays import as_codes, as_numbers, is_missing
-from audit_lib.metrics.median import Median
+from audit_lib.metrics._arrays import as_codes, as_numbers
+from audit_lib.metrics.median import median_split
 from audit_lib.metrics.rounding import as_fraction
 from audit_lib.results import Undefined
 
@@ -293,16 +293,13 @@ def scoring_rates(
     >>> rates.median, rates.tie_share, [row.rate for row in rates.rows], rates.unknown
     (3.0, Fraction(1, 2), [Fraction(0, 1), Fraction(0, 1)], 1)
     """
-    if median not in ("all", "known"):
-        raise InputError(f'median: expected "all" or "known", got {median!r}')
     values = as_numbers(scores, "scores")
     codes, levels = as_codes(groups, "groups")
     if values.shape != codes.shape:
         raise InputError(f"groups: {codes.size} labels for scores of shape {values.shape}")
-    scored, known = ~is_missing(values), codes >= 0
-    sample = values[scored if median == "all" else scored & known]
-    middle = Median.of(sample)
-    above, tied = middle.above(values), middle.tied(values)
+    known = codes >= 0
+    split = median_split(values, known, median)
+    scored, above, tied = split.scored, split.above, split.tied
 
     def tally(mask: np.ndarray[Any, np.dtype[np.bool_]]) -> list[int]:
         return [int(count) for count in np.bincount(codes[mask & known], minlength=levels.size)]
@@ -321,14 +318,13 @@ def scoring_rates(
             levels.tolist(), tally(above), tally(scored), tally(tied), tally(~scored), strict=True
         )
     )
-    used = scored if median == "all" else scored & known
     return ScoringRates(
         rows=rows,
-        median=middle.value,
+        median=split.median.value,
         median_of=median,
-        sample=int(sample.size),
-        above=int(np.count_nonzero(above & used)),
-        tied=int(np.count_nonzero(tied & used)),
+        sample=int(np.count_nonzero(split.sample)),
+        above=int(np.count_nonzero(above & split.sample)),
+        tied=int(np.count_nonzero(tied & split.sample)),
         unknown=int(np.count_nonzero(~known)),
         unscored=int(np.count_nonzero(~scored)),
     )

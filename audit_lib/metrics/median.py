@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from audit_lib.errors import UndefinedMetricError
+from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.metrics._arrays import is_missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,3 +76,68 @@ class Median:
         if self.lower == self.upper:
             return np.asarray(np.equal(scores, self.lower))
         return np.zeros(np.shape(scores), np.bool_)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MedianSplit:
+    """Scores split at the median of all of them, or of those with a known category.
+
+    Parameters
+    ----------
+    median : Median
+        What they were split at.
+    scored : ndarray of bool, shape (n,)
+        Who has a score.
+    above, tied : ndarray of bool, shape (n,)
+        Whose score is strictly above the median, and whose equals it.
+    sample : ndarray of bool, shape (n,)
+        Whose median it is.
+    """
+
+    median: Median
+    scored: NDArray[np.bool_]
+    above: NDArray[np.bool_]
+    tied: NDArray[np.bool_]
+    sample: NDArray[np.bool_]
+
+
+def median_split(
+    scores: NDArray[Any], known: NDArray[np.bool_], median: Literal["all", "known"] = "all"
+) -> MedianSplit:
+    """Split scores at their median: what a scoring rate counts (6 RCNY 5-300).
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n,)
+        NaN for those who have none.
+    known : ndarray of bool, shape (n,)
+        Whose category is known.
+    median : {"all", "known"}
+        Whose median: everybody assessed ("the full sample", 5-301(c)(1)), or those with a known category.
+
+    Returns
+    -------
+    MedianSplit
+        The same whatever the categories are.
+
+    Raises
+    ------
+    InputError
+        If `median` is something else.
+    UndefinedMetricError
+        If there is no score to take the median of.
+
+    Examples
+    --------
+    >>> split = median_split(np.array([1.0, 2.0, 3.0, np.nan]), np.ones(4, bool))
+    >>> split.median.value, split.above.tolist()
+    (2.0, [False, False, True, False])
+    """
+    if median not in ("all", "known"):
+        raise InputError(f'median: expected "all" or "known", got {median!r}')
+    scored = ~is_missing(scores)
+    sample = scored if median == "all" else scored & known
+    middle = Median.of(scores[sample])
+    return MedianSplit(
+        median=middle, scored=scored, above=middle.above(scores), tied=middle.tied(scores), sample=sample
+    )

@@ -63,6 +63,30 @@ def pool_standing(scores: ArrayLike, rounds: ArrayLike | None = None) -> Standin
     return Standing(above.reshape(shape), tied.reshape(shape))
 
 
+def fractional_shares(above: NDArray[Any], tied: NDArray[Any], k: int) -> NDArray[np.float64]:
+    """Share of one of the k places of each candidate of a pool, ties split evenly.
+
+    Parameters
+    ----------
+    above, tied : ndarray of int
+        Candidates of the pool with a higher score, and with the same one (itself included), as
+        `pool_standing` counts them.
+    k : int
+        Quota.
+
+    Returns
+    -------
+    ndarray of float
+        ``(k - above) / tied``, kept within [0, 1]: the expectation over all ways to break the tie.
+
+    Examples
+    --------
+    >>> fractional_shares(np.array([0, 1, 1, 3]), np.array([1, 2, 2, 1]), k=2).tolist()
+    [1.0, 0.5, 0.5, 0.0]
+    """
+    return np.asarray(np.clip((k - above) / tied, 0.0, 1.0))
+
+
 def selection_shares(
     scores: ArrayLike,
     rounds: ArrayLike | None = None,
@@ -389,11 +413,11 @@ def _fractional(standing: Standing, quotas: list[int]) -> NDArray[np.float64]:
         for row, out in zip(_share_table(width, quotas), shares, strict=True):
             row.take(code, out=out, mode="clip")  # codes are in range; "raise" would buffer the output
         return shares.transpose(0, 2, 1)
-    return np.stack([np.clip((quota - above) / tied, 0.0, 1.0) for quota in quotas])
+    return np.stack([fractional_shares(above, tied, quota) for quota in quotas])
 
 
 def _share_table(width: int, quotas: list[int]) -> NDArray[np.float64]:
     """Shares by ``above * (width + 1) + tied``, one row a quota."""
     code = np.arange((width + 1) ** 2)
     above, tied = code // (width + 1), np.maximum(code % (width + 1), 1)
-    return np.stack([np.clip((quota - above) / tied, 0.0, 1.0) for quota in quotas])
+    return np.stack([fractional_shares(above, tied, quota) for quota in quotas])

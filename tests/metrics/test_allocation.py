@@ -15,14 +15,14 @@ from scipy.spatial.distance import jensenshannon
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.metrics import (
-    RankCounts,
     earth_movers_distance,
     jensen_shannon_divergence,
     rabbi,
-    rank_counts,
     rank_counts_by_group,
     score_gap,
 )
+from audit_lib.metrics._rank_counts import RankCounts
+from audit_lib.metrics.allocation import rank_counts
 
 COARSE = st.lists(st.integers(-3, 3), min_size=1, max_size=30)
 FINE = st.lists(st.floats(allow_nan=False), min_size=1, max_size=30)

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.metrics import cluster_sums, standardised_effects
+from audit_lib.metrics import standardised_effects
+from audit_lib.metrics.correspondence import cluster_sums
 from audit_lib.results import Undefined
 
 REFERENCES = {"gender": "man", "race": "White"}

@@ -11,15 +11,11 @@ from sklearn.metrics import precision_score
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.metrics import (
-    classwise_gaps,
-    decision_rate_gap,
-    demographic_parity_gap,
     false_discovery_rate_gap,
     false_negative_rate_gap,
     false_omission_rate_gap,
     false_positive_rate_gap,
 )
-from audit_lib.results import Undefined
 
 
 def false_discovery_rate(outcome, decision):
@@ -83,20 +79,6 @@ def test_groups_may_overlap_and_leave_people_out():
     assert false_negative_rate_gap([1, 1, 1, 1], [0, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 0]) == 0.5
 
 
-def test_classwise():
-    outcome = ["yes", "yes", "maybe", "maybe", "no", "no"]
-    decision = ["no", "yes", "maybe", "maybe", "no", "yes"]
-    group = np.array([1, 0, 1, 0, 0, 0])
-    found = classwise_gaps(false_negative_rate_gap, outcome, decision, group, 1 - group)
-    assert found == {"maybe": 0.0, "no": Undefined("group: nobody with outcome 1"), "yes": 1.0}
-    only = classwise_gaps(false_negative_rate_gap, outcome, decision, group, 1 - group, classes=["yes"])
-    assert only == {"yes": 1.0}
-    never = classwise_gaps(false_positive_rate_gap, outcome, decision, group, 1 - group, classes=["never"])
-    assert never == {"never": 0.0}
-    with pytest.raises(InputError, match="outcome, row 0: no class"):
-        classwise_gaps(false_negative_rate_gap, [None], ["a"], [1], [0])
-
-
 @pytest.mark.parametrize("gap", GAPS)
 def test_wrong_input_is_named(gap):
     with pytest.raises(InputError, match="decision: 1 values where 2"):
@@ -109,12 +91,3 @@ def test_wrong_input_is_named(gap):
         gap([1, 0], [np.nan, 0], [1, 0], [0, 1])
     with pytest.raises(UndefinedMetricError, match="group: nobody"):
         gap([], [], [], [])
-
-
-def test_demographic_parity_of_each_class():
-    outcome, decision = list("xyxy"), list("xyyy")
-    gaps = classwise_gaps(decision_rate_gap, outcome, decision, [1, 1, 0, 0], [0, 0, 1, 1])
-    assert gaps == {"x": 0.5, "y": -0.5}
-    assert gaps["x"] == demographic_parity_gap([1, 0], [0, 0])
-    with pytest.raises(UndefinedMetricError, match="group: nobody with a decision"):
-        decision_rate_gap([1, 0], [1, 0], [0, 0], [1, 1])

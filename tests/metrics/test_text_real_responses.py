@@ -11,6 +11,7 @@ import pytest
 
 from audit_lib.metrics import text
 from audit_lib.results import Undefined
+from audit_lib.words import tokenise
 from tests.metrics.slow_text import slow_bleu, slow_rouge
 
 DATA = Path(os.environ.get("AUDIT_SHARED_DATA") or Path(__file__).parents[3] / "shared") / (
@@ -46,7 +47,7 @@ def test_similarity_of_each_pair_equals_a_slow_count(responses: dict[str, list[s
     sides = [
         text.mask_protected_words(responses[name], LEXICON) for name in ("female_responses", "male_responses")
     ]
-    words = [[text.tokenise(item) for item in side] for side in sides]
+    words = [[tokenise(item) for item in side] for side in sides]
     pairs = list(zip(*words, strict=True))
     assert len(pairs) == 75
     rouge = text.counterfactual_rouge_l(*sides)
@@ -66,7 +67,7 @@ def test_masking_leaves_no_protected_word(responses: dict[str, list[str]]) -> No
     for name in ("female_responses", "male_responses"):
         assert any(text.mentions_protected_words(responses[name], LEXICON))
         masked = text.mask_protected_words(responses[name], LEXICON)
-        assert not {*FEMALE, *MALE} & {word for item in masked for word in text.tokenise(item)}
+        assert not {*FEMALE, *MALE} & {word for item in masked for word in tokenise(item)}
 
 
 def test_the_companions_of_a_word(responses: dict[str, list[str]]) -> None:
@@ -74,7 +75,7 @@ def test_the_companions_of_a_word(responses: dict[str, list[str]]) -> None:
     words = ["doctor", "work", "friend", "husband", "party", "money"]
     narrow = text.cooccurrence_bias_score(texts, FEMALE, MALE, words)
     wide = text.cooccurrence_bias_score(texts, FEMALE, MALE, words, beta=0.95)
-    tokens = [text.tokenise(item) for item in texts]
+    tokens = [tokenise(item) for item in texts]
     for word, near in zip(narrow.words, narrow.group_cooccurrence, strict=True):
         slow = sum(
             other in FEMALE

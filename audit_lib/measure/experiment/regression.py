@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import score_unit
 from audit_lib.measure.rows.scored import Rows, compact
-from audit_lib.metrics.correspondence import StandardisedEffects, cluster_sums
+from audit_lib.metrics.correspondence import StandardisedEffects, standardised_effects
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats._checks import t_quantile
@@ -189,7 +189,7 @@ def _fitted(
             else:
                 here[axis] = int(codes.min())
         constants = within_applications(spec)
-        fit = cluster_sums(outcome[kept], present, clusters).effects(here, constants)
+        fit = standardised_effects(outcome[kept], present, clusters, here, constants)
         few = _of_few(outcome[kept], present, here, clusters, constants)
     except UndefinedMetricError as error:
         fit = Undefined(str(error))

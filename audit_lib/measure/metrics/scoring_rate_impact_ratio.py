@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.statutory.rate_tables import rate_tables
-from audit_lib.metrics.median import Median
+from audit_lib.metrics.median import median_split
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
@@ -24,18 +26,14 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     A tied coarse score can put far fewer than half above the median; the count shows it.
     """
     rows.need_scores()
-    scored = ~np.isnan(rows.score)
-    base = scored & rows.known() if policy.median == "known" else scored
-    if not base.any():
-        nothing = np.full(rows.score.shape, -1, dtype=np.int8)
-        return Measured(
-            tables=rate_tables("scoring", "scoring_rate_impact_ratio", rows, spec, policy, nothing)
-        )
-    median = Median.of(rows.score[base])
-    above = np.where(scored, median.above(rows.score), np.int8(-1)).astype(np.int8, copy=False)
+    known, scored = rows.known(), ~np.isnan(rows.score)
+    above = np.full(rows.score.shape, -1, dtype=np.int8)
+    context: dict[str, float | int] = {}
+    of: Literal["all", "known"] = "known" if policy.median == "known" else "all"
+    if (scored & known if of == "known" else scored).any():
+        split = median_split(rows.score, known, of)
+        above[scored] = split.above[scored]
+        context = {"median": split.median.value, "median_ties": int(split.tied.sum())}
     return Measured(
-        tables=rate_tables(
-            "scoring", "scoring_rate_impact_ratio", rows, spec, policy, above,
-            median=median.value, median_ties=int(median.tied(rows.score[scored]).sum()),
-        )
-    )  # fmt: skip
+        tables=rate_tables("scoring", "scoring_rate_impact_ratio", rows, spec, policy, above, **context)
+    )

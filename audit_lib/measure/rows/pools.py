@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.metrics.selection import pool_standing
+from audit_lib.metrics.selection import fractional_shares, pool_standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class Pools:
     def shares(self, k: int) -> NDArray[np.float64]:
         """Return each row's share of the k places of its round, ties split; NaN where fewer than k are known."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares = np.clip((k - self.above) / self.tied, 0.0, 1.0)
+            shares = fractional_shares(self.above, self.tied, k)
         shares[self.places < k] = np.nan
         return shares
 

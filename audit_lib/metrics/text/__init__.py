@@ -1,7 +1,7 @@
 """Metrics of generated text: toxicity, stereotype, and counterfactual similarity.
 
-All share one tokenisation (`tokenise`). What is a mean over pairs or words comes with the values behind it, and
-counts what has none; its ``mean`` is the metric.
+All share one tokenisation (`audit_lib.words.tokenise`). What is a mean over pairs or words comes with the values
+behind it, and counts what has none; its ``mean`` is the metric.
 """
 
 from audit_lib.metrics.pair_scores import PairScores
@@ -21,7 +21,6 @@ from audit_lib.metrics.text.counterfactual import (
 from audit_lib.metrics.text.masking import mask_protected_words, mentions_protected_words
 from audit_lib.metrics.text.sentiment import sentiment_parity_strict, sentiment_parity_weak, vader_sentiment
 from audit_lib.metrics.text.stop_words import ENGLISH_STOP_WORDS
-from audit_lib.metrics.text.tokens import tokenise
 from audit_lib.metrics.text.toxicity import expected_maximum, fraction, probability_of_any
 
 __all__ = [
@@ -41,6 +40,5 @@ __all__ = [
     "sentiment_parity_strict",
     "sentiment_parity_weak",
     "stereotypical_associations",
-    "tokenise",
     "vader_sentiment",
 ]

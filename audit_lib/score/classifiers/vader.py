@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
-from audit_lib.errors import SpecError
-from audit_lib.languages import not_english
+from audit_lib.errors import SpecError, UndefinedMetricError
+from audit_lib.metrics.text.sentiment import vader_sentiment
 from audit_lib.options import Options
 from audit_lib.score.classifiers import Judgement, classifier, parse_options
 from audit_lib.spec import Measured, TextClassifier
@@ -41,9 +40,8 @@ class Vader:
 
     def classify(self, texts: Iterable[str]) -> Iterator[Judgement]:
         """Yield the sentiment of each English text, and nothing of any other: the metrics refuse those by name."""
-        analyser: Any = importlib.import_module("vaderSentiment.vaderSentiment").SentimentIntensityAnalyzer()
         for text in texts:
-            if not_english(text, analyser.lexicon):
+            try:
+                yield Judgement(scores={"sentiment": float(vader_sentiment([text])[0])})
+            except UndefinedMetricError:
                 yield Judgement()  # what a lexicon of another language would say is no sentiment
-                continue
-            yield Judgement(scores={"sentiment": (analyser.polarity_scores(text)["compound"] + 1) / 2})
