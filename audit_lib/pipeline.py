@@ -21,7 +21,7 @@ from typing import Any, Final
 from audit_lib.errors import IncompleteRunError, NotFoundError, SpecError, ValidationFailedError
 from audit_lib.registry import did_you_mean
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput, Window
-from audit_lib.spec import AuditSpec
+from audit_lib.spec import AuditSpec, unasked
 from audit_lib.store import open_store
 
 COMMAND: Final = "audit run"
@@ -277,6 +277,8 @@ def _check_parts(spec: AuditSpec) -> None:
     from audit_lib.score.requests import elicitation, kinds_asked
     from audit_lib.validate.named_suites import check_suites
 
+    if (fault := unasked(spec)) is not None:
+        raise SpecError(fault)
     _check_attributes(spec)
     source = source_of(spec)
     check_strata(spec)
@@ -297,7 +299,7 @@ def _check_parts(spec: AuditSpec) -> None:
     if "prompt.template" in files:
         _check_slots(spec, slots_asked_for(files["prompt.template"], spec))
         if any(map(is_reply, read_template(files["prompt.template"]))):
-            if spec.model.backend == "recorded":
+            if spec.model.answers_are_recorded:
                 raise SpecError(
                     "prompt.template: {{reply}} asks a live model; recorded decisions have one answer"
                 )
@@ -337,7 +339,7 @@ def _check_measure_strata(spec: AuditSpec) -> None:
             f"decision.class_field: {decision.class_field!r} is not in source.fields"
             f"{did_you_mean(decision.class_field, spec.source.fields)}"
         )
-    labels = [] if spec.prompt is None or spec.model.backend == "recorded" else spec.prompt.labels
+    labels = [] if spec.prompt is None or spec.model.answers_are_recorded else spec.prompt.labels
     for name in decision.classes if decision.class_field is None else ():
         if name not in labels:
             raise SpecError(

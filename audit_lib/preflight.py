@@ -31,7 +31,6 @@ from audit_lib.validate.named_suites import KEY, PACKAGE
 
 PROBE: Final = "preflight"
 _ANSWER_S: Final = 15.0
-_LOCAL: Final = ("transformers", "embedding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +102,10 @@ def _packages(spec: AuditSpec, root: str | None) -> Iterator[Fault]:
         needed[PACKAGE] = (KEY, "gx")
     if any(uri.startswith("s3://") for uri in uris):
         needed["boto3"] = ("s3://", "s3")
-    if spec.model.backend in ("openai", "openai_batch") and importlib.util.find_spec("openai") is not None:
-        needed["openai"] = (f"model.backend {spec.model.backend}", "openai")
+    kind = backend.get(spec.model.backend)
+    for package in () if kind.local or kind.extra is None else kind.packages:
+        if importlib.util.find_spec(package) is not None:
+            needed[package] = (f"model.backend {spec.model.backend}", str(kind.extra))
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     for module, (what, extra) in needed.items():
         try:
@@ -136,7 +137,7 @@ def _model(spec: AuditSpec, offline: bool, *, loading: bool) -> Iterator[Fault]:
     """The model's folder, package or place on a hub, and that it can be scored exactly; or an endpoint that answers."""
     kind = backend.get(spec.model.backend)
     kind.check(spec.model)
-    if spec.model.backend in _LOCAL:
+    if kind.weights:
         faults = list(_weights(spec, offline))
         yield from faults
         if loading and not faults:

@@ -43,10 +43,6 @@ from tests.specs import INCLUDE, load
         ),
         ({"decision": {"rule": "top_k"}}, "rule top_k needs k and round"),
         ({"decision": {"rule": "threshold"}}, "rule threshold needs threshold"),
-        (
-            {"model": {"backend": "transformers", "name": "x"}},
-            "backend 'transformers' needs a prompt section",
-        ),
         ({"groups": {"provenance": "self_reported"}, "perturb": {"names": "n.csv"}}, "must be `assigned`"),
         ({"decision": {"rule": "top_k", "k": 1, "round": "one_per_group"}}, "needs a perturb section"),
         ({"schedule": {"start": "2026-01-05T00:00:00"}}, "needs a UTC offset"),

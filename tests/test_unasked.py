@@ -120,7 +120,13 @@ def test_a_live_model_may_be_asked_the_same(tmp_path: Path, asking: str) -> None
     check(load(tmp_path, **merged({"prompt": TEMPLATE, "model": LIVE}, sections)))
 
 
-@pytest.mark.parametrize("name", sorted(name for name, _ in backend if name != "recorded"))
+def test_a_live_model_needs_a_prompt(tmp_path: Path) -> None:
+    spec = load(tmp_path, model={"backend": "transformers", "name": "x"})
+    with pytest.raises(SpecError, match="backend 'transformers' needs a prompt section with a template"):
+        check(spec)
+
+
+@pytest.mark.parametrize("name", sorted(name for name, one in backend if not one.answers_are_recorded))
 @pytest.mark.parametrize("perturb", [None, PERSONA])
 def test_a_live_model_is_not_credited_with_recorded_decisions(
     tmp_path: Path, name: str, perturb: Any
@@ -149,12 +155,14 @@ def test_a_recorded_class_is_not_a_live_model_s(tmp_path: Path, perturb: Any) ->
     inputs(tmp_path)
     classes = {"classes": ["Bold", "Calm"], "class_field": "resume"}
     with pytest.raises(SpecError, match=r"decision\.class_field names groups that were recorded"):
-        load(
-            tmp_path,
-            model=LIVE,
-            prompt=TEMPLATE,
-            perturb=perturb,
-            decision={"rule": "above_median", **classes},
+        check(
+            load(
+                tmp_path,
+                model=LIVE,
+                prompt=TEMPLATE,
+                perturb=perturb,
+                decision={"rule": "above_median", **classes},
+            )
         )
 
 

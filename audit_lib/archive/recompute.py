@@ -96,7 +96,7 @@ def check_scores(work: Work, run: Run, shards: list[str], manifest: Mapping[str,
                 f"{stage}/scores.parquet",
                 lambda path, detail: work.find("recomputation", path, detail),
             )
-            if run.spec.model.backend == "recorded":
+            if run.spec.model.answers_are_recorded:
                 _compare(work, stage, score_shard(run, int(stage.split("/")[1])), manifest)
     except StoreUnreachableError:
         raise
@@ -105,7 +105,7 @@ def check_scores(work: Work, run: Run, shards: list[str], manifest: Mapping[str,
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
         work.find("recomputation", stage, f"cannot be checked ({type(error).__name__})")
     else:
-        if run.spec.model.backend == "recorded":
+        if run.spec.model.answers_are_recorded:
             work.recomputed.append("scores")
         elif shards:
             work.notes.append(ATTESTED)

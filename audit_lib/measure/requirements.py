@@ -15,7 +15,7 @@ from audit_lib.metrics.text.stop_words import ENGLISH_STOP_WORDS
 from audit_lib.score.classifiers import check_classifiers, resolved
 from audit_lib.score.classifiers.lexicon import read_words
 from audit_lib.score.requests import kinds_asked
-from audit_lib.spec import RECORDED, UNDECIDED, AuditSpec
+from audit_lib.spec import UNDECIDED, AuditSpec
 
 _BESIDE: Final = {
     "controls": "perturb.controls: true, perturb.formats, or score.repeats",
@@ -102,7 +102,7 @@ def _check_repeats(spec: AuditSpec) -> None:
     if spec.score.repeats == 1:
         return
     asked = f"score.repeats: {spec.score.repeats} answers to each prompt"
-    if spec.model.backend == RECORDED:
+    if spec.model.answers_are_recorded:
         if spec.task not in UNDECIDED:
             raise SpecError(
                 f"{asked} are one recorded decision said again; set repeats to 1, or choose a backend that asks a live "

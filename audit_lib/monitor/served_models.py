@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from audit_lib.run import Run
-from audit_lib.spec import RECORDED
 
 
 def compare_served_models(before: Run, run: Run) -> dict[str, Any]:
@@ -24,7 +23,7 @@ def compare_served_models(before: Run, run: Run) -> dict[str, Any]:
 
 
 def _names(run: Run) -> list[str]:
-    if run.spec.model.backend == RECORDED:
+    if run.spec.model.answers_are_recorded:
         models = run.stage("sample").read_json("sample.json").get("models") or []
         return sorted({one["model"] for one in models if one["sampled"] and one["audited"] and one["model"]})
     records = [path.rsplit("/", 1)[0] for path in run.list("scores") if path.endswith("/served.json")]

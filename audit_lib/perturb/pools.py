@@ -104,7 +104,7 @@ def slots_asked_for(content: bytes, spec: AuditSpec) -> list[str]:
                     f"shows the {place} one"
                 )
         return [slot.removeprefix("first.").removeprefix("second.") for slot in found]
-    if spec.task == "listwise" and spec.model.backend != "recorded":
+    if spec.task == "listwise" and not spec.model.answers_are_recorded:
         if CANDIDATES not in found:
             raise SpecError(
                 f"prompt.template: task listwise needs the slot {{{{{CANDIDATES}}}}} in its messages"

@@ -30,7 +30,7 @@ from audit_lib.records import (
 )
 from audit_lib.registry import Registry
 from audit_lib.run import Run, StageOutput
-from audit_lib.spec import RECORDED, AuditSpec
+from audit_lib.spec import AuditSpec
 
 PERTURBATIONS: Final[Registry[Callable[[Run], Perturbation]]] = Registry("perturbations", "audit_lib.perturb")
 PERTURBATIONS("persona")(Persona.from_run)
@@ -80,14 +80,14 @@ def perturb(run: Run) -> StageOutput:
     ]
     del prompts
     template = read_template(run.design_file("prompt.template")) if spec.prompt is not None else None
-    pooled = spec.model.backend != RECORDED and spec.task in ("pairwise", "listwise")
+    pooled = not spec.model.answers_are_recorded and spec.task in ("pairwise", "listwise")
     own = None if pooled else template  # what is asked about one candidate alone
     extras: dict[str, Any] = {}
     artefacts: dict[str, bytes] = {}
     further = Further.from_run(run)
     made: Iterable[list[Row]]
     if spec.perturb is None:
-        recorded = spec.model.backend == RECORDED
+        recorded = spec.model.answers_are_recorded
         if not recorded:
             _check_slots(records, None if pooled else [*(own or []), *chain(*further.templates.values())])
         made = (_as_it_is(record, own, spec.groups.axes, further, recorded=recorded) for record in records)

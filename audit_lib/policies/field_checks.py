@@ -145,7 +145,7 @@ def _model(case: Case) -> Answer:
     if not models:
         return "missing", "no model answered"
     # Of recorded decisions the spec says which model took them.
-    return (STATED if case.spec.model.backend == "recorded" else "met"), names
+    return (STATED if case.spec.model.answers_are_recorded else "met"), names
 
 
 def _prompt(case: Case) -> Answer:
@@ -159,7 +159,7 @@ def _plan_first(case: Case) -> Answer:
     planned, scored = case.document.get("planned_at"), case.document.get("scored_at")
     if not planned or not scored:
         return "missing", "the run is not complete"
-    if case.spec.model.backend == "recorded":  # the tests are the decisions, however late they are read
+    if case.spec.model.answers_are_recorded:  # the tests are the decisions, however late they are read
         occurred = case.document["sample"].get("occurred")
         if occurred is None:
             return "missing", f"planned {planned}; when the recorded decisions were taken is not stated"

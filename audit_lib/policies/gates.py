@@ -250,7 +250,7 @@ def check_invoked(policy: Policy, spec: AuditSpec, *, answered: int, total: int,
     if not answered:
         _refuse(policy, "tool_invoked", f"0 of {total} score rows have an answer of the tool")
     told = spec.use.test_data is not None and spec.use.test_data.invoked.strip()
-    if spec.use.data == "test" and spec.model.backend == "recorded" and attributed < answered and not told:
+    if spec.use.data == "test" and spec.model.answers_are_recorded and attributed < answered and not told:
         _refuse(
             policy,
             "tool_invoked",

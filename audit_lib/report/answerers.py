@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import count
-from audit_lib.spec import RECORDED
 
 _MOST: Final = 5
 
@@ -41,7 +40,7 @@ def _others(content: Content) -> list[str]:
 
 def _recorded(content: Content) -> list[Mapping[str, Any]]:
     found: list[Mapping[str, Any]] | None = content.sample.get("models")
-    return [] if found is None or content.spec.model.backend != RECORDED else found
+    return [] if found is None or not content.spec.model.answers_are_recorded else found
 
 
 def _rows(number: int) -> str:

@@ -7,7 +7,6 @@ from typing import Final, Literal
 
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import count
-from audit_lib.spec import RECORDED
 
 Order = Literal["before", "during", "after", "unknown"]
 
@@ -60,7 +59,7 @@ def power_words(content: Content) -> str:
 
 def _order(content: Content) -> Order | None:
     """Return where the plan stands among the recorded decisions; None where a live model was asked."""
-    if content.spec.model.backend != RECORDED:
+    if not content.spec.model.answers_are_recorded:
         return None
     occurred = content.sample.get("occurred")
     if occurred is None:

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any, Final
 
 from audit_lib.errors import InputError
-from audit_lib.spec import RECORDED, AuditSpec
+from audit_lib.spec import AuditSpec
 
 _MOST_NAMED: Final = 5
 _MODEL: Final = re.compile(r"[\w.:/@+-]{1,80}", re.ASCII)
@@ -19,7 +19,7 @@ class ServedBy:
 
     def __init__(self, spec: AuditSpec) -> None:
         self._model = spec.model
-        self._looks = spec.model.backend == RECORDED
+        self._looks = spec.model.answers_are_recorded
         self._rows: Counter[str | None] = Counter()
         self._first: dict[str, str] = {}
         self._may_be: dict[str, bool] = {}

@@ -39,7 +39,7 @@ def score_again(run: Run, shard: int, task: Elicitation, requests: list[Request]
             mark = folder.read_json("model.json")["fingerprint"]
             rows = [{**row, "model_fingerprint": mark} for row in collected.rows]
             further = collected.artefacts
-        elif isinstance(task, (Pointwise, Listwise)) and run.spec.model.backend != "recorded":
+        elif isinstance(task, (Pointwise, Listwise)) and not run.spec.model.answers_are_recorded:
             asked = {request.key: request for request in requests}
             archived = records(folder.read_table("scores.parquet"))
             rows = [_again(row, task, asked[row["request_id"], row["repeat"]]) for row in archived]

@@ -112,7 +112,7 @@ class Asking:
         whole = [*packs, *([canaries] if canaries else [])]
         total = sum(map(len, whole))
         run.notify(f"{what}: {total} requests to {run.spec.model.name}")
-        if run.spec.score.ledger == "off" or not getattr(self._kind, "kept", True):
+        if run.spec.score.ledger == "off" or not self._kind.kept:
             told = list(self._of_the_model(_told(answering.score(whole), whole, what, run.notify)))
             plan = self._account(whole, told)
             return Asked(description=self._description, responses=told, remembered=0, damaged=0, plan=plan)
@@ -120,7 +120,7 @@ class Asking:
         kept = {r.key: found for pack in whole for r in pack if (found := ledger.get(r.key)) is not None}
         # Another audit may have kept what another model answered; it is asked again.
         known = {key: found for key, found in kept.items() if run.spec.model.may_be(found.model)}
-        missing = _missing(whole, known, self._alone)
+        missing = _missing(whole, known, self._kind.answers_alone)
         if ledger.damaged:
             run.notify(f"{what}: {ledger.damaged} damaged lines of the ledger are asked again")
         if known:
@@ -180,14 +180,9 @@ class Asking:
                     completion_tokens=response.completion_tokens,
                 )
 
-    @property
-    def _alone(self) -> bool:
-        return bool(getattr(self._kind, "answers_alone", False))
-
     def _account(self, packs: Sequence[Pack], responses: Sequence[Response]) -> dict[str, Any] | None:
         """Return the scoring plan of a backend that has one, and tell its bound and noise floor."""
-        make = getattr(self._backend, "account", None)
-        plan: dict[str, Any] | None = None if make is None else make(packs, responses)
+        plan = self._backend.account(packs, responses)
         if plan is not None:
             self._run.notify(
                 f"score: shard {self._shard}: {plan['unique_tokens']:,} of {plan['tokens']:,} tokens are unique, so "
@@ -204,7 +199,7 @@ class Asking:
         """
         run, description = self._run, self._description
         computed_on = {key: description.get(key) for key in ("versions", "device_name")}
-        keys = ledger_keys(packs, None if self._alone else computed_on)
+        keys = ledger_keys(packs, None if self._kind.answers_alone else computed_on)
         # A canary's answer is never taken from another window: it is there to be asked again.
         keys |= ledger_keys([canaries], {"canaries": run.key.window.label, "on": computed_on})
         window = run.key.window.label if run.spec.score.ledger == "window" else "shared"

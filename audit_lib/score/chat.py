@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator
 
+from audit_lib.backends import BACKENDS
 from audit_lib.errors import SpecError
 from audit_lib.records import Status
 from audit_lib.score.cost import Usage, prompt_tokens
@@ -117,7 +118,7 @@ def check_read(spec: AuditSpec) -> None:
         If names are to be read from the log-probabilities of one token: a name that the model's vocabulary
         holds whole would be preferred to one that it cuts into pieces. If the tie begins with a letter.
     """
-    if spec.model.backend not in ("openai", "openai_batch") or spec.prompt is None:
+    if not issubclass(BACKENDS.get(spec.model.backend).Options, ChatOptions) or spec.prompt is None:
         return
     if spec.model.options.get("method", "logprobs") != "logprobs":
         return

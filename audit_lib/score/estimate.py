@@ -59,7 +59,7 @@ def estimate_cuts(
     limits = getattr(answering, "options", None)
     if not isinstance(limits, Limits):
         return Estimate(requests=requests_in_all, calls=calls, usage=usage)
-    waits = bool(getattr(answering, "answers_later", False))
+    waits = answering.answers_later
     seconds = None if waits else max(_seconds(shard, limits, len(shards)) for shard in shards)
     return Estimate(
         requests=requests_in_all,

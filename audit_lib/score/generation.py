@@ -18,6 +18,7 @@ from audit_lib.score.requests import (
 )
 from audit_lib.score.thinking import without_thinking
 from audit_lib.seeds import derive_seed
+from audit_lib.spec import RECORDED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +43,7 @@ def answer_text(request: Request, response: Response) -> tuple[str | None, str |
     Of several recorded answers to one prompt, repeat r is number r, counted from 0.
     """
     text = response.text
-    if response.method == "recorded":
+    if response.method == RECORDED:
         answers = [] if text is None else recorded_answers(text)
         if request.repeat >= len(answers):
             return None, f"{len(answers)} recorded answers, and this would be number {request.repeat + 1}"

@@ -48,7 +48,7 @@ class Listwise:
 
     def __init__(self, spec: AuditSpec) -> None:
         self.needs_first = needs_first(spec)
-        self.sampling = None if spec.model.backend == "recorded" else sampling_of(spec)
+        self.sampling = None if spec.model.answers_are_recorded else sampling_of(spec)
 
     def requests(self, variants: pd.DataFrame) -> list[Request]:
         """Return one request for each list of candidates."""

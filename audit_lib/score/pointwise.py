@@ -23,6 +23,7 @@ from audit_lib.score.requests import (
     sampling_of,
     score_row,
 )
+from audit_lib.spec import RECORDED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +55,7 @@ class Pointwise:
         self.labels = tuple(spec.prompt.labels) if spec.prompt else ()
         self.relevance = tuple(spec.prompt.relevance) if spec.prompt else ()
         self.read = spec.prompt.read if spec.prompt else "labels"
-        self.sampling = None if spec.model.backend == "recorded" else sampling_of(spec)
+        self.sampling = None if spec.model.answers_are_recorded else sampling_of(spec)
         self._scores_were_recorded = False
         self._questions = _questions(spec)
         self._about: dict[str, str] = {}
@@ -91,7 +92,7 @@ class Pointwise:
     def _row(self, request: Request, candidate: Candidate, response: Response) -> Row:
         if response.status != "ok":
             return score_row(request, candidate, response)
-        if response.method == "recorded":
+        if response.method == RECORDED:
             return self._recorded(request, candidate, response)
         if response.method in OWN_SCORE and response.score is not None:
             return score_row(request, candidate, response)

@@ -5,7 +5,7 @@ from audit_lib.spec.data import Demographics, Groups, Sample, Schedule, Source
 from audit_lib.spec.experiment import Leakage, Manipulation, Material, Robustness
 from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, Report
 from audit_lib.spec.perturb import Perturb
-from audit_lib.spec.recorded import RECORDED
+from audit_lib.spec.recorded import RECORDED, unasked
 from audit_lib.spec.scoring import Generation, Measured, Model, PromptTemplate, Scoring, TextClassifier, Texts
 from audit_lib.spec.section import Name, Provenance, Section, Share
 from audit_lib.spec.use import Framework, Use
@@ -43,4 +43,5 @@ __all__ = [
     "Texts",
     "Use",
     "json_schema",
+    "unasked",
 ]

@@ -28,7 +28,6 @@ from audit_lib.spec.data import Demographics, Groups, Sample, Schedule, Source
 from audit_lib.spec.experiment import Leakage, Manipulation, Robustness
 from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, Report
 from audit_lib.spec.perturb import Perturb
-from audit_lib.spec.recorded import RECORDED, unasked
 from audit_lib.spec.scoring import Generation, Model, PromptTemplate, Scoring, TextClassifier, Texts
 from audit_lib.spec.section import Name, Section
 from audit_lib.spec.text import faults, read_yaml
@@ -114,8 +113,6 @@ class AuditSpec(Section):
 
     @model_validator(mode="after")
     def _check(self) -> AuditSpec:
-        if self.prompt is None and self.model.backend != RECORDED:
-            raise ValueError(f"backend {self.model.backend!r} needs a prompt section with a template")
         self._check_task()
         if self.perturb is not None and self.groups.provenance != "assigned":
             raise ValueError("perturb assigns demographics, so groups.provenance must be `assigned`")
@@ -127,8 +124,6 @@ class AuditSpec(Section):
             )
         if self.perturb is not None:
             self._check_perturb(self.perturb)
-        if (fault := unasked(self)) is not None:
-            raise ValueError(fault)
         return self
 
     def _check_perturb(self, perturb: Perturb) -> None:

@@ -28,7 +28,9 @@ def unasked(spec: AuditSpec) -> str | None:
     spec : AuditSpec
         Any spec: one of recorded decisions that asks further questions, or of a live model that takes recorded ones.
     """
-    if spec.model.backend != RECORDED:
+    if not spec.model.answers_are_recorded:
+        if spec.prompt is None:
+            return f"backend {spec.model.backend!r} needs a prompt section with a template"
         if spec.decision.class_field is None:
             return None
         return (

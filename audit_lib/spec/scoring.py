@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
+from audit_lib.backends import BACKENDS
 from audit_lib.spec.section import Name, Section, Share, no_repeats
 from audit_lib.spec.served import ANY, Served, may_serve, takes_any
 
@@ -104,6 +105,16 @@ class Model(Section):
     def may_be(self, served: str) -> bool:
         """Tell whether the answers of a model, by the name it answered under, are those of this audit."""
         return may_serve(served, self.name, self.served)
+
+    @property
+    def answers_are_recorded(self) -> bool:
+        """Whether the backend gives back the answers of the source, and asks no model."""
+        return BACKENDS.get(self.backend).answers_are_recorded
+
+    @property
+    def decides(self) -> bool:
+        """Whether answers hold the model's own decision."""
+        return BACKENDS.get(self.backend).decides(self)
 
     @property
     def takes_any(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from audit_lib.records import ANSWERED, STATUSES
 from audit_lib.run import Window
 from audit_lib.sample.demographics import MOSTLY_UNKNOWN
-from audit_lib.spec import UNDECIDED
+from audit_lib.spec import RECORDED, UNDECIDED
 from audit_lib.validate.expectations import (
     Expectation,
     between,
@@ -46,7 +46,7 @@ def prompts_suite(spec: AuditSpec, window: Window, prompts: pd.DataFrame, varian
         filled("fields"),
         one_of("provenance", [spec.groups.provenance]),
         *_levels(spec),
-        *(_rounds(spec, ("round_id", "order_shown")) if spec.model.backend == "recorded" else []),
+        *(_rounds(spec, ("round_id", "order_shown")) if spec.model.answers_are_recorded else []),
     ]
     least, most = 1, 1
     if spec.perturb is None:
@@ -59,7 +59,7 @@ def prompts_suite(spec: AuditSpec, window: Window, prompts: pd.DataFrame, varian
     suite.append(between("variants", least, most))
     if spec.source.windowed:
         suite += [filled("occurred_at"), between("occurred_at", window.start, window.end, before=True)]
-    if spec.task == "listwise" and spec.model.backend == "recorded":
+    if spec.task == "listwise" and spec.model.answers_are_recorded:
         frame["places"] = frame.groupby("round_id")["prompt_id"].transform("size")
         frame["shown_within_round"] = frame["order_shown"].le(frame["places"])
         suite.append(holds("shown_within_round"))
@@ -145,9 +145,9 @@ def scores_suite(spec: AuditSpec, scores: pd.DataFrame, variants: pd.DataFrame) 
     ]
     if spec.prompt is not None:
         suite.append(between("labels", len(spec.prompt.labels), len(spec.prompt.labels)))
-    if spec.model.backend != "recorded":
+    if not spec.model.answers_are_recorded:
         suite.append(different_values("model", 1, severity="warning"))
-    if spec.decision.rule == "recorded":
+    if spec.decision.rule == RECORDED:
         frame["decided_if_answered"] = ~answered | scores["selected"].notna()
         suite.append(holds("decided_if_answered"))
     return frame, suite

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from audit_lib.options import Options
-from audit_lib.score.backends import backend
+from audit_lib.score.backends import Backend, backend
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Request, Response
 from audit_lib.spec import Model
@@ -17,7 +17,7 @@ from audit_lib.spec import Model
 Answer = Callable[[Request], "tuple[float, ...] | str | None"]
 
 
-class Fake:
+class Fake(Backend):
     """Answers each request by a function; None is an error, a text or probabilities are an answer."""
 
     Options: ClassVar[type[Options]] = Options
@@ -28,10 +28,6 @@ class Fake:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-
-    @classmethod
-    def check(cls, model: Model) -> None:
-        """Nothing can be wrong."""
 
     def describe(self) -> dict[str, Any]:
         """Return what answers."""
@@ -52,9 +48,6 @@ class Fake:
                 method="logits" if request.labels else "generated",
                 detail="no answer" if said is None else None,
             )
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 def by_hash(request: Request) -> tuple[float, ...] | str:

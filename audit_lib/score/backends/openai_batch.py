@@ -14,8 +14,8 @@ from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import BackendError, StillWaitingError
 from audit_lib.options import Options
 from audit_lib.score.answer_size import bounded
-from audit_lib.score.backends import backend, parse_options
-from audit_lib.score.backends.openai import KEY_OPTION, connect, require_client
+from audit_lib.score.backends import Backend, backend, parse_options
+from audit_lib.score.backends.openai import KEY_OPTION, connect
 from audit_lib.score.batch_provider import TWICE, Provider
 from audit_lib.score.batches import Batches, Step, message_of, status_of
 from audit_lib.score.chat import Chat, ChatOptions
@@ -45,7 +45,7 @@ _LONGEST_LAG_S = 5.0
 
 
 @backend("openai_batch")
-class OpenAIBatch:
+class OpenAIBatch(Backend):
     """Ask as the backend ``openai`` does, by files of requests that the provider works off.
 
     Ids of batches are kept in the store: a process that was stopped goes on from the batches that it made.
@@ -58,6 +58,8 @@ class OpenAIBatch:
     """
 
     Options: ClassVar[type[Options]] = OpenAIBatchOptions
+    extra: ClassVar[str | None] = "openai"
+    packages: ClassVar[tuple[str, ...]] = ("openai",)
     gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
     answers_later: ClassVar[bool] = True
@@ -67,11 +69,6 @@ class OpenAIBatch:
         self.options = parse_options(OpenAIBatchOptions, model)
         self._chat = Chat(model, self.options)
         self._allotment = Allotment()
-
-    @classmethod
-    def check(cls, model: Model) -> None:
-        """Check that the client is installed."""
-        require_client("openai_batch")
 
     def describe(self) -> dict[str, Any]:
         """Return the endpoint and the options, apart from those that change no answer."""

@@ -6,32 +6,24 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from audit_lib.options import Options
-from audit_lib.score.backends import backend
+from audit_lib.score.backends import Backend, backend
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Response
 from audit_lib.spec import Model
 
 
 @backend("recorded")
-class Recorded:
+class Recorded(Backend):
     """Give back the answers that the source holds, under the id of the model that made them."""
 
     Options: ClassVar[type[Options]] = Options
     gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
+    answers_are_recorded: ClassVar[bool] = True
     kept: ClassVar[bool] = False
     pack_size = 256
 
     def __init__(self, model: Model) -> None:
         self.model = model
-
-    @classmethod
-    def check(cls, model: Model) -> None:
-        """Nothing can be wrong: the source was checked when it was read."""
-
-    @classmethod
-    def decides(cls, model: Model) -> bool:
-        """Tell that decisions may come with the answers."""
-        return True
 
     def describe(self) -> dict[str, Any]:
         """Return the label that the spec gives the decisions."""
@@ -53,6 +45,3 @@ class Recorded:
                     model=request.recorded_model or self.model.name,
                     method="recorded",
                 )
-
-    def close(self) -> None:
-        """Nothing is held."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -18,10 +17,10 @@ from pydantic import Field
 
 import audit_lib
 from audit_lib import errors
-from audit_lib.errors import BackendError, SpecError
+from audit_lib.errors import BackendError
 from audit_lib.options import Options
 from audit_lib.records import Status
-from audit_lib.score.backends import backend, parse_options
+from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.credentials import is_secret_name
 from audit_lib.score.error_texts import told
 from audit_lib.score.local.weights import PACKAGED, check_name
@@ -63,7 +62,7 @@ class TransformersOptions(Options):
 
 
 @backend("transformers")
-class Transformers:
+class Transformers(Backend):
     """Label probabilities over the full vocabulary, and texts, in float32.
 
     `model.name` is a folder (looked for from the spec's folder, then from the working one), an id of the
@@ -72,29 +71,25 @@ class Transformers:
     """
 
     Options: ClassVar[type[Options]] = TransformersOptions
+    extra: ClassVar[str | None] = "local"
+    packages: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+    local: ClassVar[bool] = True
+    weights: ClassVar[bool] = True
     gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self.options = parse_options(TransformersOptions, model)
+        self.pack_size = self.options.pack_size
         self._process: subprocess.Popen[str] | None = None
         self._printed: Any = None
         self._loaded: dict[str, Any] = {}
         self._texts: list[str] = []  # of the last order: what the process may repeat when it ends
 
-    @property
-    def pack_size(self) -> int:
-        """Prompts in a pack."""
-        return self.options.pack_size
-
     @classmethod
     def check(cls, model: Model) -> None:
         """Check that torch and transformers are installed and the model's folder is one."""
-        lacking = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
-        if lacking:
-            raise SpecError(
-                f"model.backend: transformers needs {' and '.join(lacking)}; install torch, then audit-lib[local]"
-            )
+        super().check(model)
         check_name(_located(model))
 
     def describe(self) -> dict[str, Any]:

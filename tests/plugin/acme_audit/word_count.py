@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from audit_lib.options import Options
-from audit_lib.score.backends import backend, parse_options
+from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Kind, Response
 from audit_lib.spec import Model
@@ -21,10 +21,11 @@ class WordCountOptions(Options):
 
 
 @backend("word_count")
-class WordCount:
+class WordCount(Backend):
     """Gives the second of two labels the probability words / (words + half)."""
 
     Options: ClassVar[type[Options]] = WordCountOptions
+    local: ClassVar[bool] = True
     gives: ClassVar[tuple[Kind, ...]] = ("labels",)
     answers_alone: ClassVar[bool] = True
     pack_size = 64
@@ -32,10 +33,6 @@ class WordCount:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.options = parse_options(WordCountOptions, model)
-
-    @classmethod
-    def check(cls, model: Model) -> None:
-        """Nothing can be wrong."""
 
     def describe(self) -> dict[str, Any]:
         """Return what answers."""
@@ -58,6 +55,3 @@ class WordCount:
                 model=self.model.name,
                 method="logits",
             )
-
-    def close(self) -> None:
-        """Nothing is held."""

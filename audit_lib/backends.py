@@ -1,0 +1,59 @@
+"""What is known of every backend without asking it: their registry, and the record that each of them is.
+
+The backends themselves are in `audit_lib.score.backends`. What stands below them (specs, policies, earlier stages)
+reads here what the one that a spec names can do, and so needs to know none by its name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from audit_lib.options import Options
+from audit_lib.registry import Registry
+
+if TYPE_CHECKING:
+    from audit_lib.spec import Model
+
+
+class BackendRecord:
+    """What a backend says about itself.
+
+    Attributes
+    ----------
+    Options : type
+        The options that `model.options` of the spec may hold.
+    extra : str or None
+        The extra of audit-lib that brings the packages; None if it needs none, or they come with the backend.
+    packages : tuple of str
+        Modules that it imports and audit-lib's core does not bring.
+    local : bool
+        Whether the model runs on this machine.
+    weights : bool
+        Whether `model.name` names weights: a folder, or an id of the Hugging Face hub.
+    answers_are_recorded : bool
+        Whether it gives back the answers of the source, so that nobody is asked.
+    answers_alone : bool
+        Whether an answer does not depend on the pack that its request is in, so that a part of a pack may be asked.
+    answers_later : bool
+        Whether answers come in hours, so that a task waits for them without a worker.
+    kept : bool
+        Whether the ledger keeps the answers.
+    """
+
+    Options: ClassVar[type[Options]] = Options
+    extra: ClassVar[str | None] = None
+    packages: ClassVar[tuple[str, ...]] = ()
+    local: ClassVar[bool] = False
+    weights: ClassVar[bool] = False
+    answers_are_recorded: ClassVar[bool] = False
+    answers_alone: ClassVar[bool] = False
+    answers_later: ClassVar[bool] = False
+    kept: ClassVar[bool] = True
+
+    @classmethod
+    def decides(cls, model: Model) -> bool:
+        """Tell whether answers hold the model's own decision, as the decision rule `recorded` needs."""
+        return cls.answers_are_recorded
+
+
+BACKENDS: Final[Registry[type[BackendRecord]]] = Registry("backends", "audit_lib.score.backends")
