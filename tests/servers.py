@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import secrets
@@ -45,6 +46,7 @@ class S3Server:
             "AWS_EC2_METADATA_DISABLED": "true",
         }
 
+    @functools.cache  # noqa: B019 - a server lives as long as the tests
     def client(self):  # boto3 ships no types
         """Return a boto3 client, for what the store under test has no method for."""
         import boto3
