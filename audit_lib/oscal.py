@@ -64,7 +64,7 @@ def _document(run: Run, oscal_version: str) -> dict[str, Any]:
     content, manifest = gather(run, (), last_signature(run)), run.stage("evidence").read("manifest.json")
     fields = field_checks(content)
     signed = read_sign_offs(run)
-    sealed = datetime.fromisoformat(run.stage("evidence").success()["finished_at"])
+    sealed = run.stage("evidence").success().finished
     changed = max([sealed, *(one.signed_at for one in signed)])
     ids = _Ids(run)
     classes = [table for table in content.by_stratum if CLASSIFICATION in table.stratum]

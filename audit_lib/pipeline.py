@@ -133,7 +133,7 @@ def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int
     run.notify(f"{label}: started")
     output = produce(run) if shard is None else produce(run, shard)
     record = folder.commit(output, started, keep_existing=name == "scores")
-    counts: dict[str, int] = record["counts"]
+    counts: dict[str, int] = dict(record.counts)
     summary = ", ".join(f"{key} {value}" for key, value in counts.items())
     run.notify(f"{label}: done in {time.monotonic() - clock:.1f} s{' - ' + summary if summary else ''}")
     return counts
@@ -391,6 +391,6 @@ def latest_run(audit: str, root: str) -> Run:
 
     def age(prefix: str) -> tuple[datetime, datetime, str]:
         window = Window.from_label(prefix.split("/")[-2])
-        return window.end, window.start, StageFolder(store, f"{prefix}/evidence").success()["finished_at"]
+        return window.end, window.start, StageFolder(store, f"{prefix}/evidence").success().finished_at
 
     return Run.load(store.uri(max(sealed, key=age)))

@@ -17,7 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from audit_lib.canonical import pretty_json, sha256
+from audit_lib.canonical import sha256
+from audit_lib.documents.evidence import StageRecord, WrittenFile, read_stage_record, record_bytes
 from audit_lib.errors import (
     ConflictError,
     EmptyWindowError,
@@ -130,7 +131,7 @@ class StageFolder:
         """Whether the stage was done."""
         return self.store.exists(f"{self.prefix}/{SUCCESS}")
 
-    def success(self) -> dict[str, Any]:
+    def success(self) -> StageRecord:
         """Return the stage's record: digests, counts and times.
 
         Raises
@@ -144,16 +145,12 @@ class StageFolder:
             raise IncompleteRunError(
                 f"{self.store.uri(self.prefix)}: this stage is not complete; run it first"
             )
-        record: dict[str, Any] = _json(self.store.get(key := f"{self.prefix}/{SUCCESS}"), self.store.uri(key))
-        if not (
-            isinstance(record, dict) and all(isinstance(record.get(k), dict) for k in ("artefacts", "counts"))
-        ):
-            raise EvidenceError(f"{self.store.uri(key)}: is not a stage's record")
-        return record
+        key = f"{self.prefix}/{SUCCESS}"
+        return read_stage_record(self.store.get(key), self.store.uri(key))
 
     def counts(self) -> dict[str, int]:
         """Return the counts of a complete stage."""
-        return dict(self.success()["counts"])
+        return dict(self.success().counts)
 
     def read(self, name: str) -> bytes:
         """Read an artefact and check its digest.
@@ -165,12 +162,12 @@ class StageFolder:
         EvidenceError
             If the stage has no such artefact, or its bytes are not those that were written.
         """
-        listed = self.success()["artefacts"]
+        listed = self.success().artefacts
         where = self.store.uri(f"{self.prefix}/{name}")
         if name not in listed:
             raise EvidenceError(f"{where}: not an artefact of this stage; it has {', '.join(sorted(listed))}")
         content = self.store.get(f"{self.prefix}/{name}")
-        if sha256(content) != listed[name]["sha256"]:
+        if sha256(content) != listed[name].sha256:
             raise EvidenceError(f"{where}: its bytes are not those that the stage wrote (SHA-256 differs)")
         return content
 
@@ -182,9 +179,7 @@ class StageFolder:
         """Read a Parquet artefact."""
         return from_parquet(self.read(name))
 
-    def commit(
-        self, output: StageOutput, started: datetime, *, keep_existing: bool = False
-    ) -> dict[str, Any]:
+    def commit(self, output: StageOutput, started: datetime, *, keep_existing: bool = False) -> StageRecord:
         """Write the artefacts, then ``_SUCCESS``.
 
         An attempt that was killed may have left artefacts behind. Equal bytes are kept. Different bytes
@@ -208,16 +203,16 @@ class StageFolder:
                         "libraries or the model changed under the same spec. Change the spec, or start from a new root."
                     )
                 content = existing
-            artefacts[name] = {"sha256": sha256(content), "bytes": len(content)}
+            artefacts[name] = WrittenFile(sha256=sha256(content), bytes=len(content))
         finished = datetime.now(UTC)
-        record = {
-            "artefacts": artefacts,
-            "counts": dict(sorted(output.counts.items())),
-            "started_at": started.isoformat(timespec="milliseconds"),
-            "finished_at": finished.isoformat(timespec="milliseconds"),
-        }
+        record = StageRecord(
+            artefacts=artefacts,
+            counts=output.counts,
+            started_at=started.isoformat(timespec="milliseconds"),
+            finished_at=finished.isoformat(timespec="milliseconds"),
+        )
         # Two attempts at once: the one whose record is first stands, and both hold the same digests.
-        self.store.put(f"{self.prefix}/{SUCCESS}", pretty_json(record))
+        self.store.put(f"{self.prefix}/{SUCCESS}", record_bytes(record))
         return self.success()
 
 

@@ -124,7 +124,7 @@ def _told(errors: list[ErrorDetails], content: bytes | str) -> str:
     readings: dict[tuple[str, ...], dict[str, list[tuple[int, str]]]] = {}
     for error in errors:
         path, reading, place = _place(error, document)
-        words = f"{'.'.join(path) or 'the document'}: {_words(error)}"
+        words = f"{_printable('.'.join(path)) or 'the document'}: {_words(error)}"
         readings.setdefault(place, {}).setdefault(reading, []).append((-len(path), words))
     meant = [
         min(tried.values(), key=lambda faults: (len(faults), min(faults))) for tried in readings.values()
@@ -132,6 +132,11 @@ def _told(errors: list[ErrorDetails], content: bytes | str) -> str:
     said = [words for faults in meant for _, words in faults]
     more = f"; and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
     return "; ".join(said[:_SHOWN]) + more
+
+
+def _printable(key: str) -> str:
+    """A key may be anybody's words: nothing of it may steer a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in key)
 
 
 def _place(error: ErrorDetails, document: Any) -> tuple[list[str], str, tuple[str, ...]]:

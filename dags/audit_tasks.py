@@ -201,7 +201,7 @@ def keep_fault(stage: str, error: BaseException) -> None:
 
     with contextlib.suppress(Exception):  # outside of a task there is nobody to tell
         task = get_current_context()["ti"]
-        task.xcom_push(FAULT, fault_of(stage or task.task_id, error).model_dump())
+        task.xcom_push(FAULT, fault_of(stage or task.task_id, error).as_dict())
 
 
 @contextlib.contextmanager

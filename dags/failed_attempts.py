@@ -93,7 +93,9 @@ def opened(run_uri: str | None, spec_path: str, context: Any) -> Any:
 
 def faults_of(context: Any) -> list[Any]:
     """Return what went wrong in the tasks that failed for good, in the order of the tasks in the DAG."""
-    from audit_lib.archive.attempts import Fault, fault
+    from audit_lib.archive.attempts import fault
+    from audit_lib.documents.evidence import AttemptFault
+    from audit_lib.typed_json import decode_value
 
     task, dag, run = context["ti"], context["dag"], context["dag_run"]
     states = task.get_task_states(dag_id=dag.dag_id, run_ids=[run.run_id]).get(run.run_id, {})
@@ -115,7 +117,9 @@ def faults_of(context: Any) -> list[Any]:
         stage = STAGES.get(name, name) if at < 0 else f"{name}[{at}]"
         gone = "its process ended without a word: killed, out of memory, or its machine lost; see its log"
         faults.append(
-            Fault.model_validate(left) if isinstance(left, dict) else fault(stage, "TaskFailed", gone)
+            decode_value(AttemptFault, left, name)
+            if isinstance(left, dict)
+            else fault(stage, "TaskFailed", gone)
         )
     return faults
 

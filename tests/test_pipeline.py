@@ -214,5 +214,5 @@ def test_logs_and_errors_hold_no_text_of_an_applicant(tmp_path: Path) -> None:
     assert secret not in done.stdout + done.stderr
     run = pipeline.latest_run("small", str(tmp_path / "store"))
     for stage in ("metrics", "report", "evidence"):
-        for name in run.stage(stage).success()["artefacts"]:
+        for name in run.stage(stage).success().artefacts:
             assert secret.encode() not in run.stage(stage).read(name)

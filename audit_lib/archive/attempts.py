@@ -16,14 +16,20 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Literal
-
-from pydantic import Field
+from typing import Final
 
 from audit_lib.archive.layout import SEALED, STARTED, complete_stages, digest_of
-from audit_lib.archive.shapes import Entry, Instant, Sha256, Strict, Versions, read_shape
 from audit_lib.archive.software import software
-from audit_lib.canonical import canonical_json, pretty_json
+from audit_lib.documents.evidence import (
+    AttemptFault,
+    AttemptOutcome,
+    FailedAttempt,
+    ListedFile,
+    StartedAttempt,
+    decode_exact,
+    sealed_bytes,
+    started_bytes,
+)
 from audit_lib.errors import AuditError, ConflictError, EvidenceError, NotFoundError, StillWaitingError
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput
 from audit_lib.score.credentials import is_secret_name, without_secrets
@@ -31,44 +37,9 @@ from audit_lib.store import Store
 
 FOLDER: Final = "attempts"
 RECORD: Final = "manifest.json"
-SCHEMA: Final = "audit-attempt/1"
 _LONGEST: Final = 2000
 _FAULTS: Final = 20
 _NUMBERED: Final = re.compile(rf"{FOLDER}/([1-9][0-9]{{0,8}})/[^/]+")
-
-Outcome = Literal["failed", "stopped"]
-
-
-class Fault(Strict):
-    """What went wrong in a stage: the error's type, and its message without secrets."""
-
-    stage: str
-    type: str
-    message: str
-
-
-class Started(Strict):
-    """``_STARTED``: who began the attempt, and when."""
-
-    by: str
-    started_at: Instant
-
-
-class FailedAttempt(Strict):
-    """``manifest.json`` of an attempt that did not end in sealed evidence."""
-
-    schema_: Annotated[Literal["audit-attempt/1"], Field(alias="schema")]
-    audit: str
-    window: str
-    spec_digest: Sha256
-    number: Annotated[int, Field(ge=1)]
-    outcome: Outcome
-    status: Literal["not signed"]
-    faults: Annotated[list[Fault], Field(min_length=1)]
-    stages: list[str]
-    artefacts: list[Entry]
-    earlier: list[Entry]
-    software: Versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +56,7 @@ class Attempt:
         None where it has no such record.
     outcome : {"failed", "stopped"} or None
         None where it ended in sealed evidence, is still under way, or was killed.
-    faults : tuple of Fault
+    faults : tuple of AttemptFault
         What went wrong, the first cause first; empty where there is no record of an end.
     """
 
@@ -93,8 +64,8 @@ class Attempt:
     by: str
     started_at: datetime | None
     finished_at: datetime | None = None
-    outcome: Outcome | None = None
-    faults: tuple[Fault, ...] = ()
+    outcome: AttemptOutcome | None = None
+    faults: tuple[AttemptFault, ...] = ()
 
 
 def start(run: Run, by: str, *, goes_on: bool = False) -> int:
@@ -106,14 +77,15 @@ def start(run: Run, by: str, *, goes_on: bool = False) -> int:
     last = max(before, default=0)
     if goes_on and last and SUCCESS not in before[last] and (begun := _begun(run, last)) and begun.by == by:
         return last
-    content = pretty_json({"by": by, "started_at": datetime.now(UTC).isoformat(timespec="milliseconds")})
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    content = started_bytes(StartedAttempt(by=by, started_at=now))
     for number in range(last + 1, 10**9):
         if run.store.put(run.stage(f"{FOLDER}/{number}").prefix + f"/{STARTED}", content):
             return number
     raise ConflictError(f"{run.uri}: no number is free for another attempt")
 
 
-def seal(run: Run, number: int, faults: Sequence[Fault], outcome: Outcome = "failed") -> None:
+def seal(run: Run, number: int, faults: Sequence[AttemptFault], outcome: AttemptOutcome = "failed") -> None:
     """Seal an attempt that failed, with its errors and a digest of every file that is there.
 
     An attempt that is sealed already stays as it is.
@@ -125,26 +97,24 @@ def seal(run: Run, number: int, faults: Sequence[Fault], outcome: Outcome = "fai
     artefacts = _entries(run, (path for path in paths if path.split("/")[0] in SEALED))
     begun = _begun(run, number)
     started = datetime.now(UTC) if begun is None else datetime.fromisoformat(begun.started_at)
-    record = {
-        "schema": SCHEMA,
-        "audit": run.key.audit,
-        "window": run.key.window.label,
-        "spec_digest": run.key.spec_digest,
-        "number": number,
-        "outcome": outcome,
-        "status": "not signed",
-        "faults": [fault.model_dump() for fault in faults[:_FAULTS]],
-        "stages": complete_stages(run),
-        "artefacts": artefacts,
-        "earlier": _entries(run, (path for path in paths if 0 < number_of(path) < number)),
-        "software": software(),
-    }
-    output = StageOutput({RECORD: canonical_json(record)}, {"artefacts": len(artefacts)})
+    record = FailedAttempt(
+        audit=run.key.audit,
+        window=run.key.window.label,
+        spec_digest=run.key.spec_digest,
+        number=number,
+        outcome=outcome,
+        faults=tuple(faults[:_FAULTS]),
+        stages=tuple(complete_stages(run)),
+        artefacts=tuple(artefacts),
+        earlier=tuple(_entries(run, (path for path in paths if 0 < number_of(path) < number))),
+        software=software(),
+    )
+    output = StageOutput({RECORD: sealed_bytes(record)}, {"artefacts": len(artefacts)})
     # A sealing that was killed may have left its record: what it says of that moment stands.
     folder.commit(output, started, keep_existing=True)
 
 
-def earlier_attempts(run: Run) -> list[dict[str, Any]]:
+def earlier_attempts(run: Run) -> list[ListedFile]:
     """Return the files of all attempts but the one that is under way, for the manifest of the evidence."""
     names = _names(run.store, run.prefix)
     last = max(names, default=0)
@@ -183,7 +153,7 @@ def attempts_of(store: Store, audit: str) -> dict[str, list[Attempt]]:
     return {prefix: read_attempts(store, prefix) for prefix in sorted(prefixes)}
 
 
-def fault_of(stage: str, error: BaseException) -> Fault:
+def fault_of(stage: str, error: BaseException) -> AttemptFault:
     """Return what is kept of an error: of one that is not ours the type alone, its message may hold anything."""
     if isinstance(error, AuditError):
         message = str(error)
@@ -196,13 +166,13 @@ def fault_of(stage: str, error: BaseException) -> Fault:
     return fault(stage, type(error).__name__, message)
 
 
-def fault(stage: str, kind: str, message: str) -> Fault:
+def fault(stage: str, kind: str, message: str) -> AttemptFault:
     """Return a fault, its message without secrets and no longer than evidence needs."""
     secrets = [value for name, value in os.environ.items() if is_secret_name(name)]
-    return Fault(stage=stage, type=kind, message=without_secrets(message, secrets)[:_LONGEST])
+    return AttemptFault(stage=stage, type=kind, message=without_secrets(message, secrets)[:_LONGEST])
 
 
-def outcome_of(error: BaseException) -> Outcome:
+def outcome_of(error: BaseException) -> AttemptOutcome:
     """Return how an attempt ended that ended with an error."""
     return "stopped" if isinstance(error, (KeyboardInterrupt, StillWaitingError)) else "failed"
 
@@ -219,14 +189,14 @@ def number_of(path: str) -> int:
     return int(found[1]) if found else 0
 
 
-def read_started(content: bytes, where: str) -> Started:
+def read_started(content: bytes, where: str) -> StartedAttempt:
     """Read ``_STARTED``, or raise EvidenceError."""
-    return read_shape(Started, content, where, pretty_json)
+    return decode_exact(StartedAttempt, content, where, started_bytes)
 
 
 def read_failed(content: bytes, where: str) -> FailedAttempt:
     """Read the manifest of a failed attempt, or raise EvidenceError."""
-    return read_shape(FailedAttempt, content, where)
+    return decode_exact(FailedAttempt, content, where, sealed_bytes)
 
 
 def _names(store: Store, prefix: str) -> dict[int, set[str]]:
@@ -240,7 +210,7 @@ def _names(store: Store, prefix: str) -> dict[int, set[str]]:
     return numbers
 
 
-def _begun(run: Run, number: int) -> Started | None:
+def _begun(run: Run, number: int) -> StartedAttempt | None:
     """Return who began an attempt; None where nothing readable says so: somebody's bytes must stop no audit."""
     key = f"{run.stage(f'{FOLDER}/{number}').prefix}/{STARTED}"
     try:
@@ -262,15 +232,15 @@ def _attempt(store: Store, folder: str, number: int, names: Iterable[str]) -> At
         number=number,
         by=by,
         started_at=started,
-        finished_at=datetime.fromisoformat(sealed.success()["finished_at"]),
+        finished_at=sealed.success().finished,
         outcome=record.outcome,
-        faults=tuple(record.faults),
+        faults=record.faults,
     )
 
 
-def _entries(run: Run, paths: Iterable[str]) -> list[dict[str, Any]]:
+def _entries(run: Run, paths: Iterable[str]) -> list[ListedFile]:
     entries = []
     for path in sorted(paths):
         digest, size = digest_of(run.store, f"{run.prefix}/{path}".lstrip("/"))
-        entries.append({"path": path, "sha256": digest, "bytes": size})
+        entries.append(ListedFile(path=path, sha256=digest, bytes=size))
     return entries

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from audit_lib.archive.attempts import (
     FOLDER,
     RECORD,
-    FailedAttempt,
     number_of,
     read_failed,
     read_started,
 )
 from audit_lib.archive.findings import Work
 from audit_lib.archive.layout import SEALED, STARTED, stage_of
-from audit_lib.archive.shapes import Entry
+from audit_lib.documents.evidence import FailedAttempt, ListedFile, Manifest
 from audit_lib.errors import EvidenceError
 from audit_lib.run import SUCCESS
 
 _FILES = (STARTED, RECORD, SUCCESS)
 
 
-def check_attempts(work: Work, manifest: Mapping[str, Any]) -> FailedAttempt | None:
+def check_attempts(work: Work, manifest: Manifest | None) -> FailedAttempt | None:
     """Check every attempt; return the last one's record if it failed and is sealed.
 
     The manifest of the evidence and each failed attempt list the files of those before: what was taken away is
@@ -36,9 +34,7 @@ def check_attempts(work: Work, manifest: Mapping[str, Any]) -> FailedAttempt | N
             work.find("extra", path, "is no part of an attempt's record")
         else:
             names.setdefault(number, set()).add(path.rsplit("/", 1)[1])
-    _check_listed(
-        work, [Entry.model_validate(entry) for entry in manifest.get("attempts") or ()], "the manifest"
-    )
+    _check_listed(work, () if manifest is None else manifest.attempts or (), "the manifest")
     last: FailedAttempt | None = None
     for number, there in sorted(names.items()):
         last = _check_one(work, number, there, manifest)
@@ -61,19 +57,26 @@ def check_failed_files(work: Work, record: FailedAttempt) -> None:
             work.notes.append(f"{path}: not part of the evidence; ignored")
 
 
-def sealed_by(record: FailedAttempt) -> dict[str, Any]:
+def sealed_by(record: FailedAttempt) -> Manifest:
     """Return what a failed attempt sealed of its complete stages, in the form of a manifest."""
-    complete = [
-        entry.model_dump()
+    complete = tuple(
+        entry
         for entry in record.artefacts
         if stage_of(entry.path) in record.stages and entry.path != f"{stage_of(entry.path)}/{SUCCESS}"
-    ]
-    said = {"audit": record.audit, "window": record.window, "spec_digest": record.spec_digest}
-    return {**said, "outcome": record.outcome, "artefacts": complete, "software": record.software}
+    )
+    return Manifest(
+        audit=record.audit,
+        window=record.window,
+        spec_digest=record.spec_digest,
+        outcome=record.outcome,
+        stages=record.stages,
+        artefacts=complete,
+        software=record.software,
+    )
 
 
 def _check_one(
-    work: Work, number: int, there: Iterable[str], manifest: Mapping[str, Any]
+    work: Work, number: int, there: Iterable[str], manifest: Manifest | None
 ) -> FailedAttempt | None:
     where = f"{FOLDER}/{number}"
     if STARTED not in there:
@@ -93,8 +96,8 @@ def _check_one(
     except EvidenceError as error:
         work.find("manifest", path, str(error))
         return None
-    said = {"audit": record.audit, "window": record.window, "spec_digest": record.spec_digest}
-    if record.number != number or any(manifest.get(key, value) != value for key, value in said.items()):
+    said, here = ((one.audit, one.window, one.spec_digest) for one in (record, manifest or record))
+    if record.number != number or said != here:
         work.find("manifest", path, "is the record of another attempt, or of another run's")
     paths = [entry.path for entry in record.artefacts]
     complete = sorted(p.removesuffix(f"/{SUCCESS}") for p in paths if p == f"{stage_of(p)}/{SUCCESS}")
@@ -104,7 +107,7 @@ def _check_one(
     return record
 
 
-def _check_listed(work: Work, entries: Iterable[Entry], who: str) -> None:
+def _check_listed(work: Work, entries: Iterable[ListedFile], who: str) -> None:
     for entry in entries:
         if entry.path not in work.digests:
             work.find("missing", entry.path, f"{who} lists it, and it is not there")

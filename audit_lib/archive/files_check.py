@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from audit_lib.archive.findings import Work
 from audit_lib.archive.layout import SEALED, STARTED, stage_of
-from audit_lib.archive.manifest import MANIFEST, SCHEMA
-from audit_lib.archive.shapes import Manifest, StageRecord, is_time, odd_json, read_shape, record_bytes
+from audit_lib.archive.manifest import MANIFEST
+from audit_lib.documents.evidence import (
+    MANIFEST_SCHEMA,
+    Manifest,
+    StageRecord,
+    decode_exact,
+    is_instant,
+    odd_json,
+    record_bytes,
+    sealed_bytes,
+)
 from audit_lib.errors import EvidenceError
 from audit_lib.run import SUCCESS
 
@@ -25,36 +33,36 @@ _TIMED: Final = (*SEALED, "evidence")
 """Stages whose times are checked against each other (`check_order`)."""
 
 
-def read_manifest(work: Work) -> dict[str, Any]:
-    """Return the manifest; empty where it is not there or not one, which is a finding."""
+def read_manifest(work: Work) -> Manifest | None:
+    """Return the manifest; None where it is not there or not one, which is a finding."""
     path = f"evidence/{MANIFEST}"
     if path not in work.digests:
         work.find("missing", path, "the run was never archived, or its manifest is gone")
-        return {}
+        return None
     content = work.store.get(path)
     try:
-        manifest = read_shape(Manifest, content, MANIFEST).model_dump(by_alias=True, exclude_none=True)
+        manifest = decode_exact(Manifest, content, MANIFEST, sealed_bytes)
     except EvidenceError as error:
-        work.find("manifest", path, f"is not a manifest of schema {SCHEMA}: {error}")
-        return {}
-    listed = [(entry["path"], entry["sha256"], entry["bytes"]) for entry in manifest["artefacts"]]
-    names = [name for name, _, _ in listed]
+        work.find("manifest", path, f"is not a manifest of schema {MANIFEST_SCHEMA}: {error}")
+        return None
+    names = [entry.path for entry in manifest.artefacts]
     if names != sorted(set(names)):
         work.find("manifest", path, "lists an artefact twice, or not in order")
-    for name, _, size in listed:
+    for entry in manifest.artefacts:
+        name, size = entry.path, entry.bytes
         if work.sizes.get(name, size) != size:
             work.find("manifest", path, f"says that {name} has {size} bytes; it has {work.sizes[name]}")
     return manifest
 
 
-def listed_in(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Return path -> SHA-256 of what a manifest lists."""
-    return {str(entry["path"]): str(entry["sha256"]) for entry in manifest.get("artefacts", ())}
+def listed_in(manifest: Manifest | None) -> dict[str, str]:
+    """Return path -> SHA-256 of what a manifest lists; nothing where there is none."""
+    return {} if manifest is None else manifest.digests
 
 
-def check_files(work: Work, manifest: Mapping[str, Any]) -> None:
+def check_files(work: Work, manifest: Manifest | None) -> None:
     """Files against the manifest, both ways."""
-    if not manifest:
+    if manifest is None:
         return
     listed = listed_in(manifest)
     for path, digest in listed.items():
@@ -83,7 +91,7 @@ def check_json(work: Work) -> None:
             work.find("record", path, odd)
 
 
-def check_records(work: Work, manifest: Mapping[str, Any], *, sealed: bool = True) -> None:
+def check_records(work: Work, manifest: Manifest | None, *, sealed: bool = True) -> None:
     """Each stage's ``_SUCCESS`` against the files, the manifest, and what else is in its folder.
 
     A record may say nothing more than it does, and in no other bytes: no digest protects it. Without `sealed` the
@@ -100,7 +108,7 @@ def check_records(work: Work, manifest: Mapping[str, Any], *, sealed: bool = Tru
             work.find("missing", path, "the stage has no record of what it wrote")
             continue
         try:
-            record = read_shape(StageRecord, work.store.get(path), SUCCESS, record_bytes)
+            record = decode_exact(StageRecord, work.store.get(path), SUCCESS, record_bytes)
         except EvidenceError as error:
             work.find("record", path, f"is not a stage's record: {error}")
             continue
@@ -113,10 +121,10 @@ def check_records(work: Work, manifest: Mapping[str, Any], *, sealed: bool = Tru
             work.find(
                 "record", path, f"counts what is not counted there; it may count {', '.join(sorted(counted))}"
             )
-        if stage == "evidence" and manifest and record.counts != _sealed(manifest):
+        if stage == "evidence" and manifest is not None and record.counts != _sealed(manifest):
             work.find("record", path, "its counts are not those of the manifest")
         # Their order is not checked: the clock of a signer may be ahead of ours, which is noted elsewhere.
-        timed = is_time(record.started_at) and is_time(record.finished_at)
+        timed = is_instant(record.started_at) and is_instant(record.finished_at)
         if stage.split("/")[0] not in _TIMED and not timed:
             work.find("record", path, "has no times")
         started = f"{stage}/{STARTED}" if stage.split("/")[0] == _ATTEMPTS else ""
@@ -132,6 +140,5 @@ def check_records(work: Work, manifest: Mapping[str, Any], *, sealed: bool = Tru
                 work.find("record", name, f"SHA-256 is {present[name]}, the stage recorded {recorded[name]}")
 
 
-def _sealed(manifest: Mapping[str, Any]) -> dict[str, int]:
-    entries = manifest["artefacts"]
-    return {"artefacts": len(entries), "bytes": sum(entry["bytes"] for entry in entries)}
+def _sealed(manifest: Manifest) -> dict[str, int]:
+    return {"artefacts": len(manifest.artefacts), "bytes": sum(entry.bytes for entry in manifest.artefacts)}

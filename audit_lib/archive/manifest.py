@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 from audit_lib.archive.attempts import earlier_attempts
 from audit_lib.archive.layout import SEALED, complete_stages
 from audit_lib.archive.software import software
-from audit_lib.canonical import canonical_json, strict_json
+from audit_lib.documents.evidence import ListedFile, Manifest, decode_exact, sealed_bytes
 from audit_lib.errors import EvidenceError, IncompleteRunError
 from audit_lib.run import Run, StageOutput
 
-SCHEMA: Final = "audit-manifest/1"
 MANIFEST: Final = "manifest.json"
 Outcome = Literal["complete", "validation_failed"]
 
@@ -46,39 +46,35 @@ def archive(run: Run) -> StageOutput:
     artefacts = []
     for stage in stages:
         folder = run.stage(stage)
-        for name, entry in folder.success()["artefacts"].items():
+        for name, entry in folder.success().artefacts.items():
             folder.read(name)  # checks the digest
-            artefacts.append({"path": f"{stage}/{name}", "sha256": entry["sha256"], "bytes": entry["bytes"]})
-    artefacts.sort(key=lambda artefact: artefact["path"])
-    manifest = {
-        "schema": SCHEMA,
-        "audit": run.key.audit,
-        "window": run.key.window.label,
-        "spec_digest": run.key.spec_digest,
-        "outcome": outcome,
-        "status": "not signed",
-        "stages": stages,
-        "artefacts": artefacts,
-        "software": software() | _scoring_software(run, stages),
-    }
-    if earlier := earlier_attempts(run):
-        manifest["attempts"] = earlier
-    counts = {"artefacts": len(artefacts), "bytes": sum(artefact["bytes"] for artefact in artefacts)}
+            artefacts.append(ListedFile(path=f"{stage}/{name}", sha256=entry.sha256, bytes=entry.bytes))
+    artefacts.sort(key=lambda artefact: artefact.path)
+    manifest = Manifest(
+        audit=run.key.audit,
+        window=run.key.window.label,
+        spec_digest=run.key.spec_digest,
+        outcome=outcome,
+        stages=tuple(stages),
+        artefacts=tuple(artefacts),
+        attempts=tuple(earlier_attempts(run)) or None,
+        software=software() | _scoring_software(run, stages),
+    )
+    counts = {"artefacts": len(artefacts), "bytes": sum(artefact.bytes for artefact in artefacts)}
     return StageOutput({MANIFEST: _as_begun(run, manifest)}, counts)
 
 
-def _as_begun(run: Run, manifest: dict[str, Any]) -> bytes:
+def _as_begun(run: Run, manifest: Manifest) -> bytes:
     """Return the manifest, or the one that a killed sealing left if it differs in the attempts known by then alone."""
-    content, key = canonical_json(manifest), f"{run.stage('evidence').prefix}/{MANIFEST}"
+    content, key = sealed_bytes(manifest), f"{run.stage('evidence').prefix}/{MANIFEST}"
     if not run.store.exists(key):
         return content
     left = run.store.get(key)
     try:
-        document = strict_json(left)
-        same = canonical_json({**document, "attempts": []}) == canonical_json({**manifest, "attempts": []})
-    except (ValueError, TypeError):
+        found = decode_exact(Manifest, left, MANIFEST, sealed_bytes)
+    except EvidenceError:
         return content
-    return left if same and canonical_json(document) == left else content
+    return left if replace(found, attempts=None) == replace(manifest, attempts=None) else content
 
 
 def expected_stages(run: Run, *, failed: bool) -> list[str]:

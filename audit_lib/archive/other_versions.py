@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from audit_lib.archive.findings import Work
 from audit_lib.archive.software import software
 from audit_lib.canonical import canonical_json, sha256, strict_json
+from audit_lib.documents.evidence import Manifest
 from audit_lib.errors import AuditError, GateError, SpecError
 from audit_lib.run import Run
 
@@ -28,7 +26,7 @@ def digest_of_design(work: Work) -> str:
     return sha256(work.store.get(_SPEC) + canonical_json(inputs))
 
 
-def find_refused(work: Work, manifest: Mapping[str, Any], error: AuditError) -> bool:
+def find_refused(work: Work, manifest: Manifest | None, error: AuditError) -> bool:
     """Find a design that is whole and that this version refuses; return whether it is one.
 
     What an earlier version let pass is no fault of the evidence, and nothing can be computed from it here.
@@ -37,7 +35,7 @@ def find_refused(work: Work, manifest: Mapping[str, Any], error: AuditError) -> 
         return False
     try:
         said = strict_json(work.store.get(_PLAN))["spec_digest"]
-        whole = bool(digest_of_design(work) == said == manifest.get("spec_digest", said))
+        whole = bool(digest_of_design(work) == said == (said if manifest is None else manifest.spec_digest))
     except (AuditError, ValueError, KeyError, TypeError):
         return False
     if whole:
@@ -50,7 +48,7 @@ def find_refused(work: Work, manifest: Mapping[str, Any], error: AuditError) -> 
     return whole
 
 
-def find_other_version(work: Work, run: Run, manifest: Mapping[str, Any]) -> None:
+def find_other_version(work: Work, run: Run, manifest: Manifest | None) -> None:
     """Find that another version made the run, where something did not come out again."""
     if not any(finding.kind == "recomputation" for finding in work.findings):
         return
@@ -64,7 +62,7 @@ def find_other_version(work: Work, run: Run, manifest: Mapping[str, Any]) -> Non
     name = "audit-lib"
     pairs = {
         f"the pack {policy.name}": (made, policy.version),
-        name: (manifest.get("software", {}).get(name), software()[name]),
+        name: ((None if manifest is None else manifest.software.get(name)), software()[name]),
     }
     other = [f"{what} {there} there, {here} here" for what, (there, here) in pairs.items() if there != here]
     if other:

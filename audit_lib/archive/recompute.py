@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from audit_lib.archive.artefact_differences import compare
 from audit_lib.archive.files_check import listed_in
@@ -21,6 +21,7 @@ from audit_lib.archive.records_check import (
 )
 from audit_lib.archive.served_check import ATTESTED, check_model
 from audit_lib.canonical import sha256
+from audit_lib.documents.evidence import Manifest
 from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.run import Run, StageOutput
 from audit_lib.validate.named_suites import lacking_for
@@ -39,7 +40,7 @@ _RECOMPUTED: Final = {
 def recompute_stages(
     work: Work,
     run: Run,
-    manifest: Mapping[str, Any],
+    manifest: Manifest | None,
     functions: Recompute | None,
     notify: Callable[[str], None],
     there: set[str],
@@ -70,7 +71,7 @@ def recompute_stages(
         _compare(work, stage, output, manifest)
 
 
-def check_scores(work: Work, run: Run, shards: list[str], manifest: Mapping[str, Any]) -> None:
+def check_scores(work: Work, run: Run, shards: list[str], manifest: Manifest | None) -> None:
     """Scores against the archived questions; recorded ones are made again, they need no model."""
     from audit_lib.score import score_shard, scores_again
 
@@ -115,7 +116,7 @@ def _no_other(name: str) -> bool:
     return False
 
 
-def _compare(work: Work, stage: str, output: StageOutput, manifest: Mapping[str, Any]) -> None:
+def _compare(work: Work, stage: str, output: StageOutput, manifest: Manifest | None) -> None:
     made = {f"{stage}/{name}" for name in output.artefacts}
     for path in sorted(path for path in listed_in(manifest) if stage_of(path) == stage and path not in made):
         work.find("recomputation", path, "does not follow from the evidence")
@@ -160,7 +161,7 @@ def _plan_again(run: Run) -> StageOutput:
     from audit_lib.plan.earlier_reports import EARLIER
 
     archived = run.stage("plan")
-    earlier = archived.read(EARLIER) if EARLIER in archived.success()["artefacts"] else b""
+    earlier = archived.read(EARLIER) if EARLIER in archived.success().artefacts else b""
     return plan(run, {key: run.design_file(key) for key in run.spec.design_files()}, earlier)
 
 

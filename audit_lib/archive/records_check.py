@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from audit_lib.archive.shapes import is_time
+from audit_lib.documents.evidence import is_instant
 from audit_lib.errors import AuditError
 from audit_lib.run import SUCCESS, Run
 
@@ -48,7 +48,8 @@ def _time(run: Run, stage: str, name: str, find: Find) -> datetime | None:
     if not run.stage(stage).is_complete():
         return None  # reported as missing
     try:
-        words = run.stage(stage).success()[name]
+        record = run.stage(stage).success()
+        words = record.started_at if name == "started_at" else record.finished_at
         time = datetime.fromisoformat(words)
     except (ValueError, KeyError, TypeError, AuditError):
         find(path, f"has no time as {name}")
@@ -56,7 +57,7 @@ def _time(run: Run, stage: str, name: str, find: Find) -> datetime | None:
     if time.tzinfo is None:
         find(path, f"has no UTC offset in {name}")
         return None
-    if not is_time(words):
+    if not is_instant(words):
         find(path, f"has {name} in another form than this library writes")
     return time
 

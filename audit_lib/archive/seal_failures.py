@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from audit_lib.archive.attempts import FOLDER, Fault, Outcome, fault_of, outcome_of, seal, start
+from audit_lib.archive.attempts import FOLDER, fault_of, outcome_of, seal, start
+from audit_lib.documents.evidence import AttemptFault, AttemptOutcome
 from audit_lib.errors import AuditError, SpecError
 from audit_lib.run import Run, RunKey, Window
 from audit_lib.spec import AuditSpec
 from audit_lib.store import open_store
 
 
-def seal_failure(run: Run, number: int, faults: Sequence[Fault], outcome: Outcome = "failed") -> bool:
+def seal_failure(
+    run: Run, number: int, faults: Sequence[AttemptFault], outcome: AttemptOutcome = "failed"
+) -> bool:
     """Seal a failed attempt and say where; return whether it could be. What failed first is for the caller to raise."""
     try:
         seal(run, number, faults, outcome)

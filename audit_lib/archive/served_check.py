@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from audit_lib.archive.records_check import Find
-from audit_lib.archive.shapes import Served
+from audit_lib.documents.evidence import ServedModel, WrittenFile
 from audit_lib.run import Run
 from audit_lib.score.backends import fingerprint
+from audit_lib.typed_json import decode
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +25,7 @@ ATTESTED: Final = (
 def check_model(run: Run, stage: str, scores: pd.DataFrame, answers: pd.DataFrame | None, find: Find) -> None:
     """``model.json`` and ``served.json`` must be about the answers of this shard; the noise floor must be one."""
     folder = run.stage(stage)
-    there = folder.success()["artefacts"]
+    there = folder.success().artefacts
     model = folder.read_json("model.json")
     mark = fingerprint({key: value for key, value in model.items() if key != "fingerprint"})
     if model.get("fingerprint") != mark or not set(scores["model_fingerprint"]) <= {mark}:
@@ -33,8 +35,7 @@ def check_model(run: Run, stage: str, scores: pd.DataFrame, answers: pd.DataFram
         )
     if "served.json" in there:
         said: Counter[tuple[int | None, str]] = Counter()
-        for entry in folder.read_json("served.json"):
-            one = Served.model_validate(entry)
+        for one in decode(tuple[ServedModel, ...], folder.read("served.json"), f"{stage}/served.json"):
             said[one.step, one.model] += one.answers
         if said != _answered(run, stage, scores if answers is None else answers, there):
             find(
@@ -45,7 +46,7 @@ def check_model(run: Run, stage: str, scores: pd.DataFrame, answers: pd.DataFram
 
 
 def _answered(
-    run: Run, stage: str, rows: pd.DataFrame, there: dict[str, Any]
+    run: Run, stage: str, rows: pd.DataFrame, there: Mapping[str, WrittenFile]
 ) -> Counter[tuple[int | None, str]]:
     """Count the answers by step and model, as the archived rows, replies and canaries have them."""
     found: Counter[tuple[int | None, str]] = Counter()

@@ -22,10 +22,9 @@ says so, or this version refuses its design, there is no verdict (`Verification.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from audit_lib.archive.attempts import FOLDER, RECORD, FailedAttempt
+from audit_lib.archive.attempts import FOLDER, RECORD
 from audit_lib.archive.attempts_check import check_attempts, check_failed_files, sealed_by
 from audit_lib.archive.files_check import (
     check_files,
@@ -40,8 +39,8 @@ from audit_lib.archive.manifest import MANIFEST, expected_stages
 from audit_lib.archive.other_versions import digest_of_design, find_other_version, find_refused
 from audit_lib.archive.recompute import Recompute, check_scores, recompute_stages
 from audit_lib.archive.records_check import check_order
-from audit_lib.archive.shapes import odd_json
 from audit_lib.archive.software import software
+from audit_lib.documents.evidence import FailedAttempt, Manifest, odd_json
 from audit_lib.errors import AuditError, NotFoundError, StoreError, StoreUnreachableError
 from audit_lib.progress import Progress, ignore
 from audit_lib.run import SUCCESS, Run
@@ -94,10 +93,10 @@ def verify(
     _note_software(work, manifest)
     return Verification(
         uri=uri,
-        audit=str(manifest.get("audit", "")),
-        window=str(manifest.get("window", "")),
-        spec_digest=str(manifest.get("spec_digest", "")),
-        outcome=str(manifest.get("outcome", "")),
+        audit="" if manifest is None else manifest.audit,
+        window="" if manifest is None else manifest.window,
+        spec_digest="" if manifest is None else manifest.spec_digest,
+        outcome="" if manifest is None else manifest.outcome,
         failed="" if failed is None else _why(failed),
         manifest_sha256=work.digests.get(_manifest_path(failed), ""),
         files=len(work.digests),
@@ -125,15 +124,15 @@ def _hash_files(work: Work, paths: Sequence[str], notify: Callable[[str], None])
         ]
 
 
-def _manifest(work: Work) -> tuple[dict[str, Any], FailedAttempt | None]:
+def _manifest(work: Work) -> tuple[Manifest | None, FailedAttempt | None]:
     """Return what the manifest says, or the record of the last attempt where that failed and nothing was archived."""
     if f"evidence/{MANIFEST}" not in work.digests and f"evidence/{SUCCESS}" not in work.digests:
-        failed = check_attempts(work, {})
+        failed = check_attempts(work, None)
         if failed is not None:
             check_failed_files(work, failed)
-            manifest = sealed_by(failed)
-            check_records(work, manifest, sealed=False)
-            return manifest, failed
+            sealed = sealed_by(failed)
+            check_records(work, sealed, sealed=False)
+            return sealed, failed
         manifest = read_manifest(work)
     else:
         manifest = read_manifest(work)
@@ -146,7 +145,7 @@ def _manifest(work: Work) -> tuple[dict[str, Any], FailedAttempt | None]:
 def _check_run(
     work: Work,
     run: Run,
-    manifest: Mapping[str, Any],
+    manifest: Manifest | None,
     failed: FailedAttempt | None,
     recompute: Recompute | None,
     notify: Callable[[str], None],
@@ -176,7 +175,7 @@ def _why(failed: FailedAttempt) -> str:
     return f"attempt {failed.number} {failed.outcome} in {first.stage}: {first.type}: {first.message}"
 
 
-def _open(work: Work, uri: str, manifest: Mapping[str, Any]) -> Run | None:
+def _open(work: Work, uri: str, manifest: Manifest | None) -> Run | None:
     """Open the run, checking that its design is the one that its digest names."""
     try:
         run = Run.from_bundle(uri.rstrip("/") or "/")
@@ -204,14 +203,14 @@ def _open(work: Work, uri: str, manifest: Mapping[str, Any]) -> Run | None:
         work.find("design", "plan/plan.json", "names another audit than its spec")
     said = {"audit": run.key.audit, "window": run.key.window.label, "spec_digest": run.key.spec_digest}
     for name, value in said.items():
-        if manifest and manifest.get(name) != value:
+        if manifest is not None and getattr(manifest, name) != value:
             work.find("manifest", f"evidence/{MANIFEST}", f"its {name} is not that of the plan")
     return run
 
 
-def _check_outcome(work: Work, run: Run, manifest: Mapping[str, Any]) -> None:
+def _check_outcome(work: Work, run: Run, manifest: Manifest | None) -> None:
     """Outcome and stages against what the validation says and how the scoring was cut."""
-    if not manifest:
+    if manifest is None:
         return
     path = f"evidence/{MANIFEST}"
     try:
@@ -222,14 +221,14 @@ def _check_outcome(work: Work, run: Run, manifest: Mapping[str, Any]) -> None:
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
         work.find("manifest", path, f"the outcome cannot be checked ({type(error).__name__})")
         return
-    if manifest.get("outcome") != ("validation_failed" if failed else "complete"):
+    if manifest.outcome != ("validation_failed" if failed else "complete"):
         work.find("manifest", path, "its outcome is not what the validation says")
-    if manifest.get("stages") != needed or {stage_of(name) for name in listed_in(manifest)} != set(needed):
+    if list(manifest.stages) != needed or {stage_of(name) for name in listed_in(manifest)} != set(needed):
         work.find("manifest", path, f"its stages are not those of such a run: {', '.join(needed)}")
 
 
-def _note_software(work: Work, manifest: Mapping[str, Any]) -> None:
-    recorded, here = manifest.get("software") or {}, software()
+def _note_software(work: Work, manifest: Manifest | None) -> None:
+    recorded, here = {} if manifest is None else manifest.software, software()
     other = [
         f"{name} {recorded[name]} there, {here[name]} here"
         for name in sorted(here)

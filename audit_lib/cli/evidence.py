@@ -72,8 +72,6 @@ def _verify(options: argparse.Namespace) -> int:
 
 def _age(uri: str, on: date) -> str:
     """Say until when an audit may be relied on, or raise `GateError` where that is past or there is none."""
-    from datetime import datetime
-
     from audit_lib.errors import GateError
     from audit_lib.policies import policy_of
     from audit_lib.policies.clocks import valid_until
@@ -92,7 +90,7 @@ def _age(uri: str, on: date) -> str:
     why = why_no_audit_of(policy, run.spec, signed[-1].predicate if signed else None)
     if why is not None:
         raise GateError(f"{policy.short_law}, {gate.cite}: there is no audit to rely on: {why}")
-    audited = datetime.fromisoformat(run.stage("metrics").success()["finished_at"]).date()
+    audited = run.stage("metrics").success().finished.date()
     check_validity(policy, audited, on)
     return f"audit of {audited}, valid until {valid_until(policy, audited)}: may be relied on on {on}"
 

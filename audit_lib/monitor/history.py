@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from audit_lib.run import Run, StageFolder, Window
 from audit_lib.store import Store
@@ -81,8 +80,7 @@ def read_history(store: Store, audit: str) -> History:
     complete = []
     for one in begun:
         if one.outcome == "complete":
-            record: dict[str, Any] = StageFolder(store, f"{one.prefix}/evidence").success()
-            sealed = datetime.fromisoformat(record["finished_at"])
+            sealed = StageFolder(store, f"{one.prefix}/evidence").success().finished
             complete.append(CompleteRun(one.window, one.prefix, sealed))
     complete.sort(key=lambda one: (one.window.end, one.window.start, one.sealed_at, one.prefix))
     return History(begun, complete)

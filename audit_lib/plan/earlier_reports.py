@@ -47,9 +47,7 @@ def earlier_reports(run: Run) -> bytes:
 
 def _newest(run: Run, prefixes: Iterable[str], signed: Iterable[str]) -> dict[str, Any] | None:
     """Return the headline of the run of a window that was sealed last and has a report."""
-    when = {
-        prefix: StageFolder(run.store, f"{prefix}/evidence").success()["finished_at"] for prefix in prefixes
-    }
+    when = {prefix: StageFolder(run.store, f"{prefix}/evidence").success().finished_at for prefix in prefixes}
     for prefix in sorted(when, key=lambda prefix: when[prefix], reverse=True):
         folder = StageFolder(run.store, f"{prefix}/report")
         if not folder.is_complete():

@@ -200,9 +200,9 @@ def _inputs(run: Run, *, hidden: bool) -> dict[str, str]:
     Whoever guesses a hidden count could make ``metrics.json`` with it, and see by the digest if it is right.
     """
     return {
-        f"{stage}/{name}": entry["sha256"]
+        f"{stage}/{name}": entry.sha256
         for stage in (("plan",) if hidden else ("plan", "sample", "variants", "validation", "metrics"))
-        for name, entry in sorted(run.stage(stage).success()["artefacts"].items())
+        for name, entry in sorted(run.stage(stage).success().artefacts.items())
         if stage != "variants" or name == "design.json"  # of the variants the report reads the counts alone
     }
 
@@ -271,4 +271,4 @@ def _models(run: Run, shards: list[str]) -> tuple[Mapping[str, Any], ...]:
 
 def _finished(run: Run, stage: str) -> datetime:
     # Times come from the stages' own records, so that rendering again gives the same bytes.
-    return datetime.fromisoformat(run.stage(stage).success()["finished_at"])
+    return run.stage(stage).success().finished

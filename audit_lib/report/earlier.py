@@ -120,6 +120,6 @@ def smallest_as_dict(found: Smallest) -> dict[str, Any]:
 def earlier_audits(run: Run) -> list[EarlierAudit]:
     """Return the earlier audits that the run's plan archived, the oldest first."""
     plan = run.stage("plan")
-    if "earlier.json" not in plan.success()["artefacts"]:
+    if "earlier.json" not in plan.success().artefacts:
         return []
     return [EarlierAudit.of(document) for document in plan.read_json("earlier.json")]

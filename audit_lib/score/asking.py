@@ -227,7 +227,7 @@ class Asking:
             return None
         plan, age = self._run.stage("plan"), None
         if plan.is_complete():
-            finished = datetime.fromisoformat(plan.success()["finished_at"])
+            finished = plan.success().finished
             age = (datetime.now(UTC) - finished).total_seconds()
         count = len(self._shards)
         place = self._shards.index(self._shard) / count

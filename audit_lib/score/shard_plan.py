@@ -60,7 +60,7 @@ def variants(run: Run) -> StageOutput:
 
 def is_planned(run: Run) -> bool:
     """Tell whether the shards were planned with the variants; runs of earlier versions have no such plan."""
-    return PLAN in run.stage("variants").success()["artefacts"]
+    return PLAN in run.stage("variants").success().artefacts
 
 
 def shard_counts(run: Run) -> dict[int, int]:

@@ -55,7 +55,7 @@ def archived_report(run: Run, form: str) -> bytes:
         )
     signed = read_sign_offs(run)
     folder = signed[-1].folder if signed else run.stage("report")
-    if FORMS[form] in folder.success()["artefacts"]:
+    if FORMS[form] in folder.success().artefacts:
         return folder.read(FORMS[form])
     page = make_page(gather(run, earlier_audits(run), last_signature(run)))
     difference = compare("report.html", folder.read("report.html"), render_html(page))

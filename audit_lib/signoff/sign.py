@@ -104,9 +104,9 @@ def sign_off(
     predicate = make_predicate(run, answers, moment, number, _superseded(earlier, supersede))
     shown = report(run, signature=signature_of(predicate, key.public_key())).artefacts
     subject = {
-        f"{stage}/{name}": entry["sha256"]
+        f"{stage}/{name}": entry.sha256
         for stage in _SUBJECT_STAGES
-        for name, entry in run.stage(stage).success()["artefacts"].items()
+        for name, entry in run.stage(stage).success().artefacts.items()
     }
     subject |= {f"{FOLDER}/{number}/{name}": sha256(content) for name, content in shown.items()}
     statement = make_statement(subject, predicate)
@@ -125,7 +125,7 @@ def sign_off(
 
 
 def _no_earlier_than(run: Run, earlier: tuple[Run, SignOff] | None) -> datetime:
-    sealed = datetime.fromisoformat(run.stage("evidence").success()["finished_at"]).replace(microsecond=0)
+    sealed = run.stage("evidence").success().finished.replace(microsecond=0)
     return sealed if earlier is None else max(sealed, earlier[1].signed_at)
 
 

@@ -26,7 +26,7 @@ _OF_THE_SIGNATURE: Final = ("title", "status", "signature", "attested", "require
 
 def report_names(one: SignOff) -> list[str]:
     """Return the names of a sign-off's report files, sorted."""
-    return sorted(one.folder.success()["artefacts"].keys() - {STATEMENT, PUBLIC_KEY})
+    return sorted(one.folder.success().artefacts.keys() - {STATEMENT, PUBLIC_KEY})
 
 
 def check_rendition(run: Run, one: SignOff, key: Ed25519PublicKey) -> list[str]:
@@ -78,7 +78,7 @@ def check_facts(run: Run, one: SignOff) -> None:
         If a table or ``report.json`` says another thing than the sealed one, the signature apart.
     """
     sealed = run.stage("report")
-    for name in sorted({*report_names(one), *sealed.success()["artefacts"]} - {_PDF}):
+    for name in sorted({*report_names(one), *sealed.success().artefacts} - {_PDF}):
         if name == "report.html":
             continue
         contents = [folder.read(name) for folder in (sealed, one.folder)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from audit_lib.canonical import sha256
 from audit_lib.errors import EvidenceError
 from audit_lib.policies import policy_of
@@ -30,7 +28,7 @@ def check_subject(run: Run, one: SignOff) -> None:
     recorded = {
         f"{stage}/{name}"
         for stage in ("evidence", "report", where)
-        for name in run.stage(stage).success()["artefacts"]
+        for name in run.stage(stage).success().artefacts
     } - {f"{where}/{name}" for name in (STATEMENT, PUBLIC_KEY)}
     there = {*run.list(where)} - {f"{where}/{name}" for name in (SUCCESS, STATEMENT, PUBLIC_KEY)}
     if extra := sorted((recorded | there) - signed.keys()):
@@ -52,7 +50,7 @@ def check_chain(run: Run, one: SignOff, before: SignOff | None) -> None:
         If not.
     """
     named = one.predicate["supersedes"]
-    sealed = datetime.fromisoformat(run.stage("evidence").success()["finished_at"]).replace(microsecond=0)
+    sealed = run.stage("evidence").success().finished.replace(microsecond=0)
     if one.signed_at < sealed:
         raise EvidenceError(f"says that it was signed {one.signed_at}, before the run was sealed ({sealed})")
     if before is None:

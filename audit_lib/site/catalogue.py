@@ -106,9 +106,7 @@ class Entry:
     @property
     def names(self) -> list[str]:
         """Names of the files of `shown` that are the report; a machine that signs may make no PDF."""
-        return (
-            report_names(self.sign_offs[-1]) if self.sign_offs else sorted(self.shown.success()["artefacts"])
-        )
+        return report_names(self.sign_offs[-1]) if self.sign_offs else sorted(self.shown.success().artefacts)
 
     @property
     def status(self) -> str:
@@ -279,10 +277,10 @@ def _entry(store: Store, prefix: str, trusted: Sequence[Ed25519PublicKey]) -> En
     run = Run.load(uri)
     signed = read_sign_offs(run)
     complete = run.stage("report").is_complete()
-    sealed = run.stage("evidence").success()["finished_at"]
+    sealed = run.stage("evidence").success().finished
     return Entry(
         run=run,
-        sealed_at=datetime.fromisoformat(sealed),
+        sealed_at=sealed,
         document=json.loads(run.stage("report").read("report.json")) if complete else None,
         content=gather(run, signature=last_signature(run)) if complete else None,
         sign_offs=tuple(signed),

@@ -208,7 +208,7 @@ def _report_files(entry: Entry) -> dict[str, bytes]:
     ):  # else counts are hidden that its digests give away
         files[f"{entry.path}/manifest.json"] = entry.run.stage("evidence").read("manifest.json")
     for one in entry.sign_offs:
-        for name in one.folder.success()["artefacts"]:
+        for name in one.folder.success().artefacts:
             files[f"{entry.path}/signoff/{one.number}/{name}"] = one.folder.read(name)
     return files
 

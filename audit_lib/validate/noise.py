@@ -64,7 +64,7 @@ def _floors(run: Run) -> list[tuple[int, dict[str, Any], dict[str, Any]]]:
     found = []
     for shard in shards(run):
         folder = run.stage(f"scores/{shard}")
-        if "plan.json" not in folder.success()["artefacts"]:
+        if "plan.json" not in folder.success().artefacts:
             continue
         floor = folder.read_json("plan.json")["noise_floor"]
         if "against" in floor:

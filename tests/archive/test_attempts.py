@@ -55,7 +55,7 @@ def test_a_failure_is_sealed_with_its_stage_and_error(
     run = the_run(tmp_path)
     (one,) = read_attempts(run.store, run.prefix)
     assert (one.number, one.by, one.outcome) == (1, "audit run", "failed")
-    assert [fault.model_dump() for fault in one.faults] == [
+    assert [fault.as_dict() for fault in one.faults] == [
         {"stage": stage, "type": "BackendError", "message": "the endpoint did not answer"}
     ]
     assert one.started_at is not None and one.finished_at is not None

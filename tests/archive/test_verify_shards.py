@@ -38,7 +38,7 @@ def test_runs_with_and_without_a_plan_verify_and_score_the_same(tmp_path, monkey
     for name, planned in (("with", True), ("without", False)):
         (tmp_path / name).mkdir()
         run = finished(tmp_path / name, monkeypatch, planned=planned)
-        assert ("shards.json" in run.stage("variants").success()["artefacts"]) is planned
+        assert ("shards.json" in run.stage("variants").success().artefacts) is planned
         result = verify(run.uri)
         assert result.findings == () and "variants" in result.recomputed and len(shards(run)) == 3
         found[name] = [run.stage(f"scores/{n}").read("scores.parquet") for n in shards(run)]

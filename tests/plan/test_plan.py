@@ -144,9 +144,9 @@ def test_nothing_is_scored_before_the_plan_is_written(tmp_path: Path) -> None:
         with pytest.raises(IncompleteRunError):
             run_stage(run, stage, shard=number)
     do(run, until="scores")
-    written = datetime.fromisoformat(run.stage("plan").success()["finished_at"])
+    written = run.stage("plan").success().finished
     for shard in shards(run):
-        assert written <= datetime.fromisoformat(run.stage(f"scores/{shard}").success()["started_at"])
+        assert written <= datetime.fromisoformat(run.stage(f"scores/{shard}").success().started_at)
 
 
 def test_earlier_audits_are_archived_with_the_plan_and_printed(tmp_path: Path) -> None:
@@ -167,4 +167,4 @@ def test_a_first_run_has_no_earlier_audits_nor_has_one_of_the_same_window(tmp_pa
     store = str(tmp_path / "store")
     do(new_run(tmp_path, store), until="evidence")
     again = do(new_run(tmp_path, store, measure={"small_cell": 6}), until="plan")
-    assert "earlier.json" not in again.stage("plan").success()["artefacts"]
+    assert "earlier.json" not in again.stage("plan").success().artefacts

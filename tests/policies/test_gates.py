@@ -146,7 +146,7 @@ def test_an_old_audit_is_refused_by_the_command(tmp_path: Path, capsys: pytest.C
     from audit_lib.signoff import Answers, attestations, generate_key, load_private_key, sign_off
 
     run = do(new_run(tmp_path, str(tmp_path / "store")), until="evidence")
-    audited = date.fromisoformat(run.stage("metrics").success()["finished_at"][:10])
+    audited = date.fromisoformat(run.stage("metrics").success().finished_at[:10])
     assert main(["verify", run.uri, "--as-of", audited.isoformat()]) == 1
     said = capsys.readouterr().out
     assert "there is no audit to rely on: no independent auditor has signed it" in said

@@ -99,7 +99,7 @@ def test_no_applicant_is_in_any_of_it(run: Run) -> None:
     rows = recorded_rows(320)
     telling = {row[key] for row in rows for key in ("prompt_id", "application_id", "resume", "round_id")}
     stage = run.stage("report")
-    for name in stage.success()["artefacts"]:
+    for name in stage.success().artefacts:
         content = stage.read(name).decode(errors="replace")
         assert not [value for value in telling if value in content], name
 

@@ -76,7 +76,7 @@ def test_the_stage_makes_it_where_the_spec_asks(tmp_path: Path) -> None:
 
 
 def test_without_being_asked_for_there_is_none(run: Run) -> None:
-    assert "report.pdf" not in run.stage("report").success()["artefacts"]
+    assert "report.pdf" not in run.stage("report").success().artefacts
 
 
 def test_where_none_can_be_made_the_stage_says_why(

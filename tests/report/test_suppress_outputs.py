@@ -93,7 +93,7 @@ def _sealed(folder: Path) -> Run:
 
 def _outputs(run: Run, folder: Path) -> dict[str, str]:
     """Everything that is for people outside, as text."""
-    made = dict.fromkeys(run.stage("report").success()["artefacts"])
+    made = dict.fromkeys(run.stage("report").success().artefacts)
     found = {name: run.stage("report").read(name).decode() for name in made if not name.endswith(".pdf")}
     store = str(folder / "store")
     publish(store, base="https://audits.example.org/")

@@ -21,7 +21,7 @@ from tests.score.fakes import by_hash, fake
 def planned(run: Run) -> Run:
     """Plan the shards of a run whose variants were written by hand, as the stage does."""
     folder = run.stage("variants")
-    made = {name: folder.read(name) for name in folder.success()["artefacts"]}
+    made = {name: folder.read(name) for name in folder.success().artefacts}
     again = StageOutput({**made, **shard_plan._planned(run, made)})
     run.store.delete(f"{folder.prefix}/_SUCCESS")
     folder.commit(again, datetime.now(UTC))
@@ -135,7 +135,7 @@ def test_a_plan_that_does_not_fit_is_refused(tmp_path):
     folder = run.stage("variants")
     plan = folder.read_json(PLAN)
     plan["shards"]["1"] += 1  # and nobody noticed
-    made = {name: folder.read(name) for name in folder.success()["artefacts"]} | {
+    made = {name: folder.read(name) for name in folder.success().artefacts} | {
         PLAN: json.dumps(plan).encode()
     }
     for name in ("_SUCCESS", PLAN):

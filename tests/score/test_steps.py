@@ -128,7 +128,7 @@ def test_what_the_model_or_an_applicant_writes_is_no_step(tmp_path):
     )
     run = up_to(run, "scores")
     assert part.asked and all(len(r.messages) == 3 and r.messages[1].content == REPLY for r in part.asked)
-    assert "replies.parquet" not in run.stage("scores/0").success()["artefacts"]
+    assert "replies.parquet" not in run.stage("scores/0").success().artefacts
 
 
 def test_steps_are_whole_audits_whose_evidence_verifies_and_shards_change_nothing(tmp_path):

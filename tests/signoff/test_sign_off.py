@@ -80,8 +80,8 @@ def test_signing_is_deterministic(run: Run, key: Path, tmp_path: Path) -> None:
     shutil.copytree(tmp_path / "store", tmp_path / "copy")
     other = Run.load(run.uri.replace("store", "copy"))
     first, second = signed(run, key), signed(other, key)
-    names = first.folder.success()["artefacts"]
-    assert names == second.folder.success()["artefacts"]
+    names = first.folder.success().artefacts
+    assert names == second.folder.success().artefacts
 
 
 def test_the_evidence_still_verifies_and_so_does_the_sign_off(run: Run, key: Path) -> None:

@@ -100,7 +100,7 @@ def test_an_audit_with_a_named_suite_verifies_offline(tmp_path: Path) -> None:
     (tmp_path / "suite.json").unlink()  # the evidence has its own copy
     checked = verify(run.uri)
     assert not checked.findings and "validation" in checked.recomputed
-    assert "inputs/checks.suites.scores" in run.stage("plan").success()["artefacts"]
+    assert "inputs/checks.suites.scores" in run.stage("plan").success().artefacts
 
 
 def test_without_great_expectations_verification_says_so(

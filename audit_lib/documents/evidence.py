@@ -1,0 +1,228 @@
+"""What a run says of its own files: a stage's record, the manifest, and the records of attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import AfterValidator, Field
+
+from audit_lib.canonical import canonical_json, pretty_json, strict_json
+from audit_lib.errors import EvidenceError
+from audit_lib.typed_json import OPTIONAL, Typed, decode
+
+MANIFEST_SCHEMA: Final = "audit-manifest/1"
+ATTEMPT_SCHEMA: Final = "audit-attempt/1"
+
+T = TypeVar("T", bound=Typed)
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0)]
+_Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+_Library = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.-]{0,40}$|^scores:[A-Za-z0-9_.-]{1,60}$")]
+_Version = Annotated[
+    str, Field(pattern=r"^(?:[A-Za-z0-9_.+!~-]{1,80}(?:, )?)+$|^not installed as a package$")
+]
+Versions = Mapping[_Library, _Version]
+
+
+def check_instant(words: str) -> str:
+    """Return an instant with an offset, written as this library writes one; raise ValueError for any other text."""
+    instant = datetime.fromisoformat(words)
+    if instant.tzinfo is None:
+        raise ValueError("has no UTC offset")
+    utc = instant.astimezone(UTC)
+    if words not in (utc.isoformat(timespec="milliseconds"), utc.isoformat()):
+        raise ValueError("is written in another form than this library's")
+    return words
+
+
+Instant = Annotated[str, AfterValidator(check_instant)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenFile(Typed):
+    """What a stage's record says of an artefact."""
+
+    sha256: Sha256
+    bytes: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedFile(Typed):
+    """A file of the run, with its digest."""
+
+    path: str
+    sha256: Sha256
+    bytes: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRecord(Typed):
+    """``_SUCCESS``: the artefacts of a stage by name, its counts, and when it began and ended.
+
+    No digest covers the times. `audit verify` checks them with those of the other stages, which says more.
+    """
+
+    artefacts: Mapping[str, WrittenFile]
+    counts: Mapping[_Name, Count]
+    started_at: str
+    finished_at: str
+
+    @property
+    def finished(self) -> datetime:
+        """When the stage ended.
+
+        Raises
+        ------
+        EvidenceError
+            If the record has no time there.
+        """
+        try:
+            return datetime.fromisoformat(self.finished_at)
+        except ValueError:
+            raise EvidenceError("a stage's record has no time as finished_at") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest(Typed):
+    """``evidence/manifest.json``: all artefacts of a run, and what it ended as."""
+
+    schema: Literal["audit-manifest/1"] = MANIFEST_SCHEMA
+    audit: str
+    window: str
+    spec_digest: str
+    outcome: str
+    status: Literal["not signed"] = "not signed"
+    stages: tuple[str, ...]
+    artefacts: tuple[ListedFile, ...]
+    attempts: Annotated[tuple[ListedFile, ...], Field(min_length=1)] | None = field(
+        default=None, metadata=OPTIONAL
+    )
+    """Files of the attempts that failed before; earlier versions listed none."""
+    software: Versions
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Path -> SHA-256 of what it lists."""
+        return {entry.path: entry.sha256 for entry in self.artefacts}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptFault(Typed):
+    """What went wrong in a stage: the error's type, and its message without secrets."""
+
+    stage: str
+    type: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartedAttempt(Typed):
+    """``_STARTED``: who began the attempt, and when."""
+
+    by: str
+    started_at: Instant
+
+
+AttemptOutcome = Literal["failed", "stopped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedAttempt(Typed):
+    """``manifest.json`` of an attempt that did not end in sealed evidence."""
+
+    schema: Literal["audit-attempt/1"] = ATTEMPT_SCHEMA
+    audit: str
+    window: str
+    spec_digest: Sha256
+    number: Annotated[int, Field(ge=1)]
+    outcome: AttemptOutcome
+    status: Literal["not signed"] = "not signed"
+    faults: Annotated[tuple[AttemptFault, ...], Field(min_length=1)]
+    stages: tuple[str, ...]
+    artefacts: tuple[ListedFile, ...]
+    earlier: tuple[ListedFile, ...]
+    software: Versions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedModel(Typed):
+    """An entry of ``served.json``: a model that answered, under the name that the endpoint gave, and how often."""
+
+    step: Annotated[int, Field(ge=1)] | None = field(default=None, metadata=OPTIONAL)
+    model: str
+    system_fingerprint: str | None
+    answers: Annotated[int, Field(ge=1)]
+
+
+def record_bytes(record: StageRecord) -> bytes:
+    """Return a stage's record as it is written: names in order."""
+    ordered = StageRecord(
+        artefacts=dict(sorted(record.artefacts.items())),
+        counts=dict(sorted(record.counts.items())),
+        started_at=record.started_at,
+        finished_at=record.finished_at,
+    )
+    return pretty_json(ordered.as_dict())
+
+
+def started_bytes(started: StartedAttempt) -> bytes:
+    """Return ``_STARTED`` as it is written."""
+    return pretty_json(started.as_dict())
+
+
+def sealed_bytes(document: Manifest | FailedAttempt) -> bytes:
+    """Return a manifest, or the record of a failed attempt, as it is written."""
+    return canonical_json(document.as_dict())
+
+
+def decode_exact(kind: type[T], content: bytes, where: str, written: Callable[[T], bytes]) -> T:
+    """Read a document that must be in the very bytes that this library writes.
+
+    Raises
+    ------
+    EvidenceError
+        If it is not strict JSON, holds anything else than `kind` says, or in other bytes than `written` makes.
+
+    Examples
+    --------
+    >>> decode_exact(StartedAttempt, b'{"by": "audit run"}', "_STARTED", started_bytes)
+    Traceback (most recent call last):
+    audit_lib.errors.EvidenceError: _STARTED: started_at: is missing
+    """
+    try:
+        strict_json(content)
+    except ValueError as error:
+        raise EvidenceError(f"{where}: {error}") from None
+    found = decode(kind, content, where)
+    if written(found) != content:
+        raise EvidenceError(f"{where}: holds its values in other bytes than this library writes")
+    return found
+
+
+def read_stage_record(content: bytes, where: str) -> StageRecord:
+    """Read ``_SUCCESS``, or raise EvidenceError."""
+    return decode(StageRecord, content, where)
+
+
+def is_instant(text: object) -> bool:
+    """Whether this is an instant with an offset, as this library writes one."""
+    try:
+        check_instant(str(text))
+    except ValueError:
+        return False
+    return True
+
+
+def odd_json(content: bytes) -> str:
+    """Return what is odd about a JSON artefact; empty where it is as this library writes JSON."""
+    try:
+        document: Any = strict_json(content)
+        if content not in (pretty_json(document), canonical_json(document)):
+            return "holds its values in other bytes than this library writes"
+    except (ValueError, RecursionError) as error:
+        return str(error) if isinstance(error, ValueError) else "is nested too deeply"
+    return ""
