@@ -16,13 +16,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from audit_lib.errors import IncompleteRunError, NotFoundError, SpecError, ValidationFailedError
 from audit_lib.registry import did_you_mean
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput, Window
 from audit_lib.spec import AuditSpec, unasked
 from audit_lib.store import open_store
+
+if TYPE_CHECKING:
+    from audit_lib.documents.drift import DriftDocument
 
 COMMAND: Final = "audit run"
 """Who begins an attempt from the command line."""
@@ -172,7 +175,7 @@ def run_all(run: Run, *, dry_run: bool = False, by: str = COMMAND) -> None:
         compare_windows(run.uri, run.notify)
 
 
-def compare_windows(uri: str, notify: Callable[[str], None] = _ignore) -> list[dict[str, Any]]:
+def compare_windows(uri: str, notify: Callable[[str], None] = _ignore) -> list[DriftDocument]:
     """Compare a run with the window before it, and the windows after it anew; return what is new.
 
     Of a run that failed, as early as you like, the windows after it are told. The documents are in

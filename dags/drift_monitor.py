@@ -31,7 +31,7 @@ def monitor() -> dict[str, int]:
         written = [document for uri in runs for document in compare_windows(uri, tell)]
         for document in written:
             if alerts_of(document):
-                send(Message("something changed", document["audit"], summary_line(document)), context)
+                send(Message("something changed", document.audit, summary_line(document)), context)
         return small({"runs": len(runs), "written": len(written)})
 
 

@@ -23,7 +23,7 @@ ABOVE = {
     "spec_schema",
     "starter",
 }
-BELOW_DOCUMENTS = {"documents", "errors", "results", "stats", "typed_json"}
+BELOW_DOCUMENTS = {"canonical", "documents", "errors", "plain_text", "results", "stats", "typed_json"}
 BELOW_METRICS = {"errors", "languages", "metrics", "pairs", "results", "typed_json", "whole_words", "words"}
 """All that a kernel may import: it knows no run, no spec and no file."""
 # Recomputing is what verification is: it calls the stages whose output it checks.

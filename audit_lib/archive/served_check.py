@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from audit_lib.archive.records_check import Find
+from audit_lib.documents.canaries import read_canaries
 from audit_lib.documents.evidence import ServedModel, WrittenFile
 from audit_lib.run import Run
 from audit_lib.score.backends import fingerprint
@@ -60,8 +61,8 @@ def _answered(
             (int(step), model) for step, model in zip(replies["step"], replies["model"], strict=True)
         )
     if "canaries.json" in there:
-        canaries = run.stage(stage).read_json("canaries.json")
-        found.update((None, one["model"]) for one in canaries if one["status"] != "error")
+        canaries = read_canaries(run.stage(stage).read("canaries.json"), f"{stage}/canaries.json")
+        found.update((None, one.model) for one in canaries if one.status != "error")
     return found
 
 

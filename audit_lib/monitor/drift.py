@@ -7,26 +7,61 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final, TypeVar
 
 from audit_lib.canonical import canonical_json, sha256
+from audit_lib.documents.canaries import CanaryAnswer, read_canaries
+from audit_lib.documents.drift import (
+    BeforeAndNow,
+    ChangedMetricNumber,
+    ChangedNumber,
+    ChangedTableNumber,
+    Drift,
+    DriftDocument,
+    DriftSummary,
+    FirstRun,
+    MetricNumber,
+    NamedNumber,
+    NotAudited,
+    RunIdentity,
+    TableNumber,
+    WindowState,
+)
+from audit_lib.documents.evidence import Manifest
+from audit_lib.documents.metrics import Metrics, read_metrics
 from audit_lib.errors import EvidenceError
 from audit_lib.monitor.canaries import compare_canaries
 from audit_lib.monitor.estimate_change import METHOD, compare_estimates
 from audit_lib.monitor.history import History
 from audit_lib.monitor.served_models import compare_served_models
+from audit_lib.results import Estimate, Undefined
 from audit_lib.run import Run
+from audit_lib.typed_json import decode
+from audit_lib.windows import Owed
 from audit_lib.windows import summary as summary_of
 
-SCHEMA: Final = "audit-drift/1"
 _MOST: Final = 100
 """Windows named one by one; all of them are counted."""
 _DESIGN_PARAMETERS: Final = ("k",)
 """Parameters that come from the spec. Others (the comparator, the number of rounds) are results."""
 
+T = TypeVar("T")
 
-def measure_drift(run: Run, history: History) -> dict[str, Any]:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Number:
+    """A number of ``metrics.json`` that can be compared; of an impact ratio also what is flagged, against whom."""
+
+    name: NamedNumber
+    estimate: Estimate
+    is_ratio: bool = False
+    flag: bool | None = None
+    comparator: str | Undefined = ""
+
+
+def measure_drift(run: Run, history: History) -> DriftDocument:
     """Compare a sealed run with the one before it.
 
     Each estimate, and each rate and impact ratio of the statutory tables, is found in the previous run by
@@ -39,55 +74,66 @@ def measure_drift(run: Run, history: History) -> dict[str, Any]:
     ------
     IncompleteRunError
         If the run is not measured and sealed.
+    EvidenceError
+        If a document of a run is not what its stage writes.
     """
-    current, manifest = run.stage("metrics").read_json("metrics.json"), _manifest(run)
+    current, manifest = _metrics(run), _manifest(run)
     earlier = history.before(run.key.window, run.key.prefix.rsplit("/", 1)[1])
     missing = history.not_audited(run, earlier)
-    document: dict[str, Any] = {
-        "schema": SCHEMA,
-        "audit": run.key.audit,
-        "current": _identity(run),
-        "not_audited": {
-            "states": dict(Counter(one.state for one in missing)),
-            "windows": [{"window": one.window.label, "state": one.state} for one in missing[-_MOST:]],
-        },
-    }
+    not_audited = NotAudited(
+        states=dict(Counter(one.state for one in missing)),
+        windows=tuple(WindowState(window=one.window.label, state=one.state) for one in missing[-_MOST:]),
+    )
     if earlier is None:
-        reason = "first run: no earlier window of this audit is owed, and none was audited"
-        if missing:
-            reason = f"no earlier window was audited; of those that are owed: {summary_of(missing)}"
-        return document | {"previous": None, "reason": reason}
+        return FirstRun(
+            audit=run.key.audit,
+            current=_identity(run),
+            not_audited=not_audited,
+            reason=_why_first(missing),
+        )
     before = Run.load(run.store.uri(earlier.prefix))
-    previous = before.stage("metrics").read_json("metrics.json")
+    previous = _metrics(before)
     items, only_previous, only_current = _compare(previous, current)
-    return document | {
-        "previous": _identity(before),
-        "design_changed": before.key.spec_digest != run.key.spec_digest,
-        "changed_sections": _changed_sections(before, run),
-        "model_changed": _fingerprints(before) != _fingerprints(run),
-        "answering": compare_served_models(before, run),
-        "canaries": compare_canaries(_canaries(before), _canaries(run)),
-        "software_changed": _changed(_manifest(before)["software"], manifest["software"]),
-        "rows": {"previous": previous["rows"], "current": current["rows"]},
-        "method": METHOD,
-        "summary": _summary(items),
-        "comparisons": items,
-        "only_previous": only_previous,
-        "only_current": only_current,
-    }
+    return Drift(
+        audit=run.key.audit,
+        current=_identity(run),
+        not_audited=not_audited,
+        previous=_identity(before),
+        design_changed=before.key.spec_digest != run.key.spec_digest,
+        changed_sections=tuple(_changed_sections(before, run)),
+        model_changed=_fingerprints(before) != _fingerprints(run),
+        answering=compare_served_models(before, run),
+        canaries=compare_canaries(_canaries(before), _canaries(run)),
+        software_changed=_changed(_manifest(before).software, manifest.software),
+        rows=BeforeAndNow(previous=previous.rows, current=current.rows),
+        method=METHOD,
+        summary=_summary(items),
+        comparisons=tuple(items),
+        only_previous=tuple(only_previous),
+        only_current=tuple(only_current),
+    )
 
 
-def _manifest(run: Run) -> dict[str, Any]:
-    manifest: dict[str, Any] = run.stage("evidence").read_json("manifest.json")
-    return manifest
+def _why_first(missing: Sequence[Owed]) -> str:
+    if missing:
+        return f"no earlier window was audited; of those that are owed: {summary_of(missing)}"
+    return "first run: no earlier window of this audit is owed, and none was audited"
 
 
-def _identity(run: Run) -> dict[str, str]:
-    return {
-        "window": run.key.window.label,
-        "spec_digest": run.key.spec_digest,
-        "manifest_sha256": sha256(run.stage("evidence").read("manifest.json")),
-    }
+def _metrics(run: Run) -> Metrics:
+    return read_metrics(run.stage("metrics").read("metrics.json"), f"{run.uri}/metrics/metrics.json")
+
+
+def _manifest(run: Run) -> Manifest:
+    return decode(Manifest, run.stage("evidence").read("manifest.json"), f"{run.uri}/evidence/manifest.json")
+
+
+def _identity(run: Run) -> RunIdentity:
+    return RunIdentity(
+        window=run.key.window.label,
+        spec_digest=run.key.spec_digest,
+        manifest_sha256=sha256(run.stage("evidence").read("manifest.json")),
+    )
 
 
 def _changed_sections(before: Run, run: Run) -> list[str]:
@@ -97,10 +143,10 @@ def _changed_sections(before: Run, run: Run) -> list[str]:
     return [*_changed(old, new), *(f"file {name}" for name in _changed(*files))]
 
 
-def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+def _changed(old: Mapping[str, T], new: Mapping[str, T]) -> dict[str, BeforeAndNow[T | None]]:
     names = sorted(old.keys() | new.keys())
     return {
-        name: {"previous": old.get(name), "current": new.get(name)}
+        name: BeforeAndNow(previous=old.get(name), current=new.get(name))
         for name in names
         if old.get(name) != new.get(name)
     }
@@ -112,77 +158,103 @@ def _fingerprints(run: Run) -> list[str]:
     return sorted(found)
 
 
-def _canaries(run: Run) -> list[dict[str, Any]]:
+def _canaries(run: Run) -> list[CanaryAnswer]:
     """Return what the canaries were answered; the first shard asks them."""
     records = [path for path in run.list("scores") if path.endswith("/canaries.json")]
     return [
-        entry for path in records for entry in run.stage(path.rsplit("/", 1)[0]).read_json("canaries.json")
+        answer
+        for path in records
+        for answer in read_canaries(
+            run.stage(path.rsplit("/", 1)[0]).read("canaries.json"), f"{run.uri}/{path}"
+        )
     ]
 
 
 def _compare(
-    previous: Mapping[str, Any], current: Mapping[str, Any]
-) -> tuple[list[dict[str, Any]], list[Any], list[Any]]:
-    """Items in both runs in the current one's order, and those in only one of them."""
-    old, new = (dict(_items(metrics)) for metrics in (previous, current))
-    both = []
-    for key in (key for key in new if key in old):
-        (_, before), (identity, now) = old[key], new[key]
-        item = identity | compare_estimates(before["estimate"], now["estimate"])
-        if "flag" in now:
-            item["four_fifths_flag"] = {"previous": before["flag"], "current": now["flag"]}
-            item["comparator"] = {"previous": before["comparator"], "current": now["comparator"]}
-        both.append(item)
+    previous: Metrics, current: Metrics
+) -> tuple[list[ChangedNumber], list[NamedNumber], list[NamedNumber]]:
+    """Numbers in both runs in the current one's order, and those in only one of them."""
+    old, new = (dict(_numbers(metrics)) for metrics in (previous, current))
     return (
-        both,
-        [old[key][0] for key in old if key not in new],
-        [new[key][0] for key in new if key not in old],
+        [_changed_number(old[key], new[key]) for key in new if key in old],
+        [old[key].name for key in old if key not in new],
+        [new[key].name for key in new if key not in old],
     )
 
 
-def _items(metrics: Mapping[str, Any]) -> Iterator[tuple[bytes, tuple[dict[str, Any], dict[str, Any]]]]:
-    """Everything of ``metrics.json`` that can be compared: key -> (what it is, its estimate and flag)."""
+def _changed_number(before: _Number, now: _Number) -> ChangedNumber:
+    keys = _values(now.name) | _values(compare_estimates(before.estimate, now.estimate))
+    if isinstance(now.name, MetricNumber):
+        return ChangedMetricNumber(**keys)
+    if not now.is_ratio:
+        return ChangedTableNumber(**keys)
+    return ChangedTableNumber(
+        **keys,
+        four_fifths_flag=BeforeAndNow(previous=before.flag, current=now.flag),
+        comparator=BeforeAndNow(previous=before.comparator, current=now.comparator),
+    )
+
+
+def _values(document: Any) -> dict[str, Any]:
+    return {one.name: getattr(document, one.name) for one in fields(document)}
+
+
+def _numbers(metrics: Metrics) -> Iterator[tuple[bytes, _Number]]:
+    """Everything of ``metrics.json`` that can be compared, by a key of its name."""
     seen = set()
-    for identity, content in (*_table_items(metrics), *_estimate_items(metrics)):
-        key = canonical_json(identity)
+    for number in (*_table_numbers(metrics), *_metric_numbers(metrics)):
+        key = canonical_json(number.name.as_dict())
         if key in seen:
             raise EvidenceError(f"metrics.json has two numbers for {key.decode()}")
         seen.add(key)
-        yield key, (identity, content)
+        yield key, number
 
 
-def _table_items(metrics: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    for table in metrics["tables"]:
-        place = {"table": table["kind"], "family": table["family"], "stratum": table["stratum"]}
-        for row in table["rows"]:
-            cell = place | {"category": row["label"]}
-            yield cell | {"number": "rate"}, {"estimate": row["rate"]}
-            yield (
-                cell | {"number": "impact_ratio"},
-                {
-                    "estimate": row["impact_ratio"],
-                    "flag": row["four_fifths_flag"],
-                    "comparator": table["comparator"],
-                },
+def _table_numbers(metrics: Metrics) -> Iterator[_Number]:
+    for table in metrics.tables:
+        for row in table.rows:
+            place: dict[str, Any] = {
+                "table": table.kind,
+                "family": table.family,
+                "stratum": table.stratum,
+                "category": row.label,
+            }
+            yield _Number(name=TableNumber(**place, number="rate"), estimate=row.rate)
+            yield _Number(
+                name=TableNumber(**place, number="impact_ratio"),
+                estimate=row.impact_ratio,
+                is_ratio=True,
+                flag=row.four_fifths_flag,
+                comparator=table.comparator,
             )
 
 
-def _estimate_items(metrics: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    for estimate in metrics["estimates"]:
-        identity = {name: estimate[name] for name in ("metric", "group", "reference", "stratum")}
-        design = {k: v for k, v in estimate["parameters"].items() if k in _DESIGN_PARAMETERS}
-        yield identity | {"parameters": design}, {"estimate": estimate}
+def _metric_numbers(metrics: Metrics) -> Iterator[_Number]:
+    for estimate in metrics.estimates:
+        design = {k: v for k, v in estimate.parameters.items() if k in _DESIGN_PARAMETERS}
+        name = MetricNumber(
+            metric=estimate.metric,
+            group=estimate.group,
+            reference=estimate.reference,
+            stratum=estimate.stratum,
+            parameters=design,
+        )
+        yield _Number(name=name, estimate=estimate)
 
 
-def _summary(items: list[dict[str, Any]]) -> dict[str, Any]:
-    tested = [item for item in items if item["exceeds"] is not None]
-    flags = [item["four_fifths_flag"] for item in items if "four_fifths_flag" in item]
-    return {
-        "compared": len(items),
-        "undefined": sum(isinstance(item["change"], Mapping) for item in items),
-        "with_interval": len(tested),
-        "exceeding": sum(item["exceeds"] for item in tested),
-        "expected_by_chance": round(sum(1 - item["interval"]["level"] for item in tested), 6),
-        "newly_flagged": sum(bool(flag["current"]) and not flag["previous"] for flag in flags),
-        "no_longer_flagged": sum(bool(flag["previous"]) and not flag["current"] for flag in flags),
-    }
+def _summary(items: Sequence[ChangedNumber]) -> DriftSummary:
+    levels = [item.interval.level for item in items if not isinstance(item.interval, Undefined)]
+    flags = [
+        item.four_fifths_flag
+        for item in items
+        if isinstance(item, ChangedTableNumber) and item.four_fifths_flag is not None
+    ]
+    return DriftSummary(
+        compared=len(items),
+        undefined=sum(isinstance(item.change, Undefined) for item in items),
+        with_interval=len(levels),
+        exceeding=sum(bool(item.exceeds) for item in items),
+        expected_by_chance=round(sum(1 - level for level in levels), 6),
+        newly_flagged=sum(bool(flag.current) and not flag.previous for flag in flags),
+        no_longer_flagged=sum(bool(flag.previous) and not flag.current for flag in flags),
+    )

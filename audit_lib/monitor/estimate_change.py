@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
-from audit_lib.results import Interval, Undefined
+from audit_lib.documents.drift import EstimateChange
+from audit_lib.results import Estimate, Interval, Undefined
 
 METHOD = "MOVER from both intervals, the runs taken as independent"
 
@@ -61,49 +61,35 @@ def change_interval(
     return change - below, change + above
 
 
-def compare_estimates(previous: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
-    """Compare two estimates in their JSON form (``Estimate.as_dict``).
-
-    Returns
-    -------
-    dict
-        ``previous``, ``current``, ``change`` (current minus previous) and its ``interval``, each a number
-        (an interval) or ``{"undefined": reason}``; ``exceeds``: whether the interval leaves out 0, None
-        where there is none; ``n_previous`` and ``n_current``.
-    """
+def compare_estimates(previous: Estimate, current: Estimate) -> EstimateChange:
+    """Compare two estimates of one number; the change is current minus previous."""
     change, interval = _change(previous, current)
-    return {
-        "previous": previous["value"],
-        "current": current["value"],
-        "change": change.as_dict() if isinstance(change, Undefined) else change,
-        "interval": interval.as_dict(),
-        "exceeds": None if isinstance(interval, Undefined) else not interval.low <= 0 <= interval.high,
-        "n_previous": previous["n"],
-        "n_current": current["n"],
-    }
+    return EstimateChange(
+        previous=previous.value,
+        current=current.value,
+        change=change,
+        interval=interval,
+        exceeds=None if isinstance(interval, Undefined) else not interval.low <= 0 <= interval.high,
+        n_previous=previous.n,
+        n_current=current.n,
+    )
 
 
-def _change(
-    previous: Mapping[str, Any], current: Mapping[str, Any]
-) -> tuple[float | Undefined, Interval | Undefined]:
-    runs = {"previous": previous, "current": current}
-    for name, estimate in runs.items():
-        if isinstance(estimate["value"], Mapping):
-            missing = Undefined(f"{name} run: {estimate['value']['undefined']}")
+def _change(previous: Estimate, current: Estimate) -> tuple[float | Undefined, Interval | Undefined]:
+    for name, value in (("previous", previous.value), ("current", current.value)):
+        if isinstance(value, Undefined):
+            missing = Undefined(f"{name} run: {value.reason}")
             return missing, missing
-    change = float(current["value"]) - float(previous["value"])
-    if previous["parameters"].get("comparator") != current["parameters"].get("comparator"):
+    before, now = (float(cast(float, one.value)) for one in (previous, current))
+    change = now - before
+    if previous.parameters.get("comparator") != current.parameters.get("comparator"):
         return change, Undefined("the runs compare with different groups")
-    for name, estimate in runs.items():
-        if "undefined" in estimate["interval"]:
-            return change, Undefined(f"no interval in the {name} run: {estimate['interval']['undefined']}")
-    first, second = previous["interval"], current["interval"]
-    if (first["level"], first["kind"]) != (second["level"], second["kind"]):
+    first, second = previous.interval, current.interval
+    if isinstance(first, Undefined):
+        return change, Undefined(f"no interval in the previous run: {first.reason}")
+    if isinstance(second, Undefined):
+        return change, Undefined(f"no interval in the current run: {second.reason}")
+    if (first.level, first.kind) != (second.level, second.kind):
         return change, Undefined("the runs give intervals of another level or kind")
-    low, high = change_interval(previous["value"], _limits(first), current["value"], _limits(second))
-    return change, Interval(low=low, high=high, method=METHOD, level=first["level"], kind=first["kind"])
-
-
-def _limits(interval: Mapping[str, Any]) -> tuple[float, float]:
-    low, high = interval["low"], interval["high"]
-    return -math.inf if low is None else low, math.inf if high is None else high
+    low, high = change_interval(before, (first.low, first.high), now, (second.low, second.high))
+    return change, Interval(low=low, high=high, method=METHOD, level=first.level, kind=first.kind)

@@ -6,9 +6,10 @@ evidence stays as it was sealed, and is replaced when the history says something
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from audit_lib.canonical import pretty_json
+from audit_lib.documents.drift import DriftDocument
 from audit_lib.monitor.drift import measure_drift
 from audit_lib.monitor.history import read_history
 from audit_lib.run import Run, Window
@@ -17,7 +18,7 @@ from audit_lib.store import Store
 FOLDER: Final = "monitor"
 
 
-def record_drift(store: Store, audit: str, window: Window) -> list[dict[str, Any]]:
+def record_drift(store: Store, audit: str, window: Window) -> list[DriftDocument]:
     """Write the comparisons of a window's runs, and renew those of later windows that it changes.
 
     Parameters
@@ -29,15 +30,15 @@ def record_drift(store: Store, audit: str, window: Window) -> list[dict[str, Any
 
     Returns
     -------
-    list of dict
-        Each comparison that is new or says something else than before, in the order of windows.
+    list of DriftDocument
+        Each one that is new or says something else than before, in the order of windows.
     """
     history = read_history(store, audit)
     documents = []
     for one in [*(one for one in history.complete if one.window == window), *history.after(window)]:
         document = measure_drift(Run.load(store.uri(one.prefix)), history)
         name = one.prefix.removeprefix(f"{audit}/").replace("/", "_")
-        key, content = f"{audit}/{FOLDER}/{name}.json", pretty_json(document)
+        key, content = f"{audit}/{FOLDER}/{name}.json", pretty_json(document.as_dict())
         if not store.exists(key) or store.get(key) != content:
             store.replace(key, content)
             documents.append(document)

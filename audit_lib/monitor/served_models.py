@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from audit_lib.documents.drift import ServedModels
+from audit_lib.documents.evidence import ServedModel
 from audit_lib.run import Run
+from audit_lib.typed_json import decode
 
 
-def compare_served_models(before: Run, run: Run) -> dict[str, Any]:
+def compare_served_models(before: Run, run: Run) -> ServedModels:
     """Compare the names under which models answered the rows of two runs.
 
     Rows that name no model say nothing of it; where a run has no others, nothing can be compared.
 
     Returns
     -------
-    dict
-        ``previous`` and ``current``: the names, in order; ``changed``: whether they differ, or None where one is empty.
+    ServedModels
+        The names, in order, and whether they differ; None where one run has none.
     """
     previous, current = _names(before), _names(run)
     changed = previous != current if previous and current else None
-    return {"previous": previous, "current": current, "changed": changed}
+    return ServedModels(previous=previous, current=current, changed=changed)
 
 
-def _names(run: Run) -> list[str]:
+def _names(run: Run) -> tuple[str, ...]:
     if run.spec.model.answers_are_recorded:
         models = run.stage("sample").read_json("sample.json").get("models") or []
-        return sorted({one["model"] for one in models if one["sampled"] and one["audited"] and one["model"]})
+        named = {one["model"] for one in models if one["sampled"] and one["audited"] and one["model"]}
+        return tuple(sorted(named))
     records = [path.rsplit("/", 1)[0] for path in run.list("scores") if path.endswith("/served.json")]
-    return sorted({one["model"] for stage in records for one in run.stage(stage).read_json("served.json")})
+    found = (
+        decode(tuple[ServedModel, ...], run.stage(stage).read("served.json"), f"{stage}/served.json")
+        for stage in records
+    )
+    return tuple(sorted({one.model for answered in found for one in answered}))

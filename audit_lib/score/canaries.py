@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import Any
 
-from audit_lib.canonical import pretty_json
+from audit_lib.documents.canaries import CanaryAnswer, canary_bytes
 from audit_lib.errors import BackendError
 from audit_lib.run import Run
 from audit_lib.score.backends import backend
@@ -57,17 +56,17 @@ def canary_answers(canaries: Pack, responses: Sequence[Response]) -> bytes:
     answers = {response.key: response for response in responses}
     if len(answers) != len(responses) or answers.keys() != {request.key for request in canaries}:
         raise BackendError(f"{len(canaries)} canaries were asked, and {len(responses)} answers came")
-    return pretty_json([_answer(request, answers[request.key]) for request in canaries])
+    return canary_bytes([_answer(request, answers[request.key]) for request in canaries])
 
 
-def _answer(request: Request, response: Response) -> dict[str, Any]:
+def _answer(request: Request, response: Response) -> CanaryAnswer:
     probabilities = response.label_probabilities
-    return {
-        "request_digest": request.digest(),
-        "status": response.status,
-        "model": response.model,
-        "system_fingerprint": response.system_fingerprint,
-        "score": response.score,
-        "label_probabilities": None if probabilities is None else list(probabilities),
-        "text": response.text,
-    }
+    return CanaryAnswer(
+        request_digest=request.digest(),
+        status=response.status,
+        model=response.model,
+        system_fingerprint=response.system_fingerprint,
+        score=response.score,
+        label_probabilities=None if probabilities is None else tuple(probabilities),
+        text=response.text,
+    )

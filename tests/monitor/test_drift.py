@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from audit_lib import monitor
 from audit_lib.canonical import pretty_json
 from audit_lib.compare import comparison_document
+from audit_lib.documents.drift import DriftDocument
 from audit_lib.errors import IncompleteRunError
 from audit_lib.run import Run, Window
+from audit_lib.typed_json import decode_value
 from tests.archive.cases import applicants, do, new_run
 
 WEEKS = [Window.parse(f"2026-01-{day:02d}", f"2026-01-{day + 7:02d}") for day in (5, 12, 19)]
@@ -26,8 +28,12 @@ def run(folder: Path, week: int, **options: Any) -> Run:
     return do(new_run(inputs, str(folder / "store"), WEEKS[week], **options), until="evidence")
 
 
-def compare(current: Run) -> dict[str, Any]:
+def drift(current: Run) -> DriftDocument:
     return monitor.measure_drift(current, monitor.read_history(current.store, current.key.audit))
+
+
+def compare(current: Run) -> dict[str, Any]:
+    return drift(current).as_dict()
 
 
 def previous_run(current: Run) -> Run | None:
@@ -37,7 +43,22 @@ def previous_run(current: Run) -> Run | None:
 
 
 def record(current: Run) -> list[dict[str, Any]]:
+    return [one.as_dict() for one in recorded_drifts(current)]
+
+
+def recorded_drifts(current: Run) -> list[DriftDocument]:
     return monitor.record_drift(current.store, current.key.audit, current.key.window)
+
+
+def read(document: dict[str, Any]) -> DriftDocument:
+    """The document as it is read back."""
+    found = decode_value(cast(Any, DriftDocument), document, "drift")
+    assert found.as_dict() == document
+    return cast(DriftDocument, found)
+
+
+def alerts_of(document: dict[str, Any]) -> list[str]:
+    return monitor.alerts_of(read(document))
 
 
 def recorded(current: Run) -> dict[str, Any]:
@@ -60,7 +81,7 @@ def test_a_first_run_says_so(tmp_path: Path) -> None:
     document = compare(first)
     assert document["previous"] is None and document["reason"].startswith("first run")
     assert document["not_audited"] == {"states": {}, "windows": []}
-    assert monitor.alerts_of(document) == []
+    assert alerts_of(document) == []
 
 
 def test_a_document_of_an_earlier_name_is_written_again(tmp_path: Path) -> None:
@@ -157,16 +178,16 @@ class TestAnswering:
     def test_another_version_is_told_with_both_names(self, tmp_path: Path) -> None:
         document = self.versions(tmp_path, "our-tool-2026-01-04", "our-tool-2026-01-11")
         assert document["answering"]["changed"] is True and document["model_changed"] is False
-        (said,) = [line for line in monitor.alerts_of(document) if "answered" in line]
+        (said,) = [line for line in alerts_of(document) if "answered" in line]
         assert "our-tool-2026-01-04 before, our-tool-2026-01-11 now" in said
 
     def test_the_same_version_is_no_change(self, tmp_path: Path) -> None:
-        assert monitor.alerts_of(self.versions(tmp_path, "v7", "v7")) == []
+        assert alerts_of(self.versions(tmp_path, "v7", "v7")) == []
 
     def test_rows_that_name_no_model_are_no_change(self, tmp_path: Path) -> None:
         document = self.versions(tmp_path, "v7", None)
         assert document["answering"] == {"previous": ["v7"], "current": [], "changed": None}
-        assert monitor.alerts_of(document) == []
+        assert alerts_of(document) == []
 
 
 class TestPrevious:
@@ -258,7 +279,9 @@ class TestOrder:
         (document,) = record(failed)
         assert document["not_audited"]["windows"] == [{"window": WEEKS[1].label, "state": "failed"}]
         assert document["not_audited"]["states"] == {"failed": 1}
-        assert "windows before it that are owed were not audited: 1 failed" in monitor.summary_line(document)
+        assert "windows before it that are owed were not audited: 1 failed" in monitor.summary_line(
+            read(document)
+        )
 
     def test_it_is_no_first_run_where_earlier_windows_are_owed(self, tmp_path: Path) -> None:
         schedule = {"schedule": {"cron": "0 0 * * 1", "start": "2025-12-22T00:00:00+00:00"}}
@@ -273,4 +296,4 @@ class TestOrder:
             "20251222T000000Z_20251229T000000Z",
             "20251229T000000Z_20260105T000000Z",
         ]
-        assert monitor.alerts_of(document) != []
+        assert alerts_of(document) != []

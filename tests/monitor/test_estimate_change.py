@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,12 +23,10 @@ def estimate(
     interval: Interval | Undefined | tuple[float, float],
     n: int = 100,
     **parameters: str,
-) -> dict[str, object]:
+) -> Estimate:
     if isinstance(interval, tuple):
         interval = Interval(low=interval[0], high=interval[1], method="m")
-    return Estimate(
-        metric="rate", value=value, interval=interval, n=n, method="m", parameters=parameters
-    ).as_dict()
+    return Estimate(metric="rate", value=value, interval=interval, n=n, method="m", parameters=parameters)
 
 
 @pytest.mark.parametrize(
@@ -78,18 +77,22 @@ def test_an_infinite_limit_excludes_nothing_on_its_side() -> None:
     assert low == -math.inf and math.isfinite(high)
 
 
+def compared(previous: Estimate, current: Estimate) -> dict[str, Any]:
+    return compare_estimates(previous, current).as_dict()
+
+
 class TestCompare:
     def test_a_change_within_both_intervals(self) -> None:
-        found = compare_estimates(estimate(0.5, (0.4, 0.6), 80), estimate(0.55, (0.45, 0.65), 90))
+        found = compared(estimate(0.5, (0.4, 0.6), 80), estimate(0.55, (0.45, 0.65), 90))
         assert found["change"] == pytest.approx(0.05)
         assert found["exceeds"] is False
         assert (found["n_previous"], found["n_current"]) == (80, 90)
         assert found["interval"]["low"] == pytest.approx(0.05 - math.hypot(0.1, 0.1))
 
     def test_a_change_beyond_both_intervals(self) -> None:
-        found = compare_estimates(estimate(0.5, (0.45, 0.55)), estimate(0.8, (0.75, 0.85)))
+        found = compared(estimate(0.5, (0.45, 0.55)), estimate(0.8, (0.75, 0.85)))
         assert found["exceeds"] is True and found["interval"]["low"] > 0
-        back = compare_estimates(estimate(0.8, (0.75, 0.85)), estimate(0.5, (0.45, 0.55)))
+        back = compared(estimate(0.8, (0.75, 0.85)), estimate(0.5, (0.45, 0.55)))
         assert back["exceeds"] is True and back["interval"]["high"] < 0
 
     @pytest.mark.parametrize("which", ["previous", "current"])
@@ -97,20 +100,18 @@ class TestCompare:
         missing = estimate(Undefined("nobody"), Undefined("nobody"), 0)
         there = estimate(0.5, (0.4, 0.6))
         pair = (missing, there) if which == "previous" else (there, missing)
-        found = compare_estimates(*pair)
+        found = compared(*pair)
         assert found["change"] == {"undefined": f"{which} run: nobody"}
         assert found["interval"] == found["change"] and found["exceeds"] is None
 
     def test_a_missing_interval_leaves_the_change(self) -> None:
-        found = compare_estimates(
-            estimate(0.5, (0.4, 0.6)), estimate(1.0, Undefined("the comparator itself"))
-        )
+        found = compared(estimate(0.5, (0.4, 0.6)), estimate(1.0, Undefined("the comparator itself")))
         assert found["change"] == 0.5
         assert found["interval"] == {"undefined": "no interval in the current run: the comparator itself"}
         assert found["exceeds"] is None
 
     def test_another_comparator_is_not_tested(self) -> None:
-        found = compare_estimates(
+        found = compared(
             estimate(0.5, (0.4, 0.5), comparator="Male"), estimate(0.9, (0.8, 1.0), comparator="Female")
         )
         assert found["change"] == pytest.approx(0.4)
@@ -119,11 +120,11 @@ class TestCompare:
     @pytest.mark.parametrize("other", [{"level": 0.9}, {"kind": "simultaneous"}])
     def test_intervals_of_another_sort_are_not_mixed(self, other: dict[str, object]) -> None:
         changed = Interval(low=0.4, high=0.6, method="m", **other)  # type: ignore[arg-type]
-        found = compare_estimates(estimate(0.5, (0.4, 0.6)), estimate(0.5, changed))
+        found = compared(estimate(0.5, (0.4, 0.6)), estimate(0.5, changed))
         assert found["change"] == 0.0 and found["exceeds"] is None
         assert "another level or kind" in found["interval"]["undefined"]
 
     def test_infinite_limits_read_as_none(self) -> None:
-        found = compare_estimates(estimate(1.0, (0.5, math.inf)), estimate(9.0, (8.0, 10.0)))
+        found = compared(estimate(1.0, (0.5, math.inf)), estimate(9.0, (8.0, 10.0)))
         assert found["interval"]["low"] is None
         assert found["exceeds"] is False

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from audit_lib.archive.verify import verify
+from audit_lib.documents.drift import Drift
 from audit_lib.monitor import measure_drift, read_history
 from audit_lib.pipeline import open_run, run_all
 from audit_lib.run import Window
@@ -72,8 +73,9 @@ def test_a_tool_behind_an_endpoint_is_audited_end_to_end(tmp_path, monkeypatch):
         verification = verify(run.uri)
         assert verification.ok, verification.summary()
     assert first.stage("scores/0").read_json("served.json")[0]["model"] == "v1"
-    comparison = measure_drift(second, read_history(second.store, second.key.audit))
-    assert comparison["canaries"]["compared"] == 2 and comparison["canaries"]["served_changed"] == 2
+    drift = measure_drift(second, read_history(second.store, second.key.audit))
+    assert isinstance(drift, Drift)
+    assert (drift.canaries.compared, drift.canaries.served_changed) == (2, 2)
     report = second.stage("report").read("report.html").decode()
     assert "scores or decisions of the tool itself" in report
     files = [file for file in (tmp_path / "store").rglob("*") if file.is_file()]
