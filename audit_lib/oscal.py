@@ -209,8 +209,8 @@ def _objective(field: FieldCheck) -> str:
 
 def _attestation(one: SignOff) -> dict[str, Any]:
     said = one.predicate
-    prose = [f"{said['auditor']}, {said['organisation']}, {said['signed_at']}."]
-    prose += [f"{each['text']} ({each['cite']})" for each in said["attestations"]]
+    prose = [f"{said.auditor}, {said.organisation}, {said.signed_at}."]
+    prose += [f"{each.text} ({each.cite})" for each in said.attestations]
     return {
         "parts": [
             {"name": "attestation", "title": f"Sign-off {one.number}", "prose": " ".join(prose)},

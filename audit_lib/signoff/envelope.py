@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from audit_lib.canonical import canonical_json, pretty_json
+from audit_lib.documents.sign_off import SignedStatement
 from audit_lib.errors import EvidenceError
 from audit_lib.signoff.keys import key_id
+from audit_lib.typed_json import decode
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
 
-def seal(statement: dict[str, Any], key: Ed25519PrivateKey) -> bytes:
+def seal(statement: Mapping[str, Any], key: Ed25519PrivateKey) -> bytes:
     """Sign a statement; Ed25519 is deterministic, so the same statement and key give the same bytes."""
     from securesystemslib.dsse import Envelope
     from securesystemslib.signer import CryptoSigner
@@ -25,8 +29,8 @@ def seal(statement: dict[str, Any], key: Ed25519PrivateKey) -> bytes:
     return pretty_json(envelope.to_dict())
 
 
-def unseal(content: bytes, key: Ed25519PublicKey, where: str) -> dict[str, Any]:
-    """Return the statement of an envelope that `key` signed.
+def unseal(content: bytes, key: Ed25519PublicKey, where: str) -> None:
+    """Check that `key` signed an envelope's statement, in the bytes that this library writes.
 
     Raises
     ------
@@ -41,8 +45,7 @@ def unseal(content: bytes, key: Ed25519PublicKey, where: str) -> dict[str, Any]:
         envelope.verify([_public(key)], 1)
         if envelope.payload_type != PAYLOAD_TYPE:
             raise ValueError(envelope.payload_type)
-        statement: dict[str, Any] = json.loads(envelope.payload)
-        if envelope.payload != canonical_json(statement):
+        if envelope.payload != canonical_json(json.loads(envelope.payload)):
             raise ValueError("payload")
     except VerificationError:
         raise EvidenceError(
@@ -50,7 +53,26 @@ def unseal(content: bytes, key: Ed25519PublicKey, where: str) -> dict[str, Any]:
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvidenceError(f"{where}: not a signed statement ({type(error).__name__})") from None
-    return statement
+
+
+def read_statement(content: bytes, where: str) -> SignedStatement:
+    """Return the statement in an envelope; whether its signature holds is for `unseal`.
+
+    Raises
+    ------
+    EvidenceError
+        If it is none, or holds anything but what a sign-off says; the message names the first places.
+    """
+    try:
+        payload = base64.b64decode(json.loads(content)["payload"], validate=True)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise EvidenceError(f"{where}: not a signed statement ({type(error).__name__})") from None
+    try:
+        return decode(SignedStatement, payload, where)
+    except EvidenceError as error:
+        raise EvidenceError(
+            f"{where}: not a signed statement: {str(error).removeprefix(where + ': ')}"
+        ) from None
 
 
 def _public(key: Ed25519PublicKey) -> Any:

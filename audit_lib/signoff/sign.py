@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from audit_lib.canonical import sha256
+from audit_lib.documents.sign_off import Superseded
 from audit_lib.errors import ConflictError, EvidenceError, IncompleteRunError, InputError
 from audit_lib.report import report
 from audit_lib.run import Run, StageOutput
@@ -110,7 +111,7 @@ def sign_off(
     }
     subject |= {f"{FOLDER}/{number}/{name}": sha256(content) for name, content in shown.items()}
     statement = make_statement(subject, predicate)
-    content = seal(statement, key)
+    content = seal(statement.as_dict(), key)
     unseal(content, key.public_key(), "the new statement")
     folder = run.stage(f"{FOLDER}/{number}")
     artefacts = {STATEMENT: content, PUBLIC_KEY: public_pem(key.public_key()), **shown}
@@ -136,8 +137,8 @@ def _check_unclaimed(run: Run, earlier: tuple[Run, SignOff] | None) -> None:
     place, named = earlier[0].key.prefix, earlier[1]
     for sibling in _siblings(run):
         for one in read_sign_offs(sibling):
-            claim = one.predicate["supersedes"]
-            if claim is not None and claim["statement_sha256"] == named.digest:
+            claim = one.predicate.supersedes
+            if claim is not None and claim.statement_sha256 == named.digest:
                 raise InputError(
                     f"{place}/{FOLDER}/{named.number}: is superseded already, by {sibling.key.prefix}/{FOLDER}/"
                     f"{one.number}; supersede that one if it is wrong"
@@ -154,12 +155,12 @@ def _siblings(run: Run) -> list[Run]:
     return [Run.load(store.uri(prefix)) for prefix in sorted(signed)]
 
 
-def _superseded(earlier: tuple[Run, SignOff] | None, why: str | None) -> dict[str, str] | None:
+def _superseded(earlier: tuple[Run, SignOff] | None, why: str | None) -> Superseded | None:
     if earlier is None:
         return None
     run, one = earlier
     place = f"{run.key.prefix}/{FOLDER}/{one.number}"
-    return {"statement_sha256": one.digest, "run": place, "reason": (why or "").strip()}
+    return Superseded(statement_sha256=one.digest, run=place, reason=(why or "").strip())
 
 
 def _earlier(run: Run, supersede: str | None, corrects: Run | None) -> tuple[Run, SignOff] | None:
@@ -178,7 +179,7 @@ def _earlier(run: Run, supersede: str | None, corrects: Run | None) -> tuple[Run
     found = own or other
     if found and not (supersede or "").strip():
         raise InputError(
-            f"{run.uri}: statement {found[-1].number} was signed by {found[-1].predicate['auditor']} on "
+            f"{run.uri}: statement {found[-1].number} was signed by {found[-1].predicate.auditor} on "
             f"{found[-1].signed_at:%Y-%m-%d}. A signed report is never changed; to supersede it, give the reason"
         )
     if not found and supersede:

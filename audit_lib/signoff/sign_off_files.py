@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from audit_lib.canonical import sha256
+from audit_lib.documents.sign_off import Predicate, SignedStatement
 from audit_lib.run import SUCCESS, Run, StageFolder
-from audit_lib.signoff.shape import read_statement
+from audit_lib.signoff.envelope import read_statement
 
 FOLDER: Final = "signoff"
 STATEMENT: Final = "statement.dsse.json"
@@ -27,28 +28,26 @@ class SignOff:
         1 is the first of the run.
     digest : str
         SHA-256 of the envelope's bytes, by which a later statement names it.
-    statement : dict
-        As signed, of the shape that `shape.read_statement` checks; whether the signature holds is for
-        `verify_sign_offs`.
+    statement : SignedStatement
+        As signed; whether the signature holds is for `verify_sign_offs`.
     folder : StageFolder
         Where it lies, with the signed report.
     """
 
     number: int
     digest: str
-    statement: dict[str, Any]
+    statement: SignedStatement
     folder: StageFolder
 
     @property
-    def predicate(self) -> dict[str, Any]:
+    def predicate(self) -> Predicate:
         """What was said."""
-        predicate: dict[str, Any] = self.statement["predicate"]
-        return predicate
+        return self.statement.predicate
 
     @property
     def signed_at(self) -> datetime:
         """When, by the signer's clock."""
-        return datetime.fromisoformat(self.predicate["signed_at"])
+        return datetime.fromisoformat(self.predicate.signed_at)
 
 
 def numbers(run: Run) -> list[int]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from audit_lib.archive.artefact_differences import compare
+from audit_lib.documents.sign_off import Predicate
 from audit_lib.errors import EvidenceError
 from audit_lib.report import report
 from audit_lib.report.pdf import why_no_pdf
@@ -109,17 +109,17 @@ def last_signature(run: Run) -> Signature | None:
     return signature_of(found[-1].predicate, key)
 
 
-def signature_of(predicate: Mapping[str, Any], key: Ed25519PublicKey) -> Signature:
+def signature_of(predicate: Predicate, key: Ed25519PublicKey) -> Signature:
     """Return the signature as the report prints it."""
     return Signature(
-        auditor=predicate["auditor"],
-        organisation=predicate["organisation"],
-        signed_at=datetime.fromisoformat(predicate["signed_at"]),
-        number=predicate["number"],
+        auditor=predicate.auditor,
+        organisation=predicate.organisation,
+        signed_at=datetime.fromisoformat(predicate.signed_at),
+        number=predicate.number,
         key_id=key_id(key),
-        by_service=predicate["signer"] == "service",
-        account=predicate["account"],
-        attestations=tuple((one["text"], one["cite"]) for one in predicate["attestations"]),
-        remarks=predicate["remarks"],
-        supersedes=predicate["supersedes"],
+        by_service=predicate.signer == "service",
+        account=predicate.account,
+        attestations=tuple((one.text, one.cite) for one in predicate.attestations),
+        remarks=predicate.remarks,
+        supersedes=None if predicate.supersedes is None else predicate.supersedes.as_dict(),
     )

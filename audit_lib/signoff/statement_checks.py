@@ -20,11 +20,11 @@ def check_subject(run: Run, one: SignOff) -> None:
     """
     said, where = one.predicate, f"{FOLDER}/{one.number}"
     identity = (run.key.audit, run.key.window.label, run.key.spec_digest)
-    if (said["audit"], said["window"], said["spec_digest"]) != identity:
+    if (said.audit, said.window, said.spec_digest) != identity:
         raise EvidenceError("the statement is about another run")
-    if said["number"] != one.number:
-        raise EvidenceError(f"the statement is number {said['number']} of its run")
-    signed = {entry["name"]: entry["digest"]["sha256"] for entry in one.statement["subject"]}
+    if said.number != one.number:
+        raise EvidenceError(f"the statement is number {said.number} of its run")
+    signed = {entry.name: entry.digest.sha256 for entry in one.statement.subject}
     recorded = {
         f"{stage}/{name}"
         for stage in ("evidence", "report", where)
@@ -49,16 +49,16 @@ def check_chain(run: Run, one: SignOff, before: SignOff | None) -> None:
     EvidenceError
         If not.
     """
-    named = one.predicate["supersedes"]
+    named = one.predicate.supersedes
     sealed = run.stage("evidence").success().finished.replace(microsecond=0)
     if one.signed_at < sealed:
         raise EvidenceError(f"says that it was signed {one.signed_at}, before the run was sealed ({sealed})")
     if before is None:
-        if named is not None and named["run"].startswith(f"{run.key.prefix}/"):
-            raise EvidenceError(f"the statement that it supersedes ({named['run']}) is not there")
+        if named is not None and named.run.startswith(f"{run.key.prefix}/"):
+            raise EvidenceError(f"the statement that it supersedes ({named.run}) is not there")
         return
     expected = (before.digest, f"{run.key.prefix}/{FOLDER}/{before.number}")
-    if named is None or (named["statement_sha256"], named["run"]) != expected:
+    if named is None or (named.statement_sha256, named.run) != expected:
         raise EvidenceError(f"does not name statement {before.number}, which it supersedes")
     if one.signed_at < before.signed_at:
         raise EvidenceError(f"says that it was signed before statement {before.number}, which it supersedes")
@@ -78,12 +78,12 @@ def check_answered(run: Run, one: SignOff) -> list[str]:
         If not.
     """
     said, archived = one.predicate, run.stage("plan").read_json("plan.json")["policy"]
-    if said["policy"] != archived:
+    if said.policy.as_dict() != archived:
         raise EvidenceError("was made under another policy than the run's")
     policy = policy_of(run.spec)
     if archived != {"name": policy.name, "version": policy.version}:
         here = f"{policy.name} {policy.version}"
         return [f"{FOLDER}/{one.number}: its attestations cannot be checked: the policy pack here is {here}"]
-    if said["attestations"] != attestations_of(policy):
+    if said.attestations != attestations_of(policy):
         raise EvidenceError("does not hold the attestations that the policy asks for, each in its words")
     return []

@@ -11,6 +11,7 @@ from audit_lib.archive.findings import Finding, Verification
 from audit_lib.archive.recompute import Recompute
 from audit_lib.archive.verify import verify
 from audit_lib.errors import AuditError, StoreUnreachableError
+from audit_lib.plain_text import quoted
 from audit_lib.progress import ignore
 from audit_lib.report.html import readable
 from audit_lib.run import Run
@@ -26,7 +27,6 @@ from audit_lib.signoff.sign_off_files import (
     strays,
 )
 from audit_lib.signoff.signed_report import check_facts, check_rendition
-from audit_lib.signoff.statement import quoted
 from audit_lib.signoff.statement_checks import check_answered, check_chain, check_subject
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def verify_sign_offs(
             )
         trust = "a key given as trusted" if mark in ids else "compare its id with the auditor's"
         lines.append(
-            f"signed by {quoted(one.predicate['auditor'])}, {quoted(one.predicate['organisation'])}, on "
+            f"signed by {quoted(one.predicate.auditor)}, {quoted(one.predicate.organisation)}, on "
             f"{one.signed_at:%Y-%m-%d %H:%M} UTC, key {mark[:16]} ({trust})"
             + (f"; superseded by statement {found[place].number}" if place < len(found) else "")
         )

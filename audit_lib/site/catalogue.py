@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
+from audit_lib.documents.sign_off import Superseded
 from audit_lib.errors import AuditError, StoreUnreachableError
+from audit_lib.plain_text import quoted
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.clocks import valid_until
 from audit_lib.progress import Progress
@@ -16,9 +18,7 @@ from audit_lib.report.content import Content, gather
 from audit_lib.report.html import readable
 from audit_lib.run import SUCCESS, Run, StageFolder
 from audit_lib.signoff import SignOff, read_sign_offs, verify_signed
-from audit_lib.signoff.sign_off_files import FOLDER
 from audit_lib.signoff.signed_report import last_signature, report_names
-from audit_lib.signoff.statement import quoted
 from audit_lib.site.owed_windows import Windows, read_windows
 from audit_lib.store import Store
 
@@ -122,7 +122,7 @@ class Entry:
         last = self.sign_offs[-1]
         again = f" (statement {last.number}, superseding {last.number - 1})" if last.number > 1 else ""
         checked = "checked" if self.trusted else "not checked"
-        who = f"signed by {quoted(last.predicate['auditor'])} on {last.signed_at:%Y-%m-%d}{again}"
+        who = f"signed by {quoted(last.predicate.auditor)} on {last.signed_at:%Y-%m-%d}{again}"
         return f"{who}, key {self.keys[-1][:16]} {checked}"
 
 
@@ -181,11 +181,7 @@ def read_catalogue(
     _leave_out_false_claims(entries, left_out)
     for reason in left_out:
         notify(f"WARNING: not published: {reason}")
-    taken = {
-        claim["run"].split(f"/{FOLDER}/")[0]: entry.path
-        for entry in entries.values()
-        if (claim := _claim(entry)) is not None
-    }
+    taken = {claim.prefix: entry.path for entry in entries.values() if (claim := _claim(entry)) is not None}
     audits: dict[str, list[Entry]] = {}
     for entry in sorted(entries.values(), key=_age, reverse=True):
         known = replace(entry, superseded_by=taken.get(entry.path), disputed=entry.path in disputed)
@@ -216,9 +212,9 @@ def _leave_out_rivals(entries: dict[str, Entry], left_out: list[str]) -> set[str
     places: dict[str, set[str]] = {}
     for path, entry in entries.items():
         for one in entry.sign_offs:
-            if (named := one.predicate["supersedes"]) is not None:
-                claimed.setdefault(named["statement_sha256"], set()).add(path)
-                places.setdefault(named["statement_sha256"], set()).add(named["run"].split(f"/{FOLDER}/")[0])
+            if (named := one.predicate.supersedes) is not None:
+                claimed.setdefault(named.statement_sha256, set()).add(path)
+                places.setdefault(named.statement_sha256, set()).add(named.prefix)
     disputed: set[str] = set()
     for digest, rivals in sorted(claimed.items()):
         if len(rivals) > 1:
@@ -242,23 +238,22 @@ def _leave_out_false_claims(entries: dict[str, Entry], left_out: list[str]) -> N
         if (claim := _claim(entry)) is not None and not _holds(claim, entry, entries)
     ]:
         for path, claim in false:
-            left_out.append(f"{path}: claims to supersede {claim['run']}, and no such statement is published")
+            left_out.append(f"{path}: claims to supersede {claim.run}, and no such statement is published")
             del entries[path]
 
 
-def _claim(entry: Entry) -> dict[str, str] | None:
+def _claim(entry: Entry) -> Superseded | None:
     """Return what the run's first statement says it supersedes in another run."""
-    named: dict[str, str] | None = entry.sign_offs[0].predicate["supersedes"] if entry.sign_offs else None
-    return named
+    return entry.sign_offs[0].predicate.supersedes if entry.sign_offs else None
 
 
-def _holds(claim: dict[str, str], entry: Entry, entries: Mapping[str, Entry]) -> bool:
-    earlier = entries.get(claim["run"].split(f"/{FOLDER}/")[0])
+def _holds(claim: Superseded, entry: Entry, entries: Mapping[str, Entry]) -> bool:
+    earlier = entries.get(claim.prefix)
     if earlier is None:
         return False
     same = (earlier.run.key.audit, earlier.run.key.window) == (entry.run.key.audit, entry.run.key.window)
     return same and any(
-        claim["statement_sha256"] == one.digest and one.signed_at <= entry.sign_offs[0].signed_at
+        claim.statement_sha256 == one.digest and one.signed_at <= entry.sign_offs[0].signed_at
         for one in earlier.sign_offs
     )
 

@@ -68,9 +68,9 @@ def _item(entry: Entry, base: str) -> dict[str, Any]:
             "no_use_after": None if entry.last_day is None else entry.last_day.isoformat(),
             "signatures": [
                 {
-                    "auditor": one.predicate["auditor"],
-                    "organisation": one.predicate["organisation"],
-                    "signed_at": one.predicate["signed_at"],
+                    "auditor": one.predicate.auditor,
+                    "organisation": one.predicate.organisation,
+                    "signed_at": one.predicate.signed_at,
                     "statement_sha256": one.digest,
                     "key_id": mark,
                     "key_checked": entry.trusted,

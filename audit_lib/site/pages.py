@@ -152,13 +152,13 @@ def _run(entry: Entry) -> Section:
         said = one.predicate
         where = f"{here}/signoff/{one.number}"
         words: list[str | Words] = [
-            f"{said['auditor']}, {said['organisation']}, {one.signed_at:%Y-%m-%d}: ",
+            f"{said.auditor}, {said.organisation}, {one.signed_at:%Y-%m-%d}: ",
             link("signed report", f"{where}/report.html"), ", ", link("statement", f"{where}/statement.dsse.json"),
         ]  # fmt: skip
-        if said["supersedes"]:
-            before = said["supersedes"]["run"].removeprefix(f"{key.audit}/")
+        if said.supersedes:
+            before = said.supersedes.run.removeprefix(f"{key.audit}/")
             words += [", supersedes ", link("the earlier one", f"{before}/report.html")]
-            words.append(f" ({said['supersedes']['reason']})")
+            words.append(f" ({said.supersedes.reason})")
         facts.append((f"Sign-off {one.number}", text(*words)))
     facts += [
         ("Model", text(entry.run.spec.model.name)),

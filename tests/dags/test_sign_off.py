@@ -68,7 +68,7 @@ def test_each_run_asks_what_its_own_policy_asks(server: Server, tmp_path: Path) 
     answer = {"auditor": "Ada Auditor", "organisation": "Independent LLP", "remarks": ""}
     server.call("PATCH", question, {"chosen_options": ["Approve"], "params_input": answer})
     assert ended(server, "other") == "success"
-    assert [one.predicate["attestations"] for one in read_sign_offs(run)] == [[]]
+    assert [one.predicate.attestations for one in read_sign_offs(run)] == [()]
 
 
 def test_an_auditor_answers_and_the_run_is_signed(server: Server, sealed: Run, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_an_auditor_answers_and_the_run_is_signed(server: Server, sealed: Run, t
     server.call("PATCH", question, {"chosen_options": ["Approve"], "params_input": complete})
     assert ended(server, "third") == "success"
     (made,) = read_sign_offs(sealed)
-    assert made.predicate["signer"] == "service" and made.predicate["account"] == "admin"
+    assert made.predicate.signer == "service" and made.predicate.account == "admin"
     key = load_public_key(tmp_path / "service.key.pub")
     assert verify_sign_offs(sealed, [key]).ok
     assert "under the account admin" in made.folder.read("report.html").decode()

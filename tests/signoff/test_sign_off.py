@@ -71,7 +71,7 @@ def test_a_signed_report_says_who_signed_and_the_sealed_one_stays(run: Run, key:
 
 
 def test_the_statement_names_the_manifest_and_every_report_file(run: Run, key: Path) -> None:
-    subject = {e["name"]: e["digest"]["sha256"] for e in signed(run, key).statement["subject"]}
+    subject = {e.name: e.digest.sha256 for e in signed(run, key).statement.subject}
     assert subject["evidence/manifest.json"] == sha256(run.stage("evidence").read("manifest.json"))
     assert {"report/report.html", "report/report.json", "signoff/1/report.html"} <= set(subject)
 
@@ -132,8 +132,8 @@ def test_a_second_statement_needs_a_reason_and_names_the_first(run: Run, key: Pa
     with pytest.raises(InputError, match="A signed report is never changed"):
         signed(run, key)
     second = signed(run, key, supersede="the organisation's name was wrong")
-    assert second.predicate["supersedes"]["run"] == f"{run.key.prefix}/signoff/1"
-    assert second.number == 2 and second.predicate["supersedes"]["statement_sha256"] == first.digest
+    assert second.predicate.supersedes.run == f"{run.key.prefix}/signoff/1"
+    assert second.number == 2 and second.predicate.supersedes.statement_sha256 == first.digest
     assert first.folder.read("report.html") != second.folder.read("report.html")
     assert "takes the place of an earlier one" in second.folder.read("report.html").decode()
     checked = verify_sign_offs(run)
@@ -152,7 +152,7 @@ def test_a_corrected_run_takes_the_place_of_a_signed_one(run: Run, key: Path, tm
     other = do(new_run(folder, str(tmp_path / "store"), measure={"small_cell": 6}), until="evidence")
     made = signed(other, key, supersede="the small-cell rule was wrong", corrects=run)
     assert made.number == 1
-    assert made.predicate["supersedes"] == {
+    assert made.predicate.supersedes.as_dict() == {
         "statement_sha256": first.digest,
         "run": f"{run.key.prefix}/signoff/1",
         "reason": "the small-cell rule was wrong",

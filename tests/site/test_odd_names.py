@@ -13,10 +13,10 @@ import pytest
 
 from audit_lib.check.document_reader import read_document
 from audit_lib.check.pdf_tables import _name_encodings
+from audit_lib.plain_text import quoted
 from audit_lib.report import pdf
 from audit_lib.run import Run
 from audit_lib.signoff import Answers, attestations, generate_key, load_private_key, sign_off
-from audit_lib.signoff.statement import quoted
 from audit_lib.site import publish
 from tests.archive.cases import applicants, do, new_run
 from tests.site.test_site import AT

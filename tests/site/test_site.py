@@ -15,6 +15,7 @@ import pytest
 
 from audit_lib.canonical import pretty_json
 from audit_lib.cli.main import main
+from audit_lib.documents.sign_off import Superseded
 from audit_lib.errors import InputError, NotFoundError
 from audit_lib.policies import load_policy
 from audit_lib.policies.clocks import valid_until
@@ -127,7 +128,7 @@ def test_a_false_claim_to_supersede_marks_nobody(
     victim = Run.load(str(uri))
     claim = {"statement_sha256": "0" * 64, "run": f"{victim.key.prefix}/signoff/1", "reason": "x"}
     other = sealed(tmp_path, "forged", measure={"small_cell": 6})
-    monkeypatch.setattr("audit_lib.signoff.sign._superseded", lambda earlier, why: claim)
+    monkeypatch.setattr("audit_lib.signoff.sign._superseded", lambda earlier, why: Superseded(**claim))
     sign(other, tmp_path)
     done = publish(str(store))
     assert any("claims to supersede" in reason for reason in done.left_out)
