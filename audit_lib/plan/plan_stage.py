@@ -13,12 +13,12 @@ from fractions import Fraction
 from typing import Any, Final
 
 from audit_lib.canonical import pretty_json, sha256
-from audit_lib.errors import UndefinedMetricError
+from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.plan.earlier_reports import EARLIER, earlier_reports
 from audit_lib.policies import gates, pack_of, policy_of
 from audit_lib.results import Undefined
 from audit_lib.run import Run, StageOutput
-from audit_lib.spec import AuditSpec
+from audit_lib.spec import AuditSpec, unasked
 from audit_lib.stats.power import smallest_detectable_ratio
 from audit_lib.typed_json import as_json
 
@@ -50,9 +50,12 @@ def plan(run: Run, inputs: Mapping[str, bytes] | None = None, earlier: bytes | N
     GateError
         If the law of the policy does not let such an audit pass. Every other stage needs the plan.
     SpecError
-        If a design file cannot be read or the policy does not exist.
+        If a design file cannot be read, the policy does not exist, or recorded decisions would answer what nobody
+        was asked.
     """
     spec = run.spec
+    if (fault := unasked(spec)) is not None:
+        raise SpecError(fault)
     inputs = spec.read_design_files() if inputs is None else inputs
     policy = policy_of(spec)
     gates.check_spec(policy, spec)
