@@ -87,14 +87,14 @@ def sign(answer: dict[str, Any]) -> dict[str, str]:
     from pathlib import Path
 
     from audit_lib.pipeline import load_run
-    from audit_lib.signoff import Answers, attestations, load_private_key, sign_off
+    from audit_lib.signoff import AuditorAnswers, attestations, load_private_key, sign_off
 
     with in_task():
         given, user = answer["params_input"], answer["responded_by_user"] or {}
         run = load_run(named_run(), notify=tell)
         made = sign_off(
             run,
-            Answers(
+            AuditorAnswers(
                 auditor=str(given.get("auditor") or ""),
                 organisation=str(given.get("organisation") or ""),
                 attested=tuple(name for name in attestations(run) if given.get(name) is True),

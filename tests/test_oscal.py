@@ -12,7 +12,7 @@ import pytest
 from audit_lib.cli.main import main
 from audit_lib.oscal import assessment_results
 from audit_lib.run import Run
-from audit_lib.signoff import Answers, attestations, generate_key, load_private_key, sign_off
+from audit_lib.signoff import AuditorAnswers, attestations, generate_key, load_private_key, sign_off
 from tests.archive.cases import do, new_run
 
 pytest.importorskip("trestle")
@@ -92,7 +92,9 @@ def test_a_sign_off_is_an_attestation(tmp_path: Path, dated: bool) -> None:
     use = {"report": {"distribution_date": month_on}} if dated else {}
     run = do(new_run(tmp_path, str(tmp_path / "store"), **use), until="evidence")
     generate_key(tmp_path / "a.key")
-    who = Answers(auditor="Ada Auditor", organisation="Independent LLP", attested=tuple(attestations(run)))
+    who = AuditorAnswers(
+        auditor="Ada Auditor", organisation="Independent LLP", attested=tuple(attestations(run))
+    )
     made = sign_off(run, who, load_private_key(tmp_path / "a.key"))
     (result,) = json.loads(assessment_results(run))["assessment-results"]["results"]
     states = {f["target"]["target-id"]: f["target"]["status"]["state"] for f in result["findings"]}

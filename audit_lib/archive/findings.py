@@ -22,7 +22,7 @@ Kind = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class EvidenceFinding:
     """Something that does not verify: what kind of thing, where, and how."""
 
     kind: Kind
@@ -52,7 +52,7 @@ class Verification:
         Files whose digest was computed.
     recomputed : tuple of str
         Stages that were computed again.
-    findings : tuple of Finding
+    findings : tuple of EvidenceFinding
         Empty if, and only if, the evidence verifies.
     notes : tuple of str
         What a reader should know and what is no fault.
@@ -71,7 +71,7 @@ class Verification:
     manifest_sha256: str = ""
     files: int = 0
     recomputed: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[EvidenceFinding, ...] = ()
     notes: tuple[str, ...] = ()
     signed: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
@@ -122,7 +122,7 @@ class Work:
     """What the checks share while they run."""
 
     store: Store
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[EvidenceFinding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)  # of the files that are there
     sizes: dict[str, int] = field(default_factory=dict)
@@ -130,4 +130,4 @@ class Work:
 
     def find(self, kind: Kind, path: str, detail: str) -> None:
         """Take note of what does not hold."""
-        self.findings.append(Finding(kind=kind, path=path, detail=detail))
+        self.findings.append(EvidenceFinding(kind=kind, path=path, detail=detail))

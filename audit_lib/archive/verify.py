@@ -33,7 +33,7 @@ from audit_lib.archive.files_check import (
     listed_in,
     read_manifest,
 )
-from audit_lib.archive.findings import Finding, Verification, Work
+from audit_lib.archive.findings import EvidenceFinding, Verification, Work
 from audit_lib.archive.layout import SEALED, digest_of, stage_of
 from audit_lib.archive.manifest import MANIFEST, expected_stages
 from audit_lib.archive.other_versions import digest_of_design, find_other_version, find_refused
@@ -46,7 +46,7 @@ from audit_lib.progress import Progress, ignore
 from audit_lib.run import SUCCESS, Run
 from audit_lib.store import LocalStore, open_store
 
-__all__ = ["Finding", "Verification", "verify"]
+__all__ = ["EvidenceFinding", "Verification", "verify"]
 
 
 def verify(

@@ -19,17 +19,17 @@ from audit_lib.check import (
     table_consistency,
 )
 from audit_lib.check.document_reader import read_document
-from audit_lib.check.findings import KINDS, SEVERITIES, Finding, Kind, Rebuilt
+from audit_lib.check.findings import KINDS, SEVERITIES, Kind, Rebuilt, SummaryFinding
 from audit_lib.check.grids import Document, Format
 from audit_lib.check.headers import has_header
 from audit_lib.check.json_schema import SCHEMA
 from audit_lib.check.page_breaks import headless, joined
-from audit_lib.check.published_tables import Table, tables_of, why_none
+from audit_lib.check.published_tables import PublishedTable, tables_of, why_none
 from audit_lib.check.rebuild import rebuild
 from audit_lib.errors import InputError
 from audit_lib.policies import Policy, load_policy, policy_names
 
-__all__ = ["KINDS", "CheckedReport", "Finding", "Kind", "Rebuilt", "check_document", "check_report"]
+__all__ = ["KINDS", "CheckedReport", "Kind", "Rebuilt", "SummaryFinding", "check_document", "check_report"]
 
 _POLICY: Final = "nyc_ll144"
 _HEADER_ROWS: Final = 3
@@ -52,7 +52,7 @@ class CheckedReport:
         Policy pack and version that it was checked against: the one that a page of ours names, or else LL144's.
     tables : tuple of str
         The tables of rates that were found.
-    findings : tuple of Finding
+    findings : tuple of SummaryFinding
         Errors first, then warnings, then notes.
     rebuilt : tuple of Rebuilt
         Every printed rate and ratio, and the conventions that give it.
@@ -64,7 +64,7 @@ class CheckedReport:
     format: Format
     policy: str
     tables: tuple[str, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[SummaryFinding, ...]
     rebuilt: tuple[Rebuilt, ...]
     not_checked: tuple[str, ...]
 
@@ -215,7 +215,7 @@ def _law_of(text: str) -> Policy | None:
     return load_policy(named[-1]) if named else None
 
 
-def _unknown(tables: list[Table], said: stated_fields.Said) -> int | None:
+def _unknown(tables: list[PublishedTable], said: stated_fields.Said) -> int | None:
     """Return the largest number of unknown people that words, a row or a column give."""
     counts = [said.unknown]
     for table in tables:
@@ -226,7 +226,7 @@ def _unknown(tables: list[Table], said: stated_fields.Said) -> int | None:
 
 def _not_checked(
     document: Document,
-    tables: list[Table],
+    tables: list[PublishedTable],
     said: stated_fields.Said,
     as_of: date | None,
     other: Policy | None,

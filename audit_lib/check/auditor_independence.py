@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from audit_lib.check.findings import Finding
+from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.stated_fields import sentences, short
 
 _I: Final = re.IGNORECASE
@@ -115,11 +115,11 @@ def insider_audits(sentence: str) -> bool:
     )
 
 
-def auditors(text: str) -> Iterator[Finding]:
+def auditors(text: str) -> Iterator[SummaryFinding]:
     """Yield what says that the auditor is not independent: in words, or by a name that the vendor or employer has."""
     for sentence in sentences(text):
         if insider_audits(sentence):
-            yield Finding(id="auditor_not_independent", printed=short(sentence), message=_DUTY)
+            yield SummaryFinding(id="auditor_not_independent", printed=short(sentence), message=_DUTY)
             return
     insiders = _names(_NAMED_INSIDER, text)
     for auditor in _names(_NAMED_AUDITOR, text):
@@ -131,7 +131,7 @@ def auditors(text: str) -> Iterator[Finding]:
                     message = (
                         f"the names of the auditor and of {insider!r} begin alike: do they belong together?"
                     )
-                yield Finding(id=kind, printed=auditor, message=message)
+                yield SummaryFinding(id=kind, printed=auditor, message=message)
                 return
 
 

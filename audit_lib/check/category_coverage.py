@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from audit_lib.check.findings import Finding
-from audit_lib.check.published_tables import Table
+from audit_lib.check.findings import SummaryFinding
+from audit_lib.check.published_tables import PublishedTable
 from audit_lib.policies import Policy
 
 
-def categories(table: Table, policy: Policy) -> Iterator[Finding]:
+def categories(table: PublishedTable, policy: Policy) -> Iterator[SummaryFinding]:
     """Yield rows that are no category of the table's family, and categories that have two rows."""
     labels = [row.label for row in table.of("category")]
     attributes = () if table.family is None else policy.family(table.family).attributes
     outside = [label.text for label in labels if not attributes or set(label.levels) != set(attributes)]
     if outside:
-        yield Finding(
+        yield SummaryFinding(
             id="category_outside_taxonomy",
             table=table.name,
             row="; ".join(dict.fromkeys(outside)),
@@ -26,10 +26,10 @@ def categories(table: Table, policy: Policy) -> Iterator[Finding]:
     for label in {label.key: label for label in labels}.values():
         if keys[label.key] > 1:
             message = f"{keys[label.key]} rows are read as {label.key!r}"
-            yield Finding(id="duplicate_category", table=table.name, row=label.text, message=message)
+            yield SummaryFinding(id="duplicate_category", table=table.name, row=label.text, message=message)
 
 
-def small_cells(table: Table, policy: Policy) -> Iterator[Finding]:
+def small_cells(table: PublishedTable, policy: Policy) -> Iterator[SummaryFinding]:
     """Yield the rows of a table with fewer people than the policy's small cell."""
     small = [
         f"{row.label.text}: {n}"
@@ -37,7 +37,7 @@ def small_cells(table: Table, policy: Policy) -> Iterator[Finding]:
         if (n := row.cell("applicants").count) is not None and n < policy.small_cell
     ]
     if small:
-        yield Finding(
+        yield SummaryFinding(
             id="small_cell",
             table=table.name,
             row="; ".join(small),
@@ -46,14 +46,14 @@ def small_cells(table: Table, policy: Policy) -> Iterator[Finding]:
         )
 
 
-def doubles(tables: Sequence[Table]) -> Iterator[Finding]:
+def doubles(tables: Sequence[PublishedTable]) -> Iterator[SummaryFinding]:
     """Yield tables that share kind, family and place with an earlier one."""
-    seen: dict[tuple[str, str | None, str], Table] = {}
+    seen: dict[tuple[str, str | None, str], PublishedTable] = {}
     for table in tables:
         key = (table.kind, table.family, table.place)
         # Captions of tables read from where words stand are not sure enough to tell two of them apart.
         if table.family is not None and not table.page and key in seen:
-            yield Finding(
+            yield SummaryFinding(
                 id="duplicate_table",
                 table=table.name,
                 message=f"nothing tells it from table {seen[key].name}: name the position (or the classification "
@@ -62,7 +62,9 @@ def doubles(tables: Sequence[Table]) -> Iterator[Finding]:
         seen.setdefault(key, table)
 
 
-def missing(tables: Sequence[Table], policy: Policy, told: Sequence[Finding]) -> Iterator[Finding]:
+def missing(
+    tables: Sequence[PublishedTable], policy: Policy, told: Sequence[SummaryFinding]
+) -> Iterator[SummaryFinding]:
     """Yield categories that no table of their family has a row for, unless a finding named them already."""
     named = {row for finding in told for row in finding.row.split("; ")}
     for family in policy.families:
@@ -75,7 +77,7 @@ def missing(tables: Sequence[Table], policy: Policy, told: Sequence[Finding]) ->
             and named.isdisjoint({category.label, *category.levels.values()})
         ]
         if chosen and names:
-            yield Finding(
+            yield SummaryFinding(
                 id="category_missing",
                 row="; ".join(names),
                 message=f"no row in a table by {family.title.lower()}; a page should say so if nobody was assessed",
@@ -83,11 +85,11 @@ def missing(tables: Sequence[Table], policy: Policy, told: Sequence[Finding]) ->
             )
 
 
-def missing_families(tables: Sequence[Table], policy: Policy) -> Iterator[Finding]:
+def missing_families(tables: Sequence[PublishedTable], policy: Policy) -> Iterator[SummaryFinding]:
     """Yield the families of tables that the page does not have."""
     present = {table.family for table in tables}
     for family in policy.families:
         if family.name not in present:
-            yield Finding(
+            yield SummaryFinding(
                 id="table_missing", message=f"no table by {family.title.lower()} was found", rule=family.cite
             )

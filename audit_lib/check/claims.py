@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Final
 
 from audit_lib.check.auditor_independence import auditors
-from audit_lib.check.findings import Finding
-from audit_lib.check.published_tables import Table
+from audit_lib.check.findings import SummaryFinding
+from audit_lib.check.published_tables import PublishedTable
 from audit_lib.check.stated_fields import NEGATED, has_excluded, sentences, short
 from audit_lib.check.verdicts import makes_up_scores, verdicts
 from audit_lib.policies import Policy
@@ -104,8 +104,8 @@ _BOUNDED: Final = re.compile(
 
 
 def claims(
-    text: str, unknown: int | None, tables: Sequence[Table], policy: Policy, *, of_audit: bool = True
-) -> Iterator[Finding]:
+    text: str, unknown: int | None, tables: Sequence[PublishedTable], policy: Policy, *, of_audit: bool = True
+) -> Iterator[SummaryFinding]:
     """Yield sentences that put into the law what it does not say, or claim what the page does not show.
 
     Where demographics may come from is a duty of bias audits: a page that calls itself none is not held to it.
@@ -118,35 +118,35 @@ def claims(
             and not _GUIDANCE.search(sentence)
         ):
             message = f"{policy.short_law} sets no pass mark; the {policy.guidance.name} is of {policy.guidance.cite}"
-            yield Finding(id="four_fifths_as_law", printed=short(sentence), message=message)
+            yield SummaryFinding(id="four_fifths_as_law", printed=short(sentence), message=message)
         made_up = makes_up_scores(sentence) or any(
             _MADE_UP.search(part) and _SCORES.search(part) and not NEGATED.search(part)
             for part in _PARTS.split(sentence)
         )
         if made_up or _NEVER_CALLED.search(sentence):
             message = "an audit rests on what the tool answered; ask what was scored, and by what"
-            yield Finding(id="scores_not_from_tool", printed=short(sentence), message=message)
+            yield SummaryFinding(id="scores_not_from_tool", printed=short(sentence), message=message)
         if of_audit and _IMPUTED.search(sentence) and not _FORBIDDEN.search(sentence):
             message = "a bias audit rests on demographics that people gave of themselves"
-            yield Finding(id="imputed_demographics", printed=short(sentence), message=message)
+            yield SummaryFinding(id="imputed_demographics", printed=short(sentence), message=message)
         if _MEDIAN_OF_KNOWN.search(sentence) and not NEGATED.search(sentence):
             message = "people of unknown category are part of the full sample, though of no row"
-            yield Finding(id="median_of_known", printed=short(sentence), message=message)
+            yield SummaryFinding(id="median_of_known", printed=short(sentence), message=message)
     yield from verdicts(text)
     yield from auditors(text)
     if not _SAYS_COMPARATOR.search(text):
         yield from filter(None, map(_excluded_highest, tables))
     if re.search(r"significan", text, re.IGNORECASE) and not _TESTED.search(text):
-        yield Finding(
+        yield SummaryFinding(
             id="significance_without_test",
             message="significance is spoken of; no test, p-value or interval was found",
         )
     if not _POSITION.search(text) and not any(table.place for table in tables):
-        yield Finding(
+        yield SummaryFinding(
             id="position_not_found", message="pooled results hide positions; name those they are about"
         )
     if unknown and not _BOUNDED.search(text):
-        yield Finding(
+        yield SummaryFinding(
             id="unknown_without_bounds",
             printed=str(unknown),
             message="say between which limits the ratios lie, wherever the unknown people belong",
@@ -160,7 +160,7 @@ def _is_of_law(sentence: str) -> bool:
     return _VERDICT.search(sentence) is not None and _NAMED_RULE.search(sentence) is None
 
 
-def _excluded_highest(table: Table) -> Finding | None:
+def _excluded_highest(table: PublishedTable) -> SummaryFinding | None:
     """Name the category without a ratio whose rate is higher than that of any category with one."""
     if not has_excluded(table):
         return None
@@ -174,4 +174,4 @@ def _excluded_highest(table: Table) -> Finding | None:
     if top is None or not rated or rate <= max(rated):
         return None
     message = "the rule is silent on the comparator then; say whether the others are compared with it"
-    return Finding(id="excluded_highest", table=table.name, row=top.label.text, message=message)
+    return SummaryFinding(id="excluded_highest", table=table.name, row=top.label.text, message=message)

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Final
 
 from audit_lib.check.dates import DATE, is_month, read_date
-from audit_lib.check.findings import Finding
+from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.stated_fields import OTHER_DAY, dates_after, sentences, short, words_of
 from audit_lib.policies import Policy
 
@@ -37,14 +37,14 @@ _NO_AUDIT_DAY: Final = re.compile(
 )
 
 
-def days(text: str, policy: Policy) -> Iterator[Finding]:
+def days(text: str, policy: Policy) -> Iterator[SummaryFinding]:
     """Yield dates of the audit that differ, and use of the tool from before every audit that the page names.
 
     A tool that was in use before the law was enforced had to be audited by the day it was.
     """
     audited = _audited(text)
     if len(audited) > 1:
-        yield Finding(
+        yield SummaryFinding(
             id="audit_dates_differ",
             column="F01",
             printed="; ".join(day.isoformat() for day in sorted(audited)),
@@ -56,7 +56,7 @@ def days(text: str, policy: Policy) -> Iterator[Finding]:
         yield from _unaudited(text, used, audited, max(used, enforced or used))
 
 
-def _unaudited(text: str, used: date, audited: set[date], by: date) -> Iterator[Finding]:
+def _unaudited(text: str, used: date, audited: set[date], by: date) -> Iterator[SummaryFinding]:
     named = {day: s for s in sentences(text) if re.search(r"audit", s, re.IGNORECASE) for day in _days_in(s)}
     days_named = audited | set(named)
     first = min(days_named, default=None)
@@ -67,12 +67,12 @@ def _unaudited(text: str, used: date, audited: set[date], by: date) -> Iterator[
         f"in use since {used.isoformat()}, and the first audit that the page names is of {first.isoformat()}"
     )
     if said:
-        yield Finding(
+        yield SummaryFinding(
             id="use_before_first_audit", printed=short(said), message=f"{message}, which no audit came before"
         )
     elif not _GAP_SAID.search(text):
         message += "; a tool may be used only within a year after an audit: ask for the one before"
-        yield Finding(id="use_before_audit", column="F08", printed=used.isoformat(), message=message)
+        yield SummaryFinding(id="use_before_audit", column="F08", printed=used.isoformat(), message=message)
 
 
 def _audited(text: str) -> set[date]:

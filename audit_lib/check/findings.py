@@ -171,7 +171,7 @@ KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class SummaryFinding:
     """One fault of a published summary.
 
     Parameters

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from audit_lib.check.findings import Finding
-from audit_lib.check.published_tables import Row, Table
+from audit_lib.check.findings import SummaryFinding
+from audit_lib.check.published_tables import PublishedRow, PublishedTable
 from audit_lib.check.row_labels import names_category
 from audit_lib.check.stated_fields import NEGATED, sentences
 from audit_lib.metrics.rounding import round_half_up
@@ -35,12 +35,14 @@ class _Held:
     people: int | None
 
 
-def left_out(group: Mapping[str, Table], policy: Policy, unknown: int | None, text: str) -> Iterator[Finding]:
+def left_out(
+    group: Mapping[str, PublishedTable], policy: Policy, unknown: int | None, text: str
+) -> Iterator[SummaryFinding]:
     """Yield tables without a row for categories of whom another table of the same people holds somebody.
 
     Parameters
     ----------
-    group : mapping of str to Table
+    group : mapping of str to PublishedTable
         Tables of the same people, by family.
     unknown : int or None
         People of unknown category, who may be in one table and not in another; None if the page gives no number.
@@ -65,7 +67,9 @@ def left_out(group: Mapping[str, Table], policy: Policy, unknown: int | None, te
             yield from _fewer_people(table, gone, others, unknown, policy)
 
 
-def dropped(tables: Sequence[Table], policy: Policy, unknown: int | None, text: str) -> Iterator[Finding]:
+def dropped(
+    tables: Sequence[PublishedTable], policy: Policy, unknown: int | None, text: str
+) -> Iterator[SummaryFinding]:
     """Yield the categories of an attribute that no table has a row for, where many people are of unknown category."""
     known = max(map(_people, tables), default=0)
     if not unknown or Fraction(unknown, known + unknown) < policy.exclusion.share:
@@ -77,7 +81,7 @@ def dropped(tables: Sequence[Table], policy: Policy, unknown: int | None, text: 
         names = [name for name in names if not _is_named(name, _NOBODY, text)]
         if shown and names:
             share = round_half_up(100 * Fraction(unknown, known + unknown), 1)
-            yield Finding(
+            yield SummaryFinding(
                 id="category_dropped",
                 row="; ".join(names),
                 message=f"no table has a row, and {unknown} people ({share}% of all) are of unknown category: ask "
@@ -85,7 +89,7 @@ def dropped(tables: Sequence[Table], policy: Policy, unknown: int | None, text: 
             )
 
 
-def _gone(table: Table, policy: Policy) -> list[Category]:
+def _gone(table: PublishedTable, policy: Policy) -> list[Category]:
     if table.family not in {family.name for family in policy.families}:
         return []
     present = [dict(row.label.levels) for row in table.of("category")]
@@ -94,7 +98,7 @@ def _gone(table: Table, policy: Policy) -> list[Category]:
     ]
 
 
-def _in_finer(gone: Sequence[Category], other: Table) -> Iterator[_Held]:
+def _in_finer(gone: Sequence[Category], other: PublishedTable) -> Iterator[_Held]:
     """Yield categories of which a table by more attributes has people."""
     for category in gone:
         rows = [row for row in other.of("category") if category.levels.items() < row.label.levels.items()]
@@ -103,7 +107,9 @@ def _in_finer(gone: Sequence[Category], other: Table) -> Iterator[_Held]:
             yield _Held(category, other.name, None if None in counts else sum(filter(None, counts)))
 
 
-def _in_coarser(table: Table, gone: Sequence[Category], other: Table, unknown: int | None) -> Iterator[_Held]:
+def _in_coarser(
+    table: PublishedTable, gone: Sequence[Category], other: PublishedTable, unknown: int | None
+) -> Iterator[_Held]:
     """Yield categories that a table by fewer attributes leaves people for, beyond those of unknown category."""
     for row in other.of("category"):
         whole, levels = _n(row), row.label.levels.items()
@@ -117,8 +123,12 @@ def _in_coarser(table: Table, gone: Sequence[Category], other: Table, unknown: i
 
 
 def _fewer_people(
-    table: Table, gone: Sequence[Category], others: Sequence[Table], unknown: int, policy: Policy
-) -> Iterator[Finding]:
+    table: PublishedTable,
+    gone: Sequence[Category],
+    others: Sequence[PublishedTable],
+    unknown: int,
+    policy: Policy,
+) -> Iterator[SummaryFinding]:
     """Yield a table that has fewer people than another by more than can be of unknown category."""
     fuller = max(others, key=_people, default=table)
     counts = [_n(row) for each in (table, fuller) for row in each.of("category")]
@@ -128,12 +138,12 @@ def _fewer_people(
         yield _finding(table, [_Held(category, fuller.name, None) for category in gone], policy)
 
 
-def _finding(table: Table, held: Sequence[_Held], policy: Policy) -> Finding:
+def _finding(table: PublishedTable, held: Sequence[_Held], policy: Policy) -> SummaryFinding:
     where = dict.fromkeys(one.table for one in held)
     people = {one.category.label: one.people for one in held}
     numbers = [f"{label}: {n} people" for label, n in people.items() if n is not None]
     numbers = numbers if len(numbers) == len(people) else []
-    return Finding(
+    return SummaryFinding(
         id="category_left_out",
         table=table.name,
         row="; ".join(people),
@@ -154,15 +164,15 @@ def _is_named(level: str, words: re.Pattern[str], text: str) -> bool:
     return any(words.search(sentence) and names_category(sentence, level) for sentence in sentences(text))
 
 
-def _n(row: Row) -> int | None:
+def _n(row: PublishedRow) -> int | None:
     return row.cell("applicants").count
 
 
-def _has_people(row: Row) -> bool:
+def _has_people(row: PublishedRow) -> bool:
     if (n := _n(row)) is not None:
         return n > 0
     return any(row.cell(meaning).number is not None for meaning in ("rate", "ratio"))
 
 
-def _people(table: Table) -> int:
+def _people(table: PublishedTable) -> int:
     return sum(_n(row) or 0 for row in table.of("category"))

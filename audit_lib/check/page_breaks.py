@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from audit_lib.check.findings import Finding
+from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.grids import Grid
 from audit_lib.check.headers import Header, has_header, header_at, only_text
 from audit_lib.check.published_numbers import read_cell
@@ -58,7 +58,7 @@ def _reunited(
     return [*rows[:-1], [" ".join(filter(None, pair)) for pair in halves], *rest[1:]], True
 
 
-def headless(grids: Sequence[Grid], policy: Policy) -> Iterator[Finding]:
+def headless(grids: Sequence[Grid], policy: Policy) -> Iterator[SummaryFinding]:
     """Yield tables that begin with the numbers of a category: without a header nothing says what these are."""
     for number, grid in enumerate(grids, 1):
         first = grid.rows[0]
@@ -70,7 +70,7 @@ def headless(grids: Sequence[Grid], policy: Policy) -> Iterator[Finding]:
             f"{len(grid.rows)} rows{page}, from {first[0]!r} on, stand under no header row and could not be joined "
             "to the table before them; none was checked. Repeat the header row, or check them by hand"
         )
-        yield Finding(
+        yield SummaryFinding(
             id="unreadable_table", table=grid.caption or f"table {number} of the file", message=message
         )
 

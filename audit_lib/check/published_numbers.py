@@ -64,7 +64,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PublishedCell:
     """One cell: its text and, where it holds one, its number."""
 
     text: str
@@ -154,9 +154,9 @@ def is_noted(lines: Sequence[str]) -> bool:
 
 
 @lru_cache(maxsize=4096)  # the same numbers stand in many cells
-def read_cell(text: str) -> Cell:
+def read_cell(text: str) -> PublishedCell:
     """Make a cell of its text."""
-    return Cell(one_line(text), read_number(text))
+    return PublishedCell(one_line(text), read_number(text))
 
 
 def _plain(digits: str, power: int) -> str:

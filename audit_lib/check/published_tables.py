@@ -21,9 +21,9 @@ from audit_lib.check.headers import (
     only_text,
 )
 from audit_lib.check.page_breaks import joined
-from audit_lib.check.published_numbers import WHOLE, Cell, read_cell, whole
+from audit_lib.check.published_numbers import WHOLE, PublishedCell, read_cell, whole
 from audit_lib.check.row_labels import Label, read_label
-from audit_lib.check.side_by_side_tables import Columns, tables_under
+from audit_lib.check.side_by_side_tables import TableColumns, tables_under
 from audit_lib.policies import Policy
 
 # Words of captions and headings that do not tell one position from another.
@@ -40,19 +40,19 @@ _FEW: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class PublishedRow:
     """A row: what it is about, and its cells by meaning."""
 
     label: Label
-    cells: dict[Meaning, Cell]
+    cells: dict[Meaning, PublishedCell]
 
-    def cell(self, meaning: Meaning) -> Cell:
+    def cell(self, meaning: Meaning) -> PublishedCell:
         """Return the cell, or an empty one."""
-        return self.cells.get(meaning, Cell(""))
+        return self.cells.get(meaning, PublishedCell(""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class PublishedTable:
     """A published table of rates.
 
     Parameters
@@ -69,7 +69,7 @@ class Table:
         The policy's table family, None where too few rows were recognised.
     headers : dict of str to str
         Meaning -> header as it prints, for the columns that are there.
-    rows : tuple of Row
+    rows : tuple of PublishedRow
         Its rows, in order.
     unknown, total : tuple of int
         People of unknown and of known category that the table itself states, below it or in a column: one number, or
@@ -90,7 +90,7 @@ class Table:
     kind: Literal["selection", "scoring"]
     family: str | None
     headers: dict[Meaning, str]
-    rows: tuple[Row, ...]
+    rows: tuple[PublishedRow, ...]
     unknown: tuple[int, ...] = ()
     total: tuple[int, ...] = ()
     page: int = 0
@@ -103,12 +103,12 @@ class Table:
         """What findings call it."""
         return f"{self.number} ({self.caption or self.family or 'without a caption'})"
 
-    def of(self, role: str) -> list[Row]:
+    def of(self, role: str) -> list[PublishedRow]:
         """Rows of a role: ``category``, ``unknown`` or ``total``."""
         return [row for row in self.rows if row.label.role == role]
 
 
-def tables_of(grids: Sequence[Grid], policy: Policy) -> list[Table]:
+def tables_of(grids: Sequence[Grid], policy: Policy) -> list[PublishedTable]:
     """Return every table of rates: one that has a rate or a ratio beside a number of people, or both of them."""
     parts: list[_Part] = []
     title = ""
@@ -119,7 +119,7 @@ def tables_of(grids: Sequence[Grid], policy: Policy) -> list[Table]:
             continue
         parts += _parts(grid, title)
         title = ""
-    found: list[Table] = []
+    found: list[PublishedTable] = []
     for part in parts:
         for table in _tables(part, policy):
             # Other tables have rates too (of power, of answers); people's categories or the law's word make it one.
@@ -207,7 +207,7 @@ def _words(header: Header, *, over: bool) -> _Words:
     )
 
 
-def _tables(part: _Part, policy: Policy) -> Iterator[Table]:
+def _tables(part: _Part, policy: Policy) -> Iterator[PublishedTable]:
     """Yield the tables of a part: those that its header tells apart, then its places, then the lines in it."""
     tables = tables_under(part.header, policy)
     words = _words(part.header, over=any(columns.over for table in tables for columns in table))
@@ -215,14 +215,14 @@ def _tables(part: _Part, policy: Policy) -> Iterator[Table]:
     said = _stated(part, words)
     caption = part.caption or (part.trail[-1] if part.trail else "")
     for table in tables:
-        groups: dict[tuple[str, ...], list[tuple[str, Row]]] = {}
+        groups: dict[tuple[str, ...], list[tuple[str, PublishedRow]]] = {}
         for columns in table:
             for where, line, row in _rows(part, columns, words, policy):
                 groups.setdefault(where, []).append((line, row))
         headers = dict(table[0].headers)
         for where, line, rows in _pieces(groups, policy):
             place = ", ".join(dict.fromkeys(word for word in (table[0].place, *where) if word))
-            yield Table(
+            yield PublishedTable(
                 caption=place or line or caption,
                 place=_place([place] if place else [line, part.caption, *reversed(part.trail)]),
                 kind=_kind(headers.get("rate", ""), place, line, caption, headers.get("selected", "")),
@@ -239,8 +239,8 @@ def _tables(part: _Part, policy: Policy) -> Iterator[Table]:
 
 
 def _pieces(
-    groups: Mapping[tuple[str, ...], Sequence[tuple[str, Row]]], policy: Policy
-) -> Iterator[tuple[tuple[str, ...], str, list[Row]]]:
+    groups: Mapping[tuple[str, ...], Sequence[tuple[str, PublishedRow]]], policy: Policy
+) -> Iterator[tuple[tuple[str, ...], str, list[PublishedRow]]]:
     """Yield the tables of each place, with the line above each where there are several."""
     for where, rows in groups.items():
         found = pieces([(line, row.label) for line, row in rows], policy)
@@ -248,7 +248,7 @@ def _pieces(
             yield where, line if len(found) > 1 else "", [rows[i][1] for i in held]
 
 
-def _unread(part: _Part, tables: Sequence[Sequence[Columns]], words: _Words) -> list[int]:
+def _unread(part: _Part, tables: Sequence[Sequence[TableColumns]], words: _Words) -> list[int]:
     """Return the columns that hold digits and were not read as anything."""
     read = {i for table in tables for columns in table for i in columns.at.values()}
     read |= {*words.labels, *words.places, *words.stated.values()}
@@ -270,8 +270,8 @@ def _stated(part: _Part, words: _Words) -> dict[tuple[tuple[str, ...], str], dic
 
 
 def _rows(
-    part: _Part, columns: Columns, words: _Words, policy: Policy
-) -> Iterator[tuple[tuple[str, ...], str, Row]]:
+    part: _Part, columns: TableColumns, words: _Words, policy: Policy
+) -> Iterator[tuple[tuple[str, ...], str, PublishedRow]]:
     """Yield the rows, with the places that they are of and the line above them.
 
     A line of one text that names a category is part of labels instead.
@@ -297,7 +297,7 @@ def _rows(
         if all(c.is_none for c in cells.values()) and not read_label(own, policy).levels:
             continue
         above = own
-        yield where, line, Row(label=label, cells=cells)
+        yield where, line, PublishedRow(label=label, cells=cells)
 
 
 def _unknown_below(notes: str) -> list[int]:
@@ -328,7 +328,7 @@ def _kind(*texts: str) -> Literal["selection", "scoring"]:
     return "selection"
 
 
-def _family(rows: Sequence[Row], policy: Policy) -> str | None:
+def _family(rows: Sequence[PublishedRow], policy: Policy) -> str | None:
     known = Counter(
         tuple(sorted(row.label.levels)) for row in rows if row.label.role == "category" and row.label.levels
     )

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from audit_lib.check.findings import Finding
+from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.headers import NUMBERS
-from audit_lib.check.published_tables import Table
+from audit_lib.check.published_tables import PublishedTable
 from audit_lib.policies import Policy
 
 _LONGEST: Final = 60
@@ -39,7 +39,9 @@ _RESTS_ON_ALL_TABLES: Final = frozenset(
 )
 
 
-def part(tables: Sequence[Table], policy: Policy) -> tuple[list[Table], list[Finding]]:
+def part(
+    tables: Sequence[PublishedTable], policy: Policy
+) -> tuple[list[PublishedTable], list[SummaryFinding]]:
     """Part tables into those that can be checked and a finding for each that cannot."""
     kept, findings = [], []
     for table in tables:
@@ -51,7 +53,7 @@ def part(tables: Sequence[Table], policy: Policy) -> tuple[list[Table], list[Fin
     return kept, findings
 
 
-def columns_not_read(tables: Sequence[Table]) -> Iterator[Finding]:
+def columns_not_read(tables: Sequence[PublishedTable]) -> Iterator[SummaryFinding]:
     """Yield the rates and ratios that were left out, once where one header heads several tables."""
     said: set[tuple[str, ...]] = set()
     for table in tables:
@@ -60,12 +62,14 @@ def columns_not_read(tables: Sequence[Table]) -> Iterator[Finding]:
             message = (
                 "give each group of columns a header of its own, or a table; only the first were checked"
             )
-            yield Finding(
+            yield SummaryFinding(
                 id="columns_not_read", table=table.name, column="; ".join(table.repeated), message=message
             )
 
 
-def lost_rows(table: Table, policy: Policy, findings: Sequence[Finding]) -> Finding | None:
+def lost_rows(
+    table: PublishedTable, policy: Policy, findings: Sequence[SummaryFinding]
+) -> SummaryFinding | None:
     """Say so where numbers that rest on all rows do not follow, and rows of the table's family were not read."""
     if not table.unsure or table.family is None or not any(f.id in _RESTS_ON_ALL_ROWS for f in findings):
         return None
@@ -77,13 +81,15 @@ def lost_rows(table: Table, policy: Policy, findings: Sequence[Finding]) -> Find
     )
 
 
-def _unreadable(table: Table, why: str) -> Finding:
+def _unreadable(table: PublishedTable, why: str) -> SummaryFinding:
     page = f" on page {table.page}" if table.page else ""
     message = f"unreadable table{page}: {why}; check it by hand, or from HTML or CSV"
-    return Finding(id="unreadable_table", table=table.name, message=message, unsure=table.unsure)
+    return SummaryFinding(id="unreadable_table", table=table.name, message=message, unsure=table.unsure)
 
 
-def cautioned(findings: Iterable[Finding], tables: Sequence[Table]) -> Iterator[Finding]:
+def cautioned(
+    findings: Iterable[SummaryFinding], tables: Sequence[PublishedTable]
+) -> Iterator[SummaryFinding]:
     """Give each finding that rests on a table of which a cell may be misread the reason why."""
     unsure = {table.name: table.unsure for table in tables if table.unsure}
     anywhere = next(iter(unsure.values()), "")
@@ -92,7 +98,7 @@ def cautioned(findings: Iterable[Finding], tables: Sequence[Table]) -> Iterator[
         yield replace(finding, unsure=finding.unsure or why)
 
 
-def reason(table: Table, policy: Policy) -> str | None:
+def reason(table: PublishedTable, policy: Policy) -> str | None:
     """Say what shows that the table was misread; None if nothing does."""
     if table.repeated:
         return "several columns hold a rate or a ratio, and what tells them apart was not read"

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from audit_lib.check.findings import Finding, Rebuilt
+from audit_lib.check.findings import Rebuilt, SummaryFinding
 from audit_lib.check.headers import Meaning
 from audit_lib.check.published_numbers import Number
-from audit_lib.check.published_tables import Table
+from audit_lib.check.published_tables import PublishedTable
 from audit_lib.check.rebuilt_rates import counts, rebuild_rate, scale_of, unit_of
 from audit_lib.check.rebuilt_ratios import Member, rebuild_ratios
 from audit_lib.metrics.rounding import round_half_up
 from audit_lib.policies import Policy
 
 
-def rebuild(table: Table, policy: Policy) -> tuple[list[Finding], list[Rebuilt]]:
+def rebuild(table: PublishedTable, policy: Policy) -> tuple[list[SummaryFinding], list[Rebuilt]]:
     """Recompute a table.
 
     Returns
     -------
-    findings : list of Finding
+    findings : list of SummaryFinding
         What does not follow from the table's own counts.
     rebuilt : list of Rebuilt
         Every printed rate and ratio with the conventions that give it.
     """
-    findings: list[Finding] = [*_columns(table), *counts(table)]
+    findings: list[SummaryFinding] = [*_columns(table), *counts(table)]
     rebuilt: list[Rebuilt] = []
     unit = unit_of(table, "rate")
     members = []
@@ -39,7 +39,7 @@ def rebuild(table: Table, policy: Policy) -> tuple[list[Finding], list[Rebuilt]]
     return findings + found + list(_print(table, policy.guidance.threshold)), rebuilt + record
 
 
-def _columns(table: Table) -> Iterator[Finding]:
+def _columns(table: PublishedTable) -> Iterator[SummaryFinding]:
     fields: tuple[tuple[Meaning, str, str], ...] = (
         ("applicants", "the number of applicants or candidates", "F05"),
         ("rate", "the selection rate or scoring rate", "F06"),
@@ -47,7 +47,7 @@ def _columns(table: Table) -> Iterator[Finding]:
     )
     for meaning, words, field in fields:
         if meaning not in table.headers:
-            yield Finding(
+            yield SummaryFinding(
                 id="column_missing",
                 table=table.name,
                 column=meaning,
@@ -57,7 +57,7 @@ def _columns(table: Table) -> Iterator[Finding]:
     yield from _not_given(table, "rate", "rate", "F06")
 
 
-def _not_given(table: Table, meaning: Meaning, words: str, field: str) -> Iterator[Finding]:
+def _not_given(table: PublishedTable, meaning: Meaning, words: str, field: str) -> Iterator[SummaryFinding]:
     """Yield a column that holds nothing, and rows without their number of people that have a rate or a ratio."""
     rows = table.of("category")
     lacking = [row for row in rows if meaning in table.headers and row.cell(meaning).is_none]
@@ -65,7 +65,7 @@ def _not_given(table: Table, meaning: Meaning, words: str, field: str) -> Iterat
     if lacking and len(lacking) == len(rows):
         message = f"no category has a {words} ({field})"
         printed = lacking[0].cell(meaning).text
-        yield Finding(
+        yield SummaryFinding(
             id="numbers_not_given", table=table.name, column=column, printed=printed, message=message
         )
     elif meaning == "applicants":
@@ -73,7 +73,7 @@ def _not_given(table: Table, meaning: Meaning, words: str, field: str) -> Iterat
         if told:
             message = f"a rate or a ratio, and no {words} that it is of"
             where = "; ".join(row.label.text for row in told)
-            yield Finding(
+            yield SummaryFinding(
                 id="field_not_found",
                 table=table.name,
                 row=where,
@@ -83,7 +83,7 @@ def _not_given(table: Table, meaning: Meaning, words: str, field: str) -> Iterat
             )
 
 
-def _print(table: Table, threshold: Fraction) -> Iterator[Finding]:
+def _print(table: PublishedTable, threshold: Fraction) -> Iterator[SummaryFinding]:
     """Yield what is odd in how a column prints: signs left out, and decimals that differ for no reason."""
     for meaning in ("rate", "ratio"):
         cells = [(row, row.cell(meaning)) for row in table.rows]
@@ -95,7 +95,7 @@ def _print(table: Table, threshold: Fraction) -> Iterator[Finding]:
         if any(signed) and not all(signed):
             for row, cell, number in numbers:
                 if not number.percent:
-                    yield Finding(
+                    yield SummaryFinding(
                         id="missing_percent_sign",
                         table=table.name,
                         row=row.label.text,
@@ -112,7 +112,7 @@ def _print(table: Table, threshold: Fraction) -> Iterator[Finding]:
             if n.decimals != usual and not (n.decimals > usual and _crosses(n, usual, threshold))
         ]
         if odd:
-            yield Finding(
+            yield SummaryFinding(
                 id="mixed_digits",
                 table=table.name,
                 column=column,

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
-from audit_lib.check.findings import Finding, Rebuilt
+from audit_lib.check.findings import Rebuilt, SummaryFinding
 from audit_lib.check.headers import Meaning
-from audit_lib.check.published_numbers import Cell, Number
-from audit_lib.check.published_tables import Row, Table
+from audit_lib.check.published_numbers import Number, PublishedCell
+from audit_lib.check.published_tables import PublishedRow, PublishedTable
 from audit_lib.metrics.rounding import printed_agreement, round_half_up
 
 LAW: Final = "counts, half up"
@@ -37,7 +37,7 @@ class Rate:
         return self.low if self.low == self.high else None
 
 
-def counts(table: Table) -> Iterator[Finding]:
+def counts(table: PublishedTable) -> Iterator[SummaryFinding]:
     """Yield the cells that hold no number of people, and rows with more selected than assessed."""
     for row in table.rows:
         for meaning in ("applicants", "selected"):
@@ -50,20 +50,20 @@ def counts(table: Table) -> Iterator[Finding]:
             number = cell.number
             if number is None:
                 if cell.text and not cell.is_none:
-                    yield Finding(
+                    yield SummaryFinding(
                         id="unreadable_number", printed=cell.text, message="not a number of people", **where
                     )
             elif number.negative:
-                yield Finding(
+                yield SummaryFinding(
                     id="negative_count", printed=cell.text, message="a negative number of people", **where
                 )
             elif cell.count is None:
-                yield Finding(
+                yield SummaryFinding(
                     id="fractional_count", printed=cell.text, message="not a whole number of people", **where
                 )
         n, k = row.cell("applicants").count, row.cell("selected").count
         if n is not None and k is not None and k > n:
-            yield Finding(
+            yield SummaryFinding(
                 id="more_selected_than_applied",
                 table=table.name,
                 row=row.label.text,
@@ -73,7 +73,7 @@ def counts(table: Table) -> Iterator[Finding]:
             )
 
 
-def unit_of(table: Table, meaning: Meaning) -> Unit:
+def unit_of(table: PublishedTable, meaning: Meaning) -> Unit:
     """Return 100 where the column holds percentages: a sign in it or in its header, or a value over 1."""
     numbers = [n for row in table.rows if (n := row.cell(meaning).number)]
     percent = any(n.percent for n in numbers) or "%" in table.headers.get(meaning, "")
@@ -86,7 +86,9 @@ def scale_of(number: Number, unit: Unit) -> int:
     return 100 if number.percent else unit
 
 
-def rebuild_rate(table: Table, row: Row, unit: Unit) -> tuple[Rate | None, list[Finding], list[Rebuilt]]:
+def rebuild_rate(
+    table: PublishedTable, row: PublishedRow, unit: Unit
+) -> tuple[Rate | None, list[SummaryFinding], list[Rebuilt]]:
     """Return what a row's rate can be, what is wrong with the printed one, and how it came about."""
     cell, n, k = row.cell("rate"), row.cell("applicants").count, row.cell("selected").count
     number = cell.number
@@ -97,7 +99,7 @@ def rebuild_rate(table: Table, row: Row, unit: Unit) -> tuple[Rate | None, list[
     if cell.text and number is None and not cell.is_none:
         return (
             counted,
-            [Finding(id="unreadable_number", printed=cell.text, message="not a rate", **where)],
+            [SummaryFinding(id="unreadable_number", printed=cell.text, message="not a rate", **where)],
             [],
         )
     if number is None or (exact is None and k is not None):
@@ -105,7 +107,7 @@ def rebuild_rate(table: Table, row: Row, unit: Unit) -> tuple[Rate | None, list[
     if number.negative:
         return (
             counted,
-            [Finding(id="rate_not_rebuilt", printed=cell.text, message="a negative rate", **where)],
+            [SummaryFinding(id="rate_not_rebuilt", printed=cell.text, message="a negative rate", **where)],
             [],
         )
     scale = scale_of(number, unit)
@@ -121,7 +123,7 @@ def rebuild_rate(table: Table, row: Row, unit: Unit) -> tuple[Rate | None, list[
         elif agreement == "differs":
             message = f"{k} of {n} is {recomputed}"
             found.append(
-                Finding(
+                SummaryFinding(
                     id="rate_not_rebuilt", printed=cell.text, recomputed=recomputed, message=message, **where
                 )
             )
@@ -130,20 +132,20 @@ def rebuild_rate(table: Table, row: Row, unit: Unit) -> tuple[Rate | None, list[
 
 
 def _recovered(
-    where: dict[str, str], cell: Cell, number: Number, n: int | None, scale: int
-) -> tuple[Rate | None, list[Finding], list[Rebuilt]]:
+    where: dict[str, str], cell: PublishedCell, number: Number, n: int | None, scale: int
+) -> tuple[Rate | None, list[SummaryFinding], list[Rebuilt]]:
     """Recover the rate of a row whose selected people are not printed."""
     unit = Fraction(1, 10**number.decimals)
     if number.value > scale:
         message = "a rate over 100%"
-        return None, [Finding(id="rate_impossible", printed=cell.text, message=message, **where)], []
+        return None, [SummaryFinding(id="rate_impossible", printed=cell.text, message=message, **where)], []
     if n is None:
         low, high = (number.value - unit / 2) / scale, (number.value + unit / 2) / scale
         return Rate(low=max(low, Fraction(0)), high=min(high, Fraction(1))), [], []
     if n == 0:
         return (
             None,
-            [Finding(id="rate_impossible", printed=cell.text, message="a rate of nobody", **where)],
+            [SummaryFinding(id="rate_impossible", printed=cell.text, message="a rate of nobody", **where)],
             [],
         )
     for convention, below, above in ((LAW, unit / 2, unit / 2), (TRUNCATED, Fraction(0), unit)):
@@ -162,14 +164,14 @@ def _recovered(
     nearest = math.floor(number.value * n / scale + Fraction(1, 2))
     recomputed = show(Fraction(nearest * scale, n), number)
     message = f"no whole number of {n} people gives {cell.text}; {nearest} would give {recomputed}"
-    finding = Finding(
+    finding = SummaryFinding(
         id="rate_impossible", printed=cell.text, recomputed=recomputed, message=message, **where
     )
     return None, [finding], [Rebuilt(printed=cell.text, recomputed=recomputed, conventions=(), **where)]
 
 
-def _truncated(where: dict[str, str], cell: Cell, recomputed: str) -> Finding:
-    return Finding(
+def _truncated(where: dict[str, str], cell: PublishedCell, recomputed: str) -> SummaryFinding:
+    return SummaryFinding(
         id="truncated",
         printed=cell.text,
         recomputed=recomputed,

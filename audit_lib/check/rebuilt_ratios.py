@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, Literal
 
-from audit_lib.check.findings import Finding, Rebuilt
-from audit_lib.check.published_tables import Row, Table
+from audit_lib.check.findings import Rebuilt, SummaryFinding
+from audit_lib.check.published_tables import PublishedRow, PublishedTable
 from audit_lib.check.rebuilt_rates import LAW, TRUNCATED, Rate, Unit, scale_of, show, unit_of
 from audit_lib.metrics.rounding import round_half_up
 from audit_lib.policies import Policy
@@ -22,14 +22,14 @@ PRINTED_RATES_TRUNCATED: Final = "printed rates, cut off"
 class Member:
     """A row, what its rate can be, and the rate as printed (as a share of 1)."""
 
-    row: Row
+    row: PublishedRow
     rate: Rate | None
     printed: Fraction | None
 
 
 def rebuild_ratios(
-    table: Table, members: Sequence[Member], policy: Policy
-) -> tuple[list[Finding], list[Rebuilt]]:
+    table: PublishedTable, members: Sequence[Member], policy: Policy
+) -> tuple[list[SummaryFinding], list[Rebuilt]]:
     """Recompute the ratios over the law's comparator; where that fails, find what else they were made with."""
     people = [m for m in members if m.row.label.role == "category"]
     findings = list(_without_ratio(table, people, policy))
@@ -75,7 +75,9 @@ def rebuild_ratios(
         if LAW in conventions or elsewhere:  # the table's comparator is one finding, not one a row
             continue
         kind, message = _fault(conventions, recomputed)
-        findings.append(Finding(id=kind, printed=cell.text, recomputed=recomputed, message=message, **where))
+        findings.append(
+            SummaryFinding(id=kind, printed=cell.text, recomputed=recomputed, message=message, **where)
+        )
     return findings, rebuilt
 
 
@@ -88,8 +90,8 @@ def _fault(conventions: tuple[str, ...], recomputed: str) -> tuple[str, str]:
     return "ratio_not_rebuilt", f"no convention gives it; {counted}"
 
 
-def _ratio_finding(kind: str, table: Table, row: Row, message: str) -> Finding:
-    return Finding(
+def _ratio_finding(kind: str, table: PublishedTable, row: PublishedRow, message: str) -> SummaryFinding:
+    return SummaryFinding(
         id=kind,
         table=table.name,
         row=row.label.text,
@@ -99,7 +101,9 @@ def _ratio_finding(kind: str, table: Table, row: Row, message: str) -> Finding:
     )
 
 
-def _without_ratio(table: Table, people: Sequence[Member], policy: Policy) -> Iterator[Finding]:
+def _without_ratio(
+    table: PublishedTable, people: Sequence[Member], policy: Policy
+) -> Iterator[SummaryFinding]:
     """Yield categories of at least the policy's share (2%) of the data that have a rate and no ratio."""
     total = sum(m.row.cell("applicants").count or 0 for m in people)
     if "ratio" not in table.headers or all(m.rate is None or m.rate.high == 0 for m in people):
@@ -114,7 +118,7 @@ def _without_ratio(table: Table, people: Sequence[Member], policy: Policy) -> It
             yield _ratio_finding("category_without_ratio", table, member.row, message)
 
 
-def _is_withheld(table: Table, member: Member) -> bool:
+def _is_withheld(table: PublishedTable, member: Member) -> bool:
     return "applicants" in table.headers and member.row.cell("applicants").is_none
 
 
@@ -209,10 +213,12 @@ def _is_one(member: Member, unit: Unit) -> bool:
     return number is not None and number.value == scale_of(number, unit)
 
 
-def _not_highest(table: Table, other: tuple[str, Rate, Member | None], law: Rate, unit: Unit) -> Finding:
+def _not_highest(
+    table: PublishedTable, other: tuple[str, Rate, Member | None], law: Rate, unit: Unit
+) -> SummaryFinding:
     name, base, member = other
     percent = [f"{round_half_up(100 * rate.high, 1)}%" for rate in (base, law)]
-    return Finding(
+    return SummaryFinding(
         id="comparator_not_highest",
         table=table.name,
         row=member.row.label.text if member else "",

@@ -19,7 +19,7 @@ _OF_EVERYBODY: Final[tuple[Meaning, ...]] = ("applicants", "share")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
+class TableColumns:
     """The columns that make a table, or the part of a table that is about one category.
 
     Parameters
@@ -40,7 +40,7 @@ class Columns:
     place: str = ""
 
 
-def tables_under(header: Header, policy: Policy) -> list[list[Columns]]:
+def tables_under(header: Header, policy: Policy) -> list[list[TableColumns]]:
     """Return the columns of each table that a header heads: several where they are parts of one table."""
     found = _groups(header, policy)
     if found is None:
@@ -48,8 +48,8 @@ def tables_under(header: Header, policy: Policy) -> list[list[Columns]]:
     groups, texts = found
     labels = {name: read_label([name], policy) for name in groups}
     by_category = any(label.role == "category" and label.levels for label in labels.values())
-    parts: list[Columns] = []
-    tables: list[list[Columns]] = []
+    parts: list[TableColumns] = []
+    tables: list[list[TableColumns]] = []
     for name, group in groups.items():
         if labels[name].role == "total" or not name:
             tables.append([_columns(header.meanings, texts, group)])
@@ -68,13 +68,13 @@ def _columns(
     *,
     over: str = "",
     place: str = "",
-) -> Columns:
+) -> TableColumns:
     at: dict[Meaning, int] = {}
     for i in group:
         meaning = meanings[i]
         if meaning in NUMBERS or meaning == "unknown":
             at.setdefault(meaning, i)  # the first is the plainest; others are named as not read
-    return Columns(at=at, headers={m: texts[i] for m, i in at.items()}, over=over, place=place)
+    return TableColumns(at=at, headers={m: texts[i] for m, i in at.items()}, over=over, place=place)
 
 
 def _outside(header: Header, groups: Mapping[str, Sequence[int]]) -> list[int]:

@@ -12,9 +12,9 @@ from datetime import date
 from typing import Final
 
 from audit_lib.check.dates import DATE, is_month, read_date
-from audit_lib.check.findings import Finding
+from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.published_numbers import SEPARATORS, WHOLE, whole
-from audit_lib.check.published_tables import Table
+from audit_lib.check.published_tables import PublishedTable
 from audit_lib.policies import Policy
 from audit_lib.policies.clocks import valid_until
 
@@ -123,15 +123,15 @@ def read_words(text: str) -> Said:
 
 
 def fields(
-    text: str, said: Said, unknown: int | None, tables: Sequence[Table], policy: Policy
-) -> Iterator[Finding]:
+    text: str, said: Said, unknown: int | None, tables: Sequence[PublishedTable], policy: Policy
+) -> Iterator[SummaryFinding]:
     """Yield the required fields for which no words were found; `unknown` is what words or tables give.
 
     A page that calls itself no bias audit has no date of one (F01); that it does is a finding of its own.
     """
     if said.no_audit:
         message = "it fulfils no duty of the law, whatever its numbers; these are checked all the same"
-        yield Finding(id="no_bias_audit", printed=said.no_audit, message=message)
+        yield SummaryFinding(id="no_bias_audit", printed=said.no_audit, message=message)
     duties = {field.id: field for field in policy.required_fields}
     test_data = [s for s in sentences(text) if _uses_test_data(s)]
     for name, pattern in _WORDS.items():
@@ -156,18 +156,18 @@ def fields(
     if said.audited is not None and said.only_month:
         message = "a month without a day: the year that the audit serves has no day to begin on"
         printed = f"{said.audited:%Y-%m}"
-        yield Finding(id="audit_day_not_found", column="F01", printed=printed, message=message)
+        yield SummaryFinding(id="audit_day_not_found", column="F01", printed=printed, message=message)
     if unknown is None:
         yield _not_found("F04", duties["F04"].duty, duties["F04"].cite, "no number beside words for it")
 
 
-def validity(said: Said, as_of: date | None, policy: Policy) -> Iterator[Finding]:
+def validity(said: Said, as_of: date | None, policy: Policy) -> Iterator[SummaryFinding]:
     """Yield an audit date that is too old on the day asked about, or lies after it."""
     if said.audited is None or as_of is None:
         return
     duty = next(field for field in policy.required_fields if field.id == "F15")
     if as_of > valid_until(policy, said.audited):
-        yield Finding(
+        yield SummaryFinding(
             id="audit_too_old",
             printed=said.audited.isoformat(),
             message=f"more than {policy.validity_days} days before {as_of.isoformat()}",
@@ -175,7 +175,7 @@ def validity(said: Said, as_of: date | None, policy: Policy) -> Iterator[Finding
         )
     elif said.audited > as_of:
         message = f"after {as_of.isoformat()}"
-        yield Finding(id="audit_after_as_of", printed=said.audited.isoformat(), message=message)
+        yield SummaryFinding(id="audit_after_as_of", printed=said.audited.isoformat(), message=message)
 
 
 def _uses_test_data(sentence: str) -> bool:
@@ -185,11 +185,11 @@ def _uses_test_data(sentence: str) -> bool:
     return _ASKED.search(sentence) is None
 
 
-def _not_found(field: str, duty: str, cite: str, missing: str) -> Finding:
-    return Finding(id="field_not_found", column=field, message=f"{duty}: {missing}", rule=cite)
+def _not_found(field: str, duty: str, cite: str, missing: str) -> SummaryFinding:
+    return SummaryFinding(id="field_not_found", column=field, message=f"{duty}: {missing}", rule=cite)
 
 
-def has_excluded(table: Table) -> bool:
+def has_excluded(table: PublishedTable) -> bool:
     """Whether a category with a rate has no ratio while another one has."""
     rows = table.of("category")
     without = any(row.cell("ratio").is_none and row.cell("applicants").count for row in rows)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
-from audit_lib.check.findings import Finding
+from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.headers import Meaning
-from audit_lib.check.published_tables import Row, Table
+from audit_lib.check.published_tables import PublishedRow, PublishedTable
 from audit_lib.check.rebuilt_rates import Unit, scale_of, show, unit_of
 from audit_lib.metrics.rounding import printed_agreement
 from audit_lib.policies import Policy
@@ -17,7 +17,7 @@ from audit_lib.policies import Policy
 COUNTS: Final[tuple[Meaning, ...]] = ("applicants", "selected")
 
 
-def shares(table: Table, unknown: int) -> Iterator[Finding]:
+def shares(table: PublishedTable, unknown: int) -> Iterator[SummaryFinding]:
     """Yield shares of the data that are not the row's people over one total.
 
     The total is that of the rows, with or without the unknown people: whichever gives more of the column. Where a
@@ -31,7 +31,7 @@ def shares(table: Table, unknown: int) -> Iterator[Finding]:
         return
     unit = unit_of(table, "share")
 
-    def wrong(total: int) -> list[tuple[Row, str]]:
+    def wrong(total: int) -> list[tuple[PublishedRow, str]]:
         found = []
         for row in printed:
             number, n = row.cell("share").number, row.cell("applicants").count
@@ -46,7 +46,7 @@ def shares(table: Table, unknown: int) -> Iterator[Finding]:
     if any(row.cell("applicants").is_none for row in table.of("category")):
         totals |= dict.fromkeys(_totals(printed, unit, known))
     for row, recomputed in min((wrong(total) for total in totals), key=len):
-        yield Finding(
+        yield SummaryFinding(
             id="share_not_rebuilt",
             table=table.name,
             row=row.label.text,
@@ -57,7 +57,7 @@ def shares(table: Table, unknown: int) -> Iterator[Finding]:
         )
 
 
-def _totals(rows: Sequence[Row], unit: Unit, known: int) -> Iterator[int]:
+def _totals(rows: Sequence[PublishedRow], unit: Unit, known: int) -> Iterator[int]:
     """Yield the least and the greatest total that each row's share leaves: one of them suits most rows."""
     for row in rows:
         number, n = row.cell("share").number, row.cell("applicants").count
@@ -69,7 +69,7 @@ def _totals(rows: Sequence[Row], unit: Unit, known: int) -> Iterator[int]:
             yield max(known, math.floor(people / (number.value - half)))
 
 
-def totals(table: Table) -> Iterator[Finding]:
+def totals(table: PublishedTable) -> Iterator[SummaryFinding]:
     """Yield printed totals that are not the sum of their rows, with or without the unknown ones."""
     for row in table.of("total"):
         for meaning in COUNTS:
@@ -80,7 +80,7 @@ def totals(table: Table) -> Iterator[Finding]:
             unknown = sum(part.cell(meaning).count or 0 for part in _parts_of(row, table.of("unknown")))
             total = row.cell(meaning).count
             if total is not None and total not in (known, known + unknown):
-                yield Finding(
+                yield SummaryFinding(
                     id="total_mismatch",
                     table=table.name,
                     row=row.label.text,
@@ -91,18 +91,18 @@ def totals(table: Table) -> Iterator[Finding]:
                 )
 
 
-def _parts_of(total: Row, rows: Sequence[Row]) -> list[Row]:
+def _parts_of(total: PublishedRow, rows: Sequence[PublishedRow]) -> list[PublishedRow]:
     """Return the rows that a total sums: all, or those of the category that it is of."""
     return [row for row in rows if total.label.levels.items() <= row.label.levels.items()]
 
 
-def stated_total(table: Table) -> Iterator[Finding]:
+def stated_total(table: PublishedTable) -> Iterator[SummaryFinding]:
     """Yield a total that a column states for the whole table and that is not the sum of its rows."""
     counts = [row.cell("applicants").count for row in table.of("category")]
     people = sum(n or 0 for n in counts)
     for total in table.total:
         if None not in counts and total != people:
-            yield Finding(
+            yield SummaryFinding(
                 id="total_mismatch",
                 table=table.name,
                 column="table total",
@@ -112,9 +112,9 @@ def stated_total(table: Table) -> Iterator[Finding]:
             )
 
 
-def unknown_people(group: dict[str, Table]) -> Iterator[Finding]:
+def unknown_people(group: dict[str, PublishedTable]) -> Iterator[SummaryFinding]:
     """Yield tables whose known and unknown people together are not those of the other tables of the same people."""
-    everyone: list[tuple[Table, int]] = []
+    everyone: list[tuple[PublishedTable, int]] = []
     for table in group.values():
         counts = [row.cell("applicants").count for row in table.of("category")]
         listed = [row.cell("applicants").count for row in table.of("unknown")]
@@ -125,7 +125,7 @@ def unknown_people(group: dict[str, Table]) -> Iterator[Finding]:
     usual = max(sorted(set(totals)), key=totals.count, default=0)
     for table, people in everyone:
         if people != usual:
-            yield Finding(
+            yield SummaryFinding(
                 id="unknown_does_not_add_up",
                 table=table.name,
                 printed=str(people),
@@ -134,10 +134,10 @@ def unknown_people(group: dict[str, Table]) -> Iterator[Finding]:
             )
 
 
-def groups_of(tables: Sequence[Table]) -> list[dict[str, Table]]:
+def groups_of(tables: Sequence[PublishedTable]) -> list[dict[str, PublishedTable]]:
     """Put tables of the same people together: one kind, one place, and no family twice."""
-    open_: dict[tuple[str, str], dict[str, Table]] = {}
-    groups: list[dict[str, Table]] = []
+    open_: dict[tuple[str, str], dict[str, PublishedTable]] = {}
+    groups: list[dict[str, PublishedTable]] = []
     for table in tables:
         if table.family is None:
             continue
@@ -149,7 +149,7 @@ def groups_of(tables: Sequence[Table]) -> list[dict[str, Table]]:
     return groups
 
 
-def families(group: dict[str, Table], policy: Policy, unknown: int) -> Iterator[Finding]:
+def families(group: dict[str, PublishedTable], policy: Policy, unknown: int) -> Iterator[SummaryFinding]:
     """Yield categories whose people differ between a table and the finer table of the same people.
 
     With people of unknown category a table of one attribute holds more than the sums of the table of two do.
@@ -162,13 +162,15 @@ def families(group: dict[str, Table], policy: Policy, unknown: int) -> Iterator[
                 yield from _differences(coarse, fine, attributes[0], unknown)
 
 
-def selected_alike(group: dict[str, Table], policy: Policy, unknown: int) -> Iterator[Finding]:
+def selected_alike(
+    group: dict[str, PublishedTable], policy: Policy, unknown: int
+) -> Iterator[SummaryFinding]:
     """Yield tables of one attribute each in which so different numbers are selected that people must be missing.
 
     Two attributes divide the same people; only those whose category is unknown can be in one table and not in the
     other.
     """
-    sums: list[tuple[Table, int, int]] = []
+    sums: list[tuple[PublishedTable, int, int]] = []
     for table in group.values():
         if len(policy.family(str(table.family)).attributes) != 1 or "selected" not in table.headers:
             continue
@@ -179,7 +181,7 @@ def selected_alike(group: dict[str, Table], policy: Policy, unknown: int) -> Ite
     for number, (table, people, selected) in enumerate(sums):
         for other, others, also in sums[:number]:
             if abs(selected - also) > max(unknown, abs(people - others)):
-                yield Finding(
+                yield SummaryFinding(
                     id="tables_do_not_add_up",
                     table=table.name,
                     column=table.headers["selected"],
@@ -190,8 +192,10 @@ def selected_alike(group: dict[str, Table], policy: Policy, unknown: int) -> Ite
                 )
 
 
-def _differences(coarse: Table, fine: Table, attribute: str, unknown: int) -> Iterator[Finding]:
-    gaps: list[tuple[Row, Meaning, int]] = []
+def _differences(
+    coarse: PublishedTable, fine: PublishedTable, attribute: str, unknown: int
+) -> Iterator[SummaryFinding]:
+    gaps: list[tuple[PublishedRow, Meaning, int]] = []
     more, possible = 0, True
     for row in coarse.of("category"):
         category = row.label.levels.get(attribute)
@@ -210,7 +214,7 @@ def _differences(coarse: Table, fine: Table, attribute: str, unknown: int) -> It
     if possible and more <= unknown:
         return
     for row, meaning, parts in gaps:
-        yield Finding(
+        yield SummaryFinding(
             id="tables_do_not_add_up",
             table=coarse.name,
             row=row.label.text,
@@ -221,7 +225,7 @@ def _differences(coarse: Table, fine: Table, attribute: str, unknown: int) -> It
         )
 
 
-def _sum(table: Table, attribute: str, category: str, meaning: Meaning) -> int | None:
+def _sum(table: PublishedTable, attribute: str, category: str, meaning: Meaning) -> int | None:
     """Sum a column over the rows of a category; None where a row has no number of people."""
     if meaning not in table.headers:
         return None

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from audit_lib.check import CheckedReport
-from audit_lib.check.findings import SEVERITIES, Finding
+from audit_lib.check.findings import SEVERITIES, SummaryFinding
 
 
 def report_text(report: CheckedReport) -> str:
@@ -31,7 +31,7 @@ def _lines(report: CheckedReport) -> Iterator[str]:
         yield f"  {line}"
 
 
-def _finding(finding: Finding) -> Iterator[str]:
+def _finding(finding: SummaryFinding) -> Iterator[str]:
     yield f"  {finding.severity}: {finding.id} [{finding.rule}]"
     where = " | ".join(part for part in (finding.table, finding.row, finding.column) if part)
     if where:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from audit_lib.check.findings import Finding
+from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.stated_fields import NEGATED, sentences, short
 
 _I: Final = re.IGNORECASE
@@ -106,14 +106,14 @@ _MADE_UP: Final = tuple(
 )
 
 
-def verdicts(text: str) -> Iterator[Finding]:
+def verdicts(text: str) -> Iterator[SummaryFinding]:
     """Yield sentences by which the tool passed, or nothing was found against it."""
     for sentence in sentences(text):
         if gives_verdict(sentence):
             message = (
                 "a bias audit gives rates and ratios of the data it had; the rule knows no result that passes"
             )
-            yield Finding(id="verdict_given", printed=short(sentence), message=message)
+            yield SummaryFinding(id="verdict_given", printed=short(sentence), message=message)
 
 
 def gives_verdict(sentence: str) -> bool:

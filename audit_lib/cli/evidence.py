@@ -45,7 +45,7 @@ def _verify(options: argparse.Namespace) -> int:
     from dataclasses import replace
     from datetime import UTC, datetime
 
-    from audit_lib.archive.findings import Finding
+    from audit_lib.archive.findings import EvidenceFinding
     from audit_lib.errors import AuditError, GateError, UncheckedError
     from audit_lib.signoff import load_public_key, verify_signed
 
@@ -62,7 +62,7 @@ def _verify(options: argparse.Namespace) -> int:
             note = _age(options.bundle, options.as_of)
             verification = replace(verification, notes=(*verification.notes, note))
         except GateError as error:
-            old = Finding(kind="age", path="metrics", detail=str(error))
+            old = EvidenceFinding(kind="age", path="metrics", detail=str(error))
             verification = replace(verification, findings=(old,))
     print(verification.summary())
     if verification.unchecked:

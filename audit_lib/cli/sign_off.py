@@ -98,7 +98,7 @@ def _keygen(options: argparse.Namespace) -> int:
 def _sign(options: argparse.Namespace) -> int:
     from audit_lib.errors import InputError
     from audit_lib.run import Run
-    from audit_lib.signoff import Answers, attestations, load_private_key, sign_off
+    from audit_lib.signoff import AuditorAnswers, attestations, load_private_key, sign_off
 
     run: Run = find_run(options.run, options.store, notify)
     asked = attestations(run)
@@ -107,7 +107,7 @@ def _sign(options: argparse.Namespace) -> int:
         raise InputError(f"signing needs these attestations; name those you make with --attest:\n{lines}")
     made = sign_off(
         run,
-        Answers(
+        AuditorAnswers(
             auditor=options.auditor,
             organisation=options.organisation,
             attested=tuple(options.attest),

@@ -13,7 +13,7 @@ from audit_lib.errors import InputError, NotFoundError
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec
     from audit_lib.store import Store
-    from audit_lib.windows import Begun
+    from audit_lib.windows import BegunRun
 
 
 def add_commands(command: Command) -> None:
@@ -98,7 +98,7 @@ def _status(options: argparse.Namespace) -> int:
     return int(found_faults)
 
 
-def _read(store: Store, name: str) -> tuple[AuditSpec, list[Begun]]:
+def _read(store: Store, name: str) -> tuple[AuditSpec, list[BegunRun]]:
     """Return the spec of a file, or of an audit's latest run with all its runs."""
     from audit_lib.run import SUCCESS, Run
     from audit_lib.spec import AuditSpec

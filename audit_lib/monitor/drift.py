@@ -39,7 +39,7 @@ from audit_lib.monitor.served_models import compare_served_models
 from audit_lib.results import Estimate, Undefined
 from audit_lib.run import Run
 from audit_lib.typed_json import decode
-from audit_lib.windows import Owed
+from audit_lib.windows import OwedWindow
 from audit_lib.windows import summary as summary_of
 
 _MOST: Final = 100
@@ -114,7 +114,7 @@ def measure_drift(run: Run, history: History) -> DriftDocument:
     )
 
 
-def _why_first(missing: Sequence[Owed]) -> str:
+def _why_first(missing: Sequence[OwedWindow]) -> str:
     if missing:
         return f"no earlier window was audited; of those that are owed: {summary_of(missing)}"
     return "first run: no earlier window of this audit is owed, and none was audited"

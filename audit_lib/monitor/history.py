@@ -8,7 +8,7 @@ from datetime import datetime
 
 from audit_lib.run import Run, StageFolder, Window
 from audit_lib.store import Store
-from audit_lib.windows import Begun, Owed, begun_runs, owed_windows
+from audit_lib.windows import BegunRun, OwedWindow, begun_runs, owed_windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class CompleteRun:
 class History:
     """All runs of an audit that were begun, and those of them that are complete, by window."""
 
-    begun: Sequence[Begun]
+    begun: Sequence[BegunRun]
     complete: Sequence[CompleteRun]
 
     def before(self, window: Window, design: str) -> CompleteRun | None:
@@ -61,7 +61,7 @@ class History:
                 found.append(one)
         return found
 
-    def not_audited(self, run: Run, since: CompleteRun | None) -> list[Owed]:
+    def not_audited(self, run: Run, since: CompleteRun | None) -> list[OwedWindow]:
         """Return the windows that were owed between a run and the one before it and that nobody audited."""
         sealed = next((one.sealed_at for one in self.complete if one.prefix == run.key.prefix), None)
         owed = owed_windows(run.spec, self.begun, sealed or run.key.window.end)

@@ -7,11 +7,11 @@ every artefact of it. A statement is never changed: a later one supersedes it an
 from audit_lib.signoff.keys import generate_key, load_private_key, load_public_key
 from audit_lib.signoff.sign import sign_off
 from audit_lib.signoff.sign_off_files import SignOff, read_sign_offs
-from audit_lib.signoff.statement import Answers, attestations
+from audit_lib.signoff.statement import AuditorAnswers, attestations
 from audit_lib.signoff.verification import verify_sign_offs, verify_signed
 
 __all__ = [
-    "Answers",
+    "AuditorAnswers",
     "SignOff",
     "attestations",
     "generate_key",

@@ -22,7 +22,7 @@ from audit_lib.signoff.sign_off_files import (
 )
 from audit_lib.signoff.signed_report import signature_of
 from audit_lib.signoff.statement import (
-    Answers,
+    AuditorAnswers,
     check_answers,
     check_text,
     make_predicate,
@@ -39,7 +39,7 @@ _SUBJECT_STAGES = ("evidence", "report")
 
 def sign_off(
     run: Run,
-    answers: Answers,
+    answers: AuditorAnswers,
     key: Ed25519PrivateKey,
     *,
     supersede: str | None = None,
@@ -54,7 +54,7 @@ def sign_off(
     ----------
     run : Run
         Sealed, reported, and not signed yet (or see `supersede`).
-    answers : Answers
+    answers : AuditorAnswers
         What the auditor says.
     key : Ed25519PrivateKey
         Of the auditor, or of the service in which the auditor answered.

@@ -25,7 +25,7 @@ from audit_lib.spec import AuditSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class AuditorAnswers:
     """What the auditor says.
 
     Attributes
@@ -68,7 +68,7 @@ def check_text(what: str, words: str, *, lines: bool = False) -> None:
         raise InputError(f"{what}: holds a control, formatting or invisible character; write plain text")
 
 
-def check_answers(run: Run, answers: Answers) -> None:
+def check_answers(run: Run, answers: AuditorAnswers) -> None:
     """Refuse answers that make no sign-off.
 
     Raises
@@ -124,7 +124,7 @@ def make_statement(subject: Mapping[str, str], predicate: Predicate) -> SignedSt
 
 
 def make_predicate(
-    run: Run, answers: Answers, at: datetime, number: int, supersedes: Superseded | None
+    run: Run, answers: AuditorAnswers, at: datetime, number: int, supersedes: Superseded | None
 ) -> Predicate:
     """Return what is said about the subject."""
     policy = policy_of(run.spec)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from audit_lib.archive.findings import Finding, Verification
+from audit_lib.archive.findings import EvidenceFinding, Verification
 from audit_lib.archive.recompute import Recompute
 from audit_lib.archive.verify import verify
 from audit_lib.errors import AuditError, StoreUnreachableError
@@ -49,7 +49,7 @@ class SignOffs:
     ----------
     lines : tuple of str
         One for each statement: who signed, when, with which key, and whether that key is trusted here.
-    findings : tuple of Finding
+    findings : tuple of EvidenceFinding
         What does not hold.
     keys : tuple of str
         Id of the key of each statement that holds.
@@ -58,7 +58,7 @@ class SignOffs:
     """
 
     lines: tuple[str, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[EvidenceFinding, ...]
     keys: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -208,8 +208,8 @@ def verify_sign_offs(
     return SignOffs(lines=tuple(lines), findings=tuple(findings), keys=tuple(keys), notes=tuple(notes))
 
 
-def _finding(where: str, message: str) -> Finding:
-    return Finding(kind="sign-off", path=readable(where), detail=readable(message))
+def _finding(where: str, message: str) -> EvidenceFinding:
+    return EvidenceFinding(kind="sign-off", path=readable(where), detail=readable(message))
 
 
 def _words(error: Exception) -> str:

@@ -19,7 +19,7 @@ from audit_lib.report.html import readable
 from audit_lib.run import SUCCESS, Run, StageFolder
 from audit_lib.signoff import SignOff, read_sign_offs, verify_signed
 from audit_lib.signoff.signed_report import last_signature, report_names
-from audit_lib.site.owed_windows import Windows, read_windows
+from audit_lib.site.owed_windows import OwedWindows, read_windows
 from audit_lib.store import Store
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class CataloguedRun:
     """A sealed run.
 
     Attributes
@@ -132,7 +132,7 @@ class Catalogue:
 
     Attributes
     ----------
-    audits : dict of str to list of Entry
+    audits : dict of str to list of CataloguedRun
         By the audit's name; the latest window first.
     left_out : tuple of str
         Runs whose evidence or sign-off does not hold, of which no page can be made, or whose claim to supersede
@@ -141,9 +141,9 @@ class Catalogue:
         By the audit's name, what became of each window that it owes.
     """
 
-    audits: dict[str, list[Entry]]
+    audits: dict[str, list[CataloguedRun]]
     left_out: tuple[str, ...]
-    windows: Mapping[str, Windows] = field(default_factory=dict)
+    windows: Mapping[str, OwedWindows] = field(default_factory=dict)
 
 
 def read_catalogue(
@@ -161,7 +161,7 @@ def read_catalogue(
         for key in store.list("")
         if key.endswith(f"/evidence/{SUCCESS}") and key.count("/") == 4
     )
-    entries: dict[str, Entry] = {}
+    entries: dict[str, CataloguedRun] = {}
     left_out: list[str] = []
     progress = Progress("publish: runs checked", len(prefixes), notify)
     for prefix in prefixes:
@@ -182,7 +182,7 @@ def read_catalogue(
     for reason in left_out:
         notify(f"WARNING: not published: {reason}")
     taken = {claim.prefix: entry.path for entry in entries.values() if (claim := _claim(entry)) is not None}
-    audits: dict[str, list[Entry]] = {}
+    audits: dict[str, list[CataloguedRun]] = {}
     for entry in sorted(entries.values(), key=_age, reverse=True):
         known = replace(entry, superseded_by=taken.get(entry.path), disputed=entry.path in disputed)
         audits.setdefault(entry.run.key.audit, []).append(known)
@@ -195,12 +195,12 @@ def read_catalogue(
     return Catalogue(audits=dict(sorted(audits.items())), left_out=tuple(left_out), windows=windows)
 
 
-def latest(entries: Sequence[Entry]) -> Entry | None:
+def latest(entries: Sequence[CataloguedRun]) -> CataloguedRun | None:
     """Return the latest run whose report stands, of an audit's runs with the latest first."""
     return next((entry for entry in entries if entry.stands), None)
 
 
-def _leave_out_rivals(entries: dict[str, Entry], left_out: list[str]) -> set[str]:
+def _leave_out_rivals(entries: dict[str, CataloguedRun], left_out: list[str]) -> set[str]:
     """Leave out all runs that claim to supersede the same statement: which of them stands nobody can tell.
 
     Returns
@@ -230,7 +230,7 @@ def _leave_out_rivals(entries: dict[str, Entry], left_out: list[str]) -> set[str
     return disputed
 
 
-def _leave_out_false_claims(entries: dict[str, Entry], left_out: list[str]) -> None:
+def _leave_out_false_claims(entries: dict[str, CataloguedRun], left_out: list[str]) -> None:
     """Leave out runs that name what is not there, and then those that name them."""
     while false := [
         (path, claim)
@@ -242,12 +242,12 @@ def _leave_out_false_claims(entries: dict[str, Entry], left_out: list[str]) -> N
             del entries[path]
 
 
-def _claim(entry: Entry) -> Superseded | None:
+def _claim(entry: CataloguedRun) -> Superseded | None:
     """Return what the run's first statement says it supersedes in another run."""
     return entry.sign_offs[0].predicate.supersedes if entry.sign_offs else None
 
 
-def _holds(claim: Superseded, entry: Entry, entries: Mapping[str, Entry]) -> bool:
+def _holds(claim: Superseded, entry: CataloguedRun, entries: Mapping[str, CataloguedRun]) -> bool:
     earlier = entries.get(claim.prefix)
     if earlier is None:
         return False
@@ -258,12 +258,12 @@ def _holds(claim: Superseded, entry: Entry, entries: Mapping[str, Entry]) -> boo
     )
 
 
-def _age(entry: Entry) -> tuple[datetime, datetime, datetime, str]:
+def _age(entry: CataloguedRun) -> tuple[datetime, datetime, datetime, str]:
     window = entry.run.key.window
     return window.end, window.start, entry.sealed_at, entry.path
 
 
-def _entry(store: Store, prefix: str, trusted: Sequence[Ed25519PublicKey]) -> Entry:
+def _entry(store: Store, prefix: str, trusted: Sequence[Ed25519PublicKey]) -> CataloguedRun:
     uri = store.uri(prefix)
     checked = verify_signed(uri, trusted, recompute={}, allow_unsigned=True)
     if not checked.ok:
@@ -273,7 +273,7 @@ def _entry(store: Store, prefix: str, trusted: Sequence[Ed25519PublicKey]) -> En
     signed = read_sign_offs(run)
     complete = run.stage("report").is_complete()
     sealed = run.stage("evidence").success().finished
-    return Entry(
+    return CataloguedRun(
         run=run,
         sealed_at=sealed,
         document=json.loads(run.stage("report").read("report.json")) if complete else None,

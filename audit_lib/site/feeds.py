@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.report.html import readable
-from audit_lib.site.catalogue import Catalogue, Entry
+from audit_lib.site.catalogue import Catalogue, CataloguedRun
 
 _ATOM = "http://www.w3.org/2005/Atom"
 _SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
@@ -17,13 +17,13 @@ SITEMAP = "sitemap.xml"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def entries(catalogue: Catalogue) -> list[Entry]:
+def entries(catalogue: Catalogue) -> list[CataloguedRun]:
     """Return all runs of all audits, the one that changed last first."""
     every = [entry for runs in catalogue.audits.values() for entry in runs]
     return sorted(every, key=lambda entry: (changed(entry), entry.path), reverse=True)
 
 
-def changed(entry: Entry) -> datetime:
+def changed(entry: CataloguedRun) -> datetime:
     """Return when a run's page last changed: sealed, or signed."""
     return (
         max(entry.sealed_at, *(one.signed_at for one in entry.sign_offs))
@@ -44,7 +44,7 @@ def json_feed(catalogue: Catalogue, base: str) -> bytes:
     return pretty_json(feed)
 
 
-def _item(entry: Entry, base: str) -> dict[str, Any]:
+def _item(entry: CataloguedRun, base: str) -> dict[str, Any]:
     run = entry.run
     return {
         "id": identifier(entry),
@@ -120,13 +120,13 @@ def robots(base: str) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def identifier(entry: Entry) -> str:
+def identifier(entry: CataloguedRun) -> str:
     """Return an id that stays when the site moves."""
     key = entry.run.key
     return f"urn:audit-lib:run:{key.audit}:{key.window.label}:{key.spec_digest}"
 
 
-def title(entry: Entry) -> str:
+def title(entry: CataloguedRun) -> str:
     """Return the audit's title and the window."""
     window = entry.run.key.window
     return f"{entry.run.spec.title}, {window.start:%Y-%m-%d} to {window.end:%Y-%m-%d}"

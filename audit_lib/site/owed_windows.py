@@ -12,16 +12,16 @@ from audit_lib.report.numbers import count
 from audit_lib.run import Run
 from audit_lib.spec import Schedule
 from audit_lib.store import Store
-from audit_lib.windows import STATES, Owed, begun_runs, owed_windows, summary
+from audit_lib.windows import STATES, OwedWindow, begun_runs, owed_windows, summary
 
 _MOST: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
+class OwedWindows:
     """The windows that an audit owed when its latest run was sealed: a store that stays gives the same pages."""
 
-    owed: Sequence[Owed]
+    owed: Sequence[OwedWindow]
     schedule: Schedule
     at: datetime
 
@@ -31,7 +31,7 @@ class Windows:
         return summary(self.owed) or "none has ended yet"
 
 
-def read_windows(store: Store, latest: Run, at: datetime, published: Collection[str]) -> Windows:
+def read_windows(store: Store, latest: Run, at: datetime, published: Collection[str]) -> OwedWindows:
     """Derive the windows of an audit.
 
     Parameters
@@ -51,10 +51,10 @@ def read_windows(store: Store, latest: Run, at: datetime, published: Collection[
         else replace(one, outcome="not verified")
         for one in begun_runs(store, latest.key.audit)
     ]
-    return Windows(owed_windows(latest.spec, begun, at), latest.spec.schedule, at)
+    return OwedWindows(owed_windows(latest.spec, begun, at), latest.spec.schedule, at)
 
 
-def windows_section(windows: Windows) -> Section:
+def windows_section(windows: OwedWindows) -> Section:
     """Return the section of an audit's page."""
     schedule = windows.schedule
     lead = Paragraph(
@@ -81,5 +81,5 @@ def windows_section(windows: Windows) -> Section:
     return Section("windows", "Windows", tuple(blocks))
 
 
-def _name(one: Owed) -> str:
+def _name(one: OwedWindow) -> str:
     return f"{one.window.start:%Y-%m-%d %H:%M} to {one.window.end:%Y-%m-%d %H:%M}"

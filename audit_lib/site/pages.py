@@ -27,9 +27,9 @@ from audit_lib.report.blocks import (
 from audit_lib.report.blocks import Run as Words
 from audit_lib.report.charts import Dot, dot_chart
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval
-from audit_lib.site.catalogue import Catalogue, Entry, latest
-from audit_lib.site.owed_windows import Windows, windows_section
-from audit_lib.site.trend import Point
+from audit_lib.site.catalogue import Catalogue, CataloguedRun, latest
+from audit_lib.site.owed_windows import OwedWindows, windows_section
+from audit_lib.site.trend import TrendPoint
 
 _FOOT = (
     "Made by audit_lib from sealed evidence. Pages of single runs never change; a signed report is superseded, "
@@ -85,7 +85,7 @@ def front_page(catalogue: Catalogue, stale: Sequence[str] = ()) -> Page:
     )
 
 
-def _audit(audit: str, entries: list[Entry], windows: Windows | None) -> Section:
+def _audit(audit: str, entries: list[CataloguedRun], windows: OwedWindows | None) -> Section:
     spec = entries[0].run.spec
     last, reported = latest(entries), any(entry.document is not None for entry in entries)
     facts: list[tuple[str, Text]] = []
@@ -105,7 +105,7 @@ def _audit(audit: str, entries: list[Entry], windows: Windows | None) -> Section
     return Section(audit, spec.title, (*blocks, Facts(tuple(facts))))
 
 
-def audit_page(audit: str, entries: list[Entry], windows: Windows | None = None) -> Page:
+def audit_page(audit: str, entries: list[CataloguedRun], windows: OwedWindows | None = None) -> Page:
     """Return the page of one audit: its runs, the latest first."""
     valid = any(entry.document is not None for entry in entries)
     trend = ("Trend", text(link("ratios over time", "trend.html")))
@@ -132,7 +132,7 @@ def audit_page(audit: str, entries: list[Entry], windows: Windows | None = None)
     )
 
 
-def _run(entry: Entry) -> Section:
+def _run(entry: CataloguedRun) -> Section:
     key = entry.run.key
     here = entry.path.removeprefix(f"{key.audit}/")
     facts: list[tuple[str, Text]] = [("Status", text(entry.status))]
@@ -175,7 +175,7 @@ def _page_first(name: str) -> tuple[bool, str]:
     return name != "report.html", name
 
 
-def trend_page(audit: str, entries: list[Entry], found: list[Point]) -> Page:
+def trend_page(audit: str, entries: list[CataloguedRun], found: list[TrendPoint]) -> Page:
     """Return the page that shows how the leading impact ratio of each headline table moved."""
     series = list(dict.fromkeys(point.table for point in found))
     lead = Paragraph(
@@ -213,7 +213,7 @@ def trend_page(audit: str, entries: list[Entry], found: list[Point]) -> Page:
     )
 
 
-def _series(name: tuple[str, str], chosen: list[Point]) -> Iterator[Block]:
+def _series(name: tuple[str, str], chosen: list[TrendPoint]) -> Iterator[Block]:
     policy = chosen[-1].entry.policy
     digits, threshold = policy.rounding.ratio, policy.guidance.threshold
     dots = [
@@ -263,13 +263,13 @@ def _series(name: tuple[str, str], chosen: list[Point]) -> Iterator[Block]:
     yield Table(title, columns, rows)
 
 
-def _limits(point: Point, digits: int, threshold: Fraction) -> str:
+def _limits(point: TrendPoint, digits: int, threshold: Fraction) -> str:
     if point.low is None:
         return UNDEFINED
     return interval(point.low, point.high, digits, threshold)
 
 
-def window(entry: Entry) -> str:
+def window(entry: CataloguedRun) -> str:
     """Return a run's window in words."""
     span = entry.run.key.window
     return f"{span.start:%Y-%m-%d} to {span.end:%Y-%m-%d}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from audit_lib.errors import InputError, NotFoundError
 from audit_lib.progress import Progress
 from audit_lib.report.html import render_html
-from audit_lib.site.catalogue import Catalogue, Entry, latest, read_catalogue
+from audit_lib.site.catalogue import Catalogue, CataloguedRun, latest, read_catalogue
 from audit_lib.site.feeds import SITEMAP, atom_feed, json_feed, robots, sitemap
 from audit_lib.site.pages import audit_page, front_page, trend_page
 from audit_lib.site.trend import points
@@ -24,7 +24,7 @@ FOLDER: Final = "site"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Validity:
+class ReportValidity:
     """Until when the latest report of an audit may be relied on.
 
     Attributes
@@ -75,7 +75,7 @@ class Published:
         Files of the site, and those of them that were not there yet or were different.
     left_out : tuple of str
         Runs that are not on the site, with the reason.
-    validity : tuple of Validity
+    validity : tuple of ReportValidity
         Of each audit's latest report, by the audit's name.
     without_report : tuple of str
         Audits all of whose runs failed their validation.
@@ -90,7 +90,7 @@ class Published:
     files: int
     written: int
     left_out: tuple[str, ...]
-    validity: tuple[Validity, ...]
+    validity: tuple[ReportValidity, ...]
     without_report: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
     withdrawn: tuple[str, ...] = ()
@@ -153,7 +153,7 @@ def publish(
         written=written,
         left_out=catalogue.left_out,
         validity=tuple(
-            Validity(
+            ReportValidity(
                 audit=audit,
                 audited=entry.audited,
                 last_day=entry.last_day,
@@ -196,7 +196,7 @@ def site_files(catalogue: Catalogue, base: str, there: Sequence[str] = ()) -> di
     return files
 
 
-def _report_files(entry: Entry) -> dict[str, bytes]:
+def _report_files(entry: CataloguedRun) -> dict[str, bytes]:
     """The current report at the run's own address, and each signed one at its own."""
     files: dict[str, bytes] = {}
     if entry.document is None:

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 from audit_lib.report.content import Content, RateTable
 from audit_lib.report.leading import convincing, leading, picked
-from audit_lib.site.catalogue import Entry
+from audit_lib.site.catalogue import CataloguedRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class TrendPoint:
     """The impact ratio with the most evidence of one headline table in one run.
 
     Attributes
@@ -28,7 +28,7 @@ class Point:
         Whether it is, and is distinguishable from 1.
     """
 
-    entry: Entry
+    entry: CataloguedRun
     table: tuple[str, str]
     label: str
     ratio: Fraction | None
@@ -41,9 +41,9 @@ class Point:
     changes: tuple[str, ...]
 
 
-def points(entries: list[Entry]) -> list[Point]:
+def points(entries: list[CataloguedRun]) -> list[TrendPoint]:
     """Return the points of an audit's runs, the oldest first; runs without a report and superseded ones have none."""
-    found: list[Point] = []
+    found: list[TrendPoint] = []
     before: Content | None = None
     for entry in reversed(entries):
         content = entry.content
@@ -55,18 +55,18 @@ def points(entries: list[Entry]) -> list[Point]:
     return found
 
 
-def _point(entry: Entry, content: Content, table: RateTable, changes: tuple[str, ...]) -> Point:
+def _point(entry: CataloguedRun, content: Content, table: RateTable, changes: tuple[str, ...]) -> TrendPoint:
     series = (content.policy.table(table.kind).title, content.policy.family(table.family).title)
     found = leading(content, (table,))
     if found.best is None:
         few = f"every ratio rests on fewer than {found.least} people" if found.few else ""
-        return Point(
+        return TrendPoint(
             entry=entry, table=series, label="too few to tell" if found.untold else few, ratio=None, selected=0, n=0,
             low=None, high=None, below=None, flagged=False, changes=changes,
         )  # fmt: skip
     own, row, ratio = found.best
     limits = picked(row)
-    return Point(
+    return TrendPoint(
         entry=entry,
         table=series,
         label=row.label + ("" if own.aside is None else f" ({own.aside.label} set aside)"),

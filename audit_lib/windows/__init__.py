@@ -7,8 +7,8 @@ from audit_lib.windows.missed_windows import note_missed
 from audit_lib.windows.schedule import is_window, latest_window, windows_between
 from audit_lib.windows.window_states import (
     STATES,
-    Begun,
-    Owed,
+    BegunRun,
+    OwedWindow,
     begun_runs,
     catchup_limit,
     next_to_make_up,
@@ -18,8 +18,8 @@ from audit_lib.windows.window_states import (
 
 __all__ = [
     "STATES",
-    "Begun",
-    "Owed",
+    "BegunRun",
+    "OwedWindow",
     "begun_runs",
     "catchup_limit",
     "is_window",

@@ -10,13 +10,13 @@ from typing import Final
 from audit_lib.canonical import pretty_json
 from audit_lib.run import Window
 from audit_lib.store import Store
-from audit_lib.windows.window_states import Owed
+from audit_lib.windows.window_states import OwedWindow
 
 FOLDER: Final = "missed"
 SCHEMA: Final = "audit-missed-windows/1"
 
 
-def note_missed(store: Store, audit: str, owed: Sequence[Owed], now: datetime) -> list[Window]:
+def note_missed(store: Store, audit: str, owed: Sequence[OwedWindow], now: datetime) -> list[Window]:
     """Write down which windows are missed and were not noted before; return them, the oldest first.
 
     The note stays when somebody audits such a window by hand later: what became of a window is derived from the

@@ -34,7 +34,7 @@ What a long outage costs stays bounded: each window is a whole audit, and a prov
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class BegunRun:
     """One run of an audit, as far as it came."""
 
     window: Window
@@ -43,7 +43,7 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class OwedWindow:
     """A window that the schedule owes, what became of it, and the runs that say so (their folders)."""
 
     window: Window
@@ -56,7 +56,7 @@ class Owed:
         return f"{_minute(self.window.start)} to {_minute(self.window.end)}  {self.state}{about}"
 
 
-def begun_runs(store: Store, audit: str) -> list[Begun]:
+def begun_runs(store: Store, audit: str) -> list[BegunRun]:
     """Return every run of an audit that was begun, by window and folder.
 
     Names in the store say almost all; of a run that is not sealed the record of its last attempt is read.
@@ -81,7 +81,7 @@ def begun_runs(store: Store, audit: str) -> list[Begun]:
         outcome: Outcome = "complete" if "report" in stages else "failed"
         if "evidence" not in stages:
             outcome = _last_try(store, prefix, tries.get(prefix, {}))
-        found.append(Begun(window, prefix, outcome))
+        found.append(BegunRun(window, prefix, outcome))
     return sorted(found, key=lambda one: (one.window.start, one.window.end, one.prefix))
 
 
@@ -108,7 +108,7 @@ def catchup_limit(spec: AuditSpec) -> int:
     return CATCHUP if spec.source.windowed else 0
 
 
-def owed_windows(spec: AuditSpec, begun: Iterable[Begun], now: datetime) -> list[Owed]:
+def owed_windows(spec: AuditSpec, begun: Iterable[BegunRun], now: datetime) -> list[OwedWindow]:
     """Return the windows that an audit owes at an instant with the state of each, the oldest first.
 
     Parameters
@@ -126,7 +126,7 @@ def owed_windows(spec: AuditSpec, begun: Iterable[Begun], now: datetime) -> list
     windows = list(windows_between(spec.schedule, _owed_since(spec.schedule, runs, now), now))
     complete = [one for one in runs if one.outcome == "complete"]
     covered = _merged(complete)
-    by_window: dict[Window, list[Begun]] = {}
+    by_window: dict[Window, list[BegunRun]] = {}
     for one in runs:
         by_window.setdefault(_in_utc(one.window), []).append(one)
     owed, place = [], 0
@@ -136,32 +136,32 @@ def owed_windows(spec: AuditSpec, begun: Iterable[Begun], now: datetime) -> list
         own = by_window.get(window, [])
         if place < len(covered) and covered[place].start <= window.start:
             by = [one for one in own if one.outcome == "complete"] or _overlapping(complete, window)
-            owed.append(Owed(window, "audited", tuple(one.prefix for one in by)))
+            owed.append(OwedWindow(window, "audited", tuple(one.prefix for one in by)))
         else:
             owed.append(_not_audited(window, own, made_up=behind <= limit))
     return owed
 
 
-def _not_audited(window: Window, own: Sequence[Begun], *, made_up: bool) -> Owed:
+def _not_audited(window: Window, own: Sequence[BegunRun], *, made_up: bool) -> OwedWindow:
     outcomes = {one.outcome for one in own}
     prefixes = tuple(one.prefix for one in own)
     if "not verified" in outcomes:
-        return Owed(window, "not verified", prefixes)
+        return OwedWindow(window, "not verified", prefixes)
     if "failed" in outcomes:
-        return Owed(window, "failed", prefixes)
+        return OwedWindow(window, "failed", prefixes)
     if "unfinished" in outcomes:
-        return Owed(window, "unfinished", prefixes)
-    return Owed(window, "due" if made_up else "missed")
+        return OwedWindow(window, "unfinished", prefixes)
+    return OwedWindow(window, "due" if made_up else "missed")
 
 
-def _owed_since(schedule: Schedule, runs: Sequence[Begun], now: datetime) -> datetime:
+def _owed_since(schedule: Schedule, runs: Sequence[BegunRun], now: datetime) -> datetime:
     if schedule.start is not None:
         return schedule.start
     on_schedule = (one.window.start for one in runs if is_window(schedule, one.window))
     return next(on_schedule, None) or latest_window(schedule, now).start
 
 
-def _merged(runs: Sequence[Begun]) -> list[Window]:
+def _merged(runs: Sequence[BegunRun]) -> list[Window]:
     """Join the windows of runs where they touch or overlap."""
     joined: list[Window] = []
     for window in sorted((_in_utc(one.window) for one in runs), key=lambda one: (one.start, one.end)):
@@ -172,11 +172,11 @@ def _merged(runs: Sequence[Begun]) -> list[Window]:
     return joined
 
 
-def _overlapping(runs: Sequence[Begun], window: Window) -> list[Begun]:
+def _overlapping(runs: Sequence[BegunRun], window: Window) -> list[BegunRun]:
     return [one for one in runs if one.window.start < window.end and window.start < one.window.end]
 
 
-def next_to_make_up(owed: Sequence[Owed], own: Window, *, after: bool) -> Window | None:
+def next_to_make_up(owed: Sequence[OwedWindow], own: Window, *, after: bool) -> Window | None:
     """Return the oldest window that is to be made up, or None.
 
     The latest window is the scheduler's own business. One run makes one window up and then asks again, so that a
@@ -184,7 +184,7 @@ def next_to_make_up(owed: Sequence[Owed], own: Window, *, after: bool) -> Window
 
     Parameters
     ----------
-    owed : sequence of Owed
+    owed : sequence of OwedWindow
         The windows, the oldest first.
     own : Window
         The window of the run that asks.
@@ -199,13 +199,13 @@ def next_to_make_up(owed: Sequence[Owed], own: Window, *, after: bool) -> Window
     return None
 
 
-def summary(owed: Sequence[Owed]) -> str:
+def summary(owed: Sequence[OwedWindow]) -> str:
     """Say how many windows there are in each state.
 
     Examples
     --------
     >>> week = Window.parse("2026-01-05", "2026-01-12")
-    >>> summary([Owed(week, "missed"), Owed(week, "audited"), Owed(week, "audited")])
+    >>> summary([OwedWindow(week, "missed"), OwedWindow(week, "audited"), OwedWindow(week, "audited")])
     '2 audited, 1 missed'
     """
     counted = Counter(one.state for one in owed)

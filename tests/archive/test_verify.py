@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from audit_lib.archive.findings import Finding
+from audit_lib.archive.findings import EvidenceFinding
 from audit_lib.archive.verify import Verification, verify
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import NotFoundError
@@ -610,5 +610,5 @@ class TestRecords:
 
 
 def test_a_file_s_name_cannot_steer_the_terminal() -> None:
-    finding = Finding(kind="extra", path="metrics/a\x1b[2J\u202eb", detail="not in the manifest")
+    finding = EvidenceFinding(kind="extra", path="metrics/a\x1b[2J\u202eb", detail="not in the manifest")
     assert str(finding) == "metrics/a\\x1b[2J\\u202eb: not in the manifest [extra]"

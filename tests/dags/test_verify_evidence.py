@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit_lib.run import Run, Window
-from audit_lib.signoff import Answers, attestations, generate_key, load_private_key, sign_off
+from audit_lib.signoff import AuditorAnswers, attestations, generate_key, load_private_key, sign_off
 from tests.archive.cases import do, new_run
 from tests.dags.conftest import DAGS, airflow_environment, in_process
 
@@ -35,7 +35,9 @@ def test_a_sign_off_of_another_run_fails_it(tmp_path: Path) -> None:
     folder.mkdir()
     other = do(new_run(folder, str(store), Window.parse("2026-01-12", "2026-01-19")), until="evidence")
     generate_key(tmp_path / "auditor.key")
-    who = Answers(auditor="Ada Auditor", organisation="Independent LLP", attested=tuple(attestations(run)))
+    who = AuditorAnswers(
+        auditor="Ada Auditor", organisation="Independent LLP", attested=tuple(attestations(run))
+    )
     sign_off(run, who, load_private_key(tmp_path / "auditor.key"))
     environment = airflow_environment(tmp_path / "airflow", AUDIT_STORE=str(store))
     assert in_process(CODE, environment) == "all 2"

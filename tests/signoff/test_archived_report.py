@@ -14,7 +14,7 @@ from audit_lib.report import pdf
 from audit_lib.report.blocks import Page
 from audit_lib.report.content import Content
 from audit_lib.run import Run
-from audit_lib.signoff import Answers, attestations, generate_key, load_private_key, sign_off
+from audit_lib.signoff import AuditorAnswers, attestations, generate_key, load_private_key, sign_off
 from audit_lib.signoff import archived_report as module
 from tests.archive.cases import do, new_run
 
@@ -28,7 +28,9 @@ def run(sealed_run: Run) -> Run:
 
 def sign(run: Run, folder: Path) -> None:
     generate_key(folder / "a.key")
-    who = Answers(auditor="Ada Auditor", organisation="Independent LLP", attested=tuple(attestations(run)))
+    who = AuditorAnswers(
+        auditor="Ada Auditor", organisation="Independent LLP", attested=tuple(attestations(run))
+    )
     sign_off(run, who, load_private_key(folder / "a.key"))
 
 

@@ -16,7 +16,14 @@ from audit_lib.report import pdf, report
 from audit_lib.report.content import gather
 from audit_lib.report.page import make_page
 from audit_lib.run import Run
-from audit_lib.signoff import Answers, attestations, generate_key, load_private_key, sign_off, verify_signed
+from audit_lib.signoff import (
+    AuditorAnswers,
+    attestations,
+    generate_key,
+    load_private_key,
+    sign_off,
+    verify_signed,
+)
 from audit_lib.site import publish
 from tests.archive.cases import do, new_run
 from tests.report.runs import signature
@@ -70,7 +77,9 @@ def test_an_unsigned_run_claims_nothing_that_only_an_auditor_may(
 def test_the_signed_audit_claims_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = small(tmp_path)
     generate_key(tmp_path / "a.key")
-    who = Answers(auditor="Ada Auditor", organisation="Independent LLP", attested=tuple(attestations(run)))
+    who = AuditorAnswers(
+        auditor="Ada Auditor", organisation="Independent LLP", attested=tuple(attestations(run))
+    )
     made = sign_off(run, who, load_private_key(tmp_path / "a.key"))
     page = made.folder.read("report.html").decode()
     assert f"<h1>{TITLE}</h1>" in page and "<dt>No use after</dt>" in page and "valid until" in page
@@ -91,7 +100,7 @@ def test_nobody_signs_as_independent_for_the_employer_or_the_vendor(
 ) -> None:
     run = small(tmp_path)
     generate_key(tmp_path / "a.key")
-    who = Answers(auditor="Val Vendor", organisation=organisation, attested=tuple(attestations(run)))
+    who = AuditorAnswers(auditor="Val Vendor", organisation=organisation, attested=tuple(attestations(run)))
     with pytest.raises(
         InputError, match=r"organisation: it is the (employer|maker).*use\.(employer|vendor).*5-300"
     ):

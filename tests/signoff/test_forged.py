@@ -19,7 +19,7 @@ from audit_lib.errors import EvidenceError, InputError
 from audit_lib.report import pdf
 from audit_lib.run import Run
 from audit_lib.signoff import (
-    Answers,
+    AuditorAnswers,
     attestations,
     generate_key,
     load_private_key,
@@ -35,11 +35,11 @@ AT = datetime(2126, 2, 2, 9, 30, tzinfo=UTC)
 Change = Callable[[dict[str, Any]], object]
 
 
-def answers(run: Run, **changes: Any) -> Answers:
+def answers(run: Run, **changes: Any) -> AuditorAnswers:
     given: dict[str, Any] = {
         "auditor": "Ada Auditor", "organisation": "Independent LLP", "attested": tuple(attestations(run)),
     }  # fmt: skip
-    return Answers(**given | changes)
+    return AuditorAnswers(**given | changes)
 
 
 @pytest.fixture(scope="module")

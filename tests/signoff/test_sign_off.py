@@ -17,7 +17,7 @@ from audit_lib.cli.main import main
 from audit_lib.errors import ConflictError, EvidenceError, IncompleteRunError, InputError
 from audit_lib.run import Run, Window
 from audit_lib.signoff import (
-    Answers,
+    AuditorAnswers,
     SignOff,
     attestations,
     generate_key,
@@ -46,11 +46,11 @@ def run(sealed_run: Run) -> Run:
     return sealed_run
 
 
-def answers(run: Run, **changes: Any) -> Answers:
+def answers(run: Run, **changes: Any) -> AuditorAnswers:
     given: dict[str, Any] = {
         "auditor": "Ada Auditor", "organisation": "Independent LLP", "attested": tuple(attestations(run)),
     }  # fmt: skip
-    return Answers(**given | changes)
+    return AuditorAnswers(**given | changes)
 
 
 def signed(run: Run, key: Path, **options: Any) -> SignOff:

@@ -16,7 +16,7 @@ from audit_lib.check.pdf_tables import _name_encodings
 from audit_lib.plain_text import quoted
 from audit_lib.report import pdf
 from audit_lib.run import Run
-from audit_lib.signoff import Answers, attestations, generate_key, load_private_key, sign_off
+from audit_lib.signoff import AuditorAnswers, attestations, generate_key, load_private_key, sign_off
 from audit_lib.site import publish
 from tests.archive.cases import applicants, do, new_run
 from tests.site.test_site import AT
@@ -73,7 +73,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Run]:
     )
     do(run, until="evidence")
     generate_key(folder / "a.key")
-    who = Answers(
+    who = AuditorAnswers(
         auditor=f"Ada {TEXT}",
         organisation=f"=1+1 {TEXT}",
         attested=tuple(attestations(run)),

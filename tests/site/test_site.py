@@ -21,7 +21,7 @@ from audit_lib.policies import load_policy
 from audit_lib.policies.clocks import valid_until
 from audit_lib.run import Run, Window
 from audit_lib.signoff import (
-    Answers,
+    AuditorAnswers,
     attestations,
     generate_key,
     load_private_key,
@@ -48,7 +48,9 @@ def sign(run: Run, tmp_path: Path, **options: object) -> None:
     key = tmp_path / "a.key"
     if not key.exists():
         generate_key(key)
-    who = Answers(auditor="Ada Auditor", organisation="Independent LLP", attested=tuple(attestations(run)))
+    who = AuditorAnswers(
+        auditor="Ada Auditor", organisation="Independent LLP", attested=tuple(attestations(run))
+    )
     sign_off(run, who, load_private_key(key), at=AT, **options)  # type: ignore[arg-type]
 
 

@@ -11,8 +11,8 @@ import pytest
 from audit_lib.run import SUCCESS, Window
 from audit_lib.store import Store, open_store
 from audit_lib.windows import (
-    Begun,
-    Owed,
+    BegunRun,
+    OwedWindow,
     begun_runs,
     catchup_limit,
     next_to_make_up,
@@ -44,7 +44,7 @@ def put(store: Store, window: Window, outcome: str, digest: str = "0" * 16) -> N
         store.put(f"small/{window.label}/{digest}/{stage}/{SUCCESS}", b"{}")
 
 
-def states(owed: list[Owed]) -> list[str]:
+def states(owed: list[OwedWindow]) -> list[str]:
     return [one.state for one in owed]
 
 
@@ -53,7 +53,7 @@ def store(tmp_path: Path) -> Store:
     return open_store(str(tmp_path / "store"))
 
 
-def owed(store: Store, now: datetime, **schedule: Any) -> list[Owed]:
+def owed(store: Store, now: datetime, **schedule: Any) -> list[OwedWindow]:
     return owed_windows(daily(**schedule), begun_runs(store, "small"), now)
 
 
@@ -159,7 +159,7 @@ def test_a_run_that_failed_before_it_could_be_sealed(store: Store) -> None:
 
 def test_a_run_that_does_not_verify_is_no_audit() -> None:
     window = day(0)
-    one = Begun(window, "small/a/b", "not verified")
+    one = BegunRun(window, "small/a/b", "not verified")
     assert states(owed_windows(daily(), [one], START + DAY)) == ["not verified"]
 
 
