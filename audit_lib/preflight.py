@@ -23,8 +23,8 @@ from audit_lib.sample.sources import source_of
 from audit_lib.sample.tables import unreadable
 from audit_lib.score.backends import backend, parse_options
 from audit_lib.score.backends.http import HttpOptions, secret_names
-from audit_lib.score.chat import ChatOptions
-from audit_lib.score.credentials import read_variable, without_secrets
+from audit_lib.score.remote.chat import ChatOptions
+from audit_lib.score.remote.credentials import read_variable, without_secrets
 from audit_lib.spec import AuditSpec
 from audit_lib.store import open_store
 from audit_lib.validate.named_suites import KEY, PACKAGE

@@ -38,7 +38,7 @@ class BatchScoring(BaseOperator):
     def execute(self, context: Any) -> dict[str, int]:
         """Do one step; return the shard's counts, or defer."""
         from audit_lib.pipeline import load_run, run_stage
-        from audit_lib.score.limits import without_waiting
+        from audit_lib.score.remote.limits import without_waiting
 
         with in_task():
             run = load_run(self.run_uri, spec_path=self.spec_path, notify=tell)

@@ -32,7 +32,7 @@ from audit_lib.documents.evidence import (
 )
 from audit_lib.errors import AuditError, ConflictError, EvidenceError, NotFoundError, StillWaitingError
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput
-from audit_lib.score.credentials import is_secret_name, without_secrets
+from audit_lib.score.remote.credentials import is_secret_name, without_secrets
 from audit_lib.store import Store
 
 FOLDER: Final = "attempts"

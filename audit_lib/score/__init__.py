@@ -18,12 +18,12 @@ from audit_lib.run import Run, StageOutput
 from audit_lib.score.again import score_again
 from audit_lib.score.backends import backend, check_decision, check_model, fingerprint
 from audit_lib.score.canaries import canary_answers, canary_pack
-from audit_lib.score.chat import check_read
 from audit_lib.score.classifiers import classify
-from audit_lib.score.cost import Estimate
 from audit_lib.score.estimate import estimate_cuts
 from audit_lib.score.materials import embed_materials, materials_again
 from audit_lib.score.packs import Pack
+from audit_lib.score.remote.chat import check_read
+from audit_lib.score.remote.cost import Estimate
 from audit_lib.score.requests import (
     Collected,
     Elicitation,

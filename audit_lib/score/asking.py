@@ -14,11 +14,11 @@ from typing import Any
 from audit_lib.errors import BackendError
 from audit_lib.run import Run
 from audit_lib.score.backends import Backend, backend, fingerprint
-from audit_lib.score.cost import used
 from audit_lib.score.ledger import Ledger, RequestKey, ledger_keys
-from audit_lib.score.limiter import Allotment, Limited, Limiter
-from audit_lib.score.limits import Limits, may_wait
 from audit_lib.score.packs import Pack
+from audit_lib.score.remote.cost import used
+from audit_lib.score.remote.limiter import Allotment, Limited, Limiter
+from audit_lib.score.remote.limits import Limits, may_wait
 from audit_lib.score.requests import Response
 from audit_lib.spec import RECORDED
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from audit_lib.run import Run
 from audit_lib.score.backends import Backend
 from audit_lib.score.canaries import canary_pack
-from audit_lib.score.cost import ASSUMED_LATENCY_S, NOTHING, Estimate, Usage, prompt_tokens
-from audit_lib.score.limits import Limits
 from audit_lib.score.packs import Pack
+from audit_lib.score.remote.cost import ASSUMED_LATENCY_S, NOTHING, Estimate, Usage, prompt_tokens
+from audit_lib.score.remote.limits import Limits
 from audit_lib.score.requests import Elicitation, Request, sampling_of
 from audit_lib.score.steps import reply_places
 

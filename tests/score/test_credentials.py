@@ -10,7 +10,7 @@ import pytest
 
 from audit_lib.errors import SpecError
 from audit_lib.score import check_model
-from audit_lib.score.credentials import check_fields, check_header, looks_secret, masked, plain_url
+from audit_lib.score.remote.credentials import check_fields, check_header, looks_secret, masked, plain_url
 from audit_lib.score.requests import Response
 from audit_lib.spec import Model
 

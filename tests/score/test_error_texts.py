@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from audit_lib.score.error_texts import LEFT_OUT, MOST, provider_message, told
+from audit_lib.score.remote.error_texts import LEFT_OUT, MOST, provider_message, told
 
 KEY = "sk-loopback-0123456789abcdef"
 ASKED = [

@@ -190,7 +190,7 @@ def test_a_damaged_record_is_asked_again_and_counted(tmp_path, serve, damage):
 
 
 def test_an_answer_waits_for_its_segment_less_than_five_seconds():
-    from audit_lib.score import remote
+    from audit_lib.score.remote import conversation as remote
 
     assert ledger_module.SEGMENT_S + remote._LOOK_S < 5
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from audit_lib.errors import BackendError
 from audit_lib.score import score_shard
-from audit_lib.score.cost import NOTHING, Usage
-from audit_lib.score.limiter import Budget, Limiter
-from audit_lib.score.limits import Limits
+from audit_lib.score.remote.cost import NOTHING, Usage
+from audit_lib.score.remote.limiter import Budget, Limiter
+from audit_lib.score.remote.limits import Limits
 from tests.score.audits import open_audit, up_to
 from tests.score.conftest import SECRET
 from tests.score.live import run_of

@@ -15,8 +15,8 @@ from audit_lib.canonical import sha256
 from audit_lib.errors import BackendError, SpecError
 from audit_lib.run import StageOutput
 from audit_lib.score import check_model, score_shard
-from audit_lib.score.limiter import Limiter, TokenBucket
-from audit_lib.score.limits import Limits, backoff, retry_after
+from audit_lib.score.remote.limiter import Limiter, TokenBucket
+from audit_lib.score.remote.limits import Limits, backoff, retry_after
 from audit_lib.spec import Model
 from tests.score.conftest import SECRET
 from tests.score.live import USAGE, good, run_of, table

@@ -12,8 +12,8 @@ from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import SpecError
 from audit_lib.options import Options, parse
 from audit_lib.registry import Registry
-from audit_lib.score.credentials import looks_secret
 from audit_lib.score.packs import Pack
+from audit_lib.score.remote.credentials import looks_secret
 from audit_lib.score.requests import Kind, Response, elicitation
 from audit_lib.spec import RECORDED, AuditSpec, Model
 
@@ -30,7 +30,7 @@ class Backend(BackendRecord, ABC):
 
     Notes
     -----
-    A backend that has a method ``allot`` is told its part of the run's limits (`audit_lib.score.limiter.Limited`).
+    A backend that has a method ``allot`` is told its part of the run's limits (`audit_lib.score.remote.limiter.Limited`).
     """
 
     gives: ClassVar[tuple[Kind, ...]]

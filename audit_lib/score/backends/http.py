@@ -15,24 +15,24 @@ from audit_lib.json_path import steps, value_at
 from audit_lib.options import Options
 from audit_lib.records import Status
 from audit_lib.registry import did_you_mean
-from audit_lib.score.answer_size import PLAIN, bounded
-from audit_lib.score.asker import FailedError, TryAgainError, TurnedAwayError
 from audit_lib.score.backends import Backend, backend, parse_options
-from audit_lib.score.cost import Usage, prompt_tokens
-from audit_lib.score.credentials import (
+from audit_lib.score.json_values import RepeatedKeyError, once, writable
+from audit_lib.score.labels import read_label
+from audit_lib.score.packs import Pack
+from audit_lib.score.remote.answer_size import PLAIN, bounded
+from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayError
+from audit_lib.score.remote.conversation import Conversation
+from audit_lib.score.remote.cost import Usage, prompt_tokens
+from audit_lib.score.remote.credentials import (
     NAMED,
     check_fields,
     check_header,
     plain_url,
     read_variable,
 )
-from audit_lib.score.error_texts import provider_message, told
-from audit_lib.score.json_values import RepeatedKeyError, once, writable
-from audit_lib.score.labels import read_label
-from audit_lib.score.limiter import Allotment, Limiter
-from audit_lib.score.limits import CLIENT_ONLY, Limits, retry_after
-from audit_lib.score.packs import Pack
-from audit_lib.score.remote import Conversation
+from audit_lib.score.remote.error_texts import provider_message, told
+from audit_lib.score.remote.limiter import Allotment, Limiter
+from audit_lib.score.remote.limits import CLIENT_ONLY, Limits, retry_after
 from audit_lib.score.requests import Kind, Request, Response
 from audit_lib.spec import Model
 

@@ -10,18 +10,18 @@ from typing import Any, ClassVar, Final
 from audit_lib.errors import BackendError
 from audit_lib.options import Options
 from audit_lib.records import Status
-from audit_lib.score.answer_size import PLAIN, bounded
-from audit_lib.score.asker import FailedError, TryAgainError, TurnedAwayError
 from audit_lib.score.backends import Backend, backend, parse_options
-from audit_lib.score.chat import Chat, ChatOptions
-from audit_lib.score.cost import Usage
-from audit_lib.score.credentials import read_variable
-from audit_lib.score.error_codes import safe_code
-from audit_lib.score.error_texts import provider_message, told
-from audit_lib.score.limiter import Allotment, Limiter
-from audit_lib.score.limits import retry_after
 from audit_lib.score.packs import Pack
-from audit_lib.score.remote import Conversation
+from audit_lib.score.remote.answer_size import PLAIN, bounded
+from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayError
+from audit_lib.score.remote.chat import Chat, ChatOptions
+from audit_lib.score.remote.conversation import Conversation
+from audit_lib.score.remote.cost import Usage
+from audit_lib.score.remote.credentials import read_variable
+from audit_lib.score.remote.error_codes import safe_code
+from audit_lib.score.remote.error_texts import provider_message, told
+from audit_lib.score.remote.limiter import Allotment, Limiter
+from audit_lib.score.remote.limits import retry_after
 from audit_lib.score.requests import Kind, Request, Response
 from audit_lib.spec import Model
 

@@ -13,19 +13,19 @@ from pydantic import Field
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import BackendError, StillWaitingError
 from audit_lib.options import Options
-from audit_lib.score.answer_size import bounded
 from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.backends.openai import KEY_OPTION, connect
-from audit_lib.score.batch_provider import TWICE, Provider
-from audit_lib.score.batches import Batches, Step, message_of, status_of
-from audit_lib.score.chat import Chat, ChatOptions
-from audit_lib.score.cost import NOTHING, Usage
-from audit_lib.score.credentials import masked, read_variable
-from audit_lib.score.error_codes import safe_code
-from audit_lib.score.error_texts import told
-from audit_lib.score.limiter import Allotment, Limiter
 from audit_lib.score.packs import Pack
-from audit_lib.score.remote import Conversation
+from audit_lib.score.remote.answer_size import bounded
+from audit_lib.score.remote.batch_provider import TWICE, Provider
+from audit_lib.score.remote.batches import Batches, Step, message_of, status_of
+from audit_lib.score.remote.chat import Chat, ChatOptions
+from audit_lib.score.remote.conversation import Conversation
+from audit_lib.score.remote.cost import NOTHING, Usage
+from audit_lib.score.remote.credentials import masked, read_variable
+from audit_lib.score.remote.error_codes import safe_code
+from audit_lib.score.remote.error_texts import told
+from audit_lib.score.remote.limiter import Allotment, Limiter
 from audit_lib.score.requests import Kind, Request, Response
 from audit_lib.spec import Model
 

@@ -14,7 +14,7 @@ import pytest
 
 from audit_lib.errors import BackendError, StillWaitingError
 from audit_lib.score import score_shard
-from audit_lib.score.limits import without_waiting
+from audit_lib.score.remote.limits import without_waiting
 from audit_lib.store import LocalStore
 from tests.score.batch_cases import good, run_of, table
 from tests.score.batch_server import BatchServer, batch_server

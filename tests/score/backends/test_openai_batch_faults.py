@@ -11,7 +11,7 @@ import pytest
 
 from audit_lib.errors import BackendError, StillWaitingError
 from audit_lib.score import score_shard
-from audit_lib.score.limits import without_waiting
+from audit_lib.score.remote.limits import without_waiting
 from tests.score.batch_cases import good, run_of, table
 from tests.score.batch_server import BatchServer, batch_server
 from tests.score.conftest import SECRET
@@ -270,7 +270,7 @@ def test_a_drip_does_not_outlast_the_shard(tmp_path, serve):
 
 
 def test_a_list_of_batches_without_an_end_is_left(tmp_path, serve, monkeypatch):
-    from audit_lib.score import batch_provider
+    from audit_lib.score.remote import batch_provider
 
     monkeypatch.setattr(batch_provider, "_MOST_PAGES", 5)
     server, pages = serve(), []

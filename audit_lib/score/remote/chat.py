@@ -10,14 +10,14 @@ from pydantic import Field, field_validator
 from audit_lib.backends import BACKENDS
 from audit_lib.errors import SpecError
 from audit_lib.records import Status
-from audit_lib.score.cost import Usage, prompt_tokens
-from audit_lib.score.credentials import check_fields, plain_url
-from audit_lib.score.error_texts import failure
 from audit_lib.score.json_values import writable
 from audit_lib.score.labels import read_label
-from audit_lib.score.limits import CLIENT_ONLY, Limits
 from audit_lib.score.logprobs import read_top
 from audit_lib.score.parse import CUT
+from audit_lib.score.remote.cost import Usage, prompt_tokens
+from audit_lib.score.remote.credentials import check_fields, plain_url
+from audit_lib.score.remote.error_texts import failure
+from audit_lib.score.remote.limits import CLIENT_ONLY, Limits
 from audit_lib.score.requests import Method, Request, Response
 from audit_lib.seeds import derive_seed
 from audit_lib.spec import Model

@@ -13,11 +13,11 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from audit_lib.errors import BackendError
-from audit_lib.score.asker import Asker, FailedError, TryAgainError, TurnedAwayError
-from audit_lib.score.cost import Usage
-from audit_lib.score.credentials import masked
-from audit_lib.score.limiter import Limiter
-from audit_lib.score.limits import backoff
+from audit_lib.score.remote.asker import Asker, FailedError, TryAgainError, TurnedAwayError
+from audit_lib.score.remote.cost import Usage
+from audit_lib.score.remote.credentials import masked
+from audit_lib.score.remote.limiter import Limiter
+from audit_lib.score.remote.limits import backoff
 from audit_lib.score.requests import Request, Response
 
 _KEPT = "what was answered is kept; run it again"

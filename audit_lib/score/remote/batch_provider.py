@@ -13,13 +13,13 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from audit_lib.errors import BackendError
-from audit_lib.score.asker import FailedError
-from audit_lib.score.chat import ChatOptions
-from audit_lib.score.error_codes import safe_code
-from audit_lib.score.error_texts import failure, provider_message, told
-from audit_lib.score.limiter import Limiter
-from audit_lib.score.limits import backoff, retry_after
-from audit_lib.score.remote import Conversation
+from audit_lib.score.remote.asker import FailedError
+from audit_lib.score.remote.chat import ChatOptions
+from audit_lib.score.remote.conversation import Conversation
+from audit_lib.score.remote.error_codes import safe_code
+from audit_lib.score.remote.error_texts import failure, provider_message, told
+from audit_lib.score.remote.limiter import Limiter
+from audit_lib.score.remote.limits import backoff, retry_after
 
 FINAL: Final = ("completed", "expired", "cancelled", "failed")
 """What a batch ends as. In any other status, also one that is not known yet, it is under way."""

@@ -13,7 +13,7 @@ from typing import Final
 from pydantic import Field, model_validator
 
 from audit_lib.options import Options
-from audit_lib.score.cost import Usage
+from audit_lib.score.remote.cost import Usage
 from audit_lib.seeds import generator
 
 _FIRST_WAIT_S: Final = 0.5

@@ -21,8 +21,15 @@ from typing import Any, Final
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import BackendError
-from audit_lib.score.batch_provider import ENDPOINT, TWICE, NotThereError, Provider, UnsureError, may_heal
-from audit_lib.score.error_texts import provider_message
+from audit_lib.score.remote.batch_provider import (
+    ENDPOINT,
+    TWICE,
+    NotThereError,
+    Provider,
+    UnsureError,
+    may_heal,
+)
+from audit_lib.score.remote.error_texts import provider_message
 from audit_lib.store import Store
 
 _MARK: Final = "audit_lines_sha256"

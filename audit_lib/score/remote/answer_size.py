@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final
 
-from audit_lib.score.asker import FailedError
+from audit_lib.score.remote.asker import FailedError
 
 PLAIN: Final = {"Accept-Encoding": "identity"}
 """Header that asks for answers as they are: a compressed one may be a thousand times larger than it looks."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from audit_lib.records import Status
-from audit_lib.score.cost import Usage
+from audit_lib.score.remote.cost import Usage
 from audit_lib.score.requests import Request, Response
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from audit_lib.errors import BackendError
-from audit_lib.score.cost import NOTHING, Usage
-from audit_lib.score.limits import Limits
+from audit_lib.score.remote.cost import NOTHING, Usage
+from audit_lib.score.remote.limits import Limits
 from audit_lib.score.requests import Request
 from audit_lib.store import Store
 

@@ -1,0 +1,1 @@
+"""Asking over a network: conversation, limits, budget, credentials, faults, and batches at a provider."""
