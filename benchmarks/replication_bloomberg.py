@@ -23,8 +23,8 @@ from audit_lib.metrics import (
     selection_shares,
 )
 from audit_lib.results import Interval, TestResult
-from audit_lib.score.naming import mentions, plain, why_unnamed
-from audit_lib.score.ranking import Ranking, read_first, read_ranking
+from audit_lib.score.reading.naming import mentions, plain, why_unnamed
+from audit_lib.score.reading.ranking import Ranking, read_first, read_ranking
 from audit_lib.stats import holm, rank_index_interval, simultaneous_log_ratios, two_sided_variance
 from audit_lib.stats.clusters import difference_interval, t_test
 from audit_lib.stats.ratios import AllRatios

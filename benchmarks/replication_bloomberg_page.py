@@ -24,7 +24,7 @@ above.
 
 Each of {len(found.rank):,} prompts showed 8 equally qualified candidates for one of 4 openings, one of each sex
 and race; the answer ranks them. {len(strata)} combinations of model and job, {strata[0].rounds:,} rankings each.
-Answers are read by `audit_lib.score.ranking`; its docstring states the rule.
+Answers are read by `audit_lib.score.reading.ranking`; its docstring states the rule.
 
 **Agreement with what was published.** Bloomberg's `data/output/performance_ranking.csv` lists first places by
 model, job and group. The strict reader that an audit uses reads {int((found.read == "ranking").sum()):,} answers

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from audit_lib.records import recorded_answers
+from audit_lib.score.reading.thinking import without_thinking
 from audit_lib.score.requests import (
     Kind,
     Request,
@@ -16,7 +17,6 @@ from audit_lib.score.requests import (
     group_requests,
     score_row,
 )
-from audit_lib.score.thinking import without_thinking
 from audit_lib.seeds import derive_seed
 from audit_lib.spec import RECORDED
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from audit_lib.records import Status
-from audit_lib.score.parse import CUT
-from audit_lib.score.ranking import DeclinedError, read_first, read_ranking
+from audit_lib.score.reading.ranking import DeclinedError, read_first, read_ranking
+from audit_lib.score.reading.ratings import CUT
 from audit_lib.score.requests import (
     Kind,
     Request,
@@ -41,7 +41,7 @@ class Listwise:
     the detail ``absent`` or ``misspelt``. A text that names nobody, gives no one order or is cut gives ``unparsed``
     rows without a score, and one that declines to rank ``refused`` ones. Where the spec selects the first of each list
     alone, an unparsed text that gives one candidate the first place still decides that: its rows have no score, and
-    `selected` says who is first. The whole rule is in `audit_lib.score.ranking`.
+    `selected` says who is first. The whole rule is in `audit_lib.score.reading.ranking`.
     """
 
     asks: ClassVar[Kind] = "text"

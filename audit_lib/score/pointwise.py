@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from audit_lib.records import CHECK, VARIATION
-from audit_lib.score.labels import read_label
-from audit_lib.score.logprobs import BELOW
-from audit_lib.score.parse import CUT, Scale, read_rating
+from audit_lib.score.reading.labels import read_label
+from audit_lib.score.reading.logprobs import BELOW
+from audit_lib.score.reading.ratings import CUT, Scale, read_rating
 from audit_lib.score.requests import (
     OWN_SCORE,
     Candidate,
@@ -39,10 +39,10 @@ class Pointwise:
     ``m = sum_i p_i`` and the score is ``sum_i (p_i / m) * relevance_i``. For labels No and Yes with
     relevance 0 and 1 that is P(Yes) given that the answer is No or Yes. The mass is stored beside it: a small one
     says that the model hardly answers the question at all. Where labels are read from the few tokens that an API shows
-    and too much of them is hidden (`audit_lib.score.logprobs`), there is no score.
+    and too much of them is hidden (`audit_lib.score.reading.logprobs`), there is no score.
 
     With ``prompt.read`` other than ``labels`` the score is the rating that the generated text gives
-    (`audit_lib.score.parse`), on the scale of labels and relevance.
+    (`audit_lib.score.reading.ratings`), on the scale of labels and relevance.
 
     A recorded decision has the recorded score. Only where no row of the audit has a score is one made: 1 if
     selected and 0 if not, else the relevance of the label with which the recorded text begins. A score that

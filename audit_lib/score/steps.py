@@ -20,9 +20,9 @@ from audit_lib.run import Run
 from audit_lib.score.asking import Asked, Asking
 from audit_lib.score.ledger import served
 from audit_lib.score.packs import Pack
+from audit_lib.score.reading.thinking import without_thinking
 from audit_lib.score.requests import Message, Request, Response, Row, Sampling
 from audit_lib.score.shard_plan import Shard
-from audit_lib.score.thinking import without_thinking
 
 Key = tuple[str, int]
 Places = Mapping[str, tuple[int, ...]]

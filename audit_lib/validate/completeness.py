@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from audit_lib.records import ANSWERED, CHECK, STATUSES, VARIATION
-from audit_lib.score.logprobs import BELOW
+from audit_lib.score.reading.logprobs import BELOW
 from audit_lib.validate.expectations import Expectation, between
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def completeness_by_group(
     list of dict
         ``group``, ``n``, a count for each status, and ``answered_share`` (None where n is 0): the
         spec's groups in its order, then any with an unknown attribute, whose level is None. If an answer was
-        not read because labels were hidden (`audit_lib.score.logprobs`), how many: ``label_below_top``.
+        not read because labels were hidden (`audit_lib.score.reading.logprobs`), how many: ``label_below_top``.
     """
     axes = list(groups.axes)
     people = variants.drop_duplicates("variant_id").set_index("variant_id")[axes]

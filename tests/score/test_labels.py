@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from audit_lib.score.labels import read_label
-from audit_lib.score.thinking import MOST_READ, TooLongError, readable, without_thinking
+from audit_lib.score.reading.labels import read_label
+from audit_lib.score.reading.thinking import MOST_READ, TooLongError, readable, without_thinking
 from audit_lib.spec.scoring import PromptTemplate
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit_lib.score.logprobs import BELOW, SEVERAL, TOLERANCE, read_top
+from audit_lib.score.reading.logprobs import BELOW, SEVERAL, TOLERANCE, read_top
 
 YES_NO = ["No", "Yes"]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit_lib.score.parse import Scale, read_rating
+from audit_lib.score.reading.ratings import Scale, read_rating
 
 FIVE = Scale(labels=("1", "2", "3", "4", "5"), relevance=(1.0, 2.0, 3.0, 4.0, 5.0))
 WORDS = Scale(labels=("Reject", "Hire", "Strong hire"), relevance=(0.0, 1.0, 2.0))

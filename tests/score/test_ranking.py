@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit_lib.score.ranking import DeclinedError, read_ranking
+from audit_lib.score.reading.ranking import DeclinedError, read_ranking
 
 NAMES = ["ANN LEE", "BO CHI", "CY WOOD"]
 LOG = Path(os.environ.get("AUDIT_SHARED_DATA") or Path(__file__).parents[3] / "shared") / (

@@ -14,7 +14,7 @@ from audit_lib.perturb.template import REPLY
 from audit_lib.records import SCORE_SCHEMA, to_parquet
 from audit_lib.score import score_shard
 from audit_lib.score.backends import backend
-from audit_lib.score.labels import read_label
+from audit_lib.score.reading.labels import read_label
 from tests.score.audits import open_audit, up_to, write_audit
 from tests.score.fakes import by_hash, fake
 from tests.specs import INCLUDE

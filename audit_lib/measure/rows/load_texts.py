@@ -21,7 +21,7 @@ from audit_lib.measure.rows.word_lists import Words
 from audit_lib.records import parquet_source
 from audit_lib.run import Run
 from audit_lib.score.classifiers import resolved
-from audit_lib.score.thinking import without_thinking
+from audit_lib.score.reading.thinking import without_thinking
 from audit_lib.spec import AuditSpec
 
 _VARIANTS: Final = (

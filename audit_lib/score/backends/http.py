@@ -16,9 +16,9 @@ from audit_lib.options import Options
 from audit_lib.records import Status
 from audit_lib.registry import did_you_mean
 from audit_lib.score.backends import Backend, backend, parse_options
-from audit_lib.score.json_values import RepeatedKeyError, once, writable
-from audit_lib.score.labels import read_label
 from audit_lib.score.packs import Pack
+from audit_lib.score.reading.json_values import RepeatedKeyError, once, writable
+from audit_lib.score.reading.labels import read_label
 from audit_lib.score.remote.answer_size import PLAIN, bounded
 from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayError
 from audit_lib.score.remote.conversation import Conversation

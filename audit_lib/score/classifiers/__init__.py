@@ -17,7 +17,7 @@ from audit_lib.errors import SpecError
 from audit_lib.options import Options, parse
 from audit_lib.records import to_parquet
 from audit_lib.registry import Registry
-from audit_lib.score.thinking import without_thinking
+from audit_lib.score.reading.thinking import without_thinking
 from audit_lib.spec import Measured, TextClassifier
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from pydantic import Field, field_validator
 from audit_lib.backends import BACKENDS
 from audit_lib.errors import SpecError
 from audit_lib.records import Status
-from audit_lib.score.json_values import writable
-from audit_lib.score.labels import read_label
-from audit_lib.score.logprobs import read_top
-from audit_lib.score.parse import CUT
+from audit_lib.score.reading.json_values import writable
+from audit_lib.score.reading.labels import read_label
+from audit_lib.score.reading.logprobs import read_top
+from audit_lib.score.reading.ratings import CUT
 from audit_lib.score.remote.cost import Usage, prompt_tokens
 from audit_lib.score.remote.credentials import check_fields, plain_url
 from audit_lib.score.remote.error_texts import failure

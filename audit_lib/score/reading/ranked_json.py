@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from audit_lib.score.json_values import json_values
-from audit_lib.score.naming import mentions, one_form, plain
+from audit_lib.score.reading.json_values import json_values
+from audit_lib.score.reading.naming import mentions, one_form, plain
 
 ORDINALS: Final = (
     "first",

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from audit_lib.records import Status
-from audit_lib.score.json_values import RepeatedKeyError, json_values
-from audit_lib.score.labels import read_label
-from audit_lib.score.thinking import TooLongError, readable
+from audit_lib.score.reading.json_values import RepeatedKeyError, json_values
+from audit_lib.score.reading.labels import read_label
+from audit_lib.score.reading.thinking import TooLongError, readable
 
 _MARKDOWN: Final = re.compile(r"[*_`#>|~\"]+")
 _HEADING: Final = re.compile(r"^.*(?:[^\W\d]|\([^()]*\))\s*:")  # not the colon of a time

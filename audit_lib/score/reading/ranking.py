@@ -5,7 +5,7 @@ The rule, in full:
 1. Markdown signs are dropped, white space is one space, letters compare without regard to case.
 2. A candidate is named where the FULL name stands as whole words. Where one name begins or holds
    another, the longest fits first. Nothing shorter is guessed: a misspelt name names nobody.
-3. JSON that names two or more is read by its keys (`audit_lib.score.ranked_json`). Numbers that follow the names
+3. JSON that names two or more is read by its keys (`audit_lib.score.reading.ranked_json`). Numbers that follow the names
    ("Ann Lee: rank 2", "Ann Lee (2)", "Ann Lee | 2") are ranks if every name is followed by one at its first mention,
    they are 1 to the number of names, and they are called ranks, there or in the text, or end as "2nd" does.
 4. Otherwise, what follows a heading that speaks of a ranking or an order ("My ranking:") and names two or more is
@@ -24,7 +24,7 @@ The rule, in full:
    key twice; if it gives two orders: headings or lists that differ, one number for two, or names after bullets; if
    the ranking leaves out somebody whom the text names elsewhere; or if it is cut, or longer than can be read.
 
-What a model thinks before it answers (`audit_lib.score.thinking`) is never read.
+What a model thinks before it answers (`audit_lib.score.reading.thinking`) is never read.
 """
 
 from __future__ import annotations
@@ -34,10 +34,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from audit_lib.score.naming import MARKDOWN, Place, flat, mentions, one_form, plain, spans, why_unnamed
-from audit_lib.score.parse import DECLINES, begins_declining
-from audit_lib.score.ranked_json import ORDINALS, json_order
-from audit_lib.score.thinking import readable
+from audit_lib.score.reading.naming import (
+    MARKDOWN,
+    Place,
+    flat,
+    mentions,
+    one_form,
+    plain,
+    spans,
+    why_unnamed,
+)
+from audit_lib.score.reading.ranked_json import ORDINALS, json_order
+from audit_lib.score.reading.ratings import DECLINES, begins_declining
+from audit_lib.score.reading.thinking import readable
 
 _NUMBER = r"(?:rank|no\.?|number)?\s*(?P<number>\d{1,3})(?:\s*[.):\-–—]|(?=[^\W\d]))"
 _ORDINAL = rf"(?P<ordinal>{'|'.join(ORDINALS)})(?:\s+(?:place|choice|rank|position)\b|(?=\s*[.):\-–—]))"
@@ -139,7 +148,7 @@ def read_ranking(text: str, names: Sequence[str]) -> Ranking:
     >>> read_ranking("I cannot rank Ann Lee and Bo Chi.", ["Bo Chi", "Ann Lee"])
     Traceback (most recent call last):
         ...
-    audit_lib.score.ranking.DeclinedError: the text declines to answer
+    audit_lib.score.reading.ranking.DeclinedError: the text declines to answer
     """
     wanted = [plain(name) for name in names]
     if len(set(wanted)) != len(wanted) or "" in wanted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from audit_lib.score.thinking import without_thinking
+from audit_lib.score.reading.thinking import without_thinking
 
 _AROUND = " \t\r\n.,;:!\"'`*_()[]"
 _SIGNS = re.compile(r"[*`\"\u201c\u201d]+")
