@@ -30,7 +30,8 @@ class Backend(BackendRecord, ABC):
 
     Notes
     -----
-    A backend that has a method ``allot`` is told its part of the run's limits (`audit_lib.score.remote.limiter.Limited`).
+    A backend that has a method ``allot`` is told its part of the run's limits
+    (`audit_lib.score.remote.limiter.Limited`).
     """
 
     gives: ClassVar[tuple[Kind, ...]]
