@@ -8,10 +8,10 @@ from typing import Any, Final
 from audit_lib.errors import EvidenceError
 from audit_lib.records import SCORE_SCHEMA, to_parquet
 from audit_lib.run import Run
-from audit_lib.score.listwise import Listwise
-from audit_lib.score.pointwise import Pointwise
 from audit_lib.score.reading.ratings import CUT, DECLINES
 from audit_lib.score.requests import Elicitation, Pooled, Request, Response, Row, records
+from audit_lib.score.tasks.listwise import Listwise
+from audit_lib.score.tasks.pointwise import Pointwise
 
 _READ: Final = ("score", "status", "detail")
 

@@ -224,7 +224,7 @@ class Stateful(Protocol):
         ...
 
 
-elicitation: Registry[type[Elicitation]] = Registry("elicitations", "audit_lib.score")
+elicitation: Registry[type[Elicitation]] = Registry("elicitations", "audit_lib.score.tasks")
 
 
 def kinds_asked(spec: AuditSpec) -> tuple[Kind, ...]:

@@ -7,9 +7,9 @@ import pytest
 
 from audit_lib.measure.rows.decision import decide
 from audit_lib.measure.rows.pools import Pools
-from audit_lib.score.listwise import Listwise
 from audit_lib.score.reading.ranking import read_first, read_ranking
 from audit_lib.score.requests import Candidate, Request, Response
+from audit_lib.score.tasks.listwise import Listwise
 from audit_lib.spec import AuditSpec, Decision
 
 NAMES = ["ANN LEE", "BO CHI", "CY WOOD"]

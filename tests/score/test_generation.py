@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from audit_lib.records import answers_as_text, recorded_answers
-from audit_lib.score.generation import Generation
 from audit_lib.score.reading.ratings import CUT
-from audit_lib.score.recommendation import Recommendation, item_key, read_items
 from audit_lib.score.requests import Response
+from audit_lib.score.tasks.generation import Generation
+from audit_lib.score.tasks.recommendation import Recommendation, item_key, read_items
 from tests.specs import load
 
 

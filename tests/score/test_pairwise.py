@@ -19,8 +19,8 @@ from audit_lib.archive.verify import verify
 from audit_lib.records import from_parquet, to_parquet
 from audit_lib.score import score_shard
 from audit_lib.score.packs import cut, pack
-from audit_lib.score.pairwise import Pairwise, read_answer
 from audit_lib.score.requests import Candidate, Request, Response
+from audit_lib.score.tasks.pairwise import Pairwise, read_answer
 from tests.metrics import slow_pairs
 from tests.score.audits import open_audit, up_to, write_audit
 from tests.score.fakes import by_hash, fake

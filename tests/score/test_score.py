@@ -236,7 +236,7 @@ def test_importing_the_stage_is_light():
 
 
 def test_variants_are_asked_family_by_family(tmp_path):
-    from audit_lib.score.pointwise import Pointwise
+    from audit_lib.score.tasks.pointwise import Pointwise
 
     run = run_with(tmp_path, personas(3))
     variants = run.stage("variants").read_table("variants.parquet")

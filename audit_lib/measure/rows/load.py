@@ -25,7 +25,7 @@ from audit_lib.measure.rows.variations import ordinary, twins
 from audit_lib.records import CHECK, STATUSES, parquet_source
 from audit_lib.records import VARIATION as COLUMN
 from audit_lib.run import Run
-from audit_lib.score.listwise import needs_first
+from audit_lib.score.tasks.listwise import needs_first
 from audit_lib.spec import RECORDED, UNDECIDED, AuditSpec, Decision
 
 _VARIANT_COLUMNS: Final = (

@@ -118,7 +118,7 @@ def make_texts(
 
 
 def _keys(items: str | None) -> tuple[str, ...]:
-    from audit_lib.score.recommendation import item_key
+    from audit_lib.score.tasks.recommendation import item_key
 
     return () if items is None else tuple(item_key(item) for item in json.loads(items))
 

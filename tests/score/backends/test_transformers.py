@@ -17,8 +17,8 @@ from audit_lib.score import score_shard, shards
 from audit_lib.score.backends.transformers import Transformers
 from audit_lib.score.local.weights import PACKAGED
 from audit_lib.score.packs import pack
-from audit_lib.score.pointwise import Pointwise
 from audit_lib.score.requests import Candidate, Message, Request, Response, Sampling
+from audit_lib.score.tasks.pointwise import Pointwise
 from audit_lib.spec import Model
 from tests.score.cases import messages, personas, run_with, variant
 from tests.score.conftest import save_tiny_model

@@ -27,11 +27,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from audit_lib.canonical import canonical_json
-from audit_lib.score.generation import answer_text, text_requests
 from audit_lib.score.reading.json_values import json_values
 from audit_lib.score.reading.ratings import CUT
 from audit_lib.score.reading.thinking import readable
 from audit_lib.score.requests import Kind, Request, Response, Row, elicitation, score_row
+from audit_lib.score.tasks.generation import answer_text, text_requests
 
 if TYPE_CHECKING:
     import pandas as pd

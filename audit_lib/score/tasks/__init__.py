@@ -1,0 +1,1 @@
+"""What a task asks and how its answers become rows: one file each, registered with ``@elicitation(name)``."""
