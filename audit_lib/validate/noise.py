@@ -23,7 +23,7 @@ def noise_table(run: Run) -> pd.DataFrame | None:
     """
     import pandas as pd
 
-    from audit_lib.score.noise_floor import bounds
+    from audit_lib.score.local.noise_floor import bounds
 
     rows: list[dict[str, Any]] = []
     for shard, floor, model in _floors(run):
@@ -45,7 +45,7 @@ def noise_suite(table: pd.DataFrame) -> tuple[pd.DataFrame, list[Expectation]]:
 
 def told_noise(run: Run, column: str | None) -> str:
     """Return the largest difference behind a failed check, its shard and its bound."""
-    from audit_lib.score.noise_floor import bounds
+    from audit_lib.score.local.noise_floor import bounds
 
     if column not in _COLUMNS:
         return ""

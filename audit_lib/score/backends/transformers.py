@@ -21,8 +21,8 @@ from audit_lib.errors import BackendError
 from audit_lib.options import Options
 from audit_lib.records import Status
 from audit_lib.score.backends import Backend, backend, parse_options
+from audit_lib.score.local.noise_floor import noise_floor
 from audit_lib.score.local.weights import PACKAGED, check_name
-from audit_lib.score.noise_floor import noise_floor
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote.credentials import is_secret_name
 from audit_lib.score.remote.error_texts import told
