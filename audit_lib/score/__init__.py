@@ -15,13 +15,13 @@ from audit_lib.canonical import pretty_json
 from audit_lib.errors import EvidenceError
 from audit_lib.records import REPLY_SCHEMA, SCORE_SCHEMA, to_parquet
 from audit_lib.run import Run, StageOutput
-from audit_lib.score.again import score_again
 from audit_lib.score.backends import backend, check_decision, check_model, fingerprint
 from audit_lib.score.canaries import canary_answers, canary_pack
 from audit_lib.score.classifiers import classify
 from audit_lib.score.estimate import estimate_cuts
 from audit_lib.score.materials import embed_materials, materials_again
 from audit_lib.score.packs import Pack
+from audit_lib.score.recomputed import score_again
 from audit_lib.score.remote.chat import check_read
 from audit_lib.score.remote.cost import Estimate
 from audit_lib.score.requests import (
@@ -135,7 +135,7 @@ def estimate(run: Run) -> Estimate:
 
 
 def scores_again(run: Run, shard: int) -> dict[str, bytes]:
-    """Make again what follows from the answers that a complete shard holds (`audit_lib.score.again`).
+    """Make again what follows from the answers that a complete shard holds (`audit_lib.score.recomputed`).
 
     Raises
     ------
