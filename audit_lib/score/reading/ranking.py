@@ -6,8 +6,8 @@ The rule, in full:
 2. A candidate is named where the FULL name stands as whole words. Where one name begins or holds
    another, the longest fits first. Nothing shorter is guessed: a misspelt name names nobody.
 3. JSON that names two or more is read by its keys (`audit_lib.score.reading.ranked_json`). Numbers that follow the
-   names ("Ann Lee: rank 2", "Ann Lee (2)", "Ann Lee | 2") are ranks if every name is followed by one at its first mention,
-   they are 1 to the number of names, and they are called ranks, there or in the text, or end as "2nd" does.
+   names ("Ann Lee: rank 2", "Ann Lee (2)", "Ann Lee | 2") are ranks if every name is followed by one at its first
+   mention, they are 1 to the number of names, and they are called ranks, there or in the text, or end as "2nd" does.
 4. Otherwise, what follows a heading that speaks of a ranking or an order ("My ranking:") and names two or more is
    read, up to the next such heading, and nothing else. Headings that say "final" or "overall" go before others.
 5. There, lines that begin with a number or an ordinal ("First place: ...") and name somebody are the ranking, each
