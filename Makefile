@@ -57,7 +57,7 @@ serve: $(STATE)/serve/.ready ## run Airflow with the audits scheduled; prints it
 	@AIRFLOW_HOME="$(CURDIR)/$(STATE)/serve" AUDIT_STORE="$${AUDIT_STORE:-$(STORE)}" PORT=$(PORT) $(PY) tools/serve.py
 
 test: $(VENV)/.installed-dev ## install what the tests need, and run them (WORKERS=how many processes)
-	@$(PY) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadfile
+	@$(PY) -m pytest -n $(WORKERS) --maxprocesses 8 --dist loadfile --durations 40 --durations-min 1
 
 test-slow: $(VENV)/.installed-dev ## run the tests that take more than a few seconds each
 	@$(PY) -m pytest -m slow
