@@ -141,6 +141,7 @@ def test_an_experiment_stays_one_whoever_signs(tmp_path: Path) -> None:
     assert CLAIMS.search(made["report.json"].decode()) is None
 
 
+@pytest.mark.slow  # sets and reads 27 pages
 @pytest.mark.skipif(pdf.why_no_pdf() is not None, reason=str(pdf.why_no_pdf()))
 def test_the_pdf_says_what_the_page_says(tmp_path: Path) -> None:
     plumber = pytest.importorskip("pdfplumber", reason="reads the PDF")
