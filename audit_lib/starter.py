@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from audit_lib.canonical import pretty_json
 from audit_lib.errors import SpecError
@@ -17,8 +17,8 @@ _COPIED = ("demo/resumes.jsonl", "lexicons/names.csv", "lexicons/pronouns.csv", 
 
 _SPEC = """\
 # yaml-language-server: $schema=./audit-spec.schema.json
-# An audit. Check it with `audit validate audit.yaml`, run it with
-#   audit run audit.yaml --window 2026-01-05 2026-01-12
+# An audit. Check it with `audit validate audit.yaml`, run it with `audit run audit.yaml`; --window names another
+# window than the latest of the schedule.
 # Unknown keys are refused; keys that are left out have defaults (see audit-spec.schema.json).
 
 audit: my_first_audit # names the runs; lower case, digits, underscores
@@ -81,33 +81,47 @@ report:
 """
 
 
-_RECORDED: Final = "examples/recorded_decisions.yaml"
+Demo = Literal["recorded", "model"]
+
+_EXAMPLE: Final = "examples/recorded_decisions.yaml"
 _EXPORT: Final = "demo/decisions.csv"
+_WINDOWED: Final = "windowed: true # only decisions of the run's window"
+_ALL_ROWS: Final = (
+    "windowed: false # CHANGE: true takes only decisions of the run's window; see `audit run --window`"
+)
 
 
-def write_starter(folder: Path, *, recorded: bool = False) -> list[Path]:
+def write_starter(folder: Path, demo: Demo = "recorded") -> list[Path]:
     """Write a spec and the files it names into `folder`; return what was written.
 
     Parameters
     ----------
     folder : Path
         Made if it is not there.
-    recorded : bool
-        A spec of decisions that were made already, with a synthetic export; nothing is asked.
+    demo : {"recorded", "model"}
+        ``recorded``: decisions that were made already, with a synthetic export; it needs no extra. ``model``: prompts
+        that a small local model answers; it needs the extra ``local`` and the model's package.
 
     Raises
     ------
     SpecError
         If a file is already there: nothing is overwritten.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write_starter(Path(folder))]
+    ['audit.yaml', 'audit-spec.schema.json', 'decisions.csv']
     """
-    copied = (_EXPORT,) if recorded else _COPIED
+    copied = (_EXPORT,) if demo == "recorded" else _COPIED
     targets = [folder / SPEC_NAME, folder / "audit-spec.schema.json", *(folder / name for name in copied)]
     taken = [str(path) for path in targets if path.exists()]
     if taken:
         raise SpecError(f"{', '.join(taken)}: already there; nothing was written. Choose another folder.")
     for path in targets:
         path.parent.mkdir(parents=True, exist_ok=True)
-    targets[0].write_text(_recorded_spec() if recorded else _SPEC, encoding="utf-8")
+    targets[0].write_text(_recorded_spec() if demo == "recorded" else _SPEC, encoding="utf-8")
     targets[1].write_bytes(pretty_json(spec_schema()))
     for name, target in zip(copied, targets[2:], strict=True):
         shutil.copyfile(include_dir() / name, target)
@@ -115,9 +129,12 @@ def write_starter(folder: Path, *, recorded: bool = False) -> list[Path]:
 
 
 def _recorded_spec() -> str:
-    """Return the example of recorded decisions, with its paths from where `init` writes it."""
-    text = (include_dir() / _RECORDED).read_text(encoding="utf-8")
-    text = text.replace(f"../{_EXPORT}", _EXPORT).replace(
-        "audit run recorded_decisions.yaml", f"audit run {SPEC_NAME}"
-    )
+    """Return the example of recorded decisions, as it runs from where `init` writes it, over all rows of its export."""
+    text = (include_dir() / _EXAMPLE).read_text(encoding="utf-8")
+    for there, here in (
+        (f"../{_EXPORT}", _EXPORT),
+        ("audit run recorded_decisions.yaml --window 2026-01-05 2026-01-12", f"audit run {SPEC_NAME}"),
+        (_WINDOWED, _ALL_ROWS),
+    ):
+        text = text.replace(there, here)
     return f"# yaml-language-server: $schema=./audit-spec.schema.json\n{text}"

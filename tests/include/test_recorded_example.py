@@ -1,4 +1,4 @@
-"""The example of recorded decisions runs to a verified report, also as `audit init --recorded` writes it."""
+"""The example of recorded decisions runs to a verified report, also as `audit init` writes it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.specs import INCLUDE, REPOSITORY
 EXAMPLE = INCLUDE / "examples" / "recorded_decisions.yaml"
 
 
-@pytest.mark.slow  # a whole audit, and all of its numbers again
-def test_init_recorded_runs_to_a_verified_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("window", [[], ["--window", "2026-01-05", "2026-01-12"]])
+def test_init_runs_to_a_verified_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], window: list[str]
 ) -> None:
-    assert main(["init", "--recorded", str(tmp_path)]) == 0
+    assert main(["init", str(tmp_path)]) == 0
     monkeypatch.chdir(tmp_path)
     assert main(["validate", "audit.yaml"]) == 0
-    assert main(["run", "audit.yaml", "--window", "2026-01-05", "2026-01-12", "--store", "store"]) == 0
+    assert main(["run", "audit.yaml", *window, "--store", "store"]) == 0
     (report,) = (tmp_path / "store").glob("recorded_decisions/*/*/report/report.html")
     page = report.read_text(encoding="utf-8")
     assert "480 decisions of our screening tool (answered by v3.1) were examined" in page

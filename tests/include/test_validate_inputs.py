@@ -20,7 +20,7 @@ from audit_lib.cli.main import main
 def test_a_wrong_column_or_date_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, said: str
 ) -> None:
-    assert main(["init", "--recorded", str(tmp_path / "mine")]) == 0
+    assert main(["init", str(tmp_path / "mine")]) == 0
     export = tmp_path / "mine" / "demo" / "decisions.csv"
     export.write_text(export.read_text().replace(old, new, 1))
     capsys.readouterr()
