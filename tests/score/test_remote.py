@@ -198,7 +198,7 @@ def test_a_run_deadline_counts_from_the_plan(tmp_path, serve):
     plan = late.stage("plan")
     record = plan.commit(StageOutput({"plan.json": b"{}"}), datetime.now(UTC))
     old = (datetime.now(UTC) - timedelta(hours=2)).isoformat()
-    text = late.store.get(f"{plan.prefix}/_SUCCESS").decode().replace(record["finished_at"], old)
+    text = late.store.get(f"{plan.prefix}/_SUCCESS").decode().replace(record.finished_at, old)
     late.store.replace(f"{plan.prefix}/_SUCCESS", text.encode())
     with pytest.raises(BackendError, match="run_deadline is over"):
         score_shard(late, 0)
