@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,18 +90,21 @@ def sqlite(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """A real server on loopback, filled; PostgreSQL does not run as root, so then it runs as the user postgres."""
     if not (POSTGRES / "initdb").is_file():
         pytest.skip(f"no PostgreSQL 15 in {POSTGRES}")
     pytest.importorskip("psycopg2", reason="SQLAlchemy reaches PostgreSQL by psycopg2")
-    folder = tmp_path_factory.mktemp("postgres")
-    as_user: dict[str, Any] = {}
-    if os.geteuid() == 0:
-        as_user = {"user": "postgres"}
-        for parent in (folder, *folder.parents[:2]):
-            parent.chmod(0o755)
-        shutil.chown(folder, "postgres")
+    as_user: dict[str, Any] = {"user": "postgres"} if os.geteuid() == 0 else {}
+    # Not in pytest's own folder, which another user may not enter.
+    with tempfile.TemporaryDirectory(prefix="audit-postgres-") as name:
+        folder = Path(name)
+        if as_user:
+            shutil.chown(folder, "postgres")
+        yield from running(folder, as_user)
+
+
+def running(folder: Path, as_user: dict[str, Any]) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
