@@ -1,0 +1,460 @@
+"""Every metric's point value in the audit is the public kernel's, exactly, over 1,000 random tables.
+
+The kernels are called here on the columns of the table itself, without `Rows`: ties, missing and adjacent scores,
+one group alone, groups without members, rounds of one. Inference, which no point value depends on, is left out.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from audit_lib import metrics
+from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.metric import METRICS, Measured
+from audit_lib.measure.rows.load import make_rows
+from audit_lib.measure.rows.load_texts import make_texts
+from audit_lib.measure.rows.pair_answers import PairAnswers
+from audit_lib.measure.rows.scored import Rows, strata
+from audit_lib.metrics import text as text_metrics
+from audit_lib.results import Undefined
+from tests.measure.tables import POLICY, TEXT_SECTIONS, WORDS, answers, classified, scores, variants
+from tests.metrics import slow_pairs
+from tests.specs import load
+
+TABLES = 1_000
+SEX = {
+    "attributes": {"sex": ["female", "male"]},
+    "reference": {"sex": "male"},
+    "categories": {"sex": {"female": "Female", "male": "Male"}},
+}
+SPEC = load(**TEXT_SECTIONS, groups=SEX, measure={"small_cell": 3, "quotas": [1, 2]})
+OBSERVED = load(
+    **TEXT_SECTIONS,
+    groups={**SEX, "provenance": "self_reported"},
+    measure={"small_cell": 3, "thresholds": [0.25, 0.5]},
+)
+LOW = float(np.nextafter(0.5, 0))
+KINDS: Mapping[str, Callable[[np.random.Generator, int], Any]] = {
+    "any": lambda rng, n: rng.random(n),
+    "ties": lambda rng, n: rng.integers(0, 3, n) / 2,
+    "missing": lambda rng, n: np.where(rng.random(n) < 0.4, np.nan, rng.integers(0, 4, n) / 3),
+    "adjacent": lambda rng, n: rng.choice([0.0, LOW, 0.5, float(np.nextafter(0.5, 1)), 1.0], n),
+    "equal": lambda rng, n: np.full(n, 0.5),
+}
+RESAMPLING = {
+    "earth_movers_distance": ("earth_movers_errors",),
+    "jensen_shannon_divergence": ("jensen_shannon_errors",),
+    "sentiment_parity_strict": ("earth_movers_errors", "exchange_test"),
+    "cooccurrence_bias_score": ("bootstrap_totals",),
+    "stereotypical_associations": ("share_errors",),
+    "auc_gap": ("simultaneous_differences",),
+}
+OWN_DEFINITION = {
+    "noise_floor": "a standard deviation of repeats and of differences: audit_lib.stats.spread defines it",
+    "manipulation_agreement": "a share of counts: what was said over what was asked",
+}
+"""Metrics without a kernel, whose number is defined in one place all the same."""
+
+
+def make_table(number: int) -> pd.DataFrame:
+    """Up to twelve applications in two versions or one, in rounds of their own."""
+    rng = np.random.default_rng([17, number])
+    n = int(rng.integers(1, 13))
+    kind = list(KINDS)[number % len(KINDS)]
+    sex = np.where(np.arange(n) % 2, "female", "male")
+    if number % 7 == 0:
+        sex[:] = rng.choice(["female", "male"])  # the other group has no member
+    elif number % 7 == 1:
+        sex = rng.choice(["female", "male", ""], n)  # some are of no known group
+    people = [f"t{number:04d}a{i // 2 if number % 2 else i:02d}" for i in range(n)]
+    homes = dict(zip(people, rng.integers(0, 3, n).tolist(), strict=True))
+    words = ["kind", "able", "late", "good", "work", "she", "her", "he", "his"]
+    known = number % 5 != 2
+    table = pd.DataFrame(
+        {
+            "variant_id": [f"t{number:04d}v{i:02d}" for i in range(n)],
+            "application_id": people,
+            "position": f"t{number:04d}",
+            "round_id": [f"t{number:04d}r{homes[one]}" for one in people],
+            "sex": [one or None for one in sex.tolist()],
+            "race": None,
+            "score": KINDS[kind](rng, n),
+            "selected": pd.array([bool(x) for x in rng.integers(0, 2, n)], dtype="boolean"),
+            "qualified": pd.array(
+                [bool(x) if known else pd.NA for x in rng.integers(0, 2, n)], dtype="boolean"
+            ),
+            "text": [" ".join(rng.choice(words, int(rng.integers(2, 9)))) for _ in range(n)],
+            "items": [rng.permutation(["a", "b", "c", "d"])[:3].tolist() for _ in range(n)],
+            "rude": rng.integers(0, 5, n) / 4,
+            "mood": rng.choice([0.25, LOW, 0.5, 0.75], n),
+            "meaning": [(rng.integers(-8, 9, 3) / 4).tolist() for _ in range(n)],
+        }
+    )
+    # The audit's order, on which the last digit of a sum of floats depends: by group, then from the lowest score.
+    return table.sort_values(["sex", "score", "variant_id"], ignore_index=True)
+
+
+def make_answers(table: pd.DataFrame) -> pd.DataFrame:
+    rng = np.random.default_rng(23)
+    people = list(zip(table["variant_id"], table["round_id"], strict=True))
+    by_round: dict[str, list[str]] = {}
+    for person, home in people:
+        by_round.setdefault(home, []).append(person)
+    asked = [(a, b) for pool in by_round.values() for a in pool for b in pool if a != b]
+    said = rng.choice(["first", "second", "tie", "unparsed"], len(asked), p=[0.45, 0.45, 0.05, 0.05])
+    return pd.DataFrame({"first": [a for a, _ in asked], "second": [b for _, b in asked], "answer": said})
+
+
+@dataclass(frozen=True)
+class Case:
+    """One random table: as the audit sees it, and as columns."""
+
+    rows: Rows
+    observed: Rows
+    table: pd.DataFrame
+    answers: pd.DataFrame
+
+    @cached_property
+    def sides(self) -> dict[str, pd.DataFrame]:
+        """The rows of each group."""
+        return {sex: self.table[(self.table["sex"] == sex).to_numpy()] for sex in ("female", "male")}
+
+    @cached_property
+    def scored(self) -> pd.DataFrame:
+        """The rows with a score."""
+        return self.table[self.table["score"].notna().to_numpy()]
+
+    @cached_property
+    def pairs(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The answers of both sides to versions of one prompt: applications that have one of each."""
+        both = zip(self.table["application_id"], self.table["sex"], strict=True)
+        versions = Counter(both)
+        unclear = {one for (one, _), n in versions.items() if n > 1}  # nothing says which belongs to which
+        kept = self.scored[~self.scored["application_id"].isin(unclear).to_numpy()]
+        of = {sex: kept[(kept["sex"] == sex).to_numpy()] for sex in ("female", "male")}
+        shared = set(of["female"]["application_id"]) & set(of["male"]["application_id"])
+        found = [
+            one[one["application_id"].isin(shared).to_numpy()].sort_values("application_id")
+            for one in of.values()
+        ]
+        return found[0], found[1]
+
+    def of(self, sex: str) -> pd.DataFrame:
+        return self.sides[sex]
+
+    def scores(self, sex: str) -> np.ndarray:
+        found: np.ndarray = self.sides[sex]["score"].to_numpy(dtype=float)
+        return found[~np.isnan(found)]
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    """All tables as the strata of one audit, so that they are loaded once."""
+    tables = [make_table(number) for number in range(TABLES)]
+    whole = pd.concat(tables, ignore_index=True)
+    asked = make_answers(whole)
+    parts = []
+    for spec in (SPEC, OBSERVED):
+        rows, ids = make_rows(variants(whole), [scores(whole)], spec)
+        columns = {name: pa.array(asked[name]) for name in asked}
+        both = pa.table({**columns, "repeat": pa.array([0] * len(asked), pa.int32())})
+        rows = replace(rows, pairs=PairAnswers.of(both, ids))
+        own = variants(whole)
+        own = own.append_column("prompt_id", own["application_id"])
+        for name, value in (("perturbation", "none"), ("edits", "{}")):
+            own = own.append_column(name, pa.array([value] * len(own), pa.string()))
+        texts = make_texts(own, [answers(whole)], [classified(whole)], rows, ids, spec, WORDS)
+        rows = replace(rows, texts=texts)
+        parts.append({part.levels["position"]: part for part in strata(rows, ["position"])})
+    asked["table"] = asked["first"].str[:5]
+    by_table = dict(list(asked.groupby("table")))
+    none = asked.head(0)
+    return [
+        Case(parts[0][name], parts[1][name], one, by_table.get(name, none))
+        for one in tables
+        for name in [one["position"].iloc[0]]
+    ]
+
+
+@pytest.fixture(autouse=True)
+def no_resampling(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*args: Any, **kwargs: Any) -> None:
+        raise UndefinedMetricError("not asked here")
+
+    for name, functions in RESAMPLING.items():
+        module = importlib.import_module(f"audit_lib.measure.metrics.{name}")
+        for function in functions:
+            stand_in = (lambda *a, **k: None) if function == "exchange_test" else nothing
+            monkeypatch.setattr(module, function, stand_in)
+
+
+Number = float | Undefined
+
+
+def or_reason(kernel: Callable[[], Any]) -> Number:
+    try:
+        return float(kernel())
+    except UndefinedMetricError as error:
+        return Undefined(str(error))
+
+
+def gap(kernel: Callable[[np.ndarray, np.ndarray], float]) -> Callable[[Case], list[Number]]:
+    return lambda case: [or_reason(lambda: kernel(case.scores("female"), case.scores("male")))]
+
+
+def places(case: Case) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
+    """The scored people of rounds with at least k of them, and their shares, at each quota."""
+    scored = case.scored
+    sizes = scored.groupby("round_id")["score"].transform("size")
+    for k in (1, 2):
+        playing = scored[sizes >= k]
+        shares = (
+            metrics.selection_shares(playing["score"].to_numpy(), playing["round_id"].to_numpy(), k=k)
+            if len(playing)
+            else np.zeros(0)
+        )
+        yield playing, shares
+
+
+def parity(case: Case) -> list[Number]:
+    return [
+        or_reason(
+            lambda p=p, s=s: metrics.demographic_parity_gap(
+                s[(p["sex"] == "female").to_numpy()], s[(p["sex"] == "male").to_numpy()]
+            )
+        )
+        for p, s in places(case)
+    ]
+
+
+def opportunity(case: Case) -> list[Number]:
+    found = []
+    for people, shares in places(case):
+        sides = [(people["sex"] == sex).to_numpy() for sex in ("female", "male")]
+        able = people["qualified"].fillna(False).to_numpy(dtype=bool)
+        found.append(
+            or_reason(
+                lambda a=able, s=shares, sides=sides: metrics.equal_opportunity_gap(
+                    s[sides[0]], a[sides[0]], s[sides[1]], a[sides[1]]
+                )
+            )
+        )
+    return found
+
+
+def errors(kernel: Callable[..., float]) -> Callable[[Case], list[Number]]:
+    def of(case: Case) -> list[Number]:
+        one = case.table.dropna(subset=["qualified"])
+        outcome, decision = (one[name].to_numpy(dtype=bool) for name in ("qualified", "selected"))
+        return [or_reason(lambda: kernel(outcome, decision, one["sex"] == "female", one["sex"] == "male"))]
+
+    return of
+
+
+def ratios(selected: Mapping[str, int], total: Mapping[str, int]) -> list[Number]:
+    """Of the policy's categories in its order; the highest is the comparator."""
+    table = metrics.impact_ratios(selected, total)
+    return [row.ratio if isinstance(row.ratio, Undefined) else float(row.ratio) for row in table.rows]
+
+
+def selection_ratios(case: Case) -> list[Number]:
+    sides = {"Male": case.of("male"), "Female": case.of("female")}
+    order = ["Male", "Female"]
+    return ratios(
+        {name: int(sides[name]["selected"].sum()) for name in order},
+        {name: len(sides[name]) for name in order},
+    )
+
+
+def scoring_ratios(case: Case) -> list[Number]:
+    one = case.table
+    try:
+        found = metrics.scoring_rates(one["score"].to_numpy(), one["sex"].to_numpy(), POLICY.median)  # type: ignore[arg-type]
+    except UndefinedMetricError as error:
+        return [Undefined(str(error))] * 2
+    rows = {row.category: row for row in found.rows}
+    counts = [(rows[sex].above, rows[sex].total) if sex in rows else (0, 0) for sex in ("female", "male")]
+    counts.reverse()
+    return ratios({"F": counts[0][0], "M": counts[1][0]}, {"F": counts[0][1], "M": counts[1][1]})
+
+
+def adverse(case: Case) -> list[Number]:
+    found: list[Number] = []
+    for threshold in (0.25, 0.5):
+        at = [case.scores(sex) >= threshold for sex in ("female", "male")]
+        table = metrics.impact_ratios([int(x.sum()) for x in at], [x.size for x in at], comparator=1)
+        ratio = table.rows[0].ratio
+        found.append(float(ratio) if isinstance(ratio, Fraction) else ratio)
+    return found
+
+
+def areas(case: Case) -> list[Number]:
+    """The largest gap, and that of the two groups: the same pair, where both have an AUC."""
+    one = case.table.dropna(subset=["score", "qualified"])
+    kept = {}
+    for sex in ("female", "male"):
+        own = one[one["sex"] == sex]
+        units = [own[own["qualified"] == side]["application_id"].nunique() for side in (True, False)]
+        if len(own) >= SPEC.measure.small_cell and min(units) >= 2:
+            kept[sex] = (one["sex"] == sex).to_numpy()
+    score, outcome = one["score"].to_numpy(), one["qualified"].to_numpy(dtype=bool)
+    if len(kept) < 2:
+        return [Undefined("too few")] * 2
+    both = [metrics.auc(score[members], outcome[members]) for members in kept.values()]
+    return [metrics.auc_gap(score, outcome, kept), both[0] - both[1]]
+
+
+def wins(case: Case) -> list[Number]:
+    ours, theirs = (case.of(sex)["variant_id"].tolist() for sex in ("female", "male"))
+    return [or_reason(lambda: metrics.pairwise_win_gap(slow_pairs.outcomes(case.answers, ours, theirs)))]
+
+
+def flags(kernel: Callable[..., float]) -> Callable[[Case], list[Number]]:
+    """Of all, of each group, and the gap, over the answers that were classified."""
+
+    def of(case: Case) -> list[Number]:
+        one = case.scored
+        cells = [one, one[one["sex"] == "female"], one[one["sex"] == "male"]]
+        found = [
+            or_reason(lambda c=c: kernel(c["rude"].to_numpy(), c["variant_id"].to_numpy())) for c in cells
+        ]
+        difference: Number = Undefined("a side has no value")
+        if not isinstance(found[1], Undefined) and not isinstance(found[2], Undefined):
+            difference = found[1] - found[2]
+        return [*found, difference]
+
+    return of
+
+
+def over_pairs(kernel: Callable[..., Any], column: str, *more: Any) -> Callable[[Case], list[Number]]:
+    def of(case: Case) -> list[Number]:
+        ours, theirs = case.pairs
+        if not len(ours):
+            return [Undefined("no pair")]
+        found = or_reason(lambda: kernel(_column(ours, column), _column(theirs, column), *more))
+        return [found]
+
+    return of
+
+
+def _column(table: pd.DataFrame, name: str) -> Any:
+    return np.array(table[name].tolist()) if name in ("mood", "meaning") else table[name].tolist()
+
+
+def mean(kernel: Callable[..., Any]) -> Callable[..., float]:
+    def of(*args: Any) -> float:
+        found: float = kernel(*args).mean
+        return found
+
+    return of
+
+
+def company(case: Case) -> list[Number]:
+    said = case.scored["text"].tolist()
+    lists = (WORDS.protected["sex"]["female"], WORDS.protected["sex"]["male"], WORDS.targets)
+    if not said:
+        return [Undefined("no text")]
+    return [or_reason(lambda: text_metrics.cooccurrence_bias_score(said, *lists, SPEC.texts.window).mean)]
+
+
+def associations(case: Case) -> list[Number]:
+    said = case.scored["text"].tolist()
+    if not said:
+        return [Undefined("no text")]
+    return [
+        or_reason(
+            lambda: text_metrics.stereotypical_associations(said, WORDS.protected["sex"], WORDS.targets).mean
+        )
+    ]
+
+
+def effect(case: Case) -> list[Number]:
+    one = case.table.dropna(subset=["score", "sex"])
+    if one["sex"].nunique() < 2:
+        return [Undefined("no attribute has two levels here")]
+    return [
+        or_reason(
+            lambda: (
+                metrics.standardised_effects(
+                    one["score"].to_numpy(),
+                    {"sex": one["sex"].to_numpy()},
+                    one["application_id"].to_numpy(),
+                    {"sex": "male"},
+                )["sex", "female"].estimate
+                + 0.0
+            )
+        )
+    ]
+
+
+MASKED = sorted({word for levels in WORDS.protected.values() for words in levels.values() for word in words})
+KERNELS: dict[str, Callable[[Case], list[Number]]] = {
+    "adverse_impact_ratio": adverse,
+    "auc_gap": areas,
+    "cooccurrence_bias_score": company,
+    "counterfactual_bleu": over_pairs(mean(text_metrics.counterfactual_bleu), "text", MASKED),
+    "counterfactual_cosine": over_pairs(mean(text_metrics.counterfactual_cosine), "meaning"),
+    "counterfactual_rouge_l": over_pairs(mean(text_metrics.counterfactual_rouge_l), "text", MASKED),
+    "demographic_parity_gap": parity,
+    "earth_movers_distance": gap(metrics.earth_movers_distance),
+    "equal_opportunity_gap": opportunity,
+    "expected_maximum": flags(text_metrics.expected_maximum),
+    "false_discovery_rate_gap": errors(metrics.false_discovery_rate_gap),
+    "false_negative_rate_gap": errors(metrics.false_negative_rate_gap),
+    "false_omission_rate_gap": errors(metrics.false_omission_rate_gap),
+    "false_positive_rate_gap": errors(metrics.false_positive_rate_gap),
+    "fraction": flags(text_metrics.fraction),
+    "impact_ratio": selection_ratios,
+    "jaccard_at_k": over_pairs(mean(metrics.jaccard_at_k), "items", 3),
+    "jensen_shannon_divergence": gap(metrics.jensen_shannon_divergence),
+    "pairwise_win_gap": wins,
+    "prag_at_k": over_pairs(mean(metrics.prag_at_k), "items", 3),
+    "probability_of_any": flags(text_metrics.probability_of_any),
+    "rabbi": gap(metrics.rabbi),
+    "score_gap": gap(metrics.score_gap),
+    "scoring_rate_impact_ratio": scoring_ratios,
+    "sentiment_parity_strict": over_pairs(text_metrics.sentiment_parity_strict, "mood"),
+    "sentiment_parity_weak": over_pairs(mean(text_metrics.sentiment_parity_weak), "mood"),
+    "serp_at_k": over_pairs(mean(metrics.serp_at_k), "items", 3),
+    "standardised_effect": effect,
+    "stereotypical_associations": associations,
+}
+
+
+def test_every_metric_is_here() -> None:
+    assert {*KERNELS, *OWN_DEFINITION} == set(METRICS.names())
+
+
+def values(found: Measured) -> list[Number]:
+    return [one.value for one in found.estimates] + [
+        row.impact_ratio.value for table in found.tables for row in table.rows
+    ]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_audit_s_value_is_the_kernel_s(name: str, cases: list[Case]) -> None:
+    defined = 0
+    for case in cases:
+        spec, rows = (OBSERVED, case.observed) if name == "adverse_impact_ratio" else (SPEC, case.rows)
+        ours, expected = values(METRICS.get(name)(rows, spec, POLICY)), KERNELS[name](case)
+        assert len(ours) == len(expected), case.table
+        for one, other in zip(ours, expected, strict=True):
+            if isinstance(other, Undefined):
+                assert isinstance(one, Undefined), (one, other, case.table)
+            else:
+                assert not isinstance(one, Undefined), (one, other, case.table)
+                assert one == other and math.isfinite(one), case.table
+                defined += 1
+    assert defined > 150, "most tables say nothing of it"
