@@ -1,4 +1,4 @@
-"""A package of somebody else's brings a metric, a policy pack, a source and a backend: one audit uses all four.
+"""A package of somebody else's brings a metric, its figure, a policy pack, a source and a backend; one audit uses all.
 
 The wheel is built, installed into a folder of its own, and used in processes that have this folder on their path: as
 on a machine where it was installed, and with no edit in audit_lib.
@@ -195,6 +195,15 @@ def test_one_audit_uses_all_four_and_verifies(of_sqlite: Path, site: Path, tmp_p
     page = (of_sqlite / "report" / "report.html").read_text(encoding="utf-8")
     for said in ("Above-median gap", "minus that of the reference", "Ordinance 7", "the table applications"):
         assert said in page
+    assert 'class="plain-list"' in page
+
+
+def test_the_page_knows_a_metric_that_another_process_computed(site: Path) -> None:
+    code = "from audit_lib.measure.metric import about; print(about('above_median_gap').title)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(site), capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "Above-median gap\n"
 
 
 def test_a_real_postgres_gives_the_same_sample_and_numbers(

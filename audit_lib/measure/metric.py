@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from audit_lib.errors import SpecError
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.statutory.rate_tables import RateTable
 from audit_lib.policies import Policy
@@ -76,22 +78,31 @@ class About:
         Whether comparisons have a direction, and so print with their sign.
     meaning : str
         How to read it, beyond its parity.
+    figure : str
+        What draws its estimates (`audit_lib.report.charts.by_metric`).
     """
 
     title: str
     parity: float | None
     signed: bool = False
     meaning: str = ""
+    figure: str = "dots"
 
 
 _ABOUT: Final[dict[str, About]] = {}
 
 
 def metric(
-    name: str, *, title: str, parity: float | None, signed: bool = False, meaning: str = ""
+    name: str,
+    *,
+    title: str,
+    parity: float | None,
+    signed: bool = False,
+    meaning: str = "",
+    figure: str = "dots",
 ) -> Callable[[Metric], Metric]:
     """Register the decorated metric under `name`, with what `About` says."""
-    said = About(title=title, parity=parity, signed=signed, meaning=meaning)
+    said = About(title=title, parity=parity, signed=signed, meaning=meaning, figure=figure)
 
     def register(part: Metric) -> Metric:
         found = METRICS(name)(part)
@@ -103,5 +114,6 @@ def metric(
 
 def about(name: str) -> About:
     """Return what is known of a metric; of one that is not installed here, or does not say, only its name."""
-    METRICS.names()
+    with suppress(SpecError):  # there is none
+        METRICS.get(name)
     return _ABOUT.get(name, About(title=name.replace("_", " ").capitalize(), parity=None, signed=True))

@@ -20,7 +20,8 @@ from audit_lib.report.blocks import (
     code,
     text,
 )
-from audit_lib.report.charts import Dot, dot_chart
+from audit_lib.report.charts import Dot
+from audit_lib.report.charts.by_metric import FIGURES, Figure
 from audit_lib.report.content import Content, in_words, undefined_or
 from audit_lib.report.numbers import UNDEFINED, count, interval, p_value, signed
 from audit_lib.report.sections.experiment import OWN_SECTION
@@ -69,6 +70,7 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
     title, meaning = about(name).title, _meaning(name)
     estimates = content.estimates(name)
     headline = set(content.spec.measure.strata[0])
+    figure = FIGURES.get(about(name).figure)
     yield Heading(title)
     if meaning:
         yield Paragraph(text(meaning))
@@ -79,10 +81,10 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
     for where, chosen in by_stratum.items():
         words = in_words(dict(where))
         if {key for key, _ in where} == headline:
-            yield from _blocks(content, title, words, chosen, chart=True)
+            yield from _blocks(content, title, words, chosen, figure=figure)
         elif folded < MOST_STRATA:
             folded += 1
-            yield Fold(f"{title}: {words}", tuple(_blocks(content, title, words, chosen, chart=False)))
+            yield Fold(f"{title}: {words}", tuple(_blocks(content, title, words, chosen)))
         else:
             folded += 1
     if folded > MOST_STRATA:
@@ -101,15 +103,15 @@ def _meaning(name: str) -> str:
 
 
 def _blocks(
-    content: Content, title: str, where: str, estimates: list[Estimate], *, chart: bool
+    content: Content, title: str, where: str, estimates: list[Estimate], figure: Figure | None = None
 ) -> Iterable[Block]:
     if len({e["parameters"].get("k") for e in estimates}) > 1:
         yield _by_quota(title, where, estimates)
         return
-    if chart:
+    if figure is not None:
         # What compares groups has a parity; what is of one group, or of all together, may have none.
         for own in ([e for e in estimates if e["reference"]], [e for e in estimates if not e["reference"]]):
-            if forest := _forest(content, title, where, own):
+            if forest := _forest(content, title, where, own, figure):
                 yield forest
     yield _table(content, title, where, estimates)
 
@@ -234,7 +236,9 @@ def _by_quota(title: str, where: str, estimates: list[Estimate]) -> Table:
     return Table(f"{title}{f', {where}' if where else ''}", columns, tuple(rows), tuple(notes))
 
 
-def _forest(content: Content, title: str, where: str, estimates: list[Estimate]) -> Chart | None:
+def _forest(
+    content: Content, title: str, where: str, estimates: list[Estimate], figure: Figure
+) -> Chart | None:
     dots = []
     for e in estimates:
         value, limits = undefined_or(e["value"]), e["interval"]
@@ -256,16 +260,15 @@ def _forest(content: Content, title: str, where: str, estimates: list[Estimate])
         low_end, high_end = min(0.0, *edges), max(*edges, parity or 0.0, 1e-6) * 1.08
     description = "; ".join(f"{d.label}: {d.printed}" for d in dots)
     wide, narrow = (
-        dot_chart(
+        figure(
             f"{title} {where}".strip(),
             description,
             dots,
             span=(low_end, high_end),
             origin=parity,
             width=width,
-            names=names,
         )
-        for width, names in ((760, 270), (360, 0))
+        for width in (760, 360)
     )
     against = " against its reference" if all(e["reference"] for e in estimates) else ""
     line = "" if parity is None else f" The line at {parity:g} is parity."

@@ -17,6 +17,7 @@ from audit_lib.spec import AuditSpec
     parity=0.0,
     signed=True,
     meaning="Share of the group above the median score, minus that of the reference.",
+    figure="plain_list",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compare the shares above the median of all scores of the stratum."""
