@@ -41,7 +41,9 @@ class Fault:
     may_pass: bool = False
 
 
-def preflight(spec: AuditSpec, root: str | None = None, *, offline: bool = False) -> list[Fault]:
+def preflight(
+    spec: AuditSpec, root: str | None = None, *, offline: bool = False, load: bool = True
+) -> list[Fault]:
     """Return what stands in the way of an audit on this machine; empty if it can begin.
 
     Parameters
@@ -52,12 +54,15 @@ def preflight(spec: AuditSpec, root: str | None = None, *, offline: bool = False
         The store of the run; without it none is looked at, and no local model is loaded.
     offline : bool
         Whether to ask no model's endpoint and no model hub, and to load no model.
+    load : bool
+        Whether to load a local model, where there is a store: it takes longest by far.
     """
     checks: list[Callable[[], Iterator[Fault]]] = [
         lambda: _spec(spec),
         lambda: _packages(spec, root),
         lambda: _key(spec),
-        lambda: _model(spec, offline, loading=root is not None and not offline),
+        lambda: _model(spec, offline, loading=root is not None and load and not offline),
+        lambda: _pdf(spec),
         lambda: _inputs(spec),
     ]
     if root is not None:
@@ -73,9 +78,11 @@ def preflight(spec: AuditSpec, root: str | None = None, *, offline: bool = False
     return list(found.values())
 
 
-def require_ready(spec: AuditSpec, root: str | None = None, *, offline: bool = False) -> None:
+def require_ready(
+    spec: AuditSpec, root: str | None = None, *, offline: bool = False, load: bool = True
+) -> None:
     """Raise PreflightError with all faults that `preflight` finds."""
-    if faults := preflight(spec, root, offline=offline):
+    if faults := preflight(spec, root, offline=offline, load=load):
         lines = "\n".join(f"  {number}. {fault.what}" for number, fault in enumerate(faults, start=1))
         raise PreflightError(
             f"{spec.audit}: not ready, and nothing was asked of the model yet:\n{lines}",
@@ -117,6 +124,14 @@ def _packages(spec: AuditSpec, root: str | None) -> Iterator[Fault]:
                 f"{what} needs the package {module}, and it cannot be imported ({type(error).__name__}): "
                 f"install it again: pip install --force-reinstall 'audit-lib[{extra}]'"
             )
+
+
+def _pdf(spec: AuditSpec) -> Iterator[Fault]:
+    """What sets the report as PDF is a package and libraries of the system."""
+    from audit_lib.report.pdf import why_no_pdf
+
+    if "pdf" in spec.report.formats and (reason := why_no_pdf()) is not None:
+        yield Fault(f"report.formats: pdf: {reason}")
 
 
 def _key(spec: AuditSpec) -> Iterator[Fault]:

@@ -201,3 +201,32 @@ def test_a_store_that_is_not_there_is_not_published(
     assert main(["publish", "--store", str(tmp_path / "nowhere")]) == 2
     assert "nowhere" in capsys.readouterr().err
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_report_that_cannot_be_set_as_pdf_is_told_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = recorded_audit(tmp_path, report={"formats": ["pdf"]})
+    monkeypatch.setattr("audit_lib.report.pdf.why_no_pdf", lambda: "no library")
+    assert told(path) == ["report.formats: pdf: no library"]
+    monkeypatch.setattr("audit_lib.report.pdf.why_no_pdf", lambda: None)
+    assert told(path) == []
+
+
+def test_validate_looks_at_the_store_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("AUDIT_STORE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    path = str(recorded_audit(tmp_path))
+    before = sorted(tmp_path.iterdir())
+    assert main(["validate", path]) == 0
+    assert sorted(tmp_path.iterdir()) == before, "no store was asked for, and none is made"
+    taken = tmp_path / "taken"
+    taken.write_text("a file, where the store should be")
+    assert main(["validate", path, "--store", str(taken)]) == 2
+    monkeypatch.setenv("AUDIT_STORE", str(taken))
+    assert main(["validate", path]) == 2
+    assert capsys.readouterr().err.count(f"{taken}") >= 2
+    assert main(["validate", path, "--store", str(tmp_path / "store")]) == 0
+    assert [one for one in (tmp_path / "store").rglob("*") if one.is_file()] == [], "the probe is gone"

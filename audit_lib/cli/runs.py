@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,11 +39,19 @@ def add_commands(command: Command) -> None:
         "validate",
         _validate,
         "Check a spec, the files it names, and what this machine lacks to run it",
-        "Every fault is named with its key: packages, the model, its endpoint and key, the inputs. Costs nothing.",
+        "Every fault is named with its key: packages, the model, its endpoint and key, the inputs, the store. Costs "
+        "nothing.",
     )
     check.add_argument("spec", help="YAML file")
     check.add_argument(
         "--offline", action="store_true", help="do not ask the model's endpoint or a hub whether it is there"
+    )
+
+    check.add_argument(
+        "--store",
+        default=os.environ.get("AUDIT_STORE"),
+        help="folder or s3://bucket/prefix of all runs, to write, read and delete a probe in (default: AUDIT_STORE; "
+        "where neither is given no store is looked at)",
     )
 
     schema = command("schema", _schema, "Print the JSON Schema of a spec, for editors, or of report.json")
@@ -136,7 +145,7 @@ def _validate(options: argparse.Namespace) -> int:
 
     spec = AuditSpec.load(options.spec)
     pipeline.check(spec)
-    require_ready(spec, offline=options.offline)
+    require_ready(spec, options.store, offline=options.offline, load=False)
     first_columns(spec)  # a column that is missing or a date in another form is told here, and not by the run
     print(
         f"{options.spec}: valid. {spec.title}; {len(spec.groups.cells())} groups; digest {spec.digest()[:16]}"
