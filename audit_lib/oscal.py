@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
+from math import isfinite
 from typing import Any, Final
 from uuid import NAMESPACE_URL, uuid5
 
 from audit_lib.canonical import pretty_json, sha256
+from audit_lib.documents.estimates import limits
 from audit_lib.errors import EvidenceError, InputError
 from audit_lib.measure.rows.split_columns import CLASSIFICATION
 from audit_lib.policies.fields import FieldCheck
@@ -24,6 +26,7 @@ from audit_lib.report.document import field_checks
 from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
 from audit_lib.report.rate_table import RateTable, TableRow
+from audit_lib.results import Interval
 from audit_lib.run import Run
 from audit_lib.signoff import SignOff, read_sign_offs, verify_sign_offs
 from audit_lib.signoff.signed_report import last_signature
@@ -128,7 +131,9 @@ def _observation(ids: _Ids, content: Content, table: RateTable, row: TableRow) -
         facts["impact-ratio"] = guarded(row.ratio, digits, guidance)
         facts["impact-ratio-exact"] = str(row.ratio)
         facts["below-guideline"] = "yes" if row.below else "no"
-        facts |= _limits("interval-picked", picked(row)) | _limits("interval-fixed", row.estimate["interval"])
+        facts |= _limits("interval-picked", picked(row)) | _limits(
+            "interval-fixed", limits(row.estimate.interval)
+        )
         words = (
             f"Impact ratio {facts['impact-ratio']}: {row.selected} of {row.n}, against {table.comparator}."
         )
@@ -151,9 +156,10 @@ def _observation(ids: _Ids, content: Content, table: RateTable, row: TableRow) -
     }
 
 
-def _limits(name: str, interval: Mapping[str, Any]) -> dict[str, str]:
+def _limits(name: str, interval: Interval | None) -> dict[str, str]:
     """The interval that allows for the comparator being picked by the data, or the one that holds it fixed."""
-    return {f"{name}-{end}": repr(interval[end]) for end in ("low", "high") if interval.get(end) is not None}
+    ends = {} if interval is None else {"low": interval.low, "high": interval.high}
+    return {f"{name}-{end}": repr(value) for end, value in ends.items() if isfinite(value)}
 
 
 def _reviewed(content: Content, fields: Sequence[FieldCheck]) -> dict[str, Any]:

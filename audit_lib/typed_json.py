@@ -11,14 +11,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, ClassVar, Final, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Final, TypeVar, cast
 
-from pydantic import ConfigDict, GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, ErrorDetails
 
 from audit_lib.errors import EvidenceError
 
 T = TypeVar("T")
+Count = Annotated[int, Field(ge=0)]
+"""A whole number of at least 0."""
 
 _OPTIONAL: Final = "optional"
 OPTIONAL: Final[Mapping[str, bool]] = {_OPTIONAL: True}
@@ -142,11 +144,10 @@ def _printable(key: str) -> str:
 def _place(error: ErrorDetails, document: Any) -> tuple[list[str], str, tuple[str, ...]]:
     """Return the keys that lead to a fault, and what the value at which keys was read as, if it may be several."""
     path: list[str] = []
-    reading, place, at = "", None, document
+    reading, place = "", None
+    at: Any = document
     for number, key in enumerate(error["loc"]):
-        if isinstance(at, Mapping | list) and (
-            key in at if isinstance(at, Mapping) else isinstance(key, int)
-        ):
+        if _holds(at, key):
             path.append(str(key))
             at = at[key]
         elif number + 1 == len(error["loc"]) and error["type"] == "missing":
@@ -154,6 +155,10 @@ def _place(error: ErrorDetails, document: Any) -> tuple[list[str], str, tuple[st
         elif place is None:
             reading, place = str(key), tuple(path)
     return path, reading, tuple(path) if place is None else place
+
+
+def _holds(value: Any, key: int | str) -> bool:
+    return key in value if isinstance(value, dict) else isinstance(value, list) and isinstance(key, int)
 
 
 def _words(error: ErrorDetails) -> str:

@@ -158,9 +158,9 @@ def _validate(options: argparse.Namespace) -> int:
 def _schema(options: argparse.Namespace) -> int:
     if options.report:
         from audit_lib.canonical import pretty_json
-        from audit_lib.report.schema import report_schema
+        from audit_lib.documents.schema import schema_of
 
-        print(pretty_json(report_schema()).decode(), end="")
+        print(pretty_json(schema_of("report.json")).decode(), end="")
     elif options.check_report:
         from audit_lib.canonical import pretty_json
         from audit_lib.check.json_schema import check_schema
@@ -251,13 +251,14 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _print_run(run: Run) -> None:
+    from audit_lib.documents.metrics import read_metrics
     from audit_lib.policies import policy_of
     from audit_lib.report.content import gather
     from audit_lib.report.suppress import printable
     from audit_lib.report.text import leading_text, tables_text
 
     policy = policy_of(run.spec)
-    metrics, _ = printable(run.stage("metrics").read_json("metrics.json"), run.spec, policy)
+    metrics, _ = printable(read_metrics(run.stage("metrics").read("metrics.json")), run.spec, policy)
     print(tables_text(metrics, policy))
     if leads := leading_text(gather(run)):
         print(f"\n{leads}")

@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from audit_lib.canonical import sha256
+from audit_lib.documents.estimates import first_p
+from audit_lib.documents.parameters import THRESHOLD, VARIATION
 from audit_lib.errors import InputError
 from audit_lib.report.content import gather
 from audit_lib.report.tables import csv_bytes
-from audit_lib.results import Undefined
+from audit_lib.results import Estimate, Undefined
 from audit_lib.run import Run
 from audit_lib.stats.multiplicity import benjamini_hochberg, holm
+from audit_lib.typed_json import as_json
 
 SCHEMA: Final = "audit-comparison/1"
 METRICS: Final = ("standardised_effect", "adverse_impact_ratio")
@@ -71,8 +74,8 @@ def comparison_of(runs: Sequence[Run], design: str) -> dict[str, Any]:
                 "prompt_sha256": content.prompt_digest,
                 "prompts": sorted(variations.prompts) if variations is not None else [],
                 "tasks": sorted(variations.tasks) if variations is not None else [],
-                "rows": content.metrics["rows"]["total"],
-                "answered": content.metrics["rows"]["answered"],
+                "rows": content.metrics.rows.total,
+                "answered": content.metrics.rows.answered,
             }
         )
     measure = runs[0].spec.measure
@@ -111,18 +114,14 @@ def _labels(runs: Sequence[Run]) -> list[str]:
     return found
 
 
-def _estimate(e: Mapping[str, Any]) -> dict[str, Any]:
+def _estimate(e: Estimate) -> dict[str, Any]:
     kept = ("metric", "stratum", "group", "reference", "value", "interval", "intervals", "n", "n_group",
             "n_reference", "clusters", "flags", "method")  # fmt: skip
-    # A hidden estimate keeps its place, and says that it is hidden.
-    parameters = e["parameters"] if "undefined" not in e["parameters"] else {}
-    tests = e["tests"] if isinstance(e["tests"], list) else []
-    p = next((test["p_value"] for test in tests), None)
     return {
-        **{key: e[key] for key in kept},
-        "variation": parameters.get("variation"),
-        "threshold": parameters.get("threshold"),
-        "p_value": p if isinstance(p, float | int) else None,
+        **{key: as_json(getattr(e, key)) for key in kept},
+        VARIATION: e.parameters.get(VARIATION),
+        THRESHOLD: e.parameters.get(THRESHOLD),
+        "p_value": first_p(e),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Final
 
 from audit_lib.report.blocks import (
@@ -24,7 +25,6 @@ from audit_lib.report.blocks import (
 )
 from audit_lib.report.numbers import count, p_value
 from audit_lib.report.sections.estimates import (
-    Estimate,
     against,
     count_of,
     dot_of,
@@ -37,6 +37,10 @@ from audit_lib.report.sections.estimates import (
     value_of,
     variation_in_words,
 )
+from audit_lib.results import Estimate
+from audit_lib.typed_json import decode_value
+
+Line = Mapping[str, Any]
 
 _DASH: Final = "\N{EN DASH}"
 _EFFECTS: Final = (
@@ -140,17 +144,17 @@ def _metric(document: Mapping[str, Any], metric: str, place: str, title: str, wo
     blocks: list[Block] = [Paragraph(text(words))]
     parity = 1.0 if ratio else 0.0
     # One scale for all contrasts: a small effect must not look like a large one.
-    span = scale_of((dot_of(e) for e in found), parity)
+    span = scale_of((dot_of(_estimate(e)) for e in found), parity)
     inner = " (thin) and 70% (thick)" if ratio else ""
     caption = f"with {document['level']:.0%}{inner} intervals; the line at {parity:g} is parity."
-    contrasts: dict[str, list[Estimate]] = {}
+    contrasts: dict[str, list[Line]] = {}
     for e in found:
-        contrasts.setdefault(against(e), []).append(e)
+        contrasts.setdefault(against(_estimate(e)), []).append(e)
     for contrast, estimates in contrasts.items():
         groups: dict[str, list[Any]] = {}
         for e in estimates:
             label = document["runs"][e["run"]]["label"]
-            groups.setdefault(_setting(e), []).append(dot_of(e, sign=not ratio, label=label))
+            groups.setdefault(_setting(e), []).append(dot_of(_estimate(e), sign=not ratio, label=label))
         several = len(groups) > 1
         shown = groups if several else {"": next(iter(groups.values()))}
         blocks.append(Heading(contrast))
@@ -160,7 +164,7 @@ def _metric(document: Mapping[str, Any], metric: str, place: str, title: str, wo
 
 
 def _table(
-    document: Mapping[str, Any], contrast: str, estimates: Sequence[Estimate], ratio: bool, several: bool
+    document: Mapping[str, Any], contrast: str, estimates: Sequence[Line], ratio: bool, several: bool
 ) -> Table:
     alpha = document["multiplicity"]["alpha"]
     columns = (
@@ -178,12 +182,12 @@ def _table(
             document["runs"][e["run"]]["label"],
             (
                 Cell(
-                    value_of(e, sign=not ratio),
-                    mark=mark_of(e),
-                    note=reason_of(e),
-                    tone=tone_of(e),
+                    value_of(_estimate(e), sign=not ratio),
+                    mark=mark_of(_estimate(e)),
+                    note=reason_of(_estimate(e)),
+                    tone=tone_of(_estimate(e)),
                 ),
-                Cell(limits_of(e, sign=not ratio)),
+                Cell(limits_of(_estimate(e), sign=not ratio)),
                 *(
                     Cell(p_value(e[name], alpha) if e[name] is not None else _DASH)
                     for name in ("p_value", "p_holm")
@@ -200,12 +204,21 @@ def _table(
     return Table(contrast, columns, tuple(rows), tuple(list(methods)[:2]))
 
 
-def _setting(e: Estimate) -> str:
+def _estimate(e: Line) -> Estimate:
+    own = {one.name for one in fields(Estimate)}
+    return decode_value(
+        Estimate,
+        {name: value for name, value in e.items() if name in own} | {"parameters": {}, "tests": []},
+        "comparison",
+    )
+
+
+def _setting(e: Line) -> str:
     if e["threshold"] is not None:
         return f"rated {e['threshold']:g} or more"
     return variation_in_words(str(e["variation"] or "none"))
 
 
-def _by_setting(estimates: Sequence[Estimate]) -> list[Estimate]:
+def _by_setting(estimates: Sequence[Line]) -> list[Line]:
     order = list(dict.fromkeys(_setting(e) for e in estimates))
     return sorted(estimates, key=lambda e: (order.index(_setting(e)), e["run"]))

@@ -11,20 +11,22 @@ from pydantic import JsonValue
 from audit_lib.documents.rate_tables import Levels, PrintedRow, RateRow, RateTable
 from audit_lib.results import Estimate, Interval, Multiplicity, TestResult, Undefined
 from audit_lib.stats.heterogeneity import SimpsonCheck
-from audit_lib.typed_json import OPTIONAL, Typed, decode
+from audit_lib.typed_json import OPTIONAL, Count, Typed, decode
 
 SCHEMA: Final = "audit-metrics/1"
+STATUSES: Final = ("ok", "unranked", "refused", "unparsed", "error")
+"""What an answer can be, in the order of the columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowCounts(Typed):
     """How many rows there are, and how many of them have which status."""
 
-    total: int
-    answered: int
-    unknown_group: int
-    by_status: Mapping[str, int]
-    decided_without_score: int
+    total: Count
+    answered: Count
+    unknown_group: Count
+    by_status: Mapping[str, Count]
+    decided_without_score: Count
     """Rows whose recorded decision counts though they have no score, as others have."""
 
 
@@ -32,11 +34,11 @@ class RowCounts(Typed):
 class Demographics(Typed):
     """How many people have demographics, and what stood there instead."""
 
-    people: int
-    matched: int
-    unmatched: int
-    unknown: Mapping[str, int]
-    unknown_values: Mapping[str, Mapping[str, int]] | None = field(default=None, metadata=OPTIONAL)
+    people: Count
+    matched: Count
+    unmatched: Count
+    unknown: Mapping[str, Count]
+    unknown_values: Mapping[str, Mapping[str, Count]] | None = field(default=None, metadata=OPTIONAL)
     """Attribute -> value that is no level -> people."""
 
 
@@ -52,12 +54,12 @@ class SameStratum(Typed):
 class Statuses(Typed):
     """How many answers have which status."""
 
-    n: int
-    ok: int
-    unranked: int
-    refused: int
-    unparsed: int
-    error: int
+    n: Count
+    ok: Count
+    unranked: Count
+    refused: Count
+    unparsed: Count
+    error: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +68,25 @@ class Missingness(Typed):
 
     stratum: Levels
     group: Levels | None
-    n: int
-    ok: int
-    unranked: int
-    refused: int
-    unparsed: int
-    error: int
-    decided_without_score: int
+    n: Count
+    ok: Count
+    unranked: Count
+    refused: Count
+    unparsed: Count
+    error: Count
+    decided_without_score: Count
     repeats: Statuses | None = field(default=None, metadata=OPTIONAL)
     """Of all repeats: a row with one answer counts as answered, though others failed."""
+
+    @property
+    def statuses(self) -> dict[str, int]:
+        """Status -> rows."""
+        return {name: getattr(self, name) for name in STATUSES}
+
+    @property
+    def answered(self) -> int:
+        """Rows with an answer that can be measured."""
+        return self.ok + self.unranked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +95,7 @@ class LabelMass(Typed):
 
     stratum: Levels
     group: Levels
-    n: int
+    n: Count
     mean: float | None
     minimum: float | None
 
@@ -94,7 +106,7 @@ class ScoreSummary(Typed):
 
     stratum: Levels
     group: Levels
-    n: int
+    n: Count
     mean: float | None
     sd: float | None
     quantiles: tuple[float, float, float, float, float] | None
@@ -105,7 +117,7 @@ class StratumCounts(Typed):
     """A stratum's ``(selected, total)`` of a category, then of the comparator."""
 
     stratum: Levels
-    counts: tuple[int, int, int, int]
+    counts: tuple[Count, Count, Count, Count]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,9 +164,9 @@ class EstimateSimpson(Typed):
     pooled: float
     adjusted: float
     scale: str
-    lower: int
-    equal: int
-    higher: int
+    lower: Count
+    equal: Count
+    higher: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,14 +199,14 @@ class PairwiseAnswers(Typed):
     stratum: Levels
     group: Levels | None
     reference: Levels | None
-    prompts: int
-    regular: int
-    tie: int
-    unparsed: int
-    pairs: int
-    flipped: int
-    inconsistent: int
-    mixed: int
+    prompts: Count
+    regular: Count
+    tie: Count
+    unparsed: Count
+    pairs: Count
+    flipped: Count
+    inconsistent: Count
+    mixed: Count
     regular_share: float | None
     tie_share: float | None
     unparsed_share: float | None
@@ -209,14 +221,14 @@ class LeakageEstimate(Typed):
     material: str
     redacted: bool
     fields: tuple[str, ...]
-    longest_in_parts: int
+    longest_in_parts: Count
     attribute: str
     level: str
     value: float | Undefined
     interval: Interval | Undefined
-    n: int
-    n_group: int
-    applications: int
+    n: Count
+    n_group: Count
+    applications: Count
     flags: tuple[str, ...]
 
 
@@ -235,9 +247,9 @@ class Leakage(Typed):
 class Findings(Typed):
     """How many tests are below alpha: taken one by one, and after each adjustment."""
 
-    unadjusted: int
-    holm: int
-    benjamini_hochberg: int
+    unadjusted: Count
+    holm: Count
+    benjamini_hochberg: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +258,7 @@ class TestFamily(Typed):
 
     __test__ = False  # not a pytest class
 
-    family_size: int
+    family_size: Count
     rule: str
     methods: Mapping[str, str]
     not_allowed_for: str
@@ -278,7 +290,7 @@ class Metrics(Typed):
 class Suppressed(Typed):
     """How many cells are hidden, and why."""
 
-    cells: int
+    cells: Count
     reason: str
 
 

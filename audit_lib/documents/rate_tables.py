@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
-from audit_lib.typed_json import OPTIONAL, Typed
+from audit_lib.typed_json import OPTIONAL, Count, Typed
 
 Levels = Mapping[str, str]
 """Attribute or column -> level."""
@@ -20,7 +20,7 @@ Ends = tuple[float, float | None]
 class Bounds(Typed):
     """What some people could change: those of a category without an answer, or those of unknown category."""
 
-    n: int
+    n: Count
     """The people."""
     rate_bounds: Ends | Undefined
     ratio_bounds: Ends | Undefined
@@ -89,8 +89,8 @@ class RateRow(Typed):
 
     category: Levels
     label: str
-    n: int
-    selected: int
+    n: Count
+    selected: Count
     share_of_data: float
     rate: Estimate
     impact_ratio: Estimate
@@ -119,8 +119,8 @@ class RowWithoutRatio(Typed):
 
     category: Levels
     label: str
-    n: int
-    selected: int
+    n: Count
+    selected: Count
     share_of_data: float
     rate: Estimate
     impact_ratio: HiddenEstimate
@@ -177,13 +177,13 @@ class RateTable(Typed, Generic[Row]):
     kind: str
     family: str
     stratum: Levels
-    total: int
-    unknown: int
+    total: Count
+    unknown: Count
     comparator: str | Undefined
     rows: tuple[Row, ...]
     median: float | None = None
-    median_ties: int | None = None
-    tied_rounds: int | None = None
-    undersized_rounds: int | None = None
+    median_ties: Count | None = None
+    tied_rounds: Count | None = None
+    undersized_rounds: Count | None = None
     classification: str | None = None
     larger: RateTable[Row] | None = field(default=None, metadata=OPTIONAL)

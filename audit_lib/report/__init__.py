@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from audit_lib.documents.earlier import EarlierAudit
 from audit_lib.report.content import gather
 from audit_lib.report.document import document_frame, with_metrics
-from audit_lib.report.earlier import EarlierAudit, earlier_audits
+from audit_lib.report.earlier import earlier_audits
 from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page
 from audit_lib.report.signature import Signature

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from audit_lib.documents.report import AdverseImpactFinding
 from audit_lib.policies.adverse import Finding, adverse_finding
 from audit_lib.report.content import Content, RateTable, TableRow
 
@@ -18,29 +18,29 @@ def findings(content: Content, table: RateTable) -> Iterator[tuple[TableRow, Fin
 
 def finding(content: Content, row: TableRow) -> Finding | None:
     """Return what the tests say of one row, if they say anything."""
-    if row.hidden or "adverse_impact" not in row.beyond:
+    if row.hidden or row.adverse_impact is None:
         return None
     measured = {
         "n": row.n,
         "four_fifths_flag": row.below,
-        "adverse_impact": row.beyond["adverse_impact"],
-        "impact_ratio": row.estimate,
+        "adverse_impact": row.adverse_impact.as_dict(),
+        "impact_ratio": row.estimate.as_dict(),
     }
     return adverse_finding(content.policy, measured, content.spec.measure.alpha)
 
 
-def as_dicts(content: Content) -> list[dict[str, Any]]:
+def adverse_impact(content: Content) -> tuple[AdverseImpactFinding, ...]:
     """Return the findings of the headline for ``report.json``."""
-    return [
-        {
-            "kind": table.kind,
-            "family": table.family,
-            "stratum": dict(table.stratum),
-            "category": dict(row.levels),
-            "verdict": found.verdict,
-            "reasons": list(found.reasons),
-        }
+    return tuple(
+        AdverseImpactFinding(
+            kind=table.kind,
+            family=table.family,
+            stratum=dict(table.stratum),
+            category=dict(row.levels),
+            verdict=found.verdict,
+            reasons=found.reasons,
+        )
         for table in content.headline
         if content.policy.practical_tests
         for row, found in findings(content, table)
-    ]
+    )

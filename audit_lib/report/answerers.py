@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
+from audit_lib.documents.sample import RecordedModel
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import count
 
@@ -25,11 +25,13 @@ def answered_by(content: Content) -> str:
     """List the models that answered, with their rows, and the rows that name none or are not audited."""
     words = "; ".join(f"{name}: {_rows(n)}" for name, n in content.served.items()) or "none"
     for entry in _recorded(content):
-        if entry["model"] is None:
-            words += f"; {_rows(entry['sampled'])} of the data name no model, and count as {content.spec.model.name}"
-    left_out = [entry for entry in _recorded(content) if not entry["audited"]]
+        if entry.model is None:
+            words += (
+                f"; {_rows(entry.sampled)} of the data name no model, and count as {content.spec.model.name}"
+            )
+    left_out = [entry for entry in _recorded(content) if not entry.audited]
     if left_out:
-        listed = ", ".join(f"{entry['model']} ({count(entry['rows'])})" for entry in left_out)
+        listed = ", ".join(f"{entry.model} ({count(entry.rows)})" for entry in left_out)
         words += f". Left out, as model.served does not list them: {listed}"
     return words
 
@@ -38,9 +40,8 @@ def _others(content: Content) -> list[str]:
     return [name for name in content.served if name != content.spec.model.name]
 
 
-def _recorded(content: Content) -> list[Mapping[str, Any]]:
-    found: list[Mapping[str, Any]] | None = content.sample.get("models")
-    return [] if found is None or not content.spec.model.answers_are_recorded else found
+def _recorded(content: Content) -> tuple[RecordedModel, ...]:
+    return (content.sample.models or ()) if content.spec.model.answers_are_recorded else ()
 
 
 def _rows(number: int) -> str:

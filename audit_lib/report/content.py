@@ -9,27 +9,38 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final, Literal, TypeVar, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from audit_lib.canonical import sha256
+from audit_lib.documents.design import Design
+from audit_lib.documents.earlier import EarlierAudit
+from audit_lib.documents.metrics import Metrics, PrintedMetrics
+from audit_lib.documents.plan import Plan
+from audit_lib.documents.sample import Sample
+from audit_lib.documents.validation import Validation
 from audit_lib.plan.power_limits import THESE_NAMES, of_names
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.audit_claim import why_no_audit
 from audit_lib.records import parquet_source
-from audit_lib.report.earlier import EarlierAudit
-from audit_lib.report.rate_table import RateTable, TableRow, in_words, read_table, undefined_or
+from audit_lib.report.rate_table import RateTable, TableRow, in_words, read_table
 from audit_lib.report.signature import Signature
 from audit_lib.report.suppress import Cell, masked, printable, redacted_sample, redacted_validation
+from audit_lib.results import Estimate
 from audit_lib.run import SUCCESS, Run, RunKey
-from audit_lib.spec import AuditSpec
+from audit_lib.spec import AuditSpec, Provenance
+from audit_lib.typed_json import decode
 
-__all__ = ["Content", "RateTable", "TableRow", "gather", "in_words", "read_table", "undefined_or"]
+__all__ = ["Content", "RateTable", "TableRow", "gather", "in_words", "read_table"]
+
+T = TypeVar("T")
+_OTHER: Final = "other"
+WithDemographics = TypeVar("WithDemographics", Metrics, Sample)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +50,11 @@ class Content:
     spec: AuditSpec
     key: RunKey
     policy: Policy
-    plan: Mapping[str, Any]
-    sample: Mapping[str, Any]
-    design: Mapping[str, Any]
-    validation: Mapping[str, Any]
-    metrics: Mapping[str, Any]
+    plan: Plan
+    sample: Sample
+    design: Design
+    validation: Validation
+    metrics: PrintedMetrics
     tables: tuple[RateTable, ...]
     models: tuple[Mapping[str, Any], ...]
     prompt_digest: str | None
@@ -60,7 +71,7 @@ class Content:
     """``metrics.json`` as it lies there, where all of it may be printed."""
 
     @property
-    def status(self) -> str:
+    def status(self) -> Literal["signed", "not signed"]:
         """Whether an auditor signed."""
         return "not signed" if self.signature is None else "signed"
 
@@ -83,7 +94,7 @@ class Content:
         ]
 
     @property
-    def provenance(self) -> str:
+    def provenance(self) -> Provenance:
         """How the demographics are known."""
         return self.spec.groups.provenance
 
@@ -112,9 +123,9 @@ class Content:
         columns = sorted(self.spec.measure.strata[0]) if self.spec.measure.strata else []
         return tuple(table for table in tables if (sorted(table.stratum) == columns) == first)
 
-    def estimates(self, metric: str) -> list[Mapping[str, Any]]:
+    def estimates(self, metric: str) -> list[Estimate]:
         """Return the estimates of a metric that go beyond the statutory tables."""
-        return [estimate for estimate in self.metrics["estimates"] if estimate["metric"] == metric]
+        return [estimate for estimate in self.metrics.estimates if estimate.metric == metric]
 
     @property
     def attested(self) -> list[str]:
@@ -157,14 +168,13 @@ def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature 
     policy = policy_of(run.spec)
     shards = _complete_shards(run)
     archived = run.stage("metrics").read("metrics.json")
-    metrics = json.loads(archived)
+    measured = decode(Metrics, archived, f"{run.uri}/metrics/metrics.json")
     kinds = {kind.name for kind in policy.tables}
-    tables = tuple(read_table(table, policy) for table in metrics["tables"] if table["kind"] in kinds)
-    as_archived = metrics
-    metrics = _without_rare_values(metrics, policy.cells.small)
-    metrics, hidden = printable(metrics, run.spec, policy)
-    sample = _without_rare_values(run.stage("sample").read_json("sample.json"), policy.cells.small)
-    validation = run.stage("validation").read_json("validation.json")
+    tables = tuple(read_table(table, policy) for table in measured.tables if table.kind in kinds)
+    told = _without_rare_values(measured, policy.cells.small)
+    metrics, hidden = printable(told, run.spec, policy)
+    sample = _without_rare_values(_read(run, Sample, "sample", "sample.json"), policy.cells.small)
+    validation = _read(run, Validation, "validation", "validation.json")
     if hidden:
         tables = tuple(masked(table, hidden) for table in tables)
         sample, validation = redacted_sample(sample, run.spec), redacted_validation(validation)
@@ -173,9 +183,9 @@ def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature 
         spec=run.spec,
         key=run.key,
         policy=policy,
-        plan=run.stage("plan").read_json("plan.json"),
+        plan=_read(run, Plan, "plan", "plan.json"),
         sample=sample,
-        design=run.stage("variants").read_json("design.json"),
+        design=_read(run, Design, "variants", "design.json"),
         validation=validation,
         metrics=metrics,
         tables=tables,
@@ -190,7 +200,7 @@ def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature 
         earlier=tuple(earlier),
         hidden=hidden,
         signature=signature,
-        archived_metrics=archived if metrics is as_archived else None,
+        archived_metrics=archived if metrics is measured else None,
     )
 
 
@@ -207,21 +217,29 @@ def _inputs(run: Run, *, hidden: bool) -> dict[str, str]:
     }
 
 
-def _without_rare_values(document: Mapping[str, Any], small: int) -> Mapping[str, Any]:
+def _read(run: Run, kind: type[T], stage: str, name: str) -> T:
+    folder = run.stage(stage)
+    return decode(kind, folder.read(name), folder.store.uri(f"{folder.prefix}/{name}"))
+
+
+def _without_rare_values(document: WithDemographics, small: int) -> WithDemographics:
     """Free text in a demographics column may tell who someone is: values of few people are counted together."""
-    demographics = document.get("demographics")
-    if not demographics or "unknown_values" not in demographics:
+    demographics = document.demographics
+    if demographics is None or demographics.unknown_values is None:
         return document
     shown = {}
-    for attribute, values in demographics["unknown_values"].items():
+    for attribute, values in demographics.unknown_values.items():
         rare = sum(n for n in values.values() if n < small)
         kept = {value: n for value, n in values.items() if n >= small}
         if rare:
-            kept["other"] = kept.get("other", 0) + rare
+            kept[_OTHER] = kept.get(_OTHER, 0) + rare
         shown[attribute] = kept
-    if shown == demographics["unknown_values"]:
+    if shown == demographics.unknown_values:
         return document
-    return {**document, "demographics": {**demographics, "unknown_values": shown}}
+    return cast(
+        WithDemographics,
+        replace(cast(Any, document), demographics=replace(demographics, unknown_values=shown)),
+    )
 
 
 def _score_methods(run: Run, shards: list[str]) -> dict[str, int]:
@@ -230,30 +248,31 @@ def _score_methods(run: Run, shards: list[str]) -> dict[str, int]:
     for shard in shards:
         # One column only: the texts and probabilities beside it can be large.
         column = pq.read_table(parquet_source(run.stage(shard).read("scores.parquet")), columns=["method"])
-        counted.update(
-            {entry["values"]: entry["counts"] for entry in column["method"].value_counts().to_pylist()}
-        )
+        counted.update(_tally(column.column(0)))
     return dict(sorted(counted.items()))
 
 
-def _served(run: Run, shards: list[str], sample: Mapping[str, Any]) -> dict[str, int]:
+def _served(run: Run, shards: list[str], sample: Sample) -> dict[str, int]:
     """Which models answered, by the names that they answered under, and how many rows each; not those that failed.
 
     Of recorded decisions: as the data name them; rows that name none are not the named model's by that.
     """
-    if sample.get("models") is not None:
-        named = [entry for entry in sample["models"] if entry["audited"] and entry["model"] is not None]
-        return {entry["model"]: entry["sampled"] for entry in named if entry["sampled"]}
+    if sample.models is not None:
+        audited = [one for one in sample.models if one.audited and one.sampled]
+        return {one.model: one.sampled for one in audited if one.model is not None}
     counted: Counter[str] = Counter()
     for shard in shards:
         table = pq.read_table(
             parquet_source(run.stage(shard).read("scores.parquet")), columns=["model", "status"]
         )
-        answered = table.filter(pc.not_equal(table["status"].cast(pa.string()), "error"))
-        counted.update(
-            {entry["values"]: entry["counts"] for entry in answered["model"].value_counts().to_pylist()}
-        )
+        answered = table.filter(pc.not_equal(table.column("status").cast(pa.string()), "error"))
+        counted.update(_tally(answered.column("model")))
     return dict(sorted(counted.items()))
+
+
+def _tally(column: pa.ChunkedArray) -> dict[str, int]:
+    values, counts = column.value_counts().flatten()
+    return dict(zip(values.to_pylist(), counts.to_pylist(), strict=True))
 
 
 def _complete_shards(run: Run) -> list[str]:

@@ -1,20 +1,24 @@
-"""``report.json``: what the page says, for machines. `audit_lib.report.schema` publishes its shape."""
+"""``report.json``: what the page says, for machines. `audit_lib.documents.report` describes it."""
 
 from __future__ import annotations
 
 import io
-from typing import Any, Final
+from dataclasses import fields
+from typing import Final
 
 from audit_lib.canonical import pretty_json
+from audit_lib.documents.earlier import Span
+from audit_lib.documents.report import Report, RequiredField, SignedBy, Switch, ValidationFacts
 from audit_lib.policies.fields import FieldCheck, required_fields
-from audit_lib.report.adverse import as_dicts
+from audit_lib.report.adverse import adverse_impact
 from audit_lib.report.content import Content
 from audit_lib.report.design import design_facts
-from audit_lib.report.earlier import smallest_as_dict
 from audit_lib.report.leading import headline
+from audit_lib.report.signature import Signature
+from audit_lib.typed_json import as_json
 
-SCHEMA: Final = "audit-report/2"
 _INDENT: Final = b"  "
+_METRICS_KEY: Final = "metrics"
 _METRICS: Final = b"\n" + _INDENT + b'"metrics": '
 _PIECE: Final = 2**20
 
@@ -29,8 +33,13 @@ def document_frame(content: Content) -> bytes:
 
     The metrics are most of it, and writing them out anew would take longer than all the rest.
     """
-    document = make_document(content)
-    return pretty_json(document if content.archived_metrics is None else document | {"metrics": None})
+    document, archived = make_document(content), content.archived_metrics is not None
+    return pretty_json(
+        {
+            one.name: None if archived and one.name == _METRICS_KEY else as_json(getattr(document, one.name))
+            for one in fields(document)
+        }
+    )
 
 
 def with_metrics(frame: bytes, archived: bytes | None) -> bytes:
@@ -47,70 +56,93 @@ def with_metrics(frame: bytes, archived: bytes | None) -> bytes:
     return out.getvalue()
 
 
-def make_document(content: Content) -> dict[str, Any]:
+def make_document(content: Content) -> Report:
     """Return the document."""
-    return _facts(content) | {
-        "required_fields": [check.as_dict() for check in field_checks(content)],
-        "caveats": content.caveats,
-        "earlier": [audit.as_dict() for audit in content.earlier],
-        "inputs": dict(content.inputs),
-    }
+    spec, signature = content.spec, content.signature
+    return Report(
+        title=content.title,
+        subtitle=spec.title,
+        audit=spec.audit,
+        run=content.key.prefix,
+        window=Span(start=content.plan.window_start, end=content.plan.window_end),
+        spec_digest=content.key.spec_digest,
+        status=content.status,
+        signature=None if signature is None else _signed_by(signature),
+        attested=tuple(content.attested),
+        experiment=content.is_experiment,
+        provenance=content.provenance,
+        valid_judge=spec.model.valid_judge,
+        planned_at=content.planned_at.isoformat(),
+        scored_at=content.scored_at.isoformat(),
+        measured_at=content.measured_at.isoformat(),
+        policy=content.plan.policy,
+        tool=spec.report.tool,
+        tool_version=content.tool_version,
+        models=content.models,
+        served=content.served,
+        prompt_template_sha256=content.prompt_digest,
+        score_methods=content.score_methods,
+        sample=content.sample,
+        design=design_facts(content),
+        validation=ValidationFacts(
+            success=content.validation.success, severity_failed=content.validation.severity_failed
+        ),
+        headline={
+            kind: found for kind in ("selection", "scoring") if (found := headline(content, kind)) is not None
+        },
+        adverse_impact=adverse_impact(content),
+        metrics=content.metrics,
+        switches=tuple(
+            Switch(name=s.name, value=s.value, question=s.question, reason=s.reason, cite=s.cite)
+            for s in content.policy.switches
+        ),
+        required_fields=tuple(_required(check) for check in field_checks(content)),
+        caveats=tuple(content.caveats),
+        earlier=content.earlier,
+        inputs=content.inputs,
+    )
 
 
 def field_checks(content: Content) -> tuple[FieldCheck, ...]:
-    """Return the law's checklist, as the policy pack checks it against everything else that the document says."""
-    return required_fields(content.policy, content.spec, _facts(content))
-
-
-def _facts(content: Content) -> dict[str, Any]:
-    spec, signature = content.spec, content.signature
-    return {
-        "schema": SCHEMA,
-        "title": content.title,
-        "subtitle": spec.title,
-        "audit": spec.audit,
-        "run": content.key.prefix,
-        "window": {"start": content.plan["window_start"], "end": content.plan["window_end"]},
-        "spec_digest": content.key.spec_digest,
+    """Return the law's checklist, as the policy pack checks it against what the document says."""
+    signature, metrics = content.signature, content.metrics
+    facts = {
         "status": content.status,
-        "signature": None
-        if signature is None
-        else {
-            "auditor": signature.auditor,
-            "organisation": signature.organisation,
-            "signed_at": signature.signed_at.isoformat(),
-            "number": signature.number,
-            "key_id": signature.key_id,
-        },
+        "signature": None if signature is None else _signed_by(signature).as_dict(),
         "attested": content.attested,
-        "experiment": content.is_experiment,
-        "provenance": content.provenance,
-        "valid_judge": spec.model.valid_judge,
+        "spec_digest": content.key.spec_digest,
         "planned_at": content.planned_at.isoformat(),
         "scored_at": content.scored_at.isoformat(),
         "measured_at": content.measured_at.isoformat(),
-        "policy": content.plan["policy"],
-        "tool": spec.report.tool,
-        "tool_version": content.tool_version,
-        "models": [dict(model) for model in content.models],
-        "served": dict(content.served),
+        "models": content.models,
         "prompt_template_sha256": content.prompt_digest,
-        "score_methods": dict(content.score_methods),
-        "sample": dict(content.sample),
-        "design": design_facts(content),
-        "validation": {
-            "success": content.validation["success"],
-            "severity_failed": content.validation["severity_failed"],
+        "sample": content.sample.as_dict(),
+        "metrics": {
+            "rows": metrics.rows.as_dict(),
+            "missingness": as_json(metrics.missingness),
+            # Of the tables of parts no check reads more than what they are parts of.
+            "tables": [{"stratum": t.stratum} if t.stratum else t.as_dict() for t in metrics.tables],
         },
-        "headline": {
-            kind: smallest_as_dict(found)
-            for kind in ("selection", "scoring")
-            if (found := headline(content, kind)) is not None
-        },
-        "adverse_impact": as_dicts(content),
-        "metrics": dict(content.metrics),
-        "switches": [
-            {"name": s.name, "value": s.value, "question": s.question, "reason": s.reason, "cite": s.cite}
-            for s in content.policy.switches
-        ],
     }
+    return required_fields(content.policy, content.spec, facts)
+
+
+def _required(check: FieldCheck) -> RequiredField:
+    return RequiredField(
+        id=check.id,
+        duty=check.duty,
+        cite=check.cite,
+        where=check.where,
+        status=check.status,
+        found=check.found,
+    )
+
+
+def _signed_by(signature: Signature) -> SignedBy:
+    return SignedBy(
+        auditor=signature.auditor,
+        organisation=signature.organisation,
+        signed_at=signature.signed_at.isoformat(),
+        number=signature.number,
+        key_id=signature.key_id,
+    )

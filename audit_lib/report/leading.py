@@ -10,14 +10,16 @@ Where the highest rate of a table is that of too few people, its larger categori
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from audit_lib.documents.earlier import Smallest
+from audit_lib.documents.estimates import adjusted_p, first_p
 from audit_lib.report.adverse import finding
 from audit_lib.report.content import Content, RateTable, TableRow
-from audit_lib.report.earlier import Smallest
+from audit_lib.results import Interval
 
 
 class Rank(NamedTuple):
@@ -79,9 +81,9 @@ def leading(content: Content, tables: Iterable[RateTable]) -> Leading:
             untold += 1
         else:
             survived = distinguishable(row) + _after_adjustment(content, row)
-            limit = picked(row).get("high")
+            interval = picked(row)
             aside = table.aside is not None
-            rank = Rank(-survived, aside, math.inf if limit is None else limit, _p(row), row.ratio)
+            rank = Rank(-survived, aside, math.inf if interval is None else interval.high, _p(row), row.ratio)
             ranked.append((rank, Best(table, row, row.ratio)))
     rank, best = min(ranked, key=lambda entry: entry[0], default=(_LAST, None))
     return Leading(best=best, rank=rank, few=few, few_below=few_below, untold=untold, least=least(content))
@@ -114,15 +116,15 @@ def rests_on(content: Content, table: RateTable, row: TableRow) -> TableRow | No
     return fewer if fewer.n < least(content) else None
 
 
-def picked(row: TableRow) -> Mapping[str, Any]:
-    """Return the interval of a ratio that allows for the comparator being picked by the data; empty where none is."""
-    return next((one for one in row.estimate["intervals"] if one["kind"] == "simultaneous"), {})
+def picked(row: TableRow) -> Interval | None:
+    """Return the interval of a ratio that allows for the comparator being picked by the data; None where none is."""
+    return next((one for one in row.estimate.intervals if one.kind == "simultaneous"), None)
 
 
 def distinguishable(row: TableRow) -> bool:
     """Whether that interval ends below 1."""
-    high = picked(row).get("high")
-    return high is not None and bool(high < 1)
+    interval = picked(row)
+    return interval is not None and interval.high < 1
 
 
 def convincing(content: Content, table: RateTable, row: TableRow) -> bool:
@@ -136,13 +138,13 @@ def convincing(content: Content, table: RateTable, row: TableRow) -> bool:
 
 
 def _p(row: TableRow) -> float:
-    found = [test["p_value"] for test in row.estimate["tests"][:1]]
-    return found[0] if found and isinstance(found[0], float | int) else math.inf
+    p = first_p(row.estimate)
+    return math.inf if p is None else p
 
 
 def _after_adjustment(content: Content, row: TableRow) -> bool:
-    adjusted = row.estimate.get("multiplicity", {}).get("holm")
-    return isinstance(adjusted, float) and adjusted < content.spec.measure.alpha
+    adjusted = adjusted_p(row.estimate)
+    return adjusted is not None and adjusted < content.spec.measure.alpha
 
 
 def _untold(content: Content, row: TableRow) -> bool:

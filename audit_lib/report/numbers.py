@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from audit_lib.results import Undefined
@@ -88,6 +89,11 @@ def p_value(value: float | Undefined, alpha: float) -> str:
     return guarded(Fraction(value), 3, Fraction(str(alpha)))
 
 
+def p_or_dash(value: float | None, alpha: float) -> str:
+    """Print a p-value; a dash where there is none."""
+    return "\N{EN DASH}" if value is None else p_value(value, alpha)
+
+
 def interval(
     low: float | None, high: float | None, digits: int, *thresholds: Fraction, sign: bool = False
 ) -> str:
@@ -100,7 +106,7 @@ def interval(
     """
 
     def limit(value: float | None) -> str:
-        if value is None:
+        if value is None or math.isinf(value):
             return "no limit"
         return signed(value, digits) if sign else guarded(Fraction(value), digits, *thresholds)
 

@@ -12,7 +12,8 @@ from audit_lib.report.sections.framework import framework
 from audit_lib.report.sections.history import earlier_audits, history
 from audit_lib.report.sections.leakage import leakage
 from audit_lib.report.sections.method import caveats, checklist, decisions, evidence, terms
-from audit_lib.report.sections.others import others
+from audit_lib.report.sections.other_rate_tables import other_rate_tables
+from audit_lib.report.sections.pairwise_answers import pairwise_answers
 from audit_lib.report.sections.periods import periods
 from audit_lib.report.sections.quality import quality
 from audit_lib.report.sections.signature import signature
@@ -24,7 +25,8 @@ def make_page(content: Content) -> Page:
     """Return the page's blocks."""
     spec, key = content.spec, content.key
     sections = [summary(content), signature(content), data(content), *statutory(content), quality(content)]
-    sections += [strata(content), experiment(content), leakage(content), beyond(content), others(content)]
+    sections += [strata(content), experiment(content), leakage(content), beyond(content)]
+    sections += [pairwise_answers(content), other_rate_tables(content)]
     sections += [history(content), decisions(content), framework(content)]
     sections += [
         checklist(content),
@@ -65,8 +67,8 @@ def _badges(content: Content) -> list[tuple[str, Tone]]:
         badges.append(("Experiment", "plain"))
     if not content.spec.model.valid_judge:
         badges.append(("Not a valid judge", "flag"))
-    if content.validation["severity_failed"] is not None:
-        badges.append((f"Validation: {content.validation['severity_failed']}", "flag"))
+    if content.validation.severity_failed is not None:
+        badges.append((f"Validation: {content.validation.severity_failed}", "flag"))
     return badges
 
 

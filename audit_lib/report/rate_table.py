@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
+from audit_lib.documents.rate_tables import AdverseImpact, Bounds, HiddenEstimate, RateRow
+from audit_lib.documents.rate_tables import RateTable as MeasuredTable
 from audit_lib.errors import EvidenceError
 from audit_lib.policies import Policy
-from audit_lib.results import Undefined
+from audit_lib.results import Estimate, Undefined
 
 _CLOSE = 1e-9
 
@@ -31,10 +33,12 @@ class TableRow:
         Made from the counts; exact.
     below : bool or None
         Whether the ratio is under the policy's guideline; None where there is no ratio.
-    estimate : mapping
+    estimate : Estimate or HiddenEstimate
         The impact ratio's estimate as the measure stage wrote it: intervals, tests, method.
-    beyond : mapping
-        What the measure stage put beside the row: missing-data bounds, shortfall, flip-flop, power.
+    missing, unknown : Bounds or None
+        Missing-data bounds; None where they are hidden.
+    adverse_impact : AdverseImpact or None
+        Shortfall, flip-flop and power; None where they are hidden.
     hidden : bool
         Whether the policy hides the row's numbers; they are then not here either.
     ratio_hidden : bool
@@ -47,13 +51,15 @@ class TableRow:
     selected: int
     share: Fraction | Undefined
     rate: Fraction | Undefined
-    rate_estimate: Mapping[str, Any]
+    rate_estimate: Estimate | HiddenEstimate
     ratio: Fraction | Undefined
     below: bool | None
     small: bool
     excluded: str | None
-    estimate: Mapping[str, Any]
-    beyond: Mapping[str, Any]
+    estimate: Estimate | HiddenEstimate
+    missing: Bounds | None
+    unknown: Bounds | None
+    adverse_impact: AdverseImpact | None
     hidden: bool = False
     ratio_hidden: bool = False
 
@@ -116,7 +122,7 @@ def tally(tables: Iterable[RateTable]) -> Tally:
     )
 
 
-def read_table(table: Mapping[str, Any], policy: Policy) -> RateTable:
+def read_table(table: MeasuredTable[RateRow], policy: Policy) -> RateTable:
     """Type one table of ``metrics.json`` and check it against its own counts.
 
     Raises
@@ -124,31 +130,31 @@ def read_table(table: Mapping[str, Any], policy: Policy) -> RateTable:
     EvidenceError
         If a rate, ratio or flag does not follow from the counts, or more were selected than assessed.
     """
-    comparator = undefined_or(table["comparator"])
-    where = f"metrics.json: {table['kind']} {table['family']} {in_words(table['stratum'])}".rstrip()
-    counts = {row["label"]: (int(row["n"]), int(row["selected"])) for row in table["rows"]}
-    if len(counts) != len(table["rows"]):
+    comparator = table.comparator
+    where = f"metrics.json: {table.kind} {table.family} {in_words(table.stratum)}".rstrip()
+    counts = {row.label: (row.n, row.selected) for row in table.rows}
+    if len(counts) != len(table.rows):
         raise EvidenceError(f"{where}: two rows have one label; categories must differ")
     if isinstance(comparator, str) and comparator not in counts:
         raise EvidenceError(f"{where}: the comparator {comparator!r} is not a row of the table")
     base = counts[comparator] if isinstance(comparator, str) else None
-    rows = tuple(_row(row, base, comparator, policy, where) for row in table["rows"])
+    rows = tuple(_row(row, base, comparator, policy, where) for row in table.rows)
     larger = None
-    if "larger" in table:
-        larger = read_table(table["larger"], policy)
+    if table.larger is not None:
+        larger = read_table(table.larger, policy)
         if any(counts.get(row.label) != (row.n, row.selected) for row in larger.rows):
             raise EvidenceError(f"{where}: the larger categories are not as in the whole table")
         larger = replace(larger, aside=next(row for row in rows if row.label == comparator))
     return RateTable(
-        kind=table["kind"],
-        family=table["family"],
-        stratum=table["stratum"],
-        total=table["total"],
-        unknown=table["unknown"],
-        median=table["median"],
-        median_ties=table["median_ties"],
-        tied_rounds=table["tied_rounds"],
-        undersized_rounds=table.get("undersized_rounds"),
+        kind=table.kind,
+        family=table.family,
+        stratum=table.stratum,
+        total=table.total,
+        unknown=table.unknown,
+        median=table.median,
+        median_ties=table.median_ties,
+        tied_rounds=table.tied_rounds,
+        undersized_rounds=table.undersized_rounds,
         comparator=comparator,
         rows=rows,
         larger=larger,
@@ -156,20 +162,20 @@ def read_table(table: Mapping[str, Any], policy: Policy) -> RateTable:
 
 
 def _row(
-    row: Mapping[str, Any],
+    row: RateRow,
     base: tuple[int, int] | None,
     comparator: str | Undefined,
     policy: Policy,
     where: str,
 ) -> TableRow:
-    n, selected, label = int(row["n"]), int(row["selected"]), row["label"]
+    n, selected, label = row.n, row.selected, row.label
     if not 0 <= selected <= n:
         raise EvidenceError(f"{where}, row {label!r}: {selected} of {n} were selected; that cannot be")
     rate = Fraction(selected, n) if n else Undefined("nobody in this category was assessed")
-    stated = undefined_or(row["impact_ratio"]["value"])
+    stated = row.impact_ratio.value
     ratio: Fraction | Undefined
-    if isinstance(stated, Undefined) or row["excluded"] is not None:
-        ratio = stated if isinstance(stated, Undefined) else Undefined(str(row["excluded"]))
+    if isinstance(stated, Undefined) or row.excluded is not None:
+        ratio = stated if isinstance(stated, Undefined) else Undefined(str(row.excluded))
     elif base is None or base[1] == 0 or n == 0:
         raise EvidenceError(
             f"{where}, row {label!r}: a ratio is given, but the counts define none ({comparator})"
@@ -178,47 +184,39 @@ def _row(
         ratio = Fraction(selected * base[0], n * base[1])
         _agree(stated, ratio, f"{where}, row {label!r}: impact ratio")
     if isinstance(rate, Fraction):
-        _agree(undefined_or(row["rate"]["value"]), rate, f"{where}, row {label!r}: rate")
+        _agree(row.rate.value, rate, f"{where}, row {label!r}: rate")
     below = ratio < policy.guidance.threshold if isinstance(ratio, Fraction) else None
-    if row["four_fifths_flag"] not in (below, None):
+    if row.four_fifths_flag not in (below, None):
         raise EvidenceError(
-            f"{where}, row {label!r}: the flag {row['four_fifths_flag']} is not what the counts give"
+            f"{where}, row {label!r}: the flag {row.four_fifths_flag} is not what the counts give"
         )
-    share = row["share_of_data"]
     return TableRow(
         label=label,
-        levels=row["category"],
+        levels=row.category,
         n=n,
         selected=selected,
-        share=_share(share, n),
+        share=_share(row.share_of_data, n),
         rate=rate,
-        rate_estimate=row["rate"],
+        rate_estimate=row.rate,
         ratio=ratio,
         below=below,
-        small="small_cell" in (*row["rate"]["flags"], *row["impact_ratio"]["flags"]),
-        excluded=row["excluded"],
-        estimate=row["impact_ratio"],
-        beyond={name: row[name] for name in ("missing", "unknown", "adverse_impact") if name in row},
+        small="small_cell" in (*row.rate.flags, *row.impact_ratio.flags),
+        excluded=row.excluded,
+        estimate=row.impact_ratio,
+        missing=row.missing,
+        unknown=row.unknown,
+        adverse_impact=row.adverse_impact,
     )
 
 
-def _share(stated: float | None, n: int) -> Fraction | Undefined:
+def _share(stated: float, n: int) -> Fraction:
     """Return the share as a fraction: the stated float, 0.5125 of 160, would print as 51.2%."""
-    if stated is None:
-        return Undefined("nobody was assessed")
     return Fraction(n, round(n / stated)) if stated else Fraction(0)
 
 
-def _agree(stated: Any, exact: Fraction, what: str) -> None:
+def _agree(stated: float | Undefined, exact: Fraction, what: str) -> None:
     if isinstance(stated, Undefined) or not math.isclose(stated, exact, rel_tol=_CLOSE, abs_tol=_CLOSE):
         raise EvidenceError(f"{what} is stated as {stated}, but its counts give {exact} = {float(exact):.6g}")
-
-
-def undefined_or(value: Any) -> Any:
-    """Turn ``{"undefined": reason}`` back into `Undefined`, and leave everything else alone."""
-    if isinstance(value, Mapping) and set(value) == {"undefined"}:
-        return Undefined(value["undefined"])
-    return value
 
 
 def in_words(levels: Mapping[str, str]) -> str:

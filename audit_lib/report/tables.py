@@ -11,14 +11,16 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from math import isinf
 from typing import Any, Final
 
-from audit_lib.records import STATUSES
+from audit_lib.documents.estimates import adjusted_p, defined, first_p, limits
+from audit_lib.documents.metrics import STATUSES, Missingness
 from audit_lib.report.content import Content, RateTable, TableRow
 from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
 from audit_lib.report.suppress import HIDDEN
-from audit_lib.results import Undefined
+from audit_lib.results import Estimate, Interval, Undefined
 
 COLUMNS: Final = (
     "audit", "window", "kind", "family", "stratum", "category", "n", "selected", "share_of_data", "rate",
@@ -45,10 +47,10 @@ _FORMULA: Final = tuple("=+-@\t\r")
 def tables_csv(content: Content) -> bytes:
     """Return the statutory tables as CSV; a stratum of the same people as another has its rows too."""
     again = (
-        replace(table, stratum=entry["stratum"])
-        for entry in content.metrics.get("strata_identical", [])
+        replace(table, stratum=entry.stratum)
+        for entry in content.metrics.strata_identical
         for table in content.tables
-        if table.stratum == entry["same_as"]
+        if table.stratum == entry.same_as
     )
     tables = (*content.tables, *again)
     return csv_bytes(COLUMNS, (_line(content, table, row) for table in tables for row in table.rows))
@@ -56,12 +58,12 @@ def tables_csv(content: Content) -> bytes:
 
 def estimates_csv(content: Content) -> bytes:
     """Return every estimate beyond the statutory tables as CSV."""
-    return csv_bytes(ESTIMATE_COLUMNS, (_run(content) | _estimate(e) for e in content.metrics["estimates"]))
+    return csv_bytes(ESTIMATE_COLUMNS, (_run(content) | _estimate(e) for e in content.metrics.estimates))
 
 
 def answers_csv(content: Content) -> bytes:
     """Return the statuses of the rows by group as CSV."""
-    return csv_bytes(ANSWER_COLUMNS, (_run(content) | _answers(e) for e in content.metrics["missingness"]))
+    return csv_bytes(ANSWER_COLUMNS, (_run(content) | _answers(e) for e in content.metrics.missingness))
 
 
 def csv_bytes(columns: tuple[str, ...], lines: Iterable[Mapping[str, Any]]) -> bytes:
@@ -91,49 +93,55 @@ def _pairs(levels: Mapping[str, Any] | None) -> str:
     return ";".join(f"{key}={value}" for key, value in (levels or {}).items())
 
 
-def _plain(value: Any) -> Any:
-    """A number, or nothing where it is undefined or hidden."""
-    return None if isinstance(value, Mapping) else value
+def _ends(interval: Interval | Undefined | None) -> tuple[float | None, float | None]:
+    """The limits of an interval; none where it is undefined, hidden or has no limit."""
+    found = limits(interval)
+    low, high = (None, None) if found is None else (found.low, found.high)
+    return (None if low is None or isinf(low) else low), (None if high is None or isinf(high) else high)
 
 
-def _estimate(e: Mapping[str, Any]) -> dict[str, Any]:
-    test: Mapping[str, Any] = next(iter(e["tests"]), {})
-    parts = [part for part in (e["value"], e["interval"]) if isinstance(part, Mapping)]
-    reasons = [part["undefined"] for part in parts if "undefined" in part]
+def _estimate(e: Estimate) -> dict[str, Any]:
+    test = next(iter(e.tests), None)
+    reasons = [part.reason for part in (e.value, e.interval) if isinstance(part, Undefined)]
+    (low, high), found = _ends(e.interval), limits(e.interval)
     return {
-        "metric": e["metric"],
-        "stratum": _pairs(e["stratum"]),
-        "group": _pairs(e["group"]),
-        "reference": _pairs(e["reference"]),
-        "parameters": _pairs(e["parameters"]),
-        "value": _plain(e["value"]),
-        "low": e["interval"].get("low"),
-        "high": e["interval"].get("high"),
-        "level": e["interval"].get("level"),
-        "interval_method": e["interval"].get("method", ""),
-        **{key: _plain(e.get(key)) for key in ("n", "n_group", "n_reference", "clusters")},
-        "test": test.get("name", ""),
-        "p_value": _plain(test.get("p_value")),
-        "p_holm": _plain(e.get("multiplicity", {}).get("holm")),
-        "flags": ";".join(e["flags"]),
+        "metric": e.metric,
+        "stratum": _pairs(e.stratum),
+        "group": _pairs(e.group),
+        "reference": _pairs(e.reference),
+        "parameters": _pairs(e.parameters),
+        "value": defined(e.value),
+        "low": low,
+        "high": high,
+        "level": None if found is None else found.level,
+        "interval_method": "" if found is None else found.method,
+        "n": e.n,
+        "n_group": e.n_group,
+        "n_reference": e.n_reference,
+        "clusters": e.clusters,
+        "test": "" if test is None else test.name,
+        "p_value": first_p(e),
+        "p_holm": adjusted_p(e),
+        "flags": ";".join(e.flags),
         "undefined": "; ".join(dict.fromkeys(reasons)),
-        "method": e["method"],
+        "method": e.method,
     }
 
 
-def _answers(e: Mapping[str, Any]) -> dict[str, Any]:
+def _answers(e: Missingness) -> dict[str, Any]:
     return {
-        "stratum": _pairs(e["stratum"]),
-        "group": _pairs(e["group"]) if e["group"] is not None else "unknown",
-        "rows": _plain(e["n"]),
-        **{status: _plain(e.get(status)) for status in STATUSES},
-        "undefined": e["n"]["undefined"] if isinstance(e["n"], Mapping) else "",
+        "stratum": _pairs(e.stratum),
+        "group": _pairs(e.group) if e.group is not None else "unknown",
+        "rows": e.n,
+        **e.statuses,
+        "undefined": "",
     }
 
 
 def _line(content: Content, table: RateTable, row: TableRow) -> dict[str, Any]:
-    wide = picked(row)
-    fisher = next((t["p_value"] for t in row.estimate["tests"] if t["name"] == "fisher_exact"), None)
+    fisher = next((test.p_value for test in row.estimate.tests if test.name == "fisher_exact"), None)
+    (rate_low, rate_high), (low, high) = _ends(row.rate_estimate.interval), _ends(row.estimate.interval)
+    wide_low, wide_high = _ends(picked(row))
     undefined = row.ratio.reason if isinstance(row.ratio, Undefined) else ""
     return _run(content) | {
         "kind": table.kind,
@@ -144,15 +152,15 @@ def _line(content: Content, table: RateTable, row: TableRow) -> dict[str, Any]:
         "selected": None if row.hidden else row.selected,
         "share_of_data": _number(row.share),
         "rate": _number(row.rate),
-        "rate_low": row.rate_estimate["interval"].get("low"),
-        "rate_high": row.rate_estimate["interval"].get("high"),
+        "rate_low": rate_low,
+        "rate_high": rate_high,
         "impact_ratio": _number(row.ratio, content.policy.guidance.threshold),
-        "ratio_low": row.estimate["interval"].get("low"),
-        "ratio_high": row.estimate["interval"].get("high"),
-        "ratio_low_simultaneous": wide.get("low"),
-        "ratio_high_simultaneous": wide.get("high"),
+        "ratio_low": low,
+        "ratio_high": high,
+        "ratio_low_simultaneous": wide_low,
+        "ratio_high_simultaneous": wide_high,
         "comparator": "" if isinstance(table.comparator, Undefined) else table.comparator,
-        "fisher_p": fisher if isinstance(fisher, float) else None,
+        "fisher_p": defined(fisher),
         "below_guideline": "" if row.below is None else str(row.below).lower(),
         "small_cell": str(row.small).lower(),
         "excluded": row.excluded or "",

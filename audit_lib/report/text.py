@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
+from audit_lib.documents.estimates import first_p
+from audit_lib.documents.metrics import PrintedMetrics, SuppressedMetrics
+from audit_lib.documents.parameters import ATTRIBUTE, VARIATION
+from audit_lib.documents.rate_tables import HiddenRow, PrintedRow, RateRow, RateTable
 from audit_lib.measure.metric import about
 from audit_lib.policies import Policy
 from audit_lib.report.content import Content
@@ -22,23 +25,24 @@ from audit_lib.report.sections.estimates import (
 )
 from audit_lib.report.sections.summary import leaders
 from audit_lib.report.suppress import GIVES_AWAY
+from audit_lib.results import Estimate, Undefined
 
 
-def tables_text(metrics: Mapping[str, Any], policy: Policy) -> str:
+def tables_text(metrics: PrintedMetrics, policy: Policy) -> str:
     """Return the headline's tables of ``metrics.json`` as text; of what a policy hides, pass what may be printed.
 
     Ratios print one more decimal than rates. ``*`` marks a ratio below the policy's guidance, ``!`` a row
     with fewer people than the spec's small cell.
     """
-    tables = metrics["tables"]
+    tables = metrics.tables
     if not tables:
         return _estimates_text(metrics)
-    headline = set(tables[0]["stratum"])
+    headline = set(tables[0].stratum)
     lines: list[str] = []
-    if metrics["experiment"]:
+    if metrics.experiment:
         lines += [policy.wording["title_experiment"], ""]
     for table in tables:
-        if set(table["stratum"]) == headline:
+        if set(table.stratum) == headline:
             lines += [*_table(table, policy), ""]
     guidance = policy.guidance
     lines.append(
@@ -46,8 +50,8 @@ def tables_text(metrics: Mapping[str, Any], policy: Policy) -> str:
         + ("" if guidance.own else f", which {policy.short_law} does not set")
         + "   ! small cell"
     )
-    if metrics.get("suppressed", {}).get("cells"):
-        lines.append(metrics["suppressed"]["reason"])
+    if isinstance(metrics, SuppressedMetrics) and metrics.suppressed.cells:
+        lines.append(metrics.suppressed.reason)
     return "\n".join(lines)
 
 
@@ -56,45 +60,45 @@ def leading_text(content: Content) -> str:
     return "\n".join(f"{one.label}: {one.value}\n  {one.detail}" for one in leaders(content))
 
 
-def _table(table: Mapping[str, Any], policy: Policy) -> list[str]:
-    kind, digits = policy.table(table["kind"]), policy.rounding
-    where = ", ".join(f"{key} {value}" for key, value in table["stratum"].items())
-    title = f"{kind.title}, {policy.family(table['family']).title.lower()}{f' ({where})' if where else ''}"
-    best = next((row for row in table["rows"] if row["label"] == table["comparator"]), None)
+def _table(table: RateTable[RateRow] | RateTable[PrintedRow], policy: Policy) -> list[str]:
+    kind = policy.table(table.kind)
+    where = ", ".join(f"{key} {value}" for key, value in table.stratum.items())
+    title = f"{kind.title}, {policy.family(table.family).title.lower()}{f' ({where})' if where else ''}"
+    rows: tuple[PrintedRow, ...] = table.rows
+    best = next((row for row in rows if row.label == table.comparator), None)
     cells = [["category", "n", kind.count.lower(), "rate", "impact ratio", "interval, comparator picked"]]
-    for row in table["rows"]:
-        if row.get("suppressed"):
-            cells.append([row["label"], *["hidden"] * 4, ""])
-            continue
-        estimate = row["impact_ratio"]
-        limits = next((i for i in estimate.get("intervals", ()) if i["kind"] == "simultaneous"), None)
-        ratio = "hidden" if estimate["value"] == {"undefined": GIVES_AWAY} else UNDEFINED
-        if best is not None and not isinstance(estimate["value"], Mapping):
-            exact = Fraction(row["selected"], row["n"]) / Fraction(best["selected"], best["n"])
-            ratio = guarded(exact, digits.ratio, policy.guidance.threshold)
-        marks = ("*" if row["four_fifths_flag"] else "") + ("!" if "small_cell" in estimate["flags"] else "")
-        cells.append(
-            [
-                row["label"],
-                str(row["n"]),
-                str(row["selected"]),
-                percent(Fraction(row["selected"], row["n"]), digits.rate_percent) if row["n"] else UNDEFINED,
-                ratio + marks,
-                ""
-                if limits is None or row["label"] == table["comparator"]
-                else interval(limits["low"], limits["high"], digits.ratio, policy.guidance.threshold),
-            ]
-        )
+    cells += [_cells(row, best, policy) for row in rows]
     lines = [title, *_in_columns(cells)]
-    if table["unknown"]:
-        lines.append(f"  {table['unknown']} more of unknown category are not in the table")
-    if table.get("undersized_rounds"):
+    if table.unknown:
+        lines.append(f"  {table.unknown} more of unknown category are not in the table")
+    if table.undersized_rounds:
         lines.append(
-            f"  in {table['undersized_rounds']} rounds everybody was selected: no more candidates than places"
+            f"  in {table.undersized_rounds} rounds everybody was selected: no more candidates than places"
         )
-    if table["tied_rounds"]:
-        lines.append(f"  the last place was drawn by lot in {table['tied_rounds']} rounds")
+    if table.tied_rounds:
+        lines.append(f"  the last place was drawn by lot in {table.tied_rounds} rounds")
     return lines
+
+
+def _cells(row: PrintedRow, best: PrintedRow | None, policy: Policy) -> list[str]:
+    digits, threshold = policy.rounding, policy.guidance.threshold
+    if isinstance(row, HiddenRow):
+        return [row.label, *["hidden"] * 4, ""]
+    estimate = row.impact_ratio
+    wide = next((one for one in estimate.intervals if one.kind == "simultaneous"), None)
+    ratio = "hidden" if estimate.value == Undefined(GIVES_AWAY) else UNDEFINED
+    if best is not None and not isinstance(best, HiddenRow) and not isinstance(estimate.value, Undefined):
+        exact = Fraction(row.selected, row.n) / Fraction(best.selected, best.n)
+        ratio = guarded(exact, digits.ratio, threshold)
+    marks = ("*" if row.four_fifths_flag else "") + ("!" if "small_cell" in estimate.flags else "")
+    return [
+        row.label,
+        str(row.n),
+        str(row.selected),
+        percent(Fraction(row.selected, row.n), digits.rate_percent) if row.n else UNDEFINED,
+        ratio + marks,
+        "" if wide is None or row is best else interval(wide.low, wide.high, digits.ratio, threshold),
+    ]
 
 
 def _in_columns(cells: list[list[str]]) -> list[str]:
@@ -107,27 +111,25 @@ def _in_columns(cells: list[list[str]]) -> list[str]:
     return lines
 
 
-def _estimates_text(metrics: Mapping[str, Any]) -> str:
+def _estimates_text(metrics: PrintedMetrics) -> str:
     """What an audit without rate tables measured: its estimates in the first of its strata, and its leakage."""
-    found = metrics["estimates"]
-    first = set(found[0]["stratum"]) if found else set()
-    by: dict[str, list[Mapping[str, Any]]] = {}
+    found = metrics.estimates
+    first = set(found[0].stratum) if found else set()
+    by: dict[str, list[Estimate]] = {}
     for e in found:
-        if set(e["stratum"]) == first:
-            by.setdefault(
-                ", ".join(filter(None, [about(e["metric"]).title, in_words(e["stratum"])])), []
-            ).append(e)
+        if set(e.stratum) == first:
+            by.setdefault(", ".join(filter(None, [about(e.metric).title, in_words(e.stratum)])), []).append(e)
     lines: list[str] = []
     for name, own in by.items():
         reasons = dict.fromkeys(filter(None, map(reason_of, own)))
         lines += [name, *_in_columns([_HEAD, *map(_estimate, own)]), *(f"  {words}" for words in reasons), ""]
-    if told := metrics.get("leakage"):
+    if (told := metrics.leakage) is not None:
         cells = [["material", "AUC", "interval", "n"]]
-        for e in told["estimates"]:
-            state = "redacted" if e["redacted"] else "as it is"
-            name = f"{e['material']}, {state}, {e['attribute']}: {e['level']}"
+        for one in told.estimates:
+            state = "redacted" if one.redacted else "as it is"
+            name = f"{one.material}, {state}, {one.attribute}: {one.level}"
             cells.append(
-                [in_words({"": name}), value_of(e, sign=False), limits_of(e, sign=False), str(e["n"])]
+                [in_words({"": name}), value_of(one, sign=False), limits_of(one, sign=False), str(one.n)]
             )
         lines += ["Leakage", *_in_columns(cells), ""]
     return "\n".join(lines).rstrip() or "nothing was measured"
@@ -136,12 +138,18 @@ def _estimates_text(metrics: Mapping[str, Any]) -> str:
 _HEAD: Final = ["group against reference", "value", "interval", "p", "n", "marks"]
 
 
-def _estimate(e: Mapping[str, Any]) -> list[str]:
-    p = next((test["p_value"] for test in e["tests"]), None)
-    varied = str(e["parameters"].get("variation", "none"))
-    whom = against(e) if e["group"] else str(e["parameters"].get("attribute", "all rows"))
+def _estimate(e: Estimate) -> list[str]:
+    p = first_p(e)
+    varied = str(e.parameters.get(VARIATION, "none"))
+    whom = against(e) if e.group else str(e.parameters.get(ATTRIBUTE, "all rows"))
     what = whom + ("" if varied == "none" else f", {variation_in_words(varied)}")
-    marks = ", ".join(filter(None, [mark_of(e), "small cell" if "small_cell" in e["flags"] else ""]))
-    printed_p = f"{p:.3f}" if isinstance(p, float | int) else ""
-    sign = about(e["metric"]).signed
-    return [what, value_of(e, sign=sign), limits_of(e, sign=sign), printed_p, count_of(e["n"]), marks]
+    marks = ", ".join(filter(None, [mark_of(e), "small cell" if "small_cell" in e.flags else ""]))
+    sign = about(e.metric).signed
+    return [
+        what,
+        value_of(e, sign=sign),
+        limits_of(e, sign=sign),
+        "" if p is None else f"{p:.3f}",
+        count_of(e.n),
+        marks,
+    ]

@@ -32,13 +32,13 @@ def plan_words(content: Content) -> str:
         return (
             "All of this was written down before the model was asked anything, and its digest names the run: "
         )
-    occurred = content.sample.get("occurred")
+    occurred = content.sample.occurred
     taken = ""
     if occurred is not None:
-        first, last = (_day(occurred[end]) for end in ("first", "last"))
+        first, last = _day(occurred.first), _day(occurred.last)
         when = f"on {first}" if first == last else f"from {first} to {last}"
-        without = occurred["not_stated"]
-        rest = f"; {count(without)} of {count(content.sample['rows'])} do not say when" if without else ""
+        without = occurred.not_stated
+        rest = f"; {count(without)} of {count(content.sample.rows)} do not say when" if without else ""
         taken = f" They were taken {when} (UTC){rest}."
     return (
         f"The decisions were recorded, and no model was asked for them again.{taken} All of this was written down "
@@ -61,15 +61,15 @@ def _order(content: Content) -> Order | None:
     """Return where the plan stands among the recorded decisions; None where a live model was asked."""
     if not content.spec.model.answers_are_recorded:
         return None
-    occurred = content.sample.get("occurred")
+    occurred = content.sample.occurred
     if occurred is None:
         return "unknown"
-    first, last = (datetime.fromisoformat(occurred[end]) for end in ("first", "last"))
+    first, last = datetime.fromisoformat(occurred.first), datetime.fromisoformat(occurred.last)
     if content.planned_at > last:
         return "after"
     if content.planned_at > first:
         return "during"
-    return "unknown" if occurred["not_stated"] else "before"
+    return "unknown" if occurred.not_stated else "before"
 
 
 def _day(instant: str) -> str:

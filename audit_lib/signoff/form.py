@@ -65,7 +65,7 @@ def form_of(run: Run, site: str = "") -> Form:
         "Tool": content.tool_version,
         "Law": f"{policy.law} (policy {policy.name} {policy.version})",
         "Called so far": content.title,
-        "Validation": content.validation["severity_failed"] or "passed",
+        "Validation": content.validation.severity_failed or "passed",
     }
     figures = [block for block in summary(content).blocks if isinstance(block, Figures)]
     lines = [

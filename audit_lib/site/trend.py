@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isinf
 
 from audit_lib.report.content import Content, RateTable
 from audit_lib.report.leading import convincing, leading, picked
@@ -65,7 +66,7 @@ def _point(entry: CataloguedRun, content: Content, table: RateTable, changes: tu
             low=None, high=None, below=None, flagged=False, changes=changes,
         )  # fmt: skip
     own, row, ratio = found.best
-    limits = picked(row)
+    ends = picked(row)
     return TrendPoint(
         entry=entry,
         table=series,
@@ -73,8 +74,8 @@ def _point(entry: CataloguedRun, content: Content, table: RateTable, changes: tu
         ratio=ratio,
         selected=row.selected,
         n=row.n,
-        low=limits.get("low"),
-        high=limits.get("high"),
+        low=None if ends is None else ends.low,
+        high=None if ends is None or isinf(ends.high) else ends.high,
         below=row.below,
         flagged=convincing(content, own, row),
         changes=changes,

@@ -16,9 +16,9 @@ import pytest
 
 from audit_lib import pipeline
 from audit_lib.archive.verify import verify
+from audit_lib.documents.schema import schema_of
 from audit_lib.errors import SpecError
 from audit_lib.report.content import gather
-from audit_lib.report.schema import report_schema
 from audit_lib.report.sections.leakage import leakage
 from audit_lib.run import Run
 from tests.inputs import write_jsonl
@@ -112,7 +112,7 @@ def test_the_page_and_the_json_say_it(tmp_path: Path) -> None:
     value = told(run)[False, "sex"]["value"]
     assert f"{value:.3f}" in section and "female, redacted" in section and "Open marks: redacted" in section
     assert section.count('class="dot hollow"') == 4  # wide and narrow, two attributes
-    jsonschema.validate(json.loads(run.stage("report").read("report.json")), report_schema())
+    jsonschema.validate(json.loads(run.stage("report").read("report.json")), schema_of("report.json"))
 
 
 def test_where_small_groups_are_hidden_so_are_the_counts_beside_a_prediction(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from audit_lib.documents.earlier import Smallest
 from audit_lib.report import EarlierAudit
-from audit_lib.report.earlier import Smallest
 from audit_lib.run import Run
 from tests.report.runs import WINDOW, made
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from audit_lib.report.schema import report_schema
+from audit_lib.documents.schema import schema_of
 from tests.report.runs import made
 
 
@@ -16,7 +16,7 @@ from tests.report.runs import made
 def test_verdicts_are_in_the_json_where_the_policy_has_such_tests(tmp_path: Path, policy: str) -> None:
     run = made(tmp_path, groups={"provenance": "self_reported"}, report={"policy": policy})
     document = json.loads(run.stage("report").read("report.json"))
-    jsonschema.Draft202012Validator(report_schema()).validate(document)
+    jsonschema.Draft202012Validator(schema_of("report.json")).validate(document)
     found = document["adverse_impact"]
     page = run.stage("report").read("report.html").decode()
     if policy == "nyc_ll144":

@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import fisher_exact
 from statsmodels.stats.multitest import multipletests
 
+from audit_lib.documents.metrics import Metrics
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.multiplicity import adjust
 from audit_lib.measure.rows.load import make_rows
@@ -25,6 +26,7 @@ from audit_lib.report.sections.summary import leaders
 from audit_lib.report.suppress import masked
 from audit_lib.report.suppress.cells import items
 from audit_lib.site.trend import _point
+from audit_lib.typed_json import decode_value
 from tests.measure.tables import scores, variants
 from tests.report.runs import made
 from tests.specs import load
@@ -77,8 +79,9 @@ def content_of(base: Content, table: pd.DataFrame, small_cell: int, policy_name:
     found = rate_tables("selection", "impact_ratio", rows, spec, policy, rows.decisions.selected)
     document = {"tables": [one.as_dict() for one in found], "estimates": [], "heterogeneity": []}
     document["multiplicity"] = adjust(document, spec.measure.alpha)  # type: ignore[assignment]
-    tables = tuple(read_table(one, policy) for one in document["tables"])
-    return replace(base, spec=spec, policy=policy, tables=tables, metrics={**base.metrics, **document})
+    metrics = decode_value(Metrics, base.metrics.as_dict() | document, "metrics.json")
+    tables = tuple(read_table(one, policy) for one in metrics.tables)
+    return replace(base, spec=spec, policy=policy, tables=tables, metrics=metrics)
 
 
 def surviving(content: Content) -> dict[tuple[int, str], tuple[float, int]]:
@@ -175,9 +178,9 @@ def test_the_trend_follows_what_leads_and_no_small_cell(base: Content) -> None:
                     if row.label == point.label.split(" (")[0] or row.label == point.label
                 ]
                 assert (point.low, point.high) == tuple(
-                    row.estimate["intervals"][0][end] for end in ("low", "high")
+                    getattr(row.estimate.intervals[0], end) for end in ("low", "high")
                 )
-                assert row.estimate["intervals"][0]["kind"] == "simultaneous"
+                assert row.estimate.intervals[0].kind == "simultaneous"
     assert none
 
 
@@ -226,12 +229,11 @@ def test_what_sets_hidden_rows_aside_is_hidden(base: Content) -> None:
 
 
 def test_other_counts_of_the_larger_categories_are_refused(base: Content) -> None:
-    (race,) = [t for t in few_at_the_top(base).metrics["tables"] if "larger" in t and len(t["rows"]) < 9]
-    assert race["larger"]["rows"][0]["n"] == 448 or len(race["larger"]["rows"]) == 2
-    other = {**race, "larger": {**race["larger"], "rows": race["larger"]["rows"][:1]}}
-    other["rows"] = [
-        {**row, "label": row["label"] + " x"} if row["label"] == other["larger"]["rows"][0]["label"] else row
-        for row in race["rows"]
-    ]
+    (race,) = [t for t in few_at_the_top(base).metrics.tables if t.larger is not None and len(t.rows) < 9]
+    assert race.larger is not None
+    assert race.larger.rows[0].n == 448 or len(race.larger.rows) == 2
+    first = race.larger.rows[0]
+    rows = [replace(row, label=row.label + " x") if row.label == first.label else row for row in race.rows]
+    other = replace(race, larger=replace(race.larger, rows=(first,)), rows=tuple(rows))
     with pytest.raises(EvidenceError, match="not as in the whole table|not a row of the table"):
         read_table(other, policy_of(few_at_the_top(base).spec))

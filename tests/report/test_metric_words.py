@@ -6,18 +6,19 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from audit_lib.documents.metrics import Leakage
 from audit_lib.measure.metric import METRICS, about, metric
 from audit_lib.report.blocks import Chart, Section
 from audit_lib.report.content import Content, gather
 from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page
 from audit_lib.report.sections.beyond import beyond
-from audit_lib.report.sections.others import others
+from audit_lib.report.sections.other_rate_tables import other_rate_tables
 from audit_lib.report.text import tables_text
+from audit_lib.results import Estimate, Interval, Undefined
 from tests.report.runs import made
 
 GAPS = ["demographic_parity_gap", "equal_opportunity_gap", "auc_gap", "score_gap"]
@@ -29,18 +30,16 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> Content:
     return gather(run)
 
 
-def estimate(name: str, value: float, *, reference: bool = True, group: str = "female") -> dict[str, Any]:
-    return {
-        "metric": name, "value": value, "stratum": {}, "group": {"sex": group},
-        "reference": {"sex": "male"} if reference else {}, "parameters": {}, "flags": [], "tests": [],
-        "interval": {"low": value - 0.1, "high": value + 0.1, "level": 0.95, "method": "x", "kind": "marginal"},
-        "intervals": [], "n": 20, "n_group": 10, "n_reference": 10, "clusters": 20, "method": "x",
-    }  # fmt: skip
+def estimate(name: str, value: float, *, reference: bool = True, group: str = "female") -> Estimate:
+    return Estimate(
+        metric=name, value=value, group={"sex": group}, reference={"sex": "male"} if reference else {},
+        interval=Interval(low=value - 0.1, high=value + 0.1, method="x"), n=20, n_group=10, n_reference=10,
+        clusters=20, method="x",
+    )  # fmt: skip
 
 
-def drawn(content: Content, *estimates: dict[str, Any]) -> list[Chart]:
-    metrics = {**content.metrics, "estimates": list(estimates)}
-    section = beyond(replace(content, metrics=metrics))
+def drawn(content: Content, *estimates: Estimate) -> list[Chart]:
+    section = beyond(replace(content, metrics=replace(content.metrics, estimates=estimates)))
     assert isinstance(section, Section)
     return [block for block in section.blocks if isinstance(block, Chart)]
 
@@ -89,19 +88,20 @@ def test_no_label_says_undefined_twice(content: Content) -> None:
 
 
 def test_leakage_has_its_own_section_only(content: Content) -> None:
-    leaks = {"embedding": {"kind": "words"}, "split": "2 folds", "penalty": 1.0, "estimates": []}
-    with_leaks = replace(content, metrics={**content.metrics, "leakage": leaks})
-    section = others(with_leaks)
+    leaks = Leakage(embedding={"kind": "words"}, split="2 folds", penalty=1.0, estimates=())
+    with_leaks = replace(content, metrics=replace(content.metrics, leakage=leaks))  # type: ignore[call-arg]
+    section = other_rate_tables(with_leaks)
     assert section is None or "Leakage" not in json.dumps([str(block) for block in section.blocks])
 
 
 def test_the_terminal_prints_an_audit_without_rate_tables(content: Content) -> None:
-    effect = estimate("standardised_effect", 0.2) | {"parameters": {"variation": "task:other_place"}}
-    null = estimate("standardised_effect", 0.0) | {
-        "value": {"undefined": "uninterpretable: why"}, "interval": {"undefined": "uninterpretable: why"},
-        "flags": ["uninterpretable"], "parameters": {"variation": "none"},
-    }  # fmt: skip
-    metrics = {**content.metrics, "tables": [], "estimates": [null, effect, estimate("auc_gap", 0.1)]}
+    effect = replace(estimate("standardised_effect", 0.2), parameters={"variation": "task:other_place"})
+    why = Undefined("uninterpretable: why")
+    null = replace(
+        estimate("standardised_effect", 0.0), value=why, interval=why, flags=("uninterpretable",),
+        parameters={"variation": "none"},
+    )  # fmt: skip
+    metrics = replace(content.metrics, tables=(), estimates=(null, effect, estimate("auc_gap", 0.1)))
     printed = tables_text(metrics, content.policy)
     assert "no rate table" not in printed
     assert re.search(r"female against male, task: other place +\+0\.200 +\+0\.100 to \+0\.300", printed)

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from audit_lib.documents.metrics import read_metrics
+from audit_lib.documents.rate_tables import RateRow, RateTable
 from audit_lib.errors import EvidenceError, GateError, IncompleteRunError
 from audit_lib.policies import load_policy
 from audit_lib.report import report
@@ -22,7 +24,9 @@ from audit_lib.report.leading import leading
 from audit_lib.report.sections.summary import _limits
 from audit_lib.report.text import tables_text
 from audit_lib.run import Run
+from audit_lib.typed_json import decode_value
 from tests.report.conftest import HOSTILE, made
+from tests.report.documents import metrics, rate_row
 from tests.report.runs import signature
 
 VOID = {"meta", "br", "img", "input", "link", "hr", "line", "circle", "path"}
@@ -167,7 +171,7 @@ def test_a_number_that_does_not_follow_from_its_counts_is_refused(run: Run) -> N
         broken = json.loads(json.dumps(table))
         change(broken["rows"][0])
         with pytest.raises(EvidenceError):
-            read_table(broken, policy)
+            read_table(decode_value(RateTable[RateRow], broken, "metrics.json"), policy)
 
 
 def test_a_report_before_its_numbers(run: Run, tmp_path: Path) -> None:
@@ -177,8 +181,8 @@ def test_a_report_before_its_numbers(run: Run, tmp_path: Path) -> None:
 
 
 def test_the_terminal_prints_the_same_counts(run: Run) -> None:
-    metrics = json.loads(run.stage("metrics").read("metrics.json"))
-    printed = tables_text(metrics, load_policy("nyc_ll144"))
+    measured = read_metrics(run.stage("metrics").read("metrics.json"))
+    printed = tables_text(measured, load_policy("nyc_ll144"))
     for table in gather(run).headline:
         for row in table.rows:
             assert re.search(rf"{re.escape(row.label)}\s+{row.n}\s+{row.selected}\b", printed), row.label
@@ -202,22 +206,16 @@ def test_demographics_that_the_law_refuses_are_called_so(
 def test_a_ratio_of_exactly_four_fifths_is_not_flagged(tmp_path: Path) -> None:
     policy = load_policy("nyc_ll144")
 
-    def row(label: str, selected: int, n: int, ratio: float, flag: bool) -> dict[str, object]:
-        estimate = {"value": ratio, "interval": {"undefined": "x"}, "flags": [], "tests": [], "intervals": []}
-        return {
-            "label": label, "category": {"sex": label}, "n": n, "selected": selected, "share_of_data": 0.5,
-            "rate": {**estimate, "value": selected / n}, "impact_ratio": estimate, "four_fifths_flag": flag,
-            "excluded": None,
-        }  # fmt: skip
+    def row(label: str, selected: int, n: int, ratio: float, flag: bool) -> RateRow:
+        return rate_row({"sex": label}, selected, n, ratio=ratio, four_fifths_flag=flag)
 
-    table = {
-        "kind": "selection", "family": "sex", "stratum": {}, "total": 160, "unknown": 0, "median": None,
-        "median_ties": None, "tied_rounds": None, "comparator": "Male",
-        "rows": [row("Male", 60, 80, 1.0, False), row("Female", 48, 80, 0.8, False)],
-    }  # fmt: skip
+    table = RateTable(
+        kind="selection", family="sex", stratum={}, total=160, unknown=0, comparator="Male",
+        rows=(row("Male", 60, 80, 1.0, False), row("Female", 48, 80, 0.8, False)),
+    )  # fmt: skip
     assert read_table(table, policy).row("Female").below is False
-    table["rows"] = [row("Male", 1000, 1000, 1.0, False), row("Female", 7996, 10000, 0.7996, True)]
-    printed = tables_text({"tables": [table], "experiment": False}, policy)
+    rows = (row("Male", 1000, 1000, 1.0, False), row("Female", 7996, 10000, 0.7996, True))
+    printed = tables_text(metrics((dataclasses.replace(table, rows=rows),)), policy)
     assert "0.7996" in printed, "0.800 beside a flag would mislead"
 
 
@@ -243,7 +241,7 @@ def test_what_is_not_known_about_the_leading_ratio_is_not_claimed(run: Run) -> N
     found = leading(content, content.headline).best
     assert found is not None
     table, row, _ = found
-    bare = dataclasses.replace(row, estimate={**row.estimate, "intervals": []})
+    bare = dataclasses.replace(row, estimate=dataclasses.replace(row.estimate, intervals=()))
     only = dataclasses.replace(content, tables=(dataclasses.replace(table, rows=(bare,)),))
     words = " ".join(run.text for run in _limits(only)[0])
     assert "is not known" in words

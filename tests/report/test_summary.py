@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from audit_lib.check import check_report
+from audit_lib.documents.metrics import Findings, TestFamily
 from audit_lib.measure.multiplicity import NOT_ALLOWED_FOR
 from audit_lib.plan.power_limits import NOT_PROMISED, THESE_NAMES, of_names
 from audit_lib.report.blocks import Bullets, Figures, Section
@@ -90,10 +91,13 @@ def words(section: Section | None, kind: type[Any]) -> list[str]:
 
 def test_what_stands_after_the_adjustment_is_named_first(content: Content) -> None:
     first = words(summary(content), Bullets)[0]
-    family = content.metrics["multiplicity"]
-    remain = family["findings"]["holm"]
+    family = content.metrics.multiplicity
+    assert isinstance(family, TestFamily)
+    remain = family.findings.holm
     assert remain >= 1
-    start = f"Below 0.05 once adjusted for {family['family_size']} tests, but not for the choice of the comparator. "
+    start = (
+        f"Below 0.05 once adjusted for {family.family_size} tests, but not for the choice of the comparator. "
+    )
     assert first.startswith(f"{start}{remain}: ")
     table = next(t for t in content.headline if t.family == "sex")
     women, men = table.row("Female"), table.row("Male")
@@ -107,8 +111,9 @@ def test_what_stands_after_the_adjustment_is_named_first(content: Content) -> No
 
 
 def test_nothing_is_named_where_nothing_stands(content: Content) -> None:
-    family = dict(content.metrics["multiplicity"]) | {"findings": {"unadjusted": 1, "holm": 0}}
-    none = replace(content, metrics={**content.metrics, "multiplicity": family})
+    findings = Findings(unadjusted=1, holm=0, benjamini_hochberg=0)
+    family = replace(content.metrics.multiplicity, findings=findings)  # type: ignore[arg-type, call-arg]
+    none = replace(content, metrics=replace(content.metrics, multiplicity=family))
     assert not any("once adjusted for" in item for item in words(summary(none), Bullets))
 
 
@@ -138,7 +143,7 @@ def test_where_every_group_is_small_nothing_leads_and_the_page_says_so(tmp_path:
     figure = leaders(small)[0]
     assert figure.value == "too few to tell" and figure.tone == "plain"
     assert figure.detail.startswith("No ratio leads.") and "fewer than 30 people" in figure.detail
-    assert make_document(small)["headline"] == {}
+    assert make_document(small).headline == {}
     assert not any("leading ratio" in item for item in words(summary(small), Bullets))
     charts = [ratios_chart(small, list(small.headline)), rate_table(small, small.headline[0])]
     assert "flagged" not in charts[0].wide and all(c.tone == "plain" for r in charts[1].rows for c in r.cells)
@@ -147,9 +152,9 @@ def test_where_every_group_is_small_nothing_leads_and_the_page_says_so(tmp_path:
 def test_the_first_interval_is_the_one_of_a_picked_comparator(content: Content) -> None:
     table = max(content.headline, key=lambda t: len(t.rows))
     women = next(r for r in table.rows if r.label == "Female, White")
-    limits = [women.estimate["intervals"][0], women.estimate["interval"]]
-    assert [one["kind"] for one in limits] == ["simultaneous", "conditional"]
-    picked, fixed = (f"{one['low']:.3f} to {one['high']:.3f}" for one in limits)
+    limits = [women.estimate.intervals[0], women.estimate.interval]
+    assert [one.kind for one in limits] == ["simultaneous", "conditional"]  # type: ignore[union-attr]
+    picked, fixed = (f"{one.low:.3f} to {one.high:.3f}" for one in limits)  # type: ignore[union-attr]
     assert picked != fixed
     (row,) = [row for row in rate_table(content, table).rows if row.header == women.label]
     beside = uncertainty_table(content, table)
@@ -182,13 +187,12 @@ def test_an_interval_without_a_test_that_agrees_names_nobody(content: Content) -
     assert not any("each of these is distinguishable" in item for item in items)
 
 
-def _untested(estimate: Any) -> dict[str, Any]:
-    return dict(estimate) | {"tests": [test | {"p_value": 0.2} for test in estimate["tests"]]}
+def _untested(estimate: Any) -> Any:
+    return replace(estimate, tests=tuple(replace(test, p_value=0.2) for test in estimate.tests))
 
 
 def test_strata_of_the_same_people_say_which_and_are_in_the_csv(content: Content, tmp_path: Path) -> None:
-    same = content.metrics["strata_identical"]
-    assert [entry["same_as"] for entry in same] == [{}, {}]
+    assert [entry.same_as for entry in content.metrics.strata_identical] == [{}, {}]
     section = statutory.strata(content)
     assert section is not None
     texts = ["".join(r.text for r in b.text) for b in section.blocks if isinstance(b, statutory.Paragraph)]
@@ -235,7 +239,7 @@ def page_of(content: Content) -> str:
 def test_adjusted_p_values_are_called_what_they_are_everywhere(content: Content) -> None:
     page = page_of(content)
     assert not CLAIMS.search(page) and NOT_ALLOWED_FOR in page
-    document = make_document(content)
+    document = make_document(content).as_dict()
     told = document["metrics"]["multiplicity"]
     assert (
         told["not_allowed_for"] == NOT_ALLOWED_FOR and "highest rate, picked by the data" in NOT_ALLOWED_FOR

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from audit_lib.documents.rate_tables import RateRow, RateTable
 from audit_lib.policies import Policy, load_policy
 from audit_lib.report import content as content_module
 from audit_lib.report import report
@@ -20,6 +21,7 @@ from audit_lib.report.text import tables_text
 from audit_lib.results import Undefined
 from audit_lib.run import Run
 from tests.inputs import recorded_audit, recorded_rows, write_jsonl
+from tests.report.documents import metrics, rate_row
 from tests.report.runs import reported
 from tests.specs import load
 
@@ -116,29 +118,25 @@ def test_the_evidence_keeps_what_the_report_hides(small_run: Run, hidden: dict[s
     assert Path(small_run.uri.removeprefix("file://"), "metrics", "metrics.json").is_file()
 
 
-def _table(*rows: tuple[str, int, int]) -> dict[str, Any]:
+NONE = "no member in this category"
+
+
+def _table(*rows: tuple[str, int, int]) -> RateTable[RateRow]:
     """A table of ``metrics.json``: label, selected, n."""
     top = max((row for row in rows if row[2]), key=lambda row: row[1] / row[2])
-    none = {"undefined": "no member in this category"}
+    total = sum(n for *_, n in rows)
 
-    def estimate(value: float | None) -> dict[str, Any]:
-        shown = none if value is None else value
-        return {"value": shown, "interval": none, "n": 1, "intervals": [], "tests": [], "flags": []}
+    def one(label: str, s: int, n: int) -> RateRow:
+        ratio = s / n / (top[1] / top[2]) if n else Undefined(NONE)
+        flag = ratio < 0.8 if isinstance(ratio, float) else None
+        return rate_row(
+            {"race": label}, s, n, ratio=ratio, nobody=NONE, four_fifths_flag=flag, share_of_data=n / total
+        )
 
-    return {
-        "kind": "selection", "family": "race_ethnicity", "stratum": {}, "total": sum(n for *_, n in rows),
-        "unknown": 0, "comparator": top[0], "median": None, "median_ties": None, "tied_rounds": None,
-        "rows": [
-            {
-                "category": {"race": label}, "label": label, "n": n, "selected": s,
-                "share_of_data": n / sum(row[2] for row in rows),
-                "rate": estimate(s / n if n else None), "excluded": None, "missing": {}, "unknown": {},
-                "impact_ratio": estimate(s / n / (top[1] / top[2]) if n else None),
-                "four_fifths_flag": s / n / (top[1] / top[2]) < 0.8 if n else None, "adverse_impact": {},
-            }
-            for label, s, n in rows
-        ],
-    }  # fmt: skip
+    return RateTable(
+        kind="selection", family="race_ethnicity", stratum={}, total=total, unknown=0, comparator=top[0],
+        rows=tuple(one(*row) for row in rows),
+    )  # fmt: skip
 
 
 def test_an_empty_row_says_why_it_has_no_ratio_also_under_a_hidden_comparator() -> None:
@@ -152,10 +150,7 @@ def test_an_empty_row_says_why_it_has_no_ratio_also_under_a_hidden_comparator() 
     assert (white.hidden, asian.hidden, black.hidden) == (True, False, False)
     assert isinstance(asian.ratio, Undefined) and asian.ratio.reason == GIVES_AWAY
     assert isinstance(black.ratio, Undefined) and "no member" in black.ratio.reason
-    document = {"tables": [stored], "multiplicity": {}} | {
-        part: [] for part in ("missingness", "label_mass", "scores", "estimates", "heterogeneity")
-    }
-    (shown,) = redacted(document, hidden, load(), policy)["tables"]
+    (shown,) = redacted(metrics((stored,)), hidden, load(), policy).as_dict()["tables"]
     reasons = [row["impact_ratio"]["value"]["undefined"] for row in shown["rows"]]
     assert reasons == [HIDDEN, GIVES_AWAY, "no member in this category"]
     assert tally([table]) == Tally(below=0, compared=0, hidden=2)
@@ -170,11 +165,10 @@ def test_comparators_are_not_counted_as_compared() -> None:
 def test_a_terminal_hides_the_same_rows() -> None:
     policy = suppressing()
     stored = _table(("White", 3, 4), ("Asian", 5, 19), ("Black or African American", 11, 31))
-    lists = ("missingness", "label_mass", "scores", "estimates", "heterogeneity")
-    document = {"tables": [stored], "multiplicity": {}, "experiment": False} | {part: [] for part in lists}
-    metrics, hidden = printable(document, load(), policy)
+    document = metrics((stored,))
+    printed, hidden = printable(document, load(), policy)
     assert {dict(levels)["race"] for _, levels in hidden} == {"White", "Asian"}
-    said = tables_text(metrics, policy)
+    said = tables_text(printed, policy)
     assert re.search(r"White +hidden", said) and HIDDEN in said
     assert re.search(r"Black or African American +31 +11 +35.5% +hidden", said)
     assert not re.search(r"\b(19|26\.3%|75\.0%)", said)

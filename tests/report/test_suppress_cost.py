@@ -8,20 +8,21 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from audit_lib.documents.metrics import Metrics
 from audit_lib.report.suppress import hidden_cells
 from audit_lib.report.suppress.system import System
+from tests.report.documents import metrics
 from tests.report.test_suppress_oracle import Shape, policy, tables
 from tests.specs import load
 
 SEXES, RACES = ("Female", "Male"), ("White", "Black or African American")
 
 
-def document(positions: int) -> dict[str, Any]:
+def document(positions: int) -> Metrics:
     names = tuple(f"position {i}" for i in range(positions))
     shape = Shape(SEXES, RACES, (("sex",), ("race",), ("sex", "race")), names)
     numbers = np.random.default_rng(2).integers(0, 4, (positions, len(shape.profiles), 2))
-    parts = ("missingness", "label_mass", "scores", "estimates", "heterogeneity")
-    return {"tables": tables(shape, numbers), **{part: [] for part in parts}}
+    return metrics(tuple(tables(shape, numbers)))
 
 
 def freed(positions: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:

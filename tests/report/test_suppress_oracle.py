@@ -19,13 +19,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from audit_lib.documents.metrics import Metrics
+from audit_lib.documents.rate_tables import RateRow, RateTable
 from audit_lib.policies import Policy, load_policy
 from audit_lib.report.suppress import hidden_cells, redacted
 from audit_lib.report.suppress.cells import items
 from audit_lib.report.suppress.feasible import Need, Reader
 from audit_lib.report.suppress.sheets import sheets_of
 from audit_lib.report.suppress.system import Target
+from audit_lib.results import Undefined
 from audit_lib.spec import AuditSpec
+from tests.report.documents import metrics, rate_row
 from tests.specs import load
 
 SEXES, RACES = ("Female", "Male"), ("White", "Black or African American", "Asian")
@@ -72,7 +76,7 @@ def policy(small: int) -> Policy:
     return pack.model_copy(update={"cells": cells})
 
 
-def tables(shape: Shape, numbers: NDArray[np.int64]) -> list[dict[str, Any]]:
+def tables(shape: Shape, numbers: NDArray[np.int64]) -> list[RateTable[RateRow]]:
     """The tables of one audit: `numbers` are (position, profile, [selected, not selected])."""
     made = []
     for place, stratum in enumerate(shape.strata()):
@@ -82,26 +86,23 @@ def tables(shape: Shape, numbers: NDArray[np.int64]) -> list[dict[str, Any]]:
             for category in shape.categories(family):
                 s, f = own[_members(shape, category)].sum(axis=0).tolist()
                 rows.append(_row(category, s, s + f))
-            known = sum(row["n"] for row in rows)
-            made.append({
-                "kind": "selection", "family": NAMES[family], "stratum": stratum, "total": known,
-                "unknown": int(own.sum()) - known, "comparator": _highest(rows), "rows": rows,
-            })  # fmt: skip
+            known = sum(row.n for row in rows)
+            made.append(
+                RateTable(
+                    kind="selection", family=NAMES[family], stratum=stratum, total=known,
+                    unknown=int(own.sum()) - known, comparator=_highest(rows), rows=tuple(rows),
+                )
+            )  # fmt: skip
     return made
 
 
-def _row(category: dict[str, str], s: int, n: int) -> dict[str, Any]:
-    nothing = {"value": {"undefined": "nobody"}, "interval": {"undefined": "nobody"}, "intervals": []}
-    return {
-        "category": category, "label": ", ".join(category.values()), "n": n, "selected": s, "excluded": None,
-        "rate": {"value": s / n if n else {"undefined": "nobody"}}, "impact_ratio": nothing,
-        "four_fifths_flag": None,
-    }  # fmt: skip
+def _row(category: dict[str, str], s: int, n: int) -> RateRow:
+    return rate_row(category, s, n, ratio=Undefined("nobody"))
 
 
-def _highest(rows: Sequence[dict[str, Any]]) -> Any:
-    rates = [row["selected"] / row["n"] if row["n"] else -1.0 for row in rows]
-    return rows[int(np.argmax(rates))]["label"] if max(rates) > 0 else {"undefined": "nobody was selected"}
+def _highest(rows: Sequence[RateRow]) -> str | Undefined:
+    rates = [row.selected / row.n if row.n else -1.0 for row in rows]
+    return rows[int(np.argmax(rates))].label if max(rates) > 0 else Undefined("nobody was selected")
 
 
 def _members(shape: Shape, category: dict[str, str]) -> list[int]:
@@ -153,9 +154,8 @@ def possible(shape: Shape, printed: list[dict[str, Any]]) -> NDArray[np.int64]:
     return found
 
 
-def metrics(shape: Shape, numbers: NDArray[np.int64]) -> dict[str, Any]:
-    lists = ("missingness", "label_mass", "scores", "estimates", "heterogeneity")
-    return {"tables": tables(shape, numbers), "multiplicity": {}} | {name: [] for name in lists}
+def document_of(shape: Shape, numbers: NDArray[np.int64]) -> Metrics:
+    return metrics(tuple(tables(shape, numbers)))
 
 
 def spec_of(shape: Shape, small: int) -> AuditSpec:
@@ -164,13 +164,13 @@ def spec_of(shape: Shape, small: int) -> AuditSpec:
 
 def check(shape: Shape, numbers: NDArray[np.int64], small: int) -> int:
     """Compare each hidden count with all audits that print the same; return how many are hidden."""
-    document, spec = metrics(shape, numbers), spec_of(shape, small)
+    document, spec = document_of(shape, numbers), spec_of(shape, small)
     hidden = hidden_cells(document, spec, policy(small))
-    printed = redacted(document, hidden, spec, policy(small))["tables"]
+    printed = redacted(document, hidden, spec, policy(small)).as_dict()["tables"]
     audits = possible(shape, printed)
     assert (audits == numbers).all(axis=(1, 2, 3)).any(), "the truth is one of the possible audits"
     count = 0
-    for table, shown in zip(document["tables"], printed, strict=True):
+    for table, shown in zip(document.as_dict()["tables"], printed, strict=True):
         totals = np.sum([[row["selected"], row["n"] - row["selected"]] for row in table["rows"]], axis=0)
         for row, out in zip(table["rows"], shown["rows"], strict=True):
             if not out.get("suppressed"):
@@ -196,8 +196,12 @@ def check(shape: Shape, numbers: NDArray[np.int64], small: int) -> int:
 
 def check_reader(shape: Shape, numbers: NDArray[np.int64], places: Sequence[int]) -> None:
     """Hide any rows: the reader believes nothing that cannot be, so what it calls open is open."""
-    document, spec = metrics(shape, numbers), spec_of(shape, 2)
-    rows = [(items(t["stratum"]), items(row["category"])) for t in document["tables"] for row in t["rows"]]
+    document, spec = document_of(shape, numbers), spec_of(shape, 2)
+    rows = [
+        (items(t["stratum"]), items(row["category"]))
+        for t in document.as_dict()["tables"]
+        for row in t["rows"]
+    ]
     hidden = frozenset(rows[place % len(rows)] for place in places)
     sheets = sheets_of(document, {}, spec, policy(2))
     most = Need(true=0, width=10**6)
@@ -212,7 +216,7 @@ def check_reader(shape: Shape, numbers: NDArray[np.int64], places: Sequence[int]
     }  # fmt: skip
     reader = Reader(sheets, {})
     reader.widen(hidden, {t: replace(most, true=true[t.cell, t.state]) for t in targets})
-    audits = possible(shape, redacted(document, hidden, spec, policy(2))["tables"])
+    audits = possible(shape, redacted(document, hidden, spec, policy(2)).as_dict()["tables"])
     for target in targets:
         stratum, levels = dict(target.cell[0]), dict(target.cell[1])
         where = stratum.get("position")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from audit_lib.documents.sample import Occurred
 from audit_lib.policies import policy_of
 from audit_lib.policies.fields import required_fields
 from audit_lib.report.content import Content, gather
@@ -28,16 +29,15 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> Content:
 
 def at(content: Content, planned: datetime, **occurred: Any) -> Content:
     """The same, planned at another time."""
-    known = {**content.sample["occurred"], **occurred}
-    return replace(content, planned_at=planned, sample={**content.sample, "occurred": known})
+    assert content.sample.occurred is not None
+    known = replace(content.sample.occurred, **occurred)
+    return replace(content, planned_at=planned, sample=replace(content.sample, occurred=known))
 
 
 def test_the_sample_keeps_the_first_and_the_last(content: Content) -> None:
-    assert content.sample["occurred"] == {
-        "first": "2026-01-05T12:00:00+00:00",
-        "last": "2026-01-11T12:00:00+00:00",
-        "not_stated": 0,
-    }
+    assert content.sample.occurred == Occurred(
+        first="2026-01-05T12:00:00+00:00", last="2026-01-11T12:00:00+00:00", not_stated=0
+    )
 
 
 def test_a_plan_made_afterwards_says_so_wherever_the_plan_is_spoken_of(content: Content) -> None:
@@ -70,7 +70,7 @@ SECOND = timedelta(seconds=1)
 def test_each_order(content: Content, planned: datetime, words: str, power: str, status: str) -> None:
     one = at(content, planned)
     assert words in plan_words(one) and power_words(one).startswith(power)
-    facts = make_document(one)
+    facts = make_document(one).as_dict()
     european = one.spec.report.model_copy(update={"policy": "eu_ai_act_annex_iii"})
     spec = one.spec.model_copy(update={"report": european})
     checks = required_fields(policy_of(spec), spec, facts)
@@ -81,7 +81,7 @@ def test_decisions_without_a_time_show_no_order(content: Content, tmp_path: Path
     rows = [{k: v for k, v in row.items() if k != "occurred_at"} for row in recorded_rows(112)]
     write_jsonl(tmp_path / "without.jsonl", rows)
     none = gather(made(tmp_path, n=112, source={"paths": ["without.jsonl"]}))
-    assert none.sample["occurred"] is None
+    assert none.sample.occurred is None
     assert "do not say when they were taken" in plan_words(none) and OLD not in plan_words(none)
     some = at(content, FIRST - SECOND, not_stated=3)
     assert "3 of 112 do not say when" in plan_words(some) and "nothing shows" in plan_words(some)

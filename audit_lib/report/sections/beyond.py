@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
+from audit_lib.documents.estimates import adjusted_p, first_p, interval_method, limits
+from audit_lib.documents.parameters import ROUNDS_LEFT_OUT, K
 from audit_lib.measure.metric import about
 from audit_lib.report.blocks import (
     Block,
@@ -22,21 +24,17 @@ from audit_lib.report.blocks import (
 )
 from audit_lib.report.charts import Dot
 from audit_lib.report.charts.by_metric import FIGURES, Figure
-from audit_lib.report.content import Content, in_words, undefined_or
-from audit_lib.report.numbers import UNDEFINED, count, interval, p_value, signed
+from audit_lib.report.content import Content, in_words
+from audit_lib.report.numbers import UNDEFINED, count, interval, p_or_dash, signed
 from audit_lib.report.sections.experiment import OWN_SECTION
 from audit_lib.report.sections.varied import comparison_words
-from audit_lib.results import Undefined
-
-Estimate = Mapping[str, Any]
+from audit_lib.results import Estimate, Undefined
 
 _UNPERCEIVED: Final = (
     "Numbers marked as not perceived do not differ from parity, and compare groups of an attribute that the model did "
     "not tell as it was meant, by the manipulation check: they do not show that it treats these groups alike. A "
     "difference is one whatever the model says when asked, and is not marked."
 )
-_DESIGN: Final = ("k",)
-"""Parameters that come from the spec. Others (the number of rounds) are results, and stand in no label."""
 MOST_STRATA: Final = 50
 """Strata that are printed in full; the tables of more are in the CSV files."""
 _MOST_DOTS = 40
@@ -45,9 +43,7 @@ _MOST_DOTS = 40
 def beyond(content: Content) -> Section | None:
     """Make the section, or none where nothing was measured."""
     blocks: list[Block] = []
-    for name in dict.fromkeys(
-        e["metric"] for e in content.metrics["estimates"] if e["metric"] not in OWN_SECTION
-    ):
+    for name in dict.fromkeys(e.metric for e in content.metrics.estimates if e.metric not in OWN_SECTION):
         blocks += _metric(content, name)
     if not blocks:
         return None
@@ -61,7 +57,7 @@ def beyond(content: Content) -> Section | None:
     words = [text(lead)]
     if content.spec.perturb is not None:
         words.append(text(comparison_words(content)))
-        if any("unperceived" in e["flags"] for e in content.metrics["estimates"]):
+        if any("unperceived" in e.flags for e in content.metrics.estimates):
             words.append(text(_UNPERCEIVED))
     return Section("differences", title, (*map(Paragraph, words), *blocks))
 
@@ -76,7 +72,7 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
         yield Paragraph(text(meaning))
     by_stratum: dict[tuple[tuple[str, str], ...], list[Estimate]] = {}
     for e in estimates:
-        by_stratum.setdefault(tuple(e["stratum"].items()), []).append(e)
+        by_stratum.setdefault(tuple(e.stratum.items()), []).append(e)
     folded = 0
     for where, chosen in by_stratum.items():
         words = in_words(dict(where))
@@ -105,19 +101,19 @@ def _meaning(name: str) -> str:
 def _blocks(
     content: Content, title: str, where: str, estimates: list[Estimate], figure: Figure | None = None
 ) -> Iterable[Block]:
-    if len({e["parameters"].get("k") for e in estimates}) > 1:
+    if len({e.parameters.get(K) for e in estimates}) > 1:
         yield _by_quota(title, where, estimates)
         return
     if figure is not None:
         # What compares groups has a parity; what is of one group, or of all together, may have none.
-        for own in ([e for e in estimates if e["reference"]], [e for e in estimates if not e["reference"]]):
+        for own in ([e for e in estimates if e.reference], [e for e in estimates if not e.reference]):
             if forest := _forest(content, title, where, own, figure):
                 yield forest
     yield _table(content, title, where, estimates)
 
 
 def _label(estimate: Estimate) -> str:
-    group, reference = in_words(estimate["group"]), in_words(estimate["reference"])
+    group, reference = in_words(estimate.group), in_words(estimate.reference)
     if not group:
         return "All groups"
     return f"{group} against {reference}" if reference else group
@@ -128,36 +124,35 @@ def _details(estimates: list[Estimate]) -> dict[int, str]:
     labels = [_label(e) for e in estimates]
     if len(set(labels)) == len(labels):
         return {}
-    keys = dict.fromkeys(key for e in estimates for key in e["parameters"] if key not in _DESIGN)
-    varied = [key for key in keys if len({str(e["parameters"].get(key)) for e in estimates}) > 1]
+    keys = dict.fromkeys(key for e in estimates for key in e.parameters if key != K)
+    varied = [key for key in keys if len({str(e.parameters.get(key)) for e in estimates}) > 1]
     return {
         id(e): ", ".join(
-            f"{key.replace('_', ' ')} {e['parameters'][key]}" for key in varied if key in e["parameters"]
+            f"{key.replace('_', ' ')} {e.parameters[key]}" for key in varied if key in e.parameters
         )
         for e in estimates
     }
 
 
 def _signed(estimate: Estimate) -> bool:
-    return about(estimate["metric"]).signed and bool(estimate["reference"])
+    return about(estimate.metric).signed and bool(estimate.reference)
 
 
 def _parity(estimates: list[Estimate]) -> float | None:
     """Return where the estimates of one metric show no difference; a group's own rate has no such place."""
-    own = [e for e in estimates if e["group"] and not e["reference"]]
-    return None if own else about(estimates[0]["metric"]).parity
+    own = [e for e in estimates if e.group and not e.reference]
+    return None if own else about(estimates[0].metric).parity
 
 
 def _printed(estimate: Estimate) -> str:
-    value = undefined_or(estimate["value"])
-    if isinstance(value, Undefined):
+    if isinstance(estimate.value, Undefined):
         return UNDEFINED
-    words = signed(float(value))
+    words = signed(estimate.value)
     return words if _signed(estimate) else words.removeprefix("+")
 
 
 def _value(estimate: Estimate, note: str) -> Cell:
-    doubted = "unperceived" in estimate["flags"]
+    doubted = "unperceived" in estimate.flags
     return Cell(
         _printed(estimate),
         note=note,
@@ -167,12 +162,12 @@ def _value(estimate: Estimate, note: str) -> Cell:
 
 
 def _limits(estimate: Estimate) -> str:
-    limits = estimate["interval"]
-    if "low" not in limits:
+    found = estimate.interval
+    if isinstance(found, Undefined):
         # Why there is no value is said once, at the value.
-        known = limits["undefined"] != _reason(estimate)
-        return f"{UNDEFINED}: {limits['undefined']}" if known else UNDEFINED
-    return interval(limits["low"], limits["high"], 3, sign=_signed(estimate))
+        known = found.reason != _reason(estimate)
+        return f"{UNDEFINED}: {found.reason}" if known else UNDEFINED
+    return interval(found.low, found.high, 3, sign=_signed(estimate))
 
 
 def _n(value: object) -> str:
@@ -181,21 +176,16 @@ def _n(value: object) -> str:
 
 def _table(content: Content, title: str, where: str, estimates: list[Estimate]) -> Table:
     details = _details(estimates)
-    tested = any(e["tests"] for e in estimates)
+    tested = any(e.tests for e in estimates)
     rows = []
     for e in estimates:
         cells = [_value(e, _reason(e)), Cell(_limits(e))]
         if tested:
-            p = next((t["p_value"] for t in e["tests"]), None)
-            holm = e.get("multiplicity", {}).get("holm")
-            alpha = content.spec.measure.alpha
-            cells += [Cell(p_value(x, alpha) if isinstance(x, float) else "\N{EN DASH}") for x in (p, holm)]
-        cells += [Cell(_n(e.get(key))) for key in ("n_group", "n_reference", "clusters")]
-        notes = [details.get(id(e), ""), "few rows" if "small_cell" in e["flags"] else ""]
+            cells += [Cell(p_or_dash(x, content.spec.measure.alpha)) for x in (first_p(e), adjusted_p(e))]
+        cells += [Cell(_n(n)) for n in (e.n_group, e.n_reference, e.clusters)]
+        notes = [details.get(id(e), ""), "few rows" if "small_cell" in e.flags else ""]
         rows.append(Row(_label(e), tuple(cells), note=", ".join(filter(None, notes))))
-    methods = dict.fromkeys(
-        f"{e['method']}; interval: {e['interval'].get('method', 'none')}" for e in estimates
-    )
+    methods = dict.fromkeys(f"{e.method}; interval: {interval_method(e)}" for e in estimates)
     columns = [Column("Group against reference", numeric=False), Column("Value"), Column("Interval")]
     columns += [Column("p"), Column("p adjusted for all tests")] if tested else []
     columns += [Column("n, group"), Column("n, reference"), Column("Clusters")]
@@ -205,24 +195,23 @@ def _table(content: Content, title: str, where: str, estimates: list[Estimate]) 
 
 
 def _reason(estimate: Estimate) -> str:
-    value = undefined_or(estimate["value"])
-    return value.reason if isinstance(value, Undefined) else ""
+    return estimate.value.reason if isinstance(estimate.value, Undefined) else ""
 
 
 def _by_quota(title: str, where: str, estimates: list[Estimate]) -> Table:
-    quotas = list(dict.fromkeys(e["parameters"]["k"] for e in estimates))
+    quotas = list(dict.fromkeys(e.parameters[K] for e in estimates))
     rows = []
     for label in dict.fromkeys(_label(e) for e in estimates):
-        chosen = {e["parameters"]["k"]: e for e in estimates if _label(e) == label}
+        chosen = {e.parameters[K]: e for e in estimates if _label(e) == label}
         first = next(iter(chosen.values()))
-        cells = [Cell(_n(first["n_group"])), Cell(_n(first["n_reference"]))]
+        cells = [Cell(_n(first.n_group)), Cell(_n(first.n_reference))]
         cells += [
             _value(chosen[k], _reason(chosen[k]) or _limits(chosen[k])) if k in chosen else Cell("")
             for k in quotas
         ]
         rows.append(Row(label, tuple(cells)))
-    left_out = max(int(e["parameters"].get("rounds_left_out", 0)) for e in estimates)
-    notes = [f"{estimates[0]['method']}; interval: {estimates[0]['interval'].get('method', 'none')}"]
+    left_out = max(int(e.parameters.get(ROUNDS_LEFT_OUT, 0)) for e in estimates)
+    notes = [f"{estimates[0].method}; interval: {interval_method(estimates[0])}"]
     if left_out:
         notes.append(
             f"Up to {count(left_out)} rounds had fewer scored candidates than k and were left out at that k."
@@ -241,13 +230,11 @@ def _forest(
 ) -> Chart | None:
     dots = []
     for e in estimates:
-        value, limits = undefined_or(e["value"]), e["interval"]
-        if isinstance(value, Undefined):
+        if isinstance(e.value, Undefined):
             continue
-        low, high = limits.get("low"), limits.get("high")
-        if "low" in limits:
-            low, high = (-float("inf") if low is None else low), (float("inf") if high is None else high)
-        dots.append(Dot(label=_label(e), value=float(value), printed=_printed(e), low=low, high=high))
+        ends = limits(e.interval)
+        low, high = (None, None) if ends is None else (ends.low, ends.high)
+        dots.append(Dot(label=_label(e), value=float(e.value), printed=_printed(e), low=low, high=high))
     if not dots or len(dots) > _MOST_DOTS or len({d.label for d in dots}) < len(dots):
         return None
     edges = [x for d in dots for x in (d.value, d.low, d.high) if x is not None and abs(x) != float("inf")]
@@ -270,7 +257,7 @@ def _forest(
         )
         for width in (760, 360)
     )
-    against = " against its reference" if all(e["reference"] for e in estimates) else ""
+    against = " against its reference" if all(e.reference for e in estimates) else ""
     line = "" if parity is None else f" The line at {parity:g} is parity."
     return Chart(
         wide,

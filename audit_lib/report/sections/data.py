@@ -18,7 +18,7 @@ from audit_lib.report.blocks import (
     Text,
     text,
 )
-from audit_lib.report.content import Content
+from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import count
 from audit_lib.report.sections.varied import assigned, varied
 
@@ -30,8 +30,7 @@ def data(content: Content) -> Section:
     spec, sample = content.spec, content.sample
     window = content.key.window
     sources = "; ".join(
-        f"{s['path']} ({count(s['rows_in_window'])} of {count(s['rows_read'])} rows)"
-        for s in sample["sources"]
+        f"{s.path} ({count(s.rows_in_window)} of {count(s.rows_read)} rows)" for s in sample.sources
     )
     facts: list[tuple[str, Text]] = [
         ("What the tool decides", text(spec.report.tool or "Not stated in the spec.")),
@@ -55,15 +54,14 @@ def data(content: Content) -> Section:
         ("How scores were read", text(_read(content))),
         ("Category unknown", text(_unknown(content))),
     ]
-    strata = sample["strata"]
-    names = [name for name in strata[0] if name not in ("available", "drawn")] if strata else []
+    strata = sample.drawn()
     table = Table(
-        f"{sample.get('unit', 'prompt').capitalize()}s by stratum",
+        f"{sample.unit.capitalize()}s by stratum",
         (Column("Stratum", numeric=False), Column("Available"), Column("Drawn")),
         tuple(
             Row(
-                ", ".join(str(s[name]).replace("_", " ") for name in names) or "all",
-                (Cell(count(s["available"])), Cell(count(s["drawn"]))),
+                in_words({name: str(level) for name, level in s.levels.items()}) or "all",
+                (Cell(count(s.available)), Cell(count(s.drawn))),
             )
             for s in strata
         ),
@@ -118,19 +116,19 @@ def _unknown(content: Content) -> str:
         if not table.stratum
     }
     if not found:
-        return f"{count(content.metrics['rows']['unknown_group'])} rows"
+        return f"{count(content.metrics.rows.unknown_group)} rows"
     return "; ".join(f"{title}: {count(n)}" for title, n in found.items())
 
 
 def _drawn(content: Content) -> str:
-    sample, strata = content.sample, content.sample["strata"]
-    drawn, available = (sum(s[key] for s in strata) for key in ("drawn", "available"))
-    unit = sample.get("unit", "prompt")
+    sample, strata = content.sample, content.sample.drawn()
+    drawn, available = sum(s.drawn for s in strata), sum(s.available for s in strata)
+    unit = sample.unit
     units = "" if unit == "prompt" else f" in {count(drawn)} {unit}s"
     if drawn == available:
-        return f"all {count(sample['rows'])} prompts{units} were taken"
+        return f"all {count(sample.rows)} prompts{units} were taken"
     return (
-        f"{count(sample['rows'])} prompts{units}: of {count(available)} {unit}s, {count(drawn)} drawn by seed "
+        f"{count(sample.rows)} prompts{units}: of {count(available)} {unit}s, {count(drawn)} drawn by seed "
         f"{content.spec.seed}, in proportion to their strata"
     )
 
@@ -142,16 +140,17 @@ def _provenance(content: Content) -> str:
         "assigned": assigned(content),
         "inferred": "inferred from other data",
     }
-    joined, counted = content.sample["demographics"], content.metrics.get("demographics")
+    joined, counted = content.sample.demographics, content.metrics.demographics
     known = words[content.provenance]
-    if joined and content.spec.demographics is not None:
+    if joined is not None and content.spec.demographics is not None:
         known += (
-            f". {count(joined['matched'])} people were found in the demographics file, "
-            f"{count(joined['unmatched'])} were not"
+            f". {count(joined.matched)} people were found in the demographics file, "
+            f"{count(joined.unmatched)} were not"
         )
-    elif counted and counted.get("unmatched"):
-        known += f". {count(counted['unmatched'])} of {count(counted['people'])} people have none"
-    for attribute, values in (counted or {}).get("unknown_values", {}).items():
+    elif counted is not None and counted.unmatched:
+        known += f". {count(counted.unmatched)} of {count(counted.people)} people have none"
+    values_of = {} if counted is None else counted.unknown_values or {}
+    for attribute, values in values_of.items():
         if values:
             said = "; ".join(f"{value} ({count(n)})" for value, n in values.items())
             known += f". Counted as unknown {attribute.replace('_', ' ')}: {said}"

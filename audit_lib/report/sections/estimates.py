@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
-from typing import Any
 
+from audit_lib.documents.estimates import defined, limits
+from audit_lib.documents.metrics import LeakageEstimate
 from audit_lib.report.blocks import Block, Chart, Tone
 from audit_lib.report.charts import Dot, forest
 from audit_lib.report.numbers import UNDEFINED, count, decimal, interval, signed
-from audit_lib.report.rate_table import in_words, undefined_or
-from audit_lib.results import Undefined
-
-Estimate = Mapping[str, Any]
+from audit_lib.report.rate_table import in_words
+from audit_lib.results import Estimate, Undefined
 
 
 def variation_in_words(name: str) -> str:
@@ -30,22 +29,19 @@ def variation_in_words(name: str) -> str:
 
 def dot_of(e: Estimate, *, sign: bool = True, label: str | None = None) -> Dot:
     """Make the row of a forest plot; its inner interval is the estimate's last further one."""
-    value, limits = undefined_or(e["value"]), e["interval"]
-    low = high = inner = None
-    if "low" in limits:
-        low = -float("inf") if limits["low"] is None else float(limits["low"])
-        high = float("inf") if limits["high"] is None else float(limits["high"])
-    for one in e["intervals"]:
-        if one["low"] is not None and one["high"] is not None:
-            inner = (float(one["low"]), float(one["high"]))
-    undefined = isinstance(value, Undefined)
+    value, ends = defined(e.value), limits(e.interval)
+    inner = None
+    for one in e.intervals:
+        if isfinite(one.low) and isfinite(one.high):
+            inner = (one.low, one.high)
+    undefined = value is None
     return Dot(
         label=against(e) if label is None else label,
-        value=None if undefined else float(value),
+        value=value,
         printed=value_of(e, sign=sign),
-        low=None if undefined else low,
-        high=None if undefined else high,
-        hollow="within_noise" in e["flags"],
+        low=None if undefined or ends is None else ends.low,
+        high=None if undefined or ends is None else ends.high,
+        hollow="within_noise" in e.flags,
         inner=None if undefined else inner,
     )
 
@@ -79,22 +75,19 @@ def forest_chart(
 
 def against(e: Estimate) -> str:
     """Say which group is compared with which."""
-    group, reference = in_words(e["group"]), in_words(e["reference"])
+    group, reference = in_words(e.group), in_words(e.reference)
     return f"{group} against {reference}" if reference else group or "not computed"
 
 
-def value_of(e: Estimate, *, sign: bool = True) -> str:
+def value_of(e: Estimate | LeakageEstimate, *, sign: bool = True) -> str:
     """Print the value."""
-    value = undefined_or(e["value"])
-    if isinstance(value, Undefined):
-        return UNDEFINED
-    return signed(float(value)) if sign else decimal(float(value))
+    return signed(e.value) if sign else decimal(e.value)
 
 
-def limits_of(e: Estimate, *, sign: bool = True) -> str:
+def limits_of(e: Estimate | LeakageEstimate, *, sign: bool = True) -> str:
     """Print the interval."""
-    limits = e["interval"]
-    return interval(limits["low"], limits["high"], 3, sign=sign) if "low" in limits else UNDEFINED
+    ends = limits(e.interval)
+    return UNDEFINED if ends is None else interval(ends.low, ends.high, 3, sign=sign)
 
 
 def count_of(value: object) -> str:
@@ -104,20 +97,17 @@ def count_of(value: object) -> str:
 
 def mark_of(e: Estimate) -> str:
     """Say what people must see beside an effect."""
-    if "uninterpretable" in e["flags"]:
+    if "uninterpretable" in e.flags:
         return "uninterpretable"
-    named = (
-        "not named as meant" if "unperceived" in e["flags"] and e["metric"] == "standardised_effect" else ""
-    )
-    return ", ".join(filter(None, [named, "inside the noise floor" if "within_noise" in e["flags"] else ""]))
+    named = "not named as meant" if "unperceived" in e.flags and e.metric == "standardised_effect" else ""
+    return ", ".join(filter(None, [named, "inside the noise floor" if "within_noise" in e.flags else ""]))
 
 
 def tone_of(e: Estimate) -> Tone:
     """Muted where an effect says nothing: a null of groups that were not told apart, or what noise alone gives."""
-    return "muted" if {"uninterpretable", "within_noise"} & {*e["flags"]} else "plain"
+    return "muted" if {"uninterpretable", "within_noise"} & {*e.flags} else "plain"
 
 
-def reason_of(e: Estimate) -> str:
+def reason_of(e: Estimate | LeakageEstimate) -> str:
     """Say why there is no value, if there is none."""
-    value = undefined_or(e["value"])
-    return value.reason if isinstance(value, Undefined) else ""
+    return e.value.reason if isinstance(e.value, Undefined) else ""

@@ -6,6 +6,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from audit_lib.documents.estimates import adjusted_p, defined, first_p, interval_method
+from audit_lib.documents.parameters import (
+    ATTRIBUTE,
+    DEGREES_OF_FREEDOM,
+    MEAN_ABSOLUTE_DIFFERENCE,
+    OUTCOME_SD,
+    REPEATS,
+    THRESHOLD,
+    UNCHANGED,
+    VARIATION,
+    WITHOUT_SCORE,
+)
 from audit_lib.measure.experiment.regression import FEW
 from audit_lib.report.blocks import (
     Block,
@@ -19,10 +31,9 @@ from audit_lib.report.blocks import (
     Table,
     text,
 )
-from audit_lib.report.content import Content, in_words, undefined_or
-from audit_lib.report.numbers import UNDEFINED, count, decimal, p_value
+from audit_lib.report.content import Content, in_words
+from audit_lib.report.numbers import UNDEFINED, count, decimal, interval, p_or_dash
 from audit_lib.report.sections.estimates import (
-    Estimate,
     against,
     count_of,
     dot_of,
@@ -34,7 +45,7 @@ from audit_lib.report.sections.estimates import (
     value_of,
     variation_in_words,
 )
-from audit_lib.results import Undefined
+from audit_lib.results import Estimate
 
 OWN_SECTION: Final = frozenset(
     {"standardised_effect", "noise_floor", "manipulation_agreement", "adverse_impact_ratio"}
@@ -111,14 +122,14 @@ def _of_labels(content: Content) -> bool:
 def _by_stratum(estimates: Iterable[Estimate]) -> dict[tuple[tuple[str, str], ...], list[Estimate]]:
     found: dict[tuple[tuple[str, str], ...], list[Estimate]] = {}
     for e in estimates:
-        found.setdefault(tuple(e["stratum"].items()), []).append(e)
+        found.setdefault(tuple(e.stratum.items()), []).append(e)
     return found
 
 
 def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart: bool) -> Iterable[Block]:
     by: dict[str, list[Estimate]] = {}
     for e in estimates:
-        by.setdefault(str(e["parameters"].get("variation", "none")), []).append(e)
+        by.setdefault(str(e.parameters.get(VARIATION, "none")), []).append(e)
     if chart:
         groups = {variation_in_words(name): [dot_of(e) for e in found] for name, found in by.items()}
         level = content.spec.measure.level
@@ -134,8 +145,8 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
                 Cell(value_of(e), mark=mark_of(e), note=reason_of(e), tone=tone_of(e)),
                 Cell(limits_of(e)),
                 *_p(content, e),
-                Cell(count_of(e["n_group"])),
-                Cell(count_of(e["n_reference"])),
+                Cell(count_of(e.n_group)),
+                Cell(count_of(e.n_reference)),
             ),
             note=variation_in_words(name),
         )
@@ -155,20 +166,20 @@ def _basis(title: str, by: Mapping[str, Sequence[Estimate]]) -> Table:
     rows = []
     for name, found in by.items():
         for e in found:
-            own = e["parameters"]
+            own = e.parameters
             cells = (
-                Cell(decimal(float(own["outcome_sd"])) if "outcome_sd" in own else UNDEFINED),
+                Cell(decimal(float(own[OUTCOME_SD])) if OUTCOME_SD in own else UNDEFINED),
                 Cell(_freedom(e)),
-                Cell(count_of(e["clusters"])),
-                Cell(count_of(own.get("without_score"))),
-                Cell(count_of(own.get(f"{next(iter(e['group']), '')} unknown"))),
+                Cell(count_of(e.clusters)),
+                Cell(count_of(own.get(WITHOUT_SCORE))),
+                Cell(count_of(own.get(f"{next(iter(e.group), '')} unknown"))),
             )
             rows.append(Row(against(e), cells, note=variation_in_words(name)))
     return Table(f"{title}: what they rest on", columns, tuple(rows))
 
 
 def _noise(content: Content, title: str, estimates: Sequence[Estimate], chart: bool) -> Iterable[Block]:
-    again = [e for e in estimates if e["parameters"].get("variation") == "repeats"]
+    again = [e for e in estimates if e.parameters.get(VARIATION) == REPEATS]
     if again:
         yield _repeats(title, again)
     if len(again) < len(estimates):
@@ -184,17 +195,17 @@ def _repeats(title: str, estimates: Sequence[Estimate]) -> Table:
     )  # fmt: skip
     rows = []
     for e in estimates:
-        own = e["parameters"]
+        own = e.parameters
         cells = (
             Cell(value_of(e, sign=False), note=reason_of(e)),
             Cell(limits_of(e, sign=False)),
-            Cell(decimal(float(own["outcome_sd"])) if "outcome_sd" in own else UNDEFINED),
-            Cell(count_of(own.get("degrees_of_freedom"))),
-            Cell(count_of(own.get("unchanged"))),
-            Cell(count_of(e["n"])),
-            Cell(count_of(e["clusters"])),
+            Cell(decimal(float(own[OUTCOME_SD])) if OUTCOME_SD in own else UNDEFINED),
+            Cell(count_of(own.get(DEGREES_OF_FREEDOM))),
+            Cell(count_of(own.get(UNCHANGED))),
+            Cell(count_of(e.n)),
+            Cell(count_of(e.clusters)),
         )
-        rows.append(Row(f"each version {own.get('repeats')} times", cells))
+        rows.append(Row(f"each version {own.get(REPEATS)} times", cells))
     return Table(f"{title}: repeats", columns, tuple(rows), _method(estimates))
 
 
@@ -205,32 +216,32 @@ def _controls(title: str, estimates: Sequence[Estimate]) -> Table:
     )  # fmt: skip
     rows = []
     for e in estimates:
-        own = e["parameters"]
-        spread = own.get("mean_absolute_difference")
-        same = own.get("unchanged")
+        own = e.parameters
+        spread = own.get(MEAN_ABSOLUTE_DIFFERENCE)
+        same = own.get(UNCHANGED)
         cells = (
             Cell(value_of(e), note=reason_of(e)),
             Cell(limits_of(e)),
             Cell(decimal(float(spread)) if spread is not None else UNDEFINED),
             Cell(count(int(same)) if same is not None else UNDEFINED),
-            Cell(count_of(e["n"])),
-            Cell(count_of(e["clusters"])),
+            Cell(count_of(e.n)),
+            Cell(count_of(e.clusters)),
         )
-        rows.append(Row(variation_in_words(str(own.get("variation", "control"))), cells))
+        rows.append(Row(variation_in_words(str(own.get(VARIATION, "control"))), cells))
     return Table(title, columns, tuple(rows), _method(estimates))
 
 
 def _perceived(content: Content, title: str, estimates: Sequence[Estimate], chart: bool) -> Iterable[Block]:
     floor = content.spec.checks.minimum_agreement
-    for axis in dict.fromkeys(str(e["parameters"].get("attribute", "")) for e in estimates):
-        found = [e for e in estimates if e["parameters"].get("attribute", "") == axis]
-        said = list(dict.fromkeys(key for e in found for key in e["parameters"] if key.startswith("said ")))
+    for axis in dict.fromkeys(str(e.parameters.get(ATTRIBUTE, "")) for e in estimates):
+        found = [e for e in estimates if e.parameters.get(ATTRIBUTE, "") == axis]
+        said = list(dict.fromkeys(key for e in found for key in e.parameters if key.startswith("said ")))
         kinds = [*said, "unsure", "refused", "unread", "error"]
         rows = []
         for e in found:
-            value = undefined_or(e["value"])
-            low = not isinstance(value, Undefined) and float(value) < floor
-            agreed = UNDEFINED if isinstance(value, Undefined) else f"{float(value):.1%}"
+            value = defined(e.value)
+            low = value is not None and value < floor
+            agreed = UNDEFINED if value is None else f"{value:.1%}"
             cells = [
                 Cell(
                     agreed,
@@ -239,12 +250,9 @@ def _perceived(content: Content, title: str, estimates: Sequence[Estimate], char
                     tone="flag" if low else "plain",
                 ),
                 Cell(limits_of(e, sign=False)),
-                *(
-                    Cell(count(int(e["parameters"][kind])) if kind in e["parameters"] else "")
-                    for kind in kinds
-                ),
+                *(Cell(count(int(e.parameters[kind])) if kind in e.parameters else "") for kind in kinds),
             ]
-            rows.append(Row(e["group"].get(axis, "all versions"), tuple(cells)))
+            rows.append(Row(e.group.get(axis, "all versions"), tuple(cells)))
         columns = (
             Column("Meant", numeric=False), Column("Named as meant"), Column("Interval"),
             *(Column(kind.replace("said ", "said: ")) for kind in kinds),
@@ -256,7 +264,7 @@ def _perceived(content: Content, title: str, estimates: Sequence[Estimate], char
 def _impact(content: Content, title: str, estimates: Sequence[Estimate], chart: bool) -> Iterable[Block]:
     by: dict[float, list[Estimate]] = {}
     for e in estimates:
-        by.setdefault(float(e["parameters"].get("threshold", 0)), []).append(e)
+        by.setdefault(float(e.parameters.get(THRESHOLD, 0)), []).append(e)
     if chart:
         groups = {f"rated {at:g} or more": [dot_of(e, sign=False) for e in found] for at, found in by.items()}
         yield from forest_chart(
@@ -273,17 +281,17 @@ def _impact(content: Content, title: str, estimates: Sequence[Estimate], chart: 
     rows = []
     for at, found in by.items():
         for e in found:
-            inner = next(iter(e["intervals"]), {"undefined": ""})
+            inner = next(iter(e.intervals), None)
             rows.append(
                 Row(
                     against(e),
                     (
                         Cell(value_of(e, sign=False), note=reason_of(e)),
                         Cell(limits_of(e, sign=False)),
-                        Cell(limits_of({"interval": inner}, sign=False) if "low" in inner else UNDEFINED),
+                        Cell(UNDEFINED if inner is None else interval(inner.low, inner.high, 3)),
                         *_p(content, e),
-                        Cell(count_of(e["n_group"])),
-                        Cell(count_of(e["n_reference"])),
+                        Cell(count_of(e.n_group)),
+                        Cell(count_of(e.n_reference)),
                     ),
                     note=f"rated {at:g} or more",
                 )
@@ -293,23 +301,21 @@ def _impact(content: Content, title: str, estimates: Sequence[Estimate], chart: 
 
 def _p(content: Content, e: Estimate) -> tuple[Cell, Cell]:
     alpha = content.spec.measure.alpha
-    found = (next((t["p_value"] for t in e["tests"]), None), e.get("multiplicity", {}).get("holm"))
-    one, other = (Cell(p_value(x, alpha) if isinstance(x, float) else "\N{EN DASH}") for x in found)
-    return one, other
+    return Cell(p_or_dash(first_p(e), alpha)), Cell(p_or_dash(adjusted_p(e), alpha))
 
 
 def _freedom(e: Estimate) -> str:
-    df = e["parameters"].get("degrees_of_freedom")
+    df = e.parameters.get(DEGREES_OF_FREEDOM)
     return UNDEFINED if df is None else decimal(float(df), 1)
 
 
 def _method(estimates: Sequence[Estimate]) -> tuple[str, ...]:
     return tuple(
-        list(dict.fromkeys(f"{e['method']}; interval: {_interval_method(e)}" for e in estimates))[:2]
+        list(dict.fromkeys(f"{e.method}; interval: {_method_of_interval(e)}" for e in estimates))[:2]
     )
 
 
-def _interval_method(e: Estimate) -> str:
+def _method_of_interval(e: Estimate) -> str:
     """Return how the interval was made; degrees of freedom, which differ from row to row, have a column."""
-    method = str(e["interval"].get("method", "none"))
-    return re.sub(r", t[(].*?[)]$", ", t", method) if "degrees_of_freedom" in e["parameters"] else method
+    method = interval_method(e)
+    return re.sub(r", t[(].*?[)]$", ", t", method) if DEGREES_OF_FREEDOM in e.parameters else method

@@ -2,44 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
 
+from audit_lib.documents.estimates import defined
+from audit_lib.documents.metrics import RatioHeterogeneity
+from audit_lib.documents.rate_tables import FlipFlop
 from audit_lib.plan.power_limits import NOT_PROMISED
 from audit_lib.report.blocks import Cell, Column, Fold, Row, Table
-from audit_lib.report.content import Content, RateTable, TableRow, in_words
+from audit_lib.report.content import Content, RateTable, TableRow
 from audit_lib.report.numbers import UNDEFINED, count, half_up, interval, p_value, signed
+from audit_lib.results import Undefined
 
 
 def agreement(content: Content) -> Fold | None:
     """Whether ratios differ between the strata, and whether pooling turns a difference round."""
     alpha = content.spec.measure.alpha
     rows = []
-    for entry in content.metrics.get("heterogeneity", []):
-        if "table" not in entry:
+    for entry in content.metrics.heterogeneity:
+        if not isinstance(entry, RatioHeterogeneity):
             continue
-        test, simpson = _known(entry["breslow_day"]), _known(entry["simpson"])
-        p = test.get("p_value")
-        kind = content.policy.table(entry["table"]).title
+        test, simpson = entry.breslow_day, entry.simpson
+        p = None if isinstance(test, Undefined) else defined(test.p_value)
+        known = None if isinstance(simpson, Undefined) else simpson
+        turned = known is not None and known.reversed
+        kind = content.policy.table(entry.table).title
         rows.append(
             Row(
-                f"{entry['label']} against {entry['comparator']}",
+                f"{entry.label} against {entry.comparator}",
                 (
                     Cell(kind),
-                    Cell(count(len(entry["strata"])) if entry["strata"] else "hidden"),
-                    Cell(p_value(p, alpha) if isinstance(p, float) else UNDEFINED),
+                    Cell(count(len(entry.strata)) if entry.strata else "hidden"),
+                    Cell(UNDEFINED if p is None else p_value(p, alpha)),
                     Cell(
-                        f"{simpson['lower']}, {simpson['equal']}, {simpson['higher']}"
-                        if simpson
-                        else UNDEFINED,
-                        mark="\N{BLACK LEFT-POINTING TRIANGLE} turned round"
-                        if simpson.get("reversed")
-                        else "",
-                        tone="flag" if simpson.get("reversed") else "plain",
+                        UNDEFINED if known is None else f"{known.lower}, {known.equal}, {known.higher}",
+                        mark="\N{BLACK LEFT-POINTING TRIANGLE} turned round" if turned else "",
+                        tone="flag" if turned else "plain",
                     ),
                 ),
-                note=in_words(entry.get("within") or {}),
             )
         )
     if not rows:
@@ -64,18 +64,18 @@ def firmness(content: Content, table: RateTable) -> Table:
     digits, dash = policy.rounding.ratio, "\N{EN DASH}"
     rows = []
     for row in table.rows:
-        impact = row.beyond.get("adverse_impact") or {}
-        pooled = _known(impact.get("shortfall")).get("pooled")
-        flip = _known(impact.get("flip_flop"))
-        detectable = impact.get("smallest_detectable_ratio")
+        impact = row.adverse_impact
+        short = None if impact is None or isinstance(impact.shortfall, Undefined) else impact.shortfall
+        flip = None if impact is None or isinstance(impact.flip_flop, Undefined) else impact.flip_flop
+        detectable = None if impact is None else defined(impact.smallest_detectable_ratio)
         rows.append(
             Row(
                 row.label,
                 (
                     Cell(number_of(row)),
-                    Cell(signed(-pooled, 1) if isinstance(pooled, float) else dash),
+                    Cell(dash if short is None else signed(-short.pooled, 1)),
                     Cell(_flips(flip) if flip else dash),
-                    Cell(half_up(Fraction(detectable), digits) if isinstance(detectable, float) else dash),
+                    Cell(dash if detectable is None else half_up(Fraction(detectable), digits)),
                 ),
             )
         )
@@ -105,13 +105,13 @@ def bounds(content: Content) -> Iterator[Table]:
         rows = []
         for row in table.rows:
             cells = [Cell(number_of(row))]
-            for part in ("missing", "unknown"):
-                found = row.beyond.get(part) or {}
-                n, limits = found.get("n"), found.get("ratio_bounds")
-                cells.append(Cell(count(n) if isinstance(n, int) else dash))
-                known = isinstance(limits, list) and n
-                words = interval(limits[0], limits[1], digits, threshold) if limits and known else dash
-                cells.append(Cell(words))
+            for found in (row.missing, row.unknown):
+                cells.append(Cell(dash if found is None else count(found.n)))
+                ends = (
+                    None if found is None or isinstance(found.ratio_bounds, Undefined) else found.ratio_bounds
+                )
+                known = found is not None and found.n and ends is not None
+                cells.append(Cell(interval(*ends, digits, threshold) if ends is not None and known else dash))
             rows.append(Row(row.label, tuple(cells)))
         if all(cell.text in (dash, "0") for row in rows for cell in row.cells[1:]):
             continue
@@ -137,12 +137,8 @@ def number_of(row: TableRow) -> str:
     return "hidden" if row.hidden else count(row.n)
 
 
-def _known(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) and "undefined" not in value else {}
-
-
-def _flips(flip: Mapping[str, Any]) -> str:
+def _flips(flip: FlipFlop) -> str:
     """Which of the two findings one selection, moved between the category and the comparator, reverses."""
-    names = {"threshold_reverses": "the guideline's side", "significance_reverses": "significance"}
-    reversed_ = [words for key, words in names.items() if flip[key]]
+    names = {"the guideline's side": flip.threshold_reverses, "significance": flip.significance_reverses}
+    reversed_ = [words for words, turned in names.items() if turned]
     return f"changes {' and '.join(reversed_)}" if reversed_ else "changes nothing"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
+from audit_lib.documents.estimates import defined, limits
+from audit_lib.documents.metrics import Leakage, LeakageEstimate
 from audit_lib.report.blocks import Block, Cell, Chart, Column, Paragraph, Row, Section, Table, text
 from audit_lib.report.charts import Dot, forest
-from audit_lib.report.content import Content, undefined_or
-from audit_lib.report.numbers import UNDEFINED, count, decimal, interval
-from audit_lib.results import Undefined
+from audit_lib.report.content import Content
+from audit_lib.report.numbers import UNDEFINED, count, decimal
+from audit_lib.report.sections.estimates import limits_of, reason_of
+from audit_lib.results import Interval, Undefined
 
 _TITLE: Final = "Leakage"
 _WORDS: Final = (
@@ -22,6 +25,9 @@ _WORDS: Final = (
 _HIDDEN: Final = (
     "Not printed: the policy hides small groups, and the numbers beside each prediction could reveal them."
 )
+_MODEL: Final = "model"
+_KIND: Final = "kind"
+"""What a classifier says of itself."""
 _STATES: Final = {False: "as it is", True: "redacted"}
 
 
@@ -29,28 +35,28 @@ def leakage(content: Content) -> Section | None:
     """Make the section, or none where the spec asks for no prediction."""
     if content.spec.leakage is None:
         return None
-    measured = content.metrics.get("leakage")
+    measured = content.metrics.leakage
     if measured is None:
         return Section("leakage", _TITLE, (Paragraph(text(_HIDDEN)),))
     blocks: list[Block] = [Paragraph(text(_WORDS))]
-    blocks += _chart(measured["estimates"], content.spec.measure.level)
+    blocks += _chart(measured.estimates, content.spec.measure.level)
     blocks.append(_table(measured))
     return Section("leakage", _TITLE, tuple(blocks))
 
 
-def _in_pairs(estimates: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _in_pairs(estimates: Sequence[LeakageEstimate]) -> list[LeakageEstimate]:
     """What was there, and what is left of it, one below the other."""
-    keys = [(e["material"], e["attribute"], e["level"]) for e in estimates]
+    keys = [(e.material, e.attribute, e.level) for e in estimates]
     order = list(dict.fromkeys(key[:2] for key in keys))
     levels = list(dict.fromkeys(keys))
     places = sorted(range(len(keys)), key=lambda i: (order.index(keys[i][:2]), levels.index(keys[i]), i))
     return [estimates[place] for place in places]
 
 
-def _chart(estimates: Sequence[Mapping[str, Any]], level: float) -> Iterable[Block]:
+def _chart(estimates: Sequence[LeakageEstimate], level: float) -> Iterable[Block]:
     rows: dict[str, list[Dot]] = {}
     for e in _in_pairs(estimates):
-        rows.setdefault(f"{e['material'].replace('_', ' ')}: {e['attribute']}", []).append(_dot(e))
+        rows.setdefault(f"{e.material.replace('_', ' ')}: {e.attribute}", []).append(_dot(e))
     drawn = [dot for dots in rows.values() for dot in dots if dot.value is not None]
     if not drawn:
         return
@@ -63,64 +69,64 @@ def _chart(estimates: Sequence[Mapping[str, Any]], level: float) -> Iterable[Blo
     )
 
 
-def _dot(e: Mapping[str, Any]) -> Dot:
-    value, limits = undefined_or(e["value"]), e["interval"]
-    defined = not isinstance(value, Undefined)
+def _dot(e: LeakageEstimate) -> Dot:
+    value, ends = defined(e.value), limits(e.interval)
+    drawn = None if value is None else ends
     return Dot(
-        label=f"{e['level']}, {_STATES[e['redacted']]}",
-        value=float(value) if defined else None,
-        printed=decimal(float(value)) if defined else UNDEFINED,
-        low=float(limits["low"]) if defined and "low" in limits else None,
-        high=float(limits["high"]) if defined and "high" in limits else None,
-        hollow=bool(e["redacted"]),
+        label=f"{e.level}, {_STATES[e.redacted]}",
+        value=value,
+        printed=decimal(e.value),
+        low=None if drawn is None else drawn.low,
+        high=None if drawn is None else drawn.high,
+        hollow=e.redacted,
     )
 
 
-def _table(measured: Mapping[str, Any]) -> Table:
+def _table(measured: Leakage) -> Table:
     columns = (
         Column("Material", numeric=False), Column("State", numeric=False),
         Column("Told from all others", numeric=False), Column("AUC"), Column("Interval"), Column("n, level"),
         Column("n"), Column("Applications"),
     )  # fmt: skip
     rows = []
-    for e in _in_pairs(measured["estimates"]):
-        value, limits = undefined_or(e["value"]), e["interval"]
-        gone = isinstance(value, Undefined)
+    for e in _in_pairs(measured.estimates):
+        gone = isinstance(e.value, Undefined)
         cells = (
-            Cell(_STATES[e["redacted"]]),
-            Cell(f"{e['attribute']}: {e['level']}"),
+            Cell(_STATES[e.redacted]),
+            Cell(f"{e.attribute}: {e.level}"),
             Cell(
-                UNDEFINED if isinstance(value, Undefined) else decimal(float(value)),
-                mark="small group" if "small_cell" in e["flags"] and not gone else "",
-                note=value.reason if isinstance(value, Undefined) else "",
+                decimal(e.value),
+                mark="small group" if "small_cell" in e.flags and not gone else "",
+                note=reason_of(e),
             ),
-            Cell(interval(limits["low"], limits["high"], 3) if "low" in limits else UNDEFINED),
-            Cell(UNDEFINED if gone else count(e["n_group"])),
-            Cell(UNDEFINED if gone else count(e["n"])),
-            Cell(UNDEFINED if gone else count(e["applications"])),
+            Cell(limits_of(e, sign=False)),
+            Cell(UNDEFINED if gone else count(e.n_group)),
+            Cell(UNDEFINED if gone else count(e.n)),
+            Cell(UNDEFINED if gone else count(e.applications)),
         )
-        rows.append(Row(e["material"].replace("_", " "), cells, note=", ".join(e["fields"])))
+        rows.append(Row(e.material.replace("_", " "), cells, note=", ".join(e.fields)))
     return Table(_TITLE, columns, tuple(rows), _notes(measured))
 
 
-def _notes(measured: Mapping[str, Any]) -> tuple[str, ...]:
-    made = measured["embedding"]
+def _notes(measured: Leakage) -> tuple[str, ...]:
+    made = measured.embedding
+    name = made.get(_MODEL, made[_KIND])
     drawn = (
         "fitted to one half of the applications, and told of the other"
-        if measured["split"] == "half"
-        else f"{measured['split']}, each application whole in one"
+        if measured.split == "half"
+        else f"{measured.split}, each application whole in one"
     )
     notes = [
-        f"Texts as numbers: {made.get('model', made['kind'])}. Ridge penalty {measured['penalty']:g}; {drawn}. "
+        f"Texts as numbers: {name}. Ridge penalty {measured.penalty:g}; {drawn}. "
         "Of two levels one is told: the other's AUC is the same.",
-        *dict.fromkeys(_method(e["interval"]) for e in measured["estimates"] if "low" in e["interval"]),
+        *dict.fromkeys(_method(ends) for e in measured.estimates if (ends := limits(e.interval)) is not None),
     ]
-    if (parts := max((e["longest_in_parts"] for e in measured["estimates"]), default=1)) > 1:
+    if (parts := max((e.longest_in_parts for e in measured.estimates), default=1)) > 1:
         notes.append(
             f"Texts longer than the classifier reads were cut into parts (at most {parts}), and their mean taken."
         )
     return tuple(notes)
 
 
-def _method(limits: Mapping[str, Any]) -> str:
-    return f"Interval: {re.sub(', t[(][0-9.]+[)]', '', limits['method'])}."
+def _method(ends: Interval) -> str:
+    return f"Interval: {re.sub(', t[(][0-9.]+[)]', '', ends.method)}."

@@ -27,6 +27,7 @@ from audit_lib.report.content import Content, in_words
 from audit_lib.report.document import field_checks
 from audit_lib.report.numbers import UNDEFINED, count, half_up
 from audit_lib.report.timing import plan_title, plan_words, power_words
+from audit_lib.results import Undefined
 
 
 def decisions(content: Content) -> Section:
@@ -41,15 +42,15 @@ def decisions(content: Content) -> Section:
             for s in policy.switches
         ),
     )
-    thresholds = plan["thresholds"]
+    thresholds = plan.thresholds
     facts = Facts(
         (
-            ("Metrics", text(", ".join(m.replace("_", " ") for m in plan["metrics"]))),
-            ("Quotas k", text(", ".join(map(str, plan["quotas"])))),
-            ("Guidance", text(f"{thresholds['guidance_ratio']} ({policy.guidance.cite})")),
+            ("Metrics", text(", ".join(m.replace("_", " ") for m in plan.metrics))),
+            ("Quotas k", text(", ".join(map(str, plan.quotas)))),
+            ("Guidance", text(f"{thresholds.guidance_ratio} ({policy.guidance.cite})")),
             (
                 "Significance, power, coverage",
-                text(f"{thresholds['alpha']}, {thresholds['power']}, {thresholds['level']}"),
+                text(f"{thresholds.alpha}, {thresholds.power}, {thresholds.level}"),
             ),
             (
                 "Small cell",
@@ -64,7 +65,7 @@ def decisions(content: Content) -> Section:
 
 
 def _small(content: Content) -> str:
-    marked = content.plan["thresholds"]["small_cell"]
+    marked = content.plan.thresholds.small_cell
     if content.policy.cells.display == "suppress":
         size = max(content.policy.cells.small, marked)
         return (
@@ -76,19 +77,19 @@ def _small(content: Content) -> str:
 
 def _power(content: Content) -> Fold:
     rows = []
-    for entry in content.plan["power"]:
-        value = entry["smallest_detectable_ratio"]
-        label = in_words(entry["group"]) or f"two groups of {count(entry['n_group'])}"
-        against = f" against {in_words(entry['reference'])}" if entry["reference"] else ""
-        rate = entry["reference_rate"]
+    for entry in content.plan.power:
+        value = entry.smallest_detectable_ratio
+        label = in_words(entry.group) or f"two groups of {count(entry.n_group)}"
+        against = f" against {in_words(entry.reference)}" if entry.reference else ""
+        rate = entry.reference_rate
         rows.append(
             Row(
                 label + against,
                 (
-                    Cell(count(entry["n_group"])),
-                    Cell(count(entry["n_reference"])),
+                    Cell(count(entry.n_group)),
+                    Cell(count(entry.n_reference)),
                     Cell(UNDEFINED if rate is None else half_up(Fraction(rate), 3)),
-                    Cell(half_up(Fraction(value), 3) if isinstance(value, float) else UNDEFINED),
+                    Cell(UNDEFINED if isinstance(value, Undefined) else half_up(Fraction(value), 3)),
                 ),
             )
         )
@@ -100,8 +101,8 @@ def _power(content: Content) -> Fold:
         Column("Smallest detectable ratio"),
     )
     note = (
-        f"Two independent proportions, two-sided at {content.plan['thresholds']['alpha']}, nominal power "
-        f"{content.plan['thresholds']['power']}. {NOT_PROMISED}"
+        f"Two independent proportions, two-sided at {content.plan.thresholds.alpha}, nominal power "
+        f"{content.plan.thresholds.power}. {NOT_PROMISED}"
     )
     return Fold(
         "What the audit could detect, were people independent and the comparator fixed",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
-from audit_lib.records import ANSWERED, STATUSES
+from audit_lib.documents.metrics import STATUSES
+from audit_lib.documents.validation import VariationCompleteness
 from audit_lib.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Row, Section, Table, text
 from audit_lib.report.charts import Dot, dot_chart, score_boxes
 from audit_lib.report.content import Content, in_words
@@ -30,7 +31,7 @@ def quality(content: Content) -> Section:
         "Answers can go missing more often for one group than for another, and that alone moves a rate. "
         "Nothing is dropped in silence: each row without an answer is counted here, by group."
     )
-    beside = content.validation.get("beside")
+    beside = content.validation.beside
     if beside:
         lead += " So are those of controls, other prompts and tasks, and manipulation checks."
     blocks: list[Block] = [Paragraph(text(lead))]
@@ -40,8 +41,8 @@ def quality(content: Content) -> Section:
         blocks.append(_beside(content, beside))
     blocks += bounds(content)
     blocks += [chart] if (chart := _score_chart(content)) else []
-    blocks += [_scores(content)] if any(e["n"] for e in content.metrics["scores"]) else []
-    if any(entry["n"] for entry in content.metrics["label_mass"]):
+    blocks += [_scores(content)] if any(e.n for e in content.metrics.scores) else []
+    if any(entry.n for entry in content.metrics.label_mass):
         blocks.append(_mass(content))
     blocks.append(_validation(content))
     return Section("answers", "Missing answers and soundness", tuple(blocks))
@@ -53,14 +54,14 @@ def _where(stratum: Mapping[str, str], group: Mapping[str, str] | None) -> str:
 
 
 def _missing(content: Content) -> Table:
-    entries = [e for e in content.metrics["missingness"] if e["group"] is not None or e["n"]]
+    entries = [e for e in content.metrics.missingness if e.group is not None or e.n]
     digits = content.policy.rounding.rate_percent
     rows = []
     for entry in entries:
-        answered = entry["ok"] + entry["unranked"]
-        share = percent(Fraction(answered, entry["n"]), digits) if entry["n"] else UNDEFINED
-        cells = (Cell(count(entry["n"])), *(Cell(count(entry[s])) for s in STATUSES), Cell(share))
-        rows.append(Row(_where(entry["stratum"], entry["group"]), cells))
+        answered = entry.answered
+        share = percent(Fraction(answered, entry.n), digits) if entry.n else UNDEFINED
+        cells = (Cell(count(entry.n)), *(Cell(count(n)) for n in entry.statuses.values()), Cell(share))
+        rows.append(Row(_where(entry.stratum, entry.group), cells))
     columns = (
         Column("Group", numeric=False),
         Column("Rows"),
@@ -68,7 +69,7 @@ def _missing(content: Content) -> Table:
         Column("With a score"),
     )
     notes: list[str] = []
-    if any(entry["unranked"] for entry in entries):
+    if any(entry.unranked for entry in entries):
         notes.append(
             "A candidate whom a ranking leaves out, or names otherwise than shown, ranks last in the order "
             "shown; such rows have a score and are counted."
@@ -78,7 +79,7 @@ def _missing(content: Content) -> Table:
     return Table("Answers by group", columns, tuple(rows), tuple(notes))
 
 
-def _beside(content: Content, varied: Sequence[Mapping[str, Any]]) -> Fold:
+def _beside(content: Content, varied: Sequence[VariationCompleteness]) -> Fold:
     """Answers to what is asked beside the question, each variation by itself."""
     columns = (
         Column("Asked beside the question, group", numeric=False),
@@ -89,13 +90,13 @@ def _beside(content: Content, varied: Sequence[Mapping[str, Any]]) -> Fold:
     digits, most = content.policy.rounding.rate_percent, content.spec.checks.maximum_answered_gap
     rows = []
     for one in varied:
-        wide = one["answered_gap"] is not None and one["answered_gap"] > most
-        for entry in (e for e in one["groups"] if e["n"]):
-            share = percent(Fraction(sum(entry[s] for s in ANSWERED), entry["n"]), digits)
+        wide = one.answered_gap is not None and one.answered_gap > most
+        for entry in (e for e in one.groups if e.n):
+            share = percent(Fraction(entry.answered, entry.n), digits)
             mark = Cell(share, mark="gap" if wide else "", tone="flag" if wide else "plain")
-            levels = {axis: level or "unknown" for axis, level in entry["group"].items()}
-            cells = (Cell(count(entry["n"])), *(Cell(count(entry[s])) for s in STATUSES), mark)
-            rows.append(Row(in_words(levels), cells, note=variation_in_words(one["variation"])))
+            levels = {axis: level or "unknown" for axis, level in entry.group.items()}
+            cells = (Cell(count(entry.n)), *(Cell(count(n)) for n in entry.statuses.values()), mark)
+            rows.append(Row(in_words(levels), cells, note=variation_in_words(one.variation)))
     title = "Answers beside the question, by group"
     notes = (
         f"Each repeat is counted. Marked: shares of two groups more than {most:g} apart (checks.maximum_answered_gap). "
@@ -106,16 +107,16 @@ def _beside(content: Content, varied: Sequence[Mapping[str, Any]]) -> Fold:
 
 def _missing_chart(content: Content) -> Chart | None:
     """Share of rows without a score, by group; none where nothing is missing."""
-    entries = [e for e in content.metrics["missingness"] if e["group"] is not None and e["n"]]
-    missing = {id(e): e["n"] - e["ok"] - e["unranked"] for e in entries}
+    entries = [e for e in content.metrics.missingness if e.group is not None and e.n]
+    missing = {id(e): e.n - e.answered for e in entries}
     if not any(missing.values()) or len(entries) > _MOST_DOTS:
         return None
     digits = content.policy.rounding.rate_percent
     dots = [
         Dot(
-            label=_where(e["stratum"], e["group"]),
-            value=100 * missing[id(e)] / e["n"],
-            printed=percent(Fraction(missing[id(e)], e["n"]), digits),
+            label=_where(e.stratum, e.group),
+            value=100 * missing[id(e)] / e.n,
+            printed=percent(Fraction(missing[id(e)], e.n), digits),
         )
         for e in entries
     ]
@@ -140,10 +141,10 @@ def _missing_chart(content: Content) -> Chart | None:
 def _score_chart(content: Content) -> Chart | None:
     """Five numbers of the scores of each group in the headline."""
     headline = set(content.spec.measure.strata[0])
-    entries = [e for e in content.metrics["scores"] if set(e["stratum"]) == headline and e["n"]]
+    entries = [e for e in content.metrics.scores if set(e.stratum) == headline and e.n]
     if not entries or len(entries) > _MOST_DOTS:
         return None
-    boxes = {_where(e["stratum"], e["group"]): e["quantiles"] for e in entries}
+    boxes = {_where(e.stratum, e.group): e.quantiles for e in entries if e.quantiles is not None}
     medians = {t.median for t in content.headline if t.kind == "scoring"} - {None}
     median = medians.pop() if len(medians) == 1 else None
     guide = (median, "median of the full sample") if median is not None else None
@@ -154,14 +155,14 @@ def _score_chart(content: Content) -> Chart | None:
 def _mass(content: Content) -> Table:
     rows = tuple(
         Row(
-            _where(e["stratum"], e["group"]),
+            _where(e.stratum, e.group),
             (
-                Cell(count(e["n"])),
-                Cell(UNDEFINED if e["mean"] is None else half_up(Fraction(e["mean"]), 3)),
-                Cell(UNDEFINED if e["minimum"] is None else half_up(Fraction(e["minimum"]), 3)),
+                Cell(count(e.n)),
+                Cell(UNDEFINED if e.mean is None else half_up(Fraction(e.mean), 3)),
+                Cell(UNDEFINED if e.minimum is None else half_up(Fraction(e.minimum), 3)),
             ),
         )
-        for e in content.metrics["label_mass"]
+        for e in content.metrics.label_mass
     )
     note = (
         "Label mass: how much of the model's probability fell on the allowed answers. Scores are normalised "
@@ -178,12 +179,12 @@ def _mass(content: Content) -> Table:
 def _scores(content: Content) -> Fold:
     rows = []
     headline = set(content.spec.measure.strata[0])
-    for e in content.metrics["scores"]:
-        if set(e["stratum"]) != headline or not e["n"]:
+    for e in content.metrics.scores:
+        if set(e.stratum) != headline or not e.n:
             continue
-        numbers = [e["mean"], e["sd"], *(e["quantiles"] or [None] * 5)]
+        numbers = [e.mean, e.sd, *(e.quantiles or [None] * 5)]
         cells = [Cell(UNDEFINED if x is None else half_up(Fraction(x), 4)) for x in numbers]
-        rows.append(Row(_where(e["stratum"], e["group"]), (Cell(count(e["n"])), *cells)))
+        rows.append(Row(_where(e.stratum, e.group), (Cell(count(e.n)), *cells)))
     columns = ("Scored", "Mean", "SD", "Smallest", "Quarter", "Median", "Three quarters", "Largest")
     table = Table(
         "Scores by group", (Column("Group", numeric=False), *(Column(c) for c in columns)), tuple(rows)
@@ -194,23 +195,21 @@ def _scores(content: Content) -> Fold:
 def _validation(content: Content) -> Fold:
     validation = content.validation
     rows = []
-    for suite in validation["suites"]:
-        for e in suite["expectations"]:
+    for suite in validation.suites:
+        for e in suite.expectations:
             observed = ", ".join(
-                f"{key.replace('_', ' ')} {value}"
-                for key, value in e["observed"].items()
-                if value is not None
+                f"{key.replace('_', ' ')} {value}" for key, value in e.observed.items() if value is not None
             )
             cells = (
-                Cell(e["column"] or ""),
-                Cell(e["severity"]),
-                Cell("met" if e["success"] else "not met", tone="plain" if e["success"] else "flag"),
+                Cell(e.column or ""),
+                Cell(e.severity),
+                Cell("met" if e.success else "not met", tone="plain" if e.success else "flag"),
                 Cell(observed),
             )
             rows.append(
-                Row(f"{suite['table']}: {e['expectation'].removeprefix('expect_').replace('_', ' ')}", cells)
+                Row(f"{suite.table}: {e.expectation.removeprefix('expect_').replace('_', ' ')}", cells)
             )
-    failed = sum(not e["success"] for suite in validation["suites"] for e in suite["expectations"])
+    failed = sum(not e.success for suite in validation.suites for e in suite.expectations)
     title = f"Validation: {len(rows)} expectations, {failed} not met"
     columns = tuple(
         Column(c, numeric=False) for c in ("Expectation", "Column", "Severity", "Result", "Observed")

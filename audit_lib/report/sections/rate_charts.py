@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from audit_lib.documents.estimates import limits
 from audit_lib.report.blocks import Chart
 from audit_lib.report.charts import Dot, dot_chart
 from audit_lib.report.content import Content, RateTable
@@ -24,14 +25,14 @@ def rates_chart(content: Content, tables: list[RateTable]) -> Chart | None:
             if isinstance(row.rate, Undefined):
                 dots.append(Dot(label=name, value=None, printed=undefined(row)))
                 continue
-            limits = row.rate_estimate["interval"]
+            ends = limits(row.rate_estimate.interval)
             dots.append(
                 Dot(
                     label=name,
                     value=100 * float(row.rate),
                     printed=percent(row.rate, policy.rounding.rate_percent),
-                    low=100 * limits["low"] if "low" in limits else None,
-                    high=100 * limits["high"] if "high" in limits else None,
+                    low=None if ends is None else 100 * ends.low,
+                    high=None if ends is None else 100 * ends.high,
                 )
             )
     drawn = [dot for dot in dots if not dot.heading]
@@ -65,15 +66,14 @@ def ratios_chart(content: Content, tables: list[RateTable]) -> Chart | None:
                 dots.append(Dot(label=name, value=None, printed=undefined(row)))
                 continue
             comparator = row.label == table.comparator
-            limits = {} if comparator else picked(row)
-            high = limits.get("high", None) if "low" in limits else None
+            ends = None if comparator else picked(row)
             dots.append(
                 Dot(
                     label=name,
                     value=float(row.ratio),
                     printed=guarded(row.ratio, policy.rounding.ratio, policy.guidance.threshold),
-                    low=limits.get("low"),
-                    high=math.inf if "low" in limits and high is None else high,
+                    low=None if ends is None else ends.low,
+                    high=None if ends is None else ends.high,
                     flagged=convincing(content, table, row),
                     hollow=comparator,
                 )

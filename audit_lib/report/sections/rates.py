@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from audit_lib.documents.estimates import limits
 from audit_lib.report.blocks import Cell, Column, Row, Table, Tone
 from audit_lib.report.content import Content, RateTable, TableRow
 from audit_lib.report.leading import convincing, least, picked
@@ -71,7 +72,7 @@ def _without(content: Content, larger: RateTable, aside: TableRow) -> str:
     digits, threshold = content.policy.rounding.ratio, content.policy.guidance.threshold
     found = [
         f"{row.label} {guarded(row.ratio, digits, threshold)}"
-        + (f" ({limits})" if (limits := _ratio_note(content, row)) else "")
+        + (f" ({note})" if (note := _ratio_note(content, row)) else "")
         for row in larger.rows
         if isinstance(row.ratio, Fraction) and row.label != larger.comparator
     ]
@@ -87,10 +88,10 @@ def _row(content: Content, table: RateTable, row: TableRow) -> Row:
     digits, threshold = content.policy.rounding, content.policy.guidance.threshold
     if row.hidden:
         return Row(row.label, (Cell("hidden"),) * 5, "muted")
-    limits = row.rate_estimate["interval"]
+    ends = limits(row.rate_estimate.interval)
     rate_note = (
-        _together(" to ".join(percent(Fraction(limits[end]), digits.rate_percent) for end in ("low", "high")))
-        if "low" in limits
+        _together(" to ".join(percent(Fraction(end), digits.rate_percent) for end in (ends.low, ends.high)))
+        if ends is not None
         else ""
     )
     tone: Tone = "flag" if convincing(content, table, row) else "plain"
@@ -130,11 +131,9 @@ def undefined(row: TableRow) -> str:
 
 
 def _ratio_note(content: Content, row: TableRow) -> str:
-    if not (limits := picked(row)):
+    if (ends := picked(row)) is None:
         return ""
-    words = interval(
-        limits["low"], limits["high"], content.policy.rounding.ratio, content.policy.guidance.threshold
-    )
+    words = interval(ends.low, ends.high, content.policy.rounding.ratio, content.policy.guidance.threshold)
     return _together(words)
 
 

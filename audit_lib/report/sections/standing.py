@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
+from audit_lib.documents.estimates import adjusted_p, first_p
+from audit_lib.documents.metrics import RatioHeterogeneity
 from audit_lib.measure.metric import about
 from audit_lib.report.blocks import Text, strong, text
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.leading import distinguishable
 from audit_lib.report.numbers import count, guarded, p_value
 from audit_lib.report.sections.estimates import against, mark_of
+from audit_lib.results import Undefined
 
 _MOST_NAMED: Final = 3
 
 
 def standing(content: Content) -> list[Text]:
     """Name the first of the differences below alpha after the adjustment, those of the whole audit before others."""
-    family = content.metrics.get("multiplicity")
-    if not family or not family.get("family_size") or not family["findings"]["holm"]:
+    family = content.metrics.multiplicity
+    if isinstance(family, Undefined) or not family.family_size or not family.findings.holm:
         return []
-    remain, alpha = family["findings"]["holm"], family["alpha"]
+    remain, alpha = family.findings.holm, family.alpha
     found = sorted(
         (bool(stratum), holm, number, words)
         for number, (holm, stratum, words) in enumerate(_adjusted(content))
@@ -34,13 +37,13 @@ def standing(content: Content) -> list[Text]:
     apart = ", but not for the choice of the comparator" if content.tables else ""
     return [
         text(
-            strong(f"Below {alpha:g} once adjusted for {count(family['family_size'])} tests{apart}. "),
+            strong(f"Below {alpha:g} once adjusted for {count(family.family_size)} tests{apart}. "),
             f"{count(remain)}: {'; '.join(named)}{more}.",
         )
     ]
 
 
-def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, Any], str]]:
+def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, str], str]]:
     """Yield the adjusted p-value of each test, its stratum, and what it compares."""
     digits, guidance = content.policy.rounding.ratio, content.policy.guidance
     alpha = content.spec.measure.alpha
@@ -52,10 +55,10 @@ def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, Any], str]
     for table in content.tables:
         counts = tuple((row.n, row.selected) for row in table.rows)
         for row in table.rows:
-            holm = row.estimate.get("multiplicity", {}).get("holm")
+            holm = adjusted_p(row.estimate)
             # The same counts in tables of two kinds are one hypothesis of the family.
             hypothesis = (table.family, table.where, row.label, counts)
-            if isinstance(holm, float) and isinstance(row.ratio, Fraction) and hypothesis not in seen:
+            if holm is not None and isinstance(row.ratio, Fraction) and hypothesis not in seen:
                 seen.add(hypothesis)
                 best = table.row(str(table.comparator))
                 yield (
@@ -65,21 +68,23 @@ def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, Any], str]
                     f"{content.policy.table(table.kind).title.lower()}, {table.where}, ratio "
                     f"{guarded(row.ratio, digits, guidance.threshold)}, {after(holm)}",
                 )
-    for e in content.metrics["estimates"]:
-        holm = e.get("multiplicity", {}).get("holm")
-        if isinstance(holm, float):
+    for e in content.metrics.estimates:
+        holm = adjusted_p(e)
+        if holm is not None:
             parts = [
-                about(e["metric"]).title,
+                about(e.metric).title,
                 against(e),
-                in_words(e["stratum"]),
+                in_words(e.stratum),
                 mark_of(e),
                 after(holm),
             ]
-            yield holm, e["stratum"], ", ".join(part for part in parts if part)
-    for e in content.metrics.get("heterogeneity", []):
-        holm = e.get("multiplicity", {}).get("holm")
-        if isinstance(holm, float):
-            name = f"{e['label']} against {e['comparator']}" if "table" in e else about(e["metric"]).title
+            yield holm, e.stratum, ", ".join(part for part in parts if part)
+    for entry in content.metrics.heterogeneity:
+        holm = adjusted_p(entry)
+        if holm is not None:
+            name = about(entry.metric).title
+            if isinstance(entry, RatioHeterogeneity):
+                name = f"{entry.label} against {entry.comparator}"
             yield holm, {"compared": "strata"}, f"agreement of strata on {name}, {after(holm)}"
 
 
@@ -92,8 +97,7 @@ def others(content: Content) -> str:
         f"{content.policy.table(table.kind).title.lower()}, {table.where})"
         for table in content.headline
         for row in table.rows
-        if isinstance(row.ratio, Fraction)
-        and any(isinstance(p := t.get("p_value"), float) and p < alpha for t in row.estimate["tests"][:1])
+        if isinstance(row.ratio, Fraction) and (p := first_p(row.estimate)) is not None and p < alpha
         if distinguishable(row)
     ]
     if not found:

@@ -88,11 +88,11 @@ def strata(content: Content) -> Section | None:
 
 def _same_people(content: Content) -> list[Block]:
     """Name the strata whose tables are those of another one."""
-    same = content.metrics.get("strata_identical", [])
+    same = content.metrics.strata_identical
     if not same:
         return []
     names = "; ".join(
-        f"{in_words(entry['stratum'])} (the same people as {in_words(entry['same_as']) or WHOLE})"
+        f"{in_words(entry.stratum)} (the same people as {in_words(entry.same_as) or WHOLE})"
         for entry in same[:MOST_STRATA]
     )
     more = f"; and {count(len(same) - MOST_STRATA)} more" if len(same) > MOST_STRATA else ""
@@ -188,7 +188,7 @@ def _median(content: Content, tables: list[RateTable]) -> Iterable[Block]:
         if table.median is None or table.where in seen:
             continue
         seen.append(table.where)
-        scored = content.metrics["rows"]["answered"] if not table.stratum else table.total + table.unknown
+        scored = content.metrics.rows.answered if not table.stratum else table.total + table.unknown
         ties = table.median_ties or 0
         share = percent(Fraction(ties, scored), content.policy.rounding.rate_percent) if scored else UNDEFINED
         yield Paragraph(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
+from audit_lib.documents.estimates import defined
 from audit_lib.measure.multiplicity import NOT_ALLOWED_FOR
 from audit_lib.plan.power_limits import NOT_PROMISED, THESE_NAMES, of_names
 from audit_lib.report.answerers import whose
@@ -16,6 +15,7 @@ from audit_lib.report.numbers import count, guarded, interval, percent
 from audit_lib.report.rate_table import tally
 from audit_lib.report.sections.standing import others, standing
 from audit_lib.report.sections.varied import experiment_words
+from audit_lib.results import Estimate, Interval, Undefined
 
 
 def summary(content: Content) -> Section:
@@ -30,11 +30,11 @@ def summary(content: Content) -> Section:
         notices.append(Notice("An experiment, not a bias audit", text(words), "note"))
     elif content.is_refused:
         notices.append(Notice("Demographics that the law does not accept", text(policy.wording["refused"])))
-    rows = content.metrics["rows"]
+    rows = content.metrics.rows
     groups = len(spec.groups.cells())
     lead = text(
-        f"{count(rows['total'])} decisions of {whose(content)} were examined over {groups} groups "
-        f"({', '.join(spec.groups.axes)}). {count(rows['answered'])} of them have an answer. ",
+        f"{count(rows.total)} decisions of {whose(content)} were examined over {groups} groups "
+        f"({', '.join(spec.groups.axes)}). {count(rows.answered)} of them have an answer. ",
         _verdict(content),
     )
     return Section(
@@ -67,7 +67,7 @@ def _are(number: int) -> str:
 
 def _figures(content: Content) -> list[Figure]:
     figures = leaders(content)
-    total, answered = content.metrics["rows"]["total"], content.metrics["rows"]["answered"]
+    total, answered = content.metrics.rows.total, content.metrics.rows.answered
     if total:
         figures.append(
             Figure(
@@ -135,16 +135,16 @@ def _kept_back(content: Content, found: Leading) -> str:
     return " ".join(words)
 
 
-def _between(content: Content, limits: Mapping[str, Any]) -> str:
+def _between(content: Content, limits: Interval) -> str:
     digits, threshold = content.policy.rounding.ratio, content.policy.guidance.threshold
-    return interval(limits["low"], limits["high"], digits, threshold)
+    return interval(limits.low, limits.high, digits, threshold)
 
 
 def _limits(content: Content) -> list[Text]:
     reading = _reading(content)
     items = [*standing(content), *([reading] if reading is not None else []), *_family(content)]
-    detectable = [p["smallest_detectable_ratio"] for p in content.plan["power"] if p["group"]]
-    numbers = [value for value in detectable if isinstance(value, float)]
+    detectable = [defined(entry.smallest_detectable_ratio) for entry in content.plan.power if entry.group]
+    numbers = [value for value in detectable if value is not None]
     if numbers:
         items.append(
             text(
@@ -166,19 +166,19 @@ def _limits(content: Content) -> list[Text]:
 
 
 def _family(content: Content) -> list[Text]:
-    family = content.metrics.get("multiplicity")
-    if not family or not family.get("family_size"):
+    family = content.metrics.multiplicity
+    if isinstance(family, Undefined) or not family.family_size:
         return []
-    found, alpha = family["findings"], family["alpha"]
-    expected = alpha * family["family_size"]
+    found, alpha = family.findings, family.alpha
+    expected = alpha * family.family_size
     return [
         text(
             strong("Many questions were asked. "),
-            f"{count(found['unadjusted'])} of {count(family['family_size'])} tests fall below {alpha:g} taken one "
+            f"{count(found.unadjusted)} of {count(family.family_size)} tests fall below {alpha:g} taken one "
             f"by one; "
             f"at most about {expected:.0f} would be expected to if nothing differed and every comparison had been "
-            f"fixed beforehand. After the adjustment {count(found['holm'])} "
-            f"{'does' if found['holm'] == 1 else 'do'}." + (f" {NOT_ALLOWED_FOR}" if content.tables else ""),
+            f"fixed beforehand. After the adjustment {count(found.holm)} "
+            f"{'does' if found.holm == 1 else 'do'}." + (f" {NOT_ALLOWED_FOR}" if content.tables else ""),
         )
     ]
 
@@ -210,8 +210,7 @@ def _reading(content: Content) -> Text | None:
 
 
 def _method(row: TableRow) -> str:
-    said = str(row.estimate.get("method", ""))
-    return f"How: {said}. " if said else ""
+    return f"How: {row.estimate.method}. " if isinstance(row.estimate, Estimate) else ""
 
 
 def _level(content: Content) -> str:

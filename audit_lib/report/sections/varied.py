@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from audit_lib.documents.design import AttributeMentioned, Personas, Substitution, Unawareness
 from audit_lib.report.blocks import Text, text
 from audit_lib.report.content import Content
 from audit_lib.report.design import design_words
@@ -13,8 +11,8 @@ from audit_lib.report.numbers import count
 
 def experiment_words(content: Content) -> str:
     """Say what was put before the model; the wording ``experiment`` of a policy leaves room for it (``{varied}``)."""
-    settings, told = content.spec.perturb, content.design.get("substitution")
-    if told is not None and not told["prompts_varied"]:
+    settings, told = content.spec.perturb, content.design.substitution
+    if told is not None and not told.prompts_varied:
         return (
             "No text mentions a group in words that could be exchanged, so each was put before the model as it is, and "
             "the demographics are unknown."
@@ -53,8 +51,8 @@ def _once(content: Content) -> bool:
 
 def comparison_words(content: Content) -> str:
     """Say what two versions of a text that are compared differ in."""
-    told = content.design.get("substitution")
-    if told is not None and not told["prompts_varied"]:
+    told = content.design.substitution
+    if told is not None and not told.prompts_varied:
         return "No text mentions a group in words that could be exchanged, so no two versions of one were compared."
     if _once(content):
         return (
@@ -82,8 +80,8 @@ def _groups(content: Content) -> str:
 
 def assigned(content: Content) -> str:
     """Say how groups that were assigned are known."""
-    told = content.design.get("substitution")
-    if told is not None and not told["prompts_varied"]:
+    told = content.design.substitution
+    if told is not None and not told.prompts_varied:
         return "unknown: no text mentions a group in words that could be exchanged"
     if told is not None:
         return (
@@ -96,22 +94,22 @@ def varied(content: Content) -> list[tuple[str, Text]]:
     """What differs between two variants of a prompt, and which prompts say a group in words."""
     design = content.design
     told: list[tuple[str, str]] = []
-    if (found := design.get("substitution")) is not None:
+    if (found := design.substitution) is not None:
         told.append(("What was varied", _exchanged(content, found)))
-    elif design["perturbation"] == "persona":
-        told.append(("What was varied", _personas(content, design.get("personas", {}))))
+    elif design.perturbation == "persona":
+        told.append(("What was varied", _personas(content, design.personas)))
     if (dealt := design_words(content)) is not None:
         told.append(("Design", dealt))
-    if (ftu := design.get("ftu")) is not None:
-        by_slots = design["perturbation"] == "persona"
+    if (ftu := design.ftu) is not None:
+        by_slots = design.perturbation == "persona"
         label = "Words of a group beside the slots" if by_slots else "Words of a group in the prompts"
         told.append((label, _mentioning(content, ftu)))
-    told += [("The spec and the prompts disagree", f"{words}.") for words in design.get("warnings", ())]
+    told += [("The spec and the prompts disagree", f"{words}.") for words in design.warnings or ()]
     return [(label, text(words)) for label, words in told]
 
 
-def _exchanged(content: Content, found: Mapping[str, int]) -> str:
-    varied, without = found["prompts_varied"], found["prompts_without_mention"]
+def _exchanged(content: Content, found: Substitution) -> str:
+    varied, without = found.prompts_varied, found.prompts_without_mention
     if not varied:
         return (
             "nothing: no prompt has a word of a group that could be exchanged, so each was asked as it is, every group "
@@ -124,46 +122,50 @@ def _exchanged(content: Content, found: Mapping[str, int]) -> str:
     if without:
         words += f"; {_few(content, without)} mention no group in what is exchanged: they got no variant, and no number"
         words += " here is about them"
-    if stays := found.get("prompts_with_words_that_stay", 0):
+    if stays := found.prompts_with_words_that_stay:
         words += f"; in {_few(content, stays)} a word that stays says the same attribute too, so variants contradict it"
-    if doubtful := found["doubtful_mentions"]:
-        words += f"; the part of speech of {_few(content, doubtful)} of {count(found['mentions'])} words was guessed"
-    if left := found.get("mentions_left_alone", 0):
+    if doubtful := found.doubtful_mentions:
+        words += (
+            f"; the part of speech of {_few(content, doubtful)} of {count(found.mentions)} words was guessed"
+        )
+    if left := found.mentions_left_alone:
         words += (
             f"; {_few(content, left)} words were left alone: alternatives such as he/she, links and addresses"
         )
     return words
 
 
-def _personas(content: Content, found: Mapping[str, Any]) -> str:
+def _personas(content: Content, found: Personas | None) -> str:
     words = "what fills the slots of a text: a name, title, pronoun or other signal of each group"
-    if alike := found.get("prompts_alike_in_all_groups", 0):
+    if found is None:
+        return words
+    if alike := found.prompts_alike_in_all_groups:
         words += (
-            f"; {_few(content, alike)} of {count(found['prompts'])} prompts have no slot that tells a group: they read "
+            f"; {_few(content, alike)} of {count(found.prompts)} prompts have no slot that tells a group: they read "
             "the same in every group, and pull differences towards zero"
         )
-    for lexicon, levels in found.get("lexicon_rows_not_used", {}).items():
+    for lexicon, levels in (found.lexicon_rows_not_used or {}).items():
         rows = ", ".join(f"{level} ({count(n)})" for level, n in levels.items())
         words += f"; rows of {lexicon} that this audit has no group for were not used: {rows}"
     return words
 
 
-def _mentioning(content: Content, ftu: Mapping[str, Any]) -> str:
-    def share(one: Mapping[str, Any]) -> str:
-        words = f"{one['attribute'].replace('_', ' ')}: {_few(content, one['mentioning'])}"
-        if one["interval"] is None or content.hidden:
+def _mentioning(content: Content, ftu: Unawareness) -> str:
+    def share(one: AttributeMentioned) -> str:
+        words = f"{one.attribute.replace('_', ' ')}: {_few(content, one.mentioning)}"
+        if one.interval is None or one.share is None or content.hidden:
             return words
-        low, high = one["interval"]
-        level = f"{100 * ftu['level']:.0f}% interval"
-        return f"{words} ({100 * one['share']:.1f}%, {level} {100 * low:.1f} to {100 * high:.1f})"
+        low, high = one.interval
+        level = f"{100 * ftu.level:.0f}% interval"
+        return f"{words} ({100 * one.share:.1f}%, {level} {100 * low:.1f} to {100 * high:.1f})"
 
-    words = f"of {count(ftu['prompts'])} prompts, " + "; ".join(map(share, ftu["attributes"]))
-    if stays := [one for one in ftu.get("outside", ()) if one["mentioning"]]:
+    words = f"of {count(ftu.prompts)} prompts, " + "; ".join(map(share, ftu.attributes))
+    if stays := [one for one in ftu.outside or () if one.mentioning]:
         named = ", ".join(
-            f"{one['attribute'].replace('_', ' ')} ({_few(content, one['mentioning'])})" for one in stays
+            f"{one.attribute.replace('_', ' ')} ({_few(content, one.mentioning)})" for one in stays
         )
         words += f". Of these the template or fields that are not exchanged mention {named}: the same in all variants"
-    return words + (". The model is told no group (fairness through unawareness)" if ftu["unaware"] else "")
+    return words + (". The model is told no group (fairness through unawareness)" if ftu.unaware else "")
 
 
 def _few(content: Content, n: int) -> str:

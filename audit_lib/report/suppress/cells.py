@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from audit_lib.documents.metrics import LabelMass, Metrics, Missingness, ScoreSummary
 from audit_lib.measure.statutory.categories import category_of
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
@@ -30,7 +31,7 @@ def cell_of(
     return items(stratum), items(mapped)
 
 
-def smallest_sizes(metrics: Mapping[str, Any], spec: AuditSpec, policy: Policy) -> dict[Cell, int]:
+def smallest_sizes(metrics: Metrics, spec: AuditSpec, policy: Policy) -> dict[Cell, int]:
     """Return the people behind each cell: the fewest that any part of the document states."""
     names = category_of(spec.groups, policy)
     sizes: dict[Cell, int] = {}
@@ -41,17 +42,18 @@ def smallest_sizes(metrics: Mapping[str, Any], spec: AuditSpec, policy: Policy) 
             sizes[cell] = n if known is None or 0 < n < known else known
 
     kinds = {kind.name for kind in policy.tables}
-    for table in (table for table in metrics["tables"] if table["kind"] in kinds):
-        for row in table["rows"]:
-            add((items(table["stratum"]), items(row["category"])), row["n"])
-    for part in ("missingness", "label_mass", "scores"):
-        for entry in metrics[part]:
-            if entry["group"]:
-                add(cell_of(entry["stratum"], entry["group"], names), entry["n"])
-    for entry in metrics["estimates"]:
-        for side in ("group", "reference"):
-            if entry[side]:
-                add(cell_of(entry["stratum"], entry[side], names), entry[f"n_{side}"])
+    for table in (table for table in metrics.tables if table.kind in kinds):
+        for row in table.rows:
+            add((items(table.stratum), items(row.category)), row.n)
+    of_groups: list[Missingness | LabelMass | ScoreSummary] = []
+    of_groups += [*metrics.missingness, *metrics.label_mass, *metrics.scores]
+    for entry in of_groups:
+        if entry.group:
+            add(cell_of(entry.stratum, entry.group, names), entry.n)
+    for estimate in metrics.estimates:
+        for side, n in ((estimate.group, estimate.n_group), (estimate.reference, estimate.n_reference)):
+            if side:
+                add(cell_of(estimate.stratum, side, names), n)
     return sizes
 
 

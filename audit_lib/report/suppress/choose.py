@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
+from audit_lib.documents.metrics import Metrics
 from audit_lib.policies import Policy
 from audit_lib.report.suppress.cells import Cell, neighbourhoods, smallest_sizes
 from audit_lib.report.suppress.feasible import Need, Reader, same_strata
@@ -13,12 +13,12 @@ from audit_lib.report.suppress.system import Target
 from audit_lib.spec import AuditSpec
 
 
-def hidden_cells(metrics: Mapping[str, Any], spec: AuditSpec, policy: Policy) -> frozenset[Cell]:
+def hidden_cells(metrics: Metrics, spec: AuditSpec, policy: Policy) -> frozenset[Cell]:
     """Return the cells whose numbers must not be printed.
 
     Parameters
     ----------
-    metrics : mapping
+    metrics : Metrics
         ``metrics.json``.
     spec, policy
         The smaller cells are those with at least one person and fewer than the policy's or the spec's number,
@@ -41,7 +41,7 @@ def hidden_cells(metrics: Mapping[str, Any], spec: AuditSpec, policy: Policy) ->
     if not hidden:
         return frozenset()
     sheets = sheets_of(metrics, sizes, spec, policy)
-    reader = Reader(sheets, same_strata(metrics.get("strata_identical", ())))
+    reader = Reader(sheets, same_strata(metrics.strata_identical))
     counts = _counts(sheets)
     near = _Near(sizes, [frozenset(columns) for columns in spec.splits])
     near.accompany(hidden)

@@ -7,13 +7,14 @@ range of a count over solutions is a range that nobody can narrow. Maximising an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.documents.metrics import SameStratum
 from audit_lib.report.suppress.cells import Cell, Items, items
 from audit_lib.report.suppress.sheets import Sheet
 from audit_lib.report.suppress.system import System, Target
@@ -147,11 +148,6 @@ class Need:
     within: int | None = None
 
 
-def same_strata(entries: Iterable[Mapping[str, Any]]) -> dict[Items, Items]:
+def same_strata(entries: Iterable[SameStratum]) -> dict[Items, Items]:
     """Read ``strata_identical`` of ``metrics.json``."""
-    return dict(_pairs(entries))
-
-
-def _pairs(entries: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Items, Items]]:
-    for entry in entries:
-        yield items(entry["stratum"]), items(entry["same_as"])
+    return {items(entry.stratum): items(entry.same_as) for entry in entries}

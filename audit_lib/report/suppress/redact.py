@@ -4,28 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final, TypeVar, cast
 
+from audit_lib.documents.metrics import (
+    Heterogeneity,
+    LabelMass,
+    Metrics,
+    Missingness,
+    PrintedMetrics,
+    ScoreSummary,
+    Suppressed,
+    SuppressedMetrics,
+)
+from audit_lib.documents.rate_tables import (
+    HiddenEstimate,
+    HiddenRow,
+    PrintedRow,
+    RateRow,
+    RateTable,
+    RowWithoutRatio,
+)
+from audit_lib.documents.sample import Drawn, Sample
+from audit_lib.documents.validation import Expected, Validation
 from audit_lib.measure.statutory.categories import category_of
 from audit_lib.policies import Policy
-from audit_lib.report.rate_table import RateTable, TableRow
+from audit_lib.report.rate_table import RateTable as ExactTable
+from audit_lib.report.rate_table import TableRow
 from audit_lib.report.suppress.cells import HIDDEN, Cell, Items, cell_of, items
 from audit_lib.report.suppress.choose import hidden_cells
-from audit_lib.results import Undefined
+from audit_lib.results import Estimate, Undefined
 from audit_lib.spec import AuditSpec
 
+OfGroup = TypeVar("OfGroup", Missingness, LabelMass, ScoreSummary)
+AnyEstimate = Estimate | HiddenEstimate
+
 GIVES_AWAY: Final = "hidden: it would tell the rate of a hidden row"
-_GONE: Final = {"undefined": HIDDEN}
-_NOTHING: Final[Mapping[str, Any]] = {
-    "value": _GONE, "interval": _GONE, "n": None, "intervals": [], "tests": [], "flags": []
-}  # fmt: skip
-# What this module does not know the shape of may name any cell: it is not given back.
-_KNOWN: Final = ("schema", "experiment", "rows", "strata_identical")
-_OF_ALL_ROWS: Final = ("median", "median_ties", "tied_rounds", "undersized_rounds")
-"""Of a table without any visible row, its people are all that is printed."""
+_GONE: Final = Undefined(HIDDEN)
+_NOTHING: Final = HiddenEstimate(value=_GONE, interval=_GONE)
 
 
-def masked(table: RateTable, hidden: frozenset[Cell]) -> RateTable:
+def masked(table: ExactTable, hidden: frozenset[Cell]) -> ExactTable:
     """Return the table without the numbers of hidden rows, nor what gives them away.
 
     Where the comparator is hidden, no ratio is printed: a rate divided by its ratio is the comparator's rate.
@@ -39,17 +57,20 @@ def masked(table: RateTable, hidden: frozenset[Cell]) -> RateTable:
 
     def mask(row: TableRow) -> TableRow:
         if row.label in gone:
-            nothing = Undefined(HIDDEN)
             return replace(
-                row, n=0, selected=0, share=nothing, rate=nothing, ratio=nothing, below=None, small=True,
-                excluded=None, rate_estimate=_NOTHING, estimate=_NOTHING, beyond={}, hidden=True,
+                row, n=0, selected=0, share=_GONE, rate=_GONE, ratio=_GONE, below=None, small=True, excluded=None,
+                rate_estimate=_NOTHING, estimate=_NOTHING, missing=None, unknown=None, adverse_impact=None,
+                hidden=True,
             )  # fmt: skip
         if compared:
             return replace(row, estimate=_without_others(row.estimate))
         # Why an empty or an excluded row has no ratio does not depend on the comparator.
         own = row.empty or row.excluded is not None
         ratio = row.ratio if own else Undefined(GIVES_AWAY)
-        return replace(row, ratio=ratio, below=None, estimate=_NOTHING, beyond={}, ratio_hidden=not own)
+        return replace(
+            row, ratio=ratio, below=None, estimate=_NOTHING, missing=None, unknown=None, adverse_impact=None,
+            ratio_hidden=not own,
+        )  # fmt: skip
 
     if len(gone) == len(table.rows):
         table = replace(table, median=None, median_ties=None, tied_rounds=None, undersized_rounds=None)
@@ -57,9 +78,10 @@ def masked(table: RateTable, hidden: frozenset[Cell]) -> RateTable:
     return replace(table, comparator=comparator, rows=tuple(mask(row) for row in table.rows), larger=None)
 
 
-def _without_others(estimate: Mapping[str, Any]) -> dict[str, Any]:
+def _without_others(estimate: AnyEstimate) -> AnyEstimate:
     """An impact ratio without what was computed from all rows: the wider interval, and p-values made larger."""
-    return _alone(estimate) | {"intervals": [i for i in estimate["intervals"] if i["kind"] != "simultaneous"]}
+    kept = tuple(one for one in estimate.intervals if one.kind != "simultaneous")
+    return replace(_alone(estimate), intervals=kept)
 
 
 def _shown_comparator(comparator: object, gone: Iterable[str]) -> bool:
@@ -67,9 +89,7 @@ def _shown_comparator(comparator: object, gone: Iterable[str]) -> bool:
     return isinstance(comparator, str) and comparator not in gone
 
 
-def printable(
-    metrics: Mapping[str, Any], spec: AuditSpec, policy: Policy
-) -> tuple[Mapping[str, Any], frozenset[Cell]]:
+def printable(metrics: Metrics, spec: AuditSpec, policy: Policy) -> tuple[PrintedMetrics, frozenset[Cell]]:
     """Return what of ``metrics.json`` may be printed under the policy, and the cells that may not."""
     if policy.cells.display != "suppress":
         return metrics, frozenset()
@@ -77,9 +97,7 @@ def printable(
     return redacted(metrics, hidden, spec, policy), hidden
 
 
-def redacted(
-    metrics: Mapping[str, Any], hidden: frozenset[Cell], spec: AuditSpec, policy: Policy
-) -> dict[str, Any]:
+def redacted(metrics: Metrics, hidden: frozenset[Cell], spec: AuditSpec, policy: Policy) -> SuppressedMetrics:
     """Return ``metrics.json`` without the numbers of hidden cells, nor what gives them away.
 
     Entries about hidden cells are left out whole: that one is there says that its group has people.
@@ -89,101 +107,125 @@ def redacted(
     by_levels = {levels for _, levels in hidden}
     kinds = {kind.name for kind in policy.tables}
 
-    def sides(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        return [entry[side] for side in ("group", "reference") if entry.get(side)]
-
-    def shown(entry: Mapping[str, Any]) -> bool:
-        where = items(entry["stratum"])
+    def shown(entry: Estimate) -> bool:
+        where = items(entry.stratum)
         if where in hiding and _of_everybody(entry):
             return False
-        return not any(cell_of(entry["stratum"], side, names) in hidden for side in sides(entry))
+        return not any(cell_of(entry.stratum, side, names) in hidden for side in _sides(entry))
 
-    def agreed(entry: Mapping[str, Any]) -> bool:
-        found = sides(entry)
+    def agreed(entry: Heterogeneity) -> bool:
+        found = _sides(entry)
         return bool(found) and not any(cell_of({}, side, names)[1] in by_levels for side in found)
 
-    document = {key: metrics[key] for key in _KNOWN if key in metrics}
-    document["suppressed"] = {"cells": len(hidden), "reason": HIDDEN}
-    tables = [table for table in metrics["tables"] if table["kind"] in kinds]
-    document["tables"] = [_redacted_table(table, hidden) for table in tables] if hidden else tables
-    for part in ("missingness", "label_mass", "scores"):
-        document[part] = [
-            e for e in metrics[part]
-            if not e["group"] or cell_of(e["stratum"], e["group"], names) not in hidden
-        ]  # fmt: skip
-    if not hidden:
-        return document | {key: metrics[key] for key in ("estimates", "heterogeneity", "multiplicity")}
-    document["estimates"] = [_alone(e) for e in metrics["estimates"] if shown(e)]
-    document["heterogeneity"] = [_alone(e) for e in metrics["heterogeneity"] if agreed(e)]
-    # How many tests there were, and which p-values are smaller, counts hidden ones too.
-    document["multiplicity"] = dict(_GONE)
-    return document
+    def of_shown(entries: Iterable[OfGroup]) -> tuple[OfGroup, ...]:
+        return tuple(e for e in entries if not e.group or cell_of(e.stratum, e.group, names) not in hidden)
+
+    return SuppressedMetrics(
+        experiment=metrics.experiment,
+        rows=metrics.rows,
+        strata_identical=metrics.strata_identical,
+        suppressed=Suppressed(cells=len(hidden), reason=HIDDEN),
+        tables=tuple(_redacted_table(table, hidden) for table in metrics.tables if table.kind in kinds),
+        missingness=of_shown(metrics.missingness),
+        label_mass=of_shown(metrics.label_mass),
+        scores=of_shown(metrics.scores),
+        estimates=tuple(replace(e, multiplicity=None) for e in metrics.estimates if shown(e))
+        if hidden
+        else metrics.estimates,
+        heterogeneity=tuple(replace(e, multiplicity=None) for e in metrics.heterogeneity if agreed(e))
+        if hidden
+        else metrics.heterogeneity,
+        # How many tests there were, and which p-values are smaller, counts hidden ones too.
+        multiplicity=_GONE if hidden else metrics.multiplicity,
+    )
 
 
-def _of_everybody(estimate: Mapping[str, Any]) -> bool:
+def _sides(entry: Estimate | Heterogeneity) -> list[Mapping[str, str]]:
+    return [side for side in (entry.group, entry.reference) if side]
+
+
+def _of_everybody(estimate: Estimate) -> bool:
     """Whether all groups are in it; those among the best k of each round make up k."""
-    return not estimate["group"] or "k" in estimate["parameters"]
+    return not estimate.group or "k" in estimate.parameters
 
 
-def _alone(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in entry.items() if key != "multiplicity"}
+def _alone(estimate: AnyEstimate) -> AnyEstimate:
+    return replace(estimate, multiplicity=None) if isinstance(estimate, Estimate) else estimate
 
 
-def _redacted_table(table: Mapping[str, Any], hidden: frozenset[Cell]) -> dict[str, Any]:
-    where: Items = items(table["stratum"])
-    gone = {row["label"] for row in table["rows"] if (where, items(row["category"])) in hidden}
-    compared = not gone or _shown_comparator(table["comparator"], gone)
-    rows = []
-    for row in table["rows"]:
-        if row["label"] in gone:
-            rows.append(
-                {k: row[k] if k in ("category", "label") else None for k in row}
-                | {"rate": dict(_NOTHING), "impact_ratio": dict(_NOTHING), "suppressed": True}
-            )
-        elif compared:
-            estimate = _without_others(row["impact_ratio"]) if gone else _alone(row["impact_ratio"])
-            rows.append({**row, "impact_ratio": estimate})
-        else:
-            own = row["n"] == 0 or row["excluded"] is not None
-            value = row["impact_ratio"]["value"] if own else {"undefined": GIVES_AWAY}
-            kept = {k: v for k, v in row.items() if k not in ("missing", "unknown", "adverse_impact")}
-            nothing = {**_NOTHING, "value": value, "interval": value}
-            rows.append(kept | {"impact_ratio": nothing, "four_fifths_flag": None})
-    shown = {**table, "rows": rows}
-    if gone:
-        shown["comparator"] = table["comparator"] if compared else {"undefined": GIVES_AWAY}
-        shown.pop("larger", None)
-    if len(gone) == len(rows):
-        shown |= dict.fromkeys(_OF_ALL_ROWS)
-    return shown
+def _redacted_table(table: RateTable[RateRow], hidden: frozenset[Cell]) -> RateTable[PrintedRow]:
+    where: Items = items(table.stratum)
+    gone = {row.label for row in table.rows if (where, items(row.category)) in hidden}
+    compared = not gone or _shown_comparator(table.comparator, gone)
+
+    def printed(row: RateRow) -> PrintedRow:
+        if not hidden:
+            return row
+        if row.label in gone:
+            return HiddenRow(category=row.category, label=row.label, rate=_NOTHING, impact_ratio=_NOTHING)
+        if compared:
+            estimate = _without_others(row.impact_ratio) if gone else _alone(row.impact_ratio)
+            return replace(row, impact_ratio=cast(Estimate, estimate))
+        # Why an empty or an excluded row has no ratio does not depend on the comparator.
+        own = row.n == 0 or row.excluded is not None
+        why = (
+            row.impact_ratio.value
+            if own and isinstance(row.impact_ratio.value, Undefined)
+            else Undefined(GIVES_AWAY)
+        )
+        return RowWithoutRatio(
+            category=row.category,
+            label=row.label,
+            n=row.n,
+            selected=row.selected,
+            share_of_data=row.share_of_data,
+            rate=row.rate,
+            impact_ratio=HiddenEstimate(value=why, interval=why),
+            excluded=row.excluded,
+        )
+
+    everybody = bool(hidden) and len(gone) == len(table.rows)
+    return RateTable(
+        kind=table.kind,
+        family=table.family,
+        stratum=table.stratum,
+        total=table.total,
+        unknown=table.unknown,
+        comparator=table.comparator if compared else Undefined(GIVES_AWAY),
+        rows=tuple(map(printed, table.rows)),
+        # Of a table without any visible row, its people are all that is printed.
+        median=None if everybody else table.median,
+        median_ties=None if everybody else table.median_ties,
+        tied_rounds=None if everybody else table.tied_rounds,
+        undersized_rounds=None if everybody else table.undersized_rounds,
+        classification=table.classification,
+        larger=None if gone or table.larger is None else _as_printed(table.larger),
+    )
 
 
-def redacted_sample(sample: Mapping[str, Any], spec: AuditSpec) -> dict[str, Any]:
+def _as_printed(table: RateTable[RateRow]) -> RateTable[PrintedRow]:
+    return cast(RateTable[PrintedRow], table)
+
+
+def redacted_sample(sample: Sample, spec: AuditSpec) -> Sample:
     """Return ``sample.json`` with its strata added up over the attributes of people."""
-    added: dict[Items, dict[str, Any]] = {}
-    for stratum in sample["strata"]:
-        kept = {k: v for k, v in stratum.items() if k not in (*spec.groups.axes, "available", "drawn")}
-        entry = added.setdefault(items(kept), {**kept, "available": 0, "drawn": 0})
-        for count in ("available", "drawn"):
-            entry[count] += stratum[count]
-    return {**sample, "strata": list(added.values())}
+    added: dict[Items, Drawn] = {}
+    for stratum in sample.drawn():
+        kept = {name: value for name, value in stratum.levels.items() if name not in spec.groups.axes}
+        before = added.get(items(kept), Drawn(kept, 0, 0))
+        added[items(kept)] = Drawn(kept, before.available + stratum.available, before.drawn + stratum.drawn)
+    return replace(sample, strata=tuple(one.as_dict() for one in added.values()))
 
 
-def redacted_validation(validation: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``validation.json`` without what named suites observed, and of the groups least and most answered."""
-    suites = [
-        {
-            **suite,
-            "expectations": [
-                {**e, "observed": {"observed_value": "hidden"}}
-                if e["column"] == "answered_gap" or "suite" in suite
-                else e
-                for e in suite["expectations"]
-            ],
-        }
-        for suite in validation["suites"]
-    ]
-    kept = {
-        key: value for key, value in validation.items() if key not in ("completeness", "beside", "label_mass")
-    }
-    return {**kept, "suites": suites}
+def redacted_validation(validation: Validation) -> Validation:
+    """Return ``validation.json`` without what was observed of the groups least and most answered."""
+    suites = tuple(
+        replace(suite, expectations=tuple(map(_without_gap, suite.expectations)))
+        for suite in validation.suites
+    )
+    return replace(validation, suites=suites, completeness=None, beside=None, label_mass=None)
+
+
+def _without_gap(expected: Expected) -> Expected:
+    hides = expected.column == "answered_gap"
+    return replace(expected, observed={"observed_value": "hidden"}) if hides else expected

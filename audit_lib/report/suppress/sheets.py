@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from audit_lib.documents.metrics import Metrics, Missingness, ScoreSummary
+from audit_lib.documents.rate_tables import RateRow, RateTable
 from audit_lib.measure.statutory.categories import category_of
 from audit_lib.policies import Policy
 from audit_lib.report.suppress.cells import Cell, Items, cell_of, items
@@ -52,44 +53,45 @@ class Sheet:
         return tuple(map(sum, zip(*self.rows.values(), strict=True)))
 
 
-def sheets_of(
-    metrics: Mapping[str, Any], sizes: Mapping[Cell, int], spec: AuditSpec, policy: Policy
-) -> list[Sheet]:
+def sheets_of(metrics: Metrics, sizes: Mapping[Cell, int], spec: AuditSpec, policy: Policy) -> list[Sheet]:
     """Return every sheet of ``metrics.json``."""
     kinds = {kind.name for kind in policy.tables}
     # Listed by whoever is known in all attributes, the others are in no table at all.
     with_unknown = policy.switch("unknown").value != "list_wise"
-    found = [_of_table(table, with_unknown) for table in metrics["tables"] if table["kind"] in kinds]
+    found = [_of_table(table, with_unknown) for table in metrics.tables if table.kind in kinds]
     names = category_of(spec.groups, policy)
-    for part in ("missingness", "scores"):
-        found += _of_groups(part, metrics[part], sizes, names)
+    found += _of_groups("missingness", metrics.missingness, sizes, names)
+    found += _of_groups("scores", metrics.scores, sizes, names)
     return [sheet for sheet in found if sheet.rows]
 
 
-def _of_table(table: Mapping[str, Any], with_unknown: bool) -> Sheet:
-    rows = {items(row["category"]): row for row in table["rows"]}
-    top = next((levels for levels, row in rows.items() if row["label"] == table["comparator"]), None)
+def _of_table(table: RateTable[RateRow], with_unknown: bool) -> Sheet:
+    rows = {items(row.category): row for row in table.rows}
+    top = next((levels for levels, row in rows.items() if row.label == table.comparator), None)
     return Sheet(
-        series=(table["kind"], str(table.get("classification") or "")),
-        stratum=items(table["stratum"]),
+        series=(table.kind, table.classification or ""),
+        stratum=items(table.stratum),
         attributes=tuple(key for key, _ in next(iter(rows), ())),
-        rows={levels: (row["selected"], row["n"] - row["selected"]) for levels, row in rows.items()},
-        unknown=table["unknown"] if with_unknown else 0,
+        rows={levels: (row.selected, row.n - row.selected) for levels, row in rows.items()},
+        unknown=table.unknown if with_unknown else 0,
         comparator=top,
-        excluded=frozenset(levels for levels, row in rows.items() if row["excluded"] is not None),
+        excluded=frozenset(levels for levels, row in rows.items() if row.excluded is not None),
     )
 
 
 def _of_groups(
-    part: str, entries: list[Any], sizes: Mapping[Cell, int], names: Mapping[str, Mapping[str, str]]
+    part: str,
+    entries: Iterable[Missingness | ScoreSummary],
+    sizes: Mapping[Cell, int],
+    names: Mapping[str, Mapping[str, str]],
 ) -> Iterator[Sheet]:
     """Make sheets of groups by all attributes, and of the margins that anything is said about."""
     counted: dict[Items, dict[Items, int]] = {}
     for entry in entries:
-        if entry["group"] and entry["n"]:
-            stratum, levels = cell_of(entry["stratum"], entry["group"], names)
+        if entry.group and entry.n:
+            stratum, levels = cell_of(entry.stratum, entry.group, names)
             rows = counted.setdefault(stratum, {})
-            rows[levels] = rows.get(levels, 0) + entry["n"]
+            rows[levels] = rows.get(levels, 0) + entry.n
     margins: dict[Items, set[tuple[str, ...]]] = {}
     for stratum, levels in sizes:
         margins.setdefault(stratum, set()).add(tuple(key for key, _ in levels))

@@ -1,0 +1,112 @@
+"""``design.json``: what the variants are, how groups were dealt to applications, and which prompts mention a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import JsonValue
+
+from audit_lib.documents.rate_tables import Levels
+from audit_lib.typed_json import OPTIONAL, Count, Typed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupVariants(Typed):
+    """How many variants a group has."""
+
+    group: Levels
+    variants: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mentioning(Typed):
+    """How many prompts mention an attribute, or any; with a Wilson interval."""
+
+    mentioning: Count
+    share: float | None
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeMentioned(Typed):
+    """How many prompts mention an attribute; with a Wilson interval."""
+
+    attribute: str
+    mentioning: Count
+    share: float | None
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeOutside(Typed):
+    """How many prompts mention an attribute where nothing is exchanged."""
+
+    attribute: str
+    mentioning: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unawareness(Typed):
+    """Which prompts mention a group (fairness through unawareness: none does)."""
+
+    prompts: Count
+    unaware: bool
+    level: float
+    any: Mentioning
+    attributes: tuple[AttributeMentioned, ...]
+    outside: tuple[AttributeOutside, ...] | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Substitution(Typed):
+    """Which words that mention a group were exchanged."""
+
+    prompts_varied: Count
+    prompts_without_mention: Count
+    prompts_with_words_that_stay: Count
+    mentions: Count
+    doubtful_mentions: Count
+    mentions_left_alone: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Personas(Typed):
+    """Which prompts have a slot that tells a group."""
+
+    prompts: Count
+    prompts_alike_in_all_groups: Count
+    lexicon_rows_not_used: Mapping[str, Mapping[str, Count]] | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dealt(Typed):
+    """Which groups each application is shown in."""
+
+    kind: Literal["full", "balanced_incomplete", "two_sample"]
+    block_size: Count | None
+    exactly_balanced: bool
+    groups: tuple[Levels, ...]
+    applications_by_group: tuple[int, ...]
+    concurrence: tuple[tuple[int, ...], ...]
+    applications_by_position: Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design(Typed):
+    """``design.json``."""
+
+    perturbation: str
+    groups: tuple[GroupVariants, ...]
+    unknown_group: Count
+    rounds: Count
+    requests: Count
+    ftu: Unawareness | None = field(default=None, metadata=OPTIONAL)
+    substitution: Substitution | None = field(default=None, metadata=OPTIONAL)
+    names: JsonValue = field(default=None, metadata=OPTIONAL)
+    """How many names there are, how common and how long they are, by group."""
+    personas: Personas | None = field(default=None, metadata=OPTIONAL)
+    warnings: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+    design: Dealt | None = field(default=None, metadata=OPTIONAL)
+    variations: Mapping[str, Count] | None = field(default=None, metadata=OPTIONAL)

@@ -1,0 +1,75 @@
+"""``plan.json``: what was decided before the model was asked anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pydantic import JsonValue
+
+from audit_lib.documents.rate_tables import Levels
+from audit_lib.results import Undefined
+from audit_lib.typed_json import Typed
+
+SCHEMA: Final = "audit-plan/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds(Typed):
+    """Numbers that findings are judged by."""
+
+    guidance_ratio: str
+    """An exact fraction, such as ``4/5``."""
+    alpha: float
+    power: float
+    level: float
+    small_cell: int
+    minimum_answered_share: float
+    maximum_answered_gap: float
+    minimum_label_mass: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyVersion(Typed):
+    """Which policy pack."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Power(Typed):
+    """The smallest impact ratio below 1 that a comparison could nominally detect."""
+
+    group: Levels
+    reference: Levels
+    n_group: int
+    n_reference: int
+    reference_rate: float | None
+    smallest_detectable_ratio: float | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan(Typed):
+    """``plan.json``."""
+
+    schema: Literal["audit-plan/1"] = SCHEMA
+    audit: str
+    window: str
+    window_start: str
+    window_end: str
+    spec_digest: str
+    seed: int
+    design: Mapping[str, JsonValue]
+    decision: Mapping[str, JsonValue]
+    """The spec's decision rule, without what it leaves open."""
+    metrics: tuple[str, ...]
+    quotas: tuple[int, ...]
+    thresholds: Thresholds
+    policy: PolicyVersion
+    policy_digest: str
+    """SHA-256 of the pack as it was read, with what it extends."""
+    inputs: Mapping[str, str]
+    """Design file -> SHA-256."""
+    power: tuple[Power, ...]

@@ -1,0 +1,98 @@
+"""``sample.json``: what was drawn from which sources, and how many people's demographics are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from audit_lib.typed_json import OPTIONAL, Count, Typed
+
+AVAILABLE = "available"
+DRAWN = "drawn"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile(Typed):
+    """A file that was read."""
+
+    path: str
+    sha256: str
+    rows_read: Count
+    rows_in_window: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedModel(Typed):
+    """A model that the data name, or None for rows that name none."""
+
+    model: str | None
+    rows: Count
+    sampled: Count
+    audited: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occurred(Typed):
+    """When the first and the last of the sampled decisions were taken, and how many do not say."""
+
+    first: str
+    last: str
+    not_stated: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledDemographics(Typed):
+    """How many sampled people have demographics, and from where."""
+
+    path: str | None = field(default=None, metadata=OPTIONAL)
+    """Of the file of demographics, where there is one."""
+    sha256: str | None = field(default=None, metadata=OPTIONAL)
+    people: Count
+    matched: Count
+    unmatched: Count
+    unknown: Mapping[str, Count]
+    read_as: Mapping[str, Mapping[str, str]] | None = field(default=None, metadata=OPTIONAL)
+    """Attribute -> value of the data that means a level though the spec does not list it -> that level."""
+    unknown_values: Mapping[str, Mapping[str, Count]]
+    provenance: str
+
+
+class Drawn(NamedTuple):
+    """A stratum: its values by column, and how many units of it there were and were drawn."""
+
+    levels: dict[str, str | int | None]
+    available: Count
+    drawn: Count
+
+    def as_dict(self) -> dict[str, str | int | None]:
+        """JSON form."""
+        return {**self.levels, AVAILABLE: self.available, DRAWN: self.drawn}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample(Typed):
+    """``sample.json``."""
+
+    rows: Count
+    window: str
+    sources: tuple[SourceFile, ...]
+    batch_inputs: tuple[Mapping[str, str], ...] | None = field(default=None, metadata=OPTIONAL)
+    requests_without_a_line: Count | None = field(default=None, metadata=OPTIONAL)
+    unit: str
+    models: tuple[RecordedModel, ...] | None
+    occurred: Occurred | None
+    strata: tuple[Mapping[str, str | int | None], ...]
+    """The value of each column of the stratum, and how many units were ``available`` and ``drawn``."""
+    demographics: SampledDemographics | None
+
+    def drawn(self) -> list[Drawn]:
+        """Return the strata, counts and columns told apart."""
+        return [
+            Drawn(
+                {name: value for name, value in stratum.items() if name not in (AVAILABLE, DRAWN)},
+                int(stratum[AVAILABLE] or 0),
+                int(stratum[DRAWN] or 0),
+            )
+            for stratum in self.strata
+        ]
