@@ -39,15 +39,19 @@ class Typed:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Make every key required that is always written, also where its field has a default."""
+        """Require every key that is always written, also where its field has a default; refuse null for one left out."""
         schema = handler(source)
         resolved = cast(dict[str, Any], handler.resolve_ref_schema(schema))
         left_out = {one.name for one in fields(cast(Any, cls)) if one.metadata.get(_OPTIONAL)}
         while resolved["type"] != "dataclass":
             resolved = resolved["schema"]
         for one in resolved["schema"]["fields"]:
-            if one["schema"]["type"] == "default" and one["name"] not in left_out:
+            if one["schema"]["type"] != "default":
+                continue
+            if one["name"] not in left_out:
                 one["schema"] = one["schema"]["schema"]
+            elif one["schema"]["schema"]["type"] == "nullable":
+                one["schema"]["schema"] = one["schema"]["schema"]["schema"]
         return schema
 
     def as_dict(self) -> dict[str, Any]:

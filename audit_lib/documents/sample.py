@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pydantic import JsonValue
+
 from audit_lib.typed_json import OPTIONAL, Count, Typed
 
 AVAILABLE = "available"
@@ -79,6 +81,8 @@ class Sample(Typed):
     sources: tuple[SourceFile, ...]
     batch_inputs: tuple[Mapping[str, str], ...] | None = field(default=None, metadata=OPTIONAL)
     requests_without_a_line: Count | None = field(default=None, metadata=OPTIONAL)
+    source: Mapping[str, JsonValue] | None = field(default=None, metadata=OPTIONAL)
+    """What a source of another package says of what it read."""
     unit: str
     models: tuple[RecordedModel, ...] | None
     occurred: Occurred | None

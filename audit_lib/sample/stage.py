@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +23,7 @@ from audit_lib.sample.sources import source_of
 from audit_lib.spec import AuditSpec
 
 _STRATA = ("position", "recorded_model")
+_OF_SOURCES: Final = ("batch_inputs", "requests_without_a_line")
 
 
 def sample(run: Run) -> StageOutput:
@@ -69,7 +71,7 @@ def sample(run: Run) -> StageOutput:
         "rows": len(chosen),
         "window": run.key.window.label,
         "sources": [read.as_dict() for read in reads],
-        **findings.document,
+        **_known(findings.document),
         "unit": unit,
         "models": served.account(Counter(table["recorded_model"].to_pylist())),
         "occurred": _occurred(table["occurred_at"]),
@@ -104,6 +106,13 @@ def sample(run: Run) -> StageOutput:
         counts["rows_of_other_models"] = left_out
     content = to_parquet(table.to_pandas(), prompt_schema(spec.groups.axes), ["prompt_id"])
     return StageOutput({"prompts.parquet": content, "sample.json": pretty_json(document)}, counts)
+
+
+def _known(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what a source says the keys of ``sample.json``; a source of another package has one key for all of it."""
+    ours = {key: value for key, value in found.items() if key in _OF_SOURCES}
+    theirs = {key: value for key, value in found.items() if key not in _OF_SOURCES}
+    return {**ours, **({"source": theirs} if theirs else {})}
 
 
 def _occurred(instants: pa.ChunkedArray) -> dict[str, Any] | None:

@@ -54,6 +54,7 @@ def test_what_is_written_is_read_back() -> None:
             changed(interval=Interval(low=0, high=1, method="m").as_dict() | {"low": 2}),
             "interval: not an interval",
         ),
+        (changed(scale=None), "scale: input should be 'identity' or 'logit'"),
         (changed(value={"undefined": 3}), "value.undefined: input should be a valid string"),
         (changed(tests=[{"name": "t"}]), "tests.0.p_value: is missing; tests.0.n: is missing"),
     ],

@@ -153,7 +153,7 @@ def test_the_json_holds_the_metrics_and_what_they_came_from(run: Run) -> None:
     document = json.loads(run.stage("report").read("report.json"))
     assert document["metrics"] == json.loads(run.stage("metrics").read("metrics.json"))
     written = run.stage("metrics").success().artefacts
-    assert document["inputs"]["metrics/metrics.json"] == written["metrics.json"]["sha256"]
+    assert document["inputs"]["metrics/metrics.json"] == written["metrics.json"].sha256
     assert document["status"] == "not signed"
     assert document["experiment"] is True
 
