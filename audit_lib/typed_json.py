@@ -26,6 +26,10 @@ _OPTIONAL: Final = "optional"
 OPTIONAL: Final[Mapping[str, bool]] = {_OPTIONAL: True}
 """Metadata of a field whose key is left out where it is None: ``field(default=None, metadata=OPTIONAL)``."""
 
+_LATER: Final = "later"
+LATER: Final[Mapping[str, bool]] = {_LATER: True}
+"""Metadata of a field that is always written, and that documents of earlier versions lack."""
+
 _SHOWN: Final = 3
 
 
@@ -39,16 +43,16 @@ class Typed:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Require every key that is always written, also where its field has a default; refuse null for one left out."""
+        """Require every key that is always written, though its field has a default; refuse null for one left out."""
         schema = handler(source)
         resolved = cast(dict[str, Any], handler.resolve_ref_schema(schema))
-        left_out = {one.name for one in fields(cast(Any, cls)) if one.metadata.get(_OPTIONAL)}
+        own = {one.name: one.metadata for one in fields(cast(Any, cls))}
         while resolved["type"] != "dataclass":
             resolved = resolved["schema"]
         for one in resolved["schema"]["fields"]:
-            if one["schema"]["type"] != "default":
+            if one["schema"]["type"] != "default" or own[one["name"]].get(_LATER):
                 continue
-            if one["name"] not in left_out:
+            if not own[one["name"]].get(_OPTIONAL):
                 one["schema"] = one["schema"]["schema"]
             elif one["schema"]["schema"]["type"] == "nullable":
                 one["schema"]["schema"] = one["schema"]["schema"]["schema"]

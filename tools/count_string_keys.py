@@ -41,7 +41,9 @@ def files_of(places: list[Path]) -> list[Path]:
 def counts(parts: tuple[str, ...] = READERS) -> dict[str, int]:
     """Return part of the library -> its string keys."""
     return {
-        part: sum(len(list(string_keys(path.read_text(encoding="utf-8")))) for path in files_of([LIBRARY / part]))
+        part: sum(
+            len(list(string_keys(path.read_text(encoding="utf-8")))) for path in files_of([LIBRARY / part])
+        )
         for part in parts
     }
 

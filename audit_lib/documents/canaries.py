@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from audit_lib.canonical import pretty_json
-from audit_lib.typed_json import OPTIONAL, Typed, decode
+from audit_lib.typed_json import LATER, Typed, decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,24 +17,10 @@ class CanaryAnswer(Typed):
     status: str
     model: str
     system_fingerprint: str | None
-    score: float | None = field(default=None, metadata=OPTIONAL)
+    score: float | None = field(default=None, metadata=LATER)
     """That the model gives itself; earlier versions did not keep it."""
     label_probabilities: tuple[float, ...] | None
     text: str | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON form; the score is always written."""
-        return {
-            "request_digest": self.request_digest,
-            "status": self.status,
-            "model": self.model,
-            "system_fingerprint": self.system_fingerprint,
-            "score": self.score,
-            "label_probabilities": None
-            if self.label_probabilities is None
-            else list(self.label_probabilities),
-            "text": self.text,
-        }
 
 
 def canary_bytes(answers: Sequence[CanaryAnswer]) -> bytes:
