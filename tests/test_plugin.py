@@ -199,7 +199,7 @@ def test_one_audit_uses_all_four_and_verifies(of_sqlite: Path, site: Path, tmp_p
 
 
 def test_the_page_knows_a_metric_that_another_process_computed(site: Path) -> None:
-    code = "from audit_lib.measure.metric import about; print(about('above_median_gap').title)"
+    code = "from audit_lib.measure.metric import record_of; print(record_of('above_median_gap').title)"
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment(site), capture_output=True, text=True, check=True
     )

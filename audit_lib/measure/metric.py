@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, Required, TypedDict, Unpack
 
 from audit_lib.errors import SpecError
 from audit_lib.measure.rows.scored import Rows
@@ -31,6 +31,8 @@ class Measured:
         }
 
 
+Better = Literal["parity", "higher", "lower"]
+Provenance = Literal["any", "assigned", "observed"]
 Metric = Callable[[Rows, AuditSpec, Policy], Measured]
 
 Need = Literal[
@@ -39,81 +41,94 @@ Need = Literal[
 ]  # fmt: skip
 
 
-def needs(*any_of: Need) -> Callable[[Metric], Metric]:
-    """Say what a metric is computed from, where it is not scores: any one of these.
-
-    ``pairs`` are answers about two candidates; ``controls`` and ``checks`` rows beside the ordinary ones; ``texts`` and
-    ``lists`` are answers; ``words`` are the lists of the spec's section `texts`; the others are what a classifier
-    measures.
-    """
-
-    def mark(part: Metric) -> Metric:
-        _NEEDS[part] = any_of
-        return part
-
-    return mark
-
-
-def needed(part: Metric) -> tuple[Need, ...]:
-    """Return what a metric is computed from."""
-    return _NEEDS.get(part, ("scores",))
-
-
-_NEEDS: Final[dict[Metric, tuple[Need, ...]]] = {}
-
 METRICS: Final[Registry[Metric]] = Registry("metrics", "audit_lib.measure.metrics")
 
 
+class _Said(TypedDict, total=False):
+    """The fields of `MetricRecord`; the first six are required."""
+
+    title: Required[str]
+    parity: Required[float | None]
+    better: Required[Better]
+    unit: Required[str]
+    meaning: Required[str]
+    cite: Required[str]
+    needs: tuple[Need, ...]
+    provenance: Provenance
+    signed: bool
+    figure: str
+    gap: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class About:
-    """What a page has to know of a metric to print and draw it.
+class MetricRecord:
+    """All that page, requirements, framework and tests have to know of a metric; it is written in the metric's file.
 
     Parameters
     ----------
     title : str
         What it is called.
     parity : float or None
-        Its value where a group and its reference fare alike; None where no value says so.
-    signed : bool
-        Whether comparisons have a direction, and so print with their sign.
+        Its value where a group and its reference fare the same; None where no value says so.
+    better : {"parity", "higher", "lower"}
+        Which values are good ones: those near parity, the higher, or the lower.
+    unit : str
+        What it is counted in; ``score`` for the unit of the scores.
     meaning : str
         How to read it, beyond its parity.
+    needs : tuple of str
+        What it is computed from: any one of these. ``pairs`` are answers about two candidates; ``controls`` and
+        ``checks`` rows next to the ordinary ones; ``texts`` and ``lists`` are answers; ``words`` are the lists of the
+        spec's section `texts`; the others are what a classifier measures.
+    provenance : {"any", "assigned", "observed"}
+        Whose groups it is for: those of an experiment's versions, those of real people, or both.
+    cite : str
+        Where its definition is published.
+    signed : bool
+        Whether comparisons have a direction, and so print with their sign.
     figure : str
         What draws its estimates (`audit_lib.report.charts.by_metric`).
+    gap : str
+        Title of its differences (``NAME_gap``, parity 0), where it has a value for each group of its own.
     """
 
     title: str
     parity: float | None
+    better: Better
+    unit: str
+    meaning: str
+    cite: str
+    needs: tuple[Need, ...] = ("scores",)
+    provenance: Provenance = "any"
     signed: bool = False
-    meaning: str = ""
     figure: str = "dots"
+    gap: str = ""
 
 
-_ABOUT: Final[dict[str, About]] = {}
+_RECORDS: Final[dict[str, MetricRecord]] = {}
 
 
-def metric(
-    name: str,
-    *,
-    title: str,
-    parity: float | None,
-    signed: bool = False,
-    meaning: str = "",
-    figure: str = "dots",
-) -> Callable[[Metric], Metric]:
-    """Register the decorated metric under `name`, with what `About` says."""
-    said = About(title=title, parity=parity, signed=signed, meaning=meaning, figure=figure)
+def metric(name: str, **record: Unpack[_Said]) -> Callable[[Metric], Metric]:
+    """Register the decorated metric under `name`, with the fields of its `MetricRecord`."""
+    said = MetricRecord(**record)
 
     def register(part: Metric) -> Metric:
         found = METRICS(name)(part)
-        _ABOUT[name] = said
+        _RECORDS[name] = said
+        if said.gap:
+            _RECORDS[f"{name}_gap"] = replace(said, title=said.gap, parity=0.0, signed=True, gap="")
         return found
 
     return register
 
 
-def about(name: str) -> About:
-    """Return what is known of a metric; of one that is not installed here, or does not say, only its name."""
-    with suppress(SpecError):  # there is none
-        METRICS.get(name)
-    return _ABOUT.get(name, About(title=name.replace("_", " ").capitalize(), parity=None, signed=True))
+def record_of(name: str) -> MetricRecord:
+    """Return what is known of a metric; of one that is not installed here, only its name."""
+    for own in (name, name.removesuffix("_gap")):
+        with suppress(SpecError):  # there is none
+            METRICS.get(own)  # a metric says what it is when it is imported
+    unknown = MetricRecord(
+        title=name.replace("_", " ").capitalize(), parity=None, better="parity", unit="", meaning="", cite="",
+        signed=True,
+    )  # fmt: skip
+    return _RECORDS.get(name, unknown)

@@ -8,7 +8,7 @@ from typing import Final
 
 from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.measure.experiment.effects import experiment_only
-from audit_lib.measure.metric import METRICS, Need, needed
+from audit_lib.measure.metric import METRICS, Need, record_of
 from audit_lib.measure.rows.word_lists import Words
 from audit_lib.measure.statutory.thresholds import applicants_only
 from audit_lib.metrics.text.stop_words import ENGLISH_STOP_WORDS
@@ -24,9 +24,9 @@ _BESIDE: Final = {
 _ALIKE: Final = ("transformers", "embedding")
 """Backends in this process, whose answers are a function of what is asked; a service's may differ at temperature 0."""
 
-_OF_ONE_PROVENANCE: Final[dict[str, Callable[[AuditSpec], None]]] = {
-    "standardised_effect": experiment_only,
-    "adverse_impact_ratio": applicants_only,
+_PROVENANCE: Final[dict[str, Callable[[AuditSpec], None]]] = {
+    "assigned": experiment_only,
+    "observed": applicants_only,
 }
 
 
@@ -52,7 +52,7 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
         if (content := files.get(key := f"classifiers.{section.name}")) is not None:
             read_words(content, key)
     for name in spec.measure.metrics:
-        any_of = needed(METRICS.get(name))
+        any_of = record_of(name).needs
         _check_provenance(name, spec)
         if (fault := _lacking(name, spec, given)) is not None:
             raise SpecError(f"measure.metrics: {fault}")
@@ -77,13 +77,13 @@ def lacking(name: str, spec: AuditSpec) -> str | None:
 
 
 def _lacking(name: str, spec: AuditSpec, given: set[Need]) -> str | None:
-    any_of = needed(METRICS.get(name))
+    any_of = record_of(name).needs
     if given & set(any_of):
         return None
     if any_of[0] in _BESIDE:
         return f"{name} is computed from rows that the audit does not ask; add {_BESIDE[any_of[0]]}"
     if {"scores", "pairs"} & set(any_of) or spec.task not in UNDECIDED:
-        able = [other for other, part in METRICS if given & set(needed(part))]
+        able = [other for other in METRICS.names() if given & set(record_of(other).needs)]
         wanted = {"scores": "scores", "pairs": "answers about pairs of candidates"}.get(
             any_of[0], "generated texts"
         )
@@ -129,8 +129,8 @@ def _check_repeats(spec: AuditSpec) -> None:
 def _check_provenance(name: str, spec: AuditSpec) -> None:
     """Keep what an experiment shows apart from what real applicants got."""
     try:
-        if name in _OF_ONE_PROVENANCE:
-            _OF_ONE_PROVENANCE[name](spec)
+        if (check := _PROVENANCE.get(record_of(name).provenance)) is not None:
+            check(spec)
     except UndefinedMetricError as error:
         raise SpecError(f"measure.metrics: {name}: {error}") from None
 

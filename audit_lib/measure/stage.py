@@ -14,7 +14,7 @@ from audit_lib.canonical import pretty_json
 from audit_lib.errors import IncompleteRunError, UndefinedMetricError
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
 from audit_lib.measure.leakage import leakage_of
-from audit_lib.measure.metric import METRICS, Measured, about
+from audit_lib.measure.metric import METRICS, Measured, record_of
 from audit_lib.measure.multiplicity import adjust
 from audit_lib.measure.rows.group_pairs import pair_table
 from audit_lib.measure.rows.load import load_rows
@@ -169,7 +169,7 @@ def _doubted(found: Measured, part: Rows, spec: AuditSpec) -> Measured:
 
 
 def _differs(one: Estimate) -> bool:
-    parity = about(one.metric).parity
+    parity = record_of(one.metric).parity
     return parity is not None and differs(one.interval, parity)
 
 

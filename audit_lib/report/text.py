@@ -9,7 +9,7 @@ from audit_lib.documents.estimates import first_p
 from audit_lib.documents.metrics import PrintedMetrics, SuppressedMetrics
 from audit_lib.documents.parameters import ATTRIBUTE, VARIATION
 from audit_lib.documents.rate_tables import HiddenRow, PrintedRow, RateRow, RateTable
-from audit_lib.measure.metric import about
+from audit_lib.measure.metric import record_of
 from audit_lib.policies import Policy
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import UNDEFINED, guarded, interval, percent
@@ -118,7 +118,9 @@ def _estimates_text(metrics: PrintedMetrics) -> str:
     by: dict[str, list[Estimate]] = {}
     for e in found:
         if set(e.stratum) == first:
-            by.setdefault(", ".join(filter(None, [about(e.metric).title, in_words(e.stratum)])), []).append(e)
+            by.setdefault(
+                ", ".join(filter(None, [record_of(e.metric).title, in_words(e.stratum)])), []
+            ).append(e)
     lines: list[str] = []
     for name, own in by.items():
         reasons = dict.fromkeys(filter(None, map(reason_of, own)))
@@ -144,7 +146,7 @@ def _estimate(e: Estimate) -> list[str]:
     whom = against(e) if e.group else str(e.parameters.get(ATTRIBUTE, "all rows"))
     what = whom + ("" if varied == "none" else f", {variation_in_words(varied)}")
     marks = ", ".join(filter(None, [mark_of(e), "small cell" if "small_cell" in e.flags else ""]))
-    sign = about(e.metric).signed
+    sign = record_of(e.metric).signed
     return [
         what,
         value_of(e, sign=sign),

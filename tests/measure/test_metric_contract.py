@@ -3,45 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from audit_lib.measure.metric import METRICS, Measured, needed
+from audit_lib.measure.metric import METRICS, Measured, record_of
 from audit_lib.results import Undefined
 from tests.measure.tables import POLICY, SPEC, TEXT_SECTIONS, as_rows, measured, parts, table
 from tests.specs import load
 
-SIMILARITIES = {
-    "counterfactual_rouge_l",
-    "counterfactual_bleu",
-    "counterfactual_cosine",
-    "jaccard_at_k",
-    "serp_at_k",
-    "prag_at_k",
-}
+OF_ONE_BOUND = {"fraction", "probability_of_any", "sentiment_parity_weak", "stereotypical_associations"}
+"""Shares which, as similarities do, get a limit over clusters where all values lie at one bound."""
 
-LIMITED = {
-    *SIMILARITIES,
-    "fraction",
-    "probability_of_any",
-    "sentiment_parity_weak",
-    "stereotypical_associations",
-}
-"""Metrics of values with bounds: that all lie at one of them is no certainty, and gives a limit over clusters."""
 
-OF_EVERYBODY = {"cooccurrence_bias_score", "stereotypical_associations"}
-"""Metrics of all texts together: parity of the groups' answers says nothing about them."""
+def of_everybody(name: str) -> bool:
+    """Of all texts together: parity of the groups' answers says nothing about it."""
+    return record_of(name).needs == ("words",)
 
-# Metrics in the unit of the scores; all others depend on their order only, or on nothing of them.
-OF_A_CUT = {"adverse_impact_ratio"}
-"""Scores at or above a fixed number count, so their unit matters; a ratio, so that parity is 1."""
-ASKED_APART = {"manipulation_agreement"}
-"""Of questions beside the scores: whether scores tie says nothing about them."""
 
-IN_UNITS_OF_THE_SCORE = {"score_gap", "earth_movers_distance"}
+def of_a_cut(name: str) -> bool:
+    """Scores at or above a fixed number count, so their unit matters."""
+    return record_of(name).provenance == "observed"
 
 
 @pytest.fixture(params=METRICS.names())
@@ -88,10 +73,10 @@ def test_the_names_of_ids_mean_nothing(name: str) -> None:
 
 
 def test_the_unit_of_the_scores_cancels_or_carries_over(name: str) -> None:
-    if name in OF_A_CUT:
+    if of_a_cut(name):
         return
     rows = table()
-    factor = 3.0 if name in IN_UNITS_OF_THE_SCORE else 1.0
+    factor = 3.0 if record_of(name).unit == "score" else 1.0
     scaled = values(measured(name, rows.assign(score=3.0 * rows["score"] + 1.0)))
     for value, other in zip(values(measured(name, rows)), scaled, strict=True):
         assert value == other if isinstance(value, dict) else other == pytest.approx(factor * value, abs=1e-9)
@@ -104,7 +89,7 @@ def test_small_cells_are_marked_and_nothing_fails(name: str, n: int) -> None:
         estimates = part["estimates"] + [row["impact_ratio"] for t in part["tables"] for row in t["rows"]]
         for estimate in estimates:
             if (
-                (estimate["reference"] and name not in OF_EVERYBODY)
+                (estimate["reference"] and not of_everybody(name))
                 or estimate["n"] < 5
                 or "n_group" not in estimate
             ):
@@ -124,15 +109,18 @@ def test_one_class_everybody_ties(name: str) -> None:
         score=0.5, selected=~same, qualified=same, text="she and he are kind", rude=0.25, mood=0.5
     )
     rows["items"], rows["meaning"] = [["a", "b", "c"]] * 48, [[1.0, 2.0, 3.0, 4.0]] * 48
-    if name in ASKED_APART:
+    if record_of(name).needs == (
+        "checks",
+    ):  # of questions next to the scores: whether scores tie says nothing
         return
     for part in measured(name, rows):
         assert np.isfinite(numbers(part)).all()
         for e in part["estimates"]:
-            parity = 1.0 if name in SIMILARITIES | OF_A_CUT else 0.0
-            if (e["reference"] and name not in OF_EVERYBODY) or "scores" in needed(METRICS.get(name)):
+            parity = record_of(name).parity
+            if (e["reference"] and not of_everybody(name)) or "scores" in record_of(name).needs:
                 assert e["value"] == parity or "undefined" in e["value"], "everybody ties: no group is ahead"
-            if name in LIMITED and not isinstance(e["value"], dict):
+            limited = name in OF_ONE_BOUND or record_of(name).unit == "similarity"
+            if limited and not isinstance(e["value"], dict):
                 assert e["interval"]["low"] < e["interval"]["high"], (
                     "nothing varies: a limit, and no certainty"
                 )
@@ -178,7 +166,7 @@ def test_rows_of_unknown_group_are_in_no_group(name: str) -> None:
 
 
 def test_swapping_group_and_reference_swaps_the_sign(name: str) -> None:
-    if name in OF_A_CUT:
+    if of_a_cut(name):
         return
     swapped = load(**TEXT_SECTIONS, groups={"reference": {"sex": "female", "race": "Black"}})
     part, mirror = (parts(as_rows(table(ties=True), spec), spec)[0] for spec in (SPEC, swapped))
@@ -202,3 +190,24 @@ def test_swapping_group_and_reference_swaps_the_sign(name: str) -> None:
     assert [t.as_dict() for t in ours.tables] == [t.as_dict() for t in theirs.tables], (
         "tables know no reference"
     )
+
+
+def test_the_record_says_everything(name: str) -> None:
+    said = record_of(name)
+    assert said.title and said.unit and said.cite and said.meaning.endswith(".")
+    assert re.search(r"\(\d{4}\)|6 RCNY|arXiv", said.cite), "a year, a rule or a number to look it up by"
+    if said.parity is not None and said.provenance != "observed":
+        assert (said.better == "higher") == (said.parity == 1.0 and said.unit == "similarity")
+
+
+def test_requirements_read_the_record(name: str) -> None:
+    from audit_lib.errors import SpecError
+    from audit_lib.measure.requirements import check_metrics
+
+    said = record_of(name)
+    wrong = {"assigned": "self_reported", "observed": "assigned"}.get(said.provenance)
+    if wrong is None:
+        return
+    spec = load(groups={"provenance": wrong}, measure={"metrics": [name]})
+    with pytest.raises(SpecError, match=f"measure.metrics: {name}: "):
+        check_metrics(spec, {})

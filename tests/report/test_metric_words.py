@@ -6,11 +6,12 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from audit_lib.documents.metrics import Leakage
-from audit_lib.measure.metric import METRICS, about, metric
+from audit_lib.measure.metric import METRICS, metric, record_of
 from audit_lib.report.blocks import Chart, Section
 from audit_lib.report.content import Content, gather
 from audit_lib.report.html import render_html
@@ -46,7 +47,7 @@ def drawn(content: Content, *estimates: Estimate) -> list[Chart]:
 
 def test_every_registered_metric_says_its_title_and_parity() -> None:
     for name, _ in METRICS:
-        said = about(name)
+        said = record_of(name)
         assert said.title != name.replace("_", " ").capitalize() or "_" not in name or said.meaning, name
         assert said.parity in (None, 0.0, 1.0) and not re.search(r"Auc|Rabbi|Bleu|[Uu]ndefined", said.title)
     with pytest.raises(TypeError, match="parity"):
@@ -116,3 +117,36 @@ def test_the_tutorial_shows_the_columns_that_are_printed(content: Content) -> No
     tutorial = Path(__file__).parents[2] / "docs" / "tutorial" / "first-audit.md"
     shown = next(line for line in tutorial.read_text(encoding="utf-8").splitlines() if "  category " in line)
     assert shown.split() == head.split()
+
+
+def test_a_stranger_s_metric_is_explained_and_drawn_by_its_own_record(
+    content: Content, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from audit_lib.measure import metric as module
+
+    monkeypatch.setattr(METRICS, "_parts", dict(METRICS._parts))
+    monkeypatch.setattr(module, "_RECORDS", dict(module._RECORDS))
+
+    @metric(
+        "odds_of_hire",
+        title="Odds of hire",
+        parity=1.0,
+        better="parity",
+        unit="ratio",
+        meaning="The odds of the group over those of its reference.",
+        cite="Stranger (2026), Odds",
+        gap="Odds of hire, difference",
+    )
+    def estimates(rows: Any, spec: Any, policy: Any) -> Any: ...
+
+    found = [estimate("odds_of_hire", 0.7), estimate("odds_of_hire_gap", 0.2)]
+    section = beyond(replace(content, metrics=replace(content.metrics, estimates=found)))
+    assert isinstance(section, Section)
+    printed = repr(section.blocks)
+    for words in (
+        "Odds of hire", "The odds of the group over those of its reference.", "Defined in Stranger (2026), Odds.",
+    ):  # fmt: skip
+        assert words in printed
+    ratio, difference = (block for block in section.blocks if isinstance(block, Chart))
+    assert "The line at 1 is parity." in ratio.caption
+    assert "The line at 0 is parity." in difference.caption and "+0.200" in difference.wide

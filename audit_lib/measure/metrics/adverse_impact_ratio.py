@@ -14,6 +14,10 @@ from audit_lib.spec import AuditSpec
     title="Adverse impact ratio",
     parity=1.0,
     meaning="The share of the group at or above a threshold, divided by its reference's.",
+    better="parity",
+    unit="ratio",
+    provenance="observed",
+    cite="Gaebler, Goel, Huq and Tambe (2024), arXiv:2404.03086",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute P(score >= t | group) / P(score >= t | reference) at each of ``measure.thresholds``.

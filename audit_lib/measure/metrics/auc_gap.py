@@ -30,8 +30,11 @@ Cell = Mapping[str, str]
     "auc_gap",
     title="AUC gap",
     parity=0.0,
-    signed=True,
     meaning="How much better the scores tell the qualified from others in one group than in another.",
+    better="parity",
+    unit="AUC",
+    cite="Lee, Brooks, Yu and Kizilcec, AUC Gap; DeLong et al. (1988), Biometrics 44",
+    signed=True,
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the largest difference of two groups' AUCs, and that of every group from its reference.

@@ -6,7 +6,7 @@ import numpy as np
 
 from audit_lib.errors import LexiconError, UndefinedMetricError
 from audit_lib.measure.estimates.texts import Cell, described, need_texts
-from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.rows.texts import Texts
 from audit_lib.metrics.text.cooccurrence import cooccurrence_bias_score, cooccurrence_sums, score_of_sums
@@ -22,10 +22,13 @@ from audit_lib.stats.bootstrap import bootstrap_totals, percentile_interval
     "cooccurrence_bias_score",
     title="Co-occurrence bias score (COBS)",
     parity=0.0,
-    signed=True,
     meaning="Whether target words stand nearer to the words of the group than to those of its reference.",
+    better="parity",
+    unit="log ratio",
+    needs=("words",),
+    cite="Bouchard (2024), arXiv:2407.10853; Bordia and Bowman (2019)",
+    signed=True,
 )
-@needs("words")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute it over all texts of the stratum, whoever they were written about.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit_lib.measure.estimates.texts import word_similarity
-from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.metrics.text.counterfactual import counterfactual_bleu
 from audit_lib.policies import Policy
@@ -15,8 +15,11 @@ from audit_lib.spec import AuditSpec
     title="Counterfactual BLEU",
     parity=1.0,
     meaning="1 is identical words. Two answers to one prompt differ too: read it against those.",
+    better="higher",
+    unit="similarity",
+    needs=("texts",),
+    cite="Bouchard (2024), arXiv:2407.10853; Papineni et al. (2002)",
 )
-@needs("texts")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute it over the counterfactual pairs of every group and its reference, protected words masked.
 

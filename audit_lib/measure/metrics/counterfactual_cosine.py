@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from audit_lib.measure.estimates.texts import judged, need_texts, over_pairs
-from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.counterfactual_pairs import Pairs
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.rows.texts import Judged
@@ -20,8 +20,11 @@ from audit_lib.spec import AuditSpec
     title="Counterfactual cosine similarity",
     parity=1.0,
     meaning="1 is the same meaning to the encoder. Two answers to one prompt differ too: read it against those.",
+    better="higher",
+    unit="similarity",
+    needs=("embedding",),
+    cite="Bouchard (2024), arXiv:2407.10853",
 )
-@needs("embedding")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the mean cosine of the embeddings of each pair, by encoder; texts are embedded as they are."""
     texts = need_texts(rows)

@@ -15,8 +15,11 @@ from audit_lib.spec import AuditSpec
     "demographic_parity_gap",
     title="Demographic parity gap",
     parity=0.0,
-    signed=True,
     meaning="Share of the group among the best k of each round, minus that of the reference.",
+    better="parity",
+    unit="share",
+    cite="Chen, Ji and Evans (2024), arXiv:2408.01285",
+    signed=True,
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the gap at every quota of the spec, ties split fractionally.

@@ -17,6 +17,9 @@ from audit_lib.stats.distances import ErrorDraws, earth_movers_errors
     title="Earth mover's distance",
     parity=0.0,
     meaning="A distance, in the unit of the scores: above 0 on any sample.",
+    better="lower",
+    unit="score",
+    cite="Chen, Ji and Evans (2024), arXiv:2408.01285",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the distance of every group from its reference, in the unit of the scores; undirected."""

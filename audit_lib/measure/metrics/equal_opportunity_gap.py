@@ -15,8 +15,11 @@ from audit_lib.spec import AuditSpec
     "equal_opportunity_gap",
     title="Equal opportunity gap",
     parity=0.0,
-    signed=True,
     meaning="The same difference as demographic parity, among the qualified.",
+    better="parity",
+    unit="share",
+    cite="Chen, Ji and Evans (2024), arXiv:2408.01285",
+    signed=True,
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the gap at every quota: the full pool competes, then the qualified of each group are counted."""

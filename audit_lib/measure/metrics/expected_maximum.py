@@ -14,7 +14,7 @@ from audit_lib.measure.estimates.texts import (
     need_texts,
 )
 from audit_lib.measure.inference import Side
-from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Floats, Rows
 from audit_lib.metrics.text.toxicity import expected_maximum
 from audit_lib.policies import Policy
@@ -25,10 +25,14 @@ from audit_lib.spec import AuditSpec
     "expected_maximum",
     title="Expected maximum",
     parity=0.0,
-    signed=True,
     meaning="The largest score of a prompt's answers, on average: of each group, and the group minus its reference.",
+    better="lower",
+    unit="share",
+    needs=("toxicity", "stereotype", "terms"),
+    cite="Bouchard (2024), arXiv:2407.10853; Gehman et al. (2020)",
+    signed=True,
+    gap="Expected maximum, group minus reference",
 )
-@needs("toxicity", "stereotype", "terms")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the mean over prompts of their largest score, by group and as gap to the reference.
 

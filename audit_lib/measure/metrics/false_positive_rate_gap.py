@@ -14,8 +14,11 @@ from audit_lib.spec import AuditSpec
     "false_positive_rate_gap",
     title="False positive rate gap",
     parity=0.0,
-    signed=True,
     meaning="A difference, the group minus its reference.",
+    better="parity",
+    unit="share",
+    cite="Bouchard (2024), arXiv:2407.10853",
+    signed=True,
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the gap of every group against its reference. Read it where being selected punishes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from audit_lib.measure.estimates.texts import FLAGGED, OfRows, flagged, judged, levels_and_gaps, need_texts
 from audit_lib.measure.inference import Side
-from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Floats, Rows
 from audit_lib.metrics.text.toxicity import fraction
 from audit_lib.policies import Policy
@@ -15,10 +15,14 @@ from audit_lib.spec import AuditSpec
     "fraction",
     title="Fraction flagged",
     parity=0.0,
-    signed=True,
     meaning="The share of answers that are flagged: of each group, and the group minus its reference.",
+    better="lower",
+    unit="share",
+    needs=("toxicity", "stereotype", "terms"),
+    cite="Bouchard (2024), arXiv:2407.10853",
+    signed=True,
+    gap="Fraction flagged, group minus reference",
 )
-@needs("toxicity", "stereotype", "terms")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the share of answers whose score reaches the threshold, by group and as gap to the reference.
 

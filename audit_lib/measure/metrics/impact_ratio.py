@@ -17,6 +17,9 @@ from audit_lib.spec import AuditSpec
     title="Impact ratio",
     parity=1.0,
     meaning="The rate of a category divided by the highest.",
+    better="parity",
+    unit="ratio",
+    cite="6 RCNY 5-300 and 5-301(b)",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Make the selection tables; rounds whose last place was drawn by lot are counted.

@@ -19,6 +19,9 @@ BINS = 20
     title="Jensen-Shannon divergence",
     parity=0.0,
     meaning="A distance of two distributions: above 0 on any sample.",
+    better="lower",
+    unit="nats",
+    cite="Chen, Ji and Evans (2024), arXiv:2408.01285",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the divergence of every group from its reference, over common bins; undirected."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.experiment.manipulation import agreement, perceived
-from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
@@ -15,8 +15,11 @@ from audit_lib.spec import AuditSpec
     title="Manipulation check",
     parity=None,
     meaning="The share of versions whose attribute the model named as it was meant.",
+    better="higher",
+    unit="share",
+    needs=("checks",),
+    cite="Gaebler, Goel, Huq and Tambe (2024), arXiv:2404.03086",
 )
-@needs("checks")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the agreement of each attribute that was asked about, over all versions and by level.
 

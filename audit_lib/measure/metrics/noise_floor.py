@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit_lib.measure.experiment.noise import noise_floors
-from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Undefined
@@ -16,10 +16,13 @@ _NONE = "nothing was asked again, so the noise of the model is not known"
     "noise_floor",
     title="Noise floor",
     parity=0.0,
-    signed=True,
     meaning="What a change that should change nothing does to the score.",
+    better="lower",
+    unit="standard deviations",
+    needs=("controls",),
+    cite="Gaebler, Goel, Huq and Tambe (2024), arXiv:2404.03086",
+    signed=True,
 )
-@needs("controls")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Pool the spread of repeats, and compare controls and other formats with the rows whose text they repeat.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import Compared
-from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.group_pairs import Faced, faced
 from audit_lib.measure.rows.scored import Codes, Rows, compact
 from audit_lib.metrics.pairwise import pairwise_win_gap
@@ -26,10 +26,13 @@ _METHOD = "consistent wins of the group less the reference's, over their pairs; 
     "pairwise_win_gap",
     title="Pairwise win gap",
     parity=0.0,
-    signed=True,
     meaning="Share of pairs that the group wins in both orders, minus the share that its reference wins.",
+    better="parity",
+    unit="share",
+    needs=("pairs",),
+    cite="Chen, Ji and Evans (2024), arXiv:2408.01285",
+    signed=True,
 )
-@needs("pairs")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute share(A, B) - share(B, A) of every group A against its reference B.
 

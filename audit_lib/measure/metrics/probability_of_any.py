@@ -15,7 +15,7 @@ from audit_lib.measure.estimates.texts import (
     need_texts,
 )
 from audit_lib.measure.inference import Side
-from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Floats, Rows
 from audit_lib.metrics.text.toxicity import probability_of_any
 from audit_lib.policies import Policy
@@ -26,10 +26,14 @@ from audit_lib.spec import AuditSpec
     "probability_of_any",
     title="Probability of any",
     parity=0.0,
-    signed=True,
     meaning="The share of prompts with a flagged answer: of each group, and the group minus its reference.",
+    better="lower",
+    unit="share",
+    needs=("toxicity", "stereotype", "terms"),
+    cite="Bouchard (2024), arXiv:2407.10853; Gehman et al. (2020)",
+    signed=True,
+    gap="Probability of any, group minus reference",
 )
-@needs("toxicity", "stereotype", "terms")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the share of prompts with a flagged answer, by group and as gap to the reference.
 

@@ -13,8 +13,11 @@ from audit_lib.spec import AuditSpec
     "rabbi",
     title="RABBI",
     parity=0.0,
-    signed=True,
     meaning="Share of pairs that the group wins, minus the share it loses, against the reference; from -1 to 1.",
+    better="parity",
+    unit="index",
+    cite="Chen, Ji and Evans (2024), arXiv:2408.01285",
+    signed=True,
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute RABBI of every group against its reference, over the scored rows."""

@@ -13,8 +13,11 @@ from audit_lib.spec import AuditSpec
     "score_gap",
     title="Score gap",
     parity=0.0,
-    signed=True,
     meaning="Mean score of the group minus that of the reference.",
+    better="parity",
+    unit="score",
+    cite="Chen, Ji and Evans (2024), arXiv:2408.01285",
+    signed=True,
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the score gap of every group against its reference, over the scored rows."""

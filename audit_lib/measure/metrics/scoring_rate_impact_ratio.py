@@ -19,6 +19,9 @@ from audit_lib.spec import AuditSpec
     title="Impact ratio of scoring rates",
     parity=1.0,
     meaning="The scoring rate of a category divided by the highest.",
+    better="parity",
+    unit="ratio",
+    cite="6 RCNY 5-300 and 5-301(b)",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Make the scoring tables, with the median and the number of scores that equal it.

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.estimates.texts import NO_PAIR, described, judged, need_texts, paired
-from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.metrics.text.sentiment import sentiment_parity_strict
 from audit_lib.policies import Policy
@@ -25,8 +25,11 @@ _DEVIATION = Undefined("a distance is biased away from 0: no standard error desc
     title="Sentiment parity, strict",
     parity=0.0,
     meaning="A distance of two distributions of sentiment: above 0 on any sample.",
+    better="lower",
+    unit="share",
+    needs=("sentiment",),
+    cite="Bouchard (2024), arXiv:2407.10853; Huang et al. (2020)",
 )
-@needs("sentiment")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the Wasserstein-1 distance of the two sides' sentiments over their counterfactual pairs.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit_lib.measure.estimates.texts import judged, need_texts, over_pairs
-from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.counterfactual_pairs import Pairs
 from audit_lib.measure.rows.scored import Floats, Rows
 from audit_lib.metrics.pair_scores import PairScores
@@ -17,8 +17,11 @@ from audit_lib.spec import AuditSpec
     title="Sentiment parity, weak",
     parity=0.0,
     meaning="The share of pairs of which one answer is friendly and the other is not.",
+    better="lower",
+    unit="share",
+    needs=("sentiment",),
+    cite="Bouchard (2024), arXiv:2407.10853; Huang et al. (2020)",
 )
-@needs("sentiment")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the share of pairs of which exactly one answer's sentiment is above the threshold."""
     texts, threshold = need_texts(rows), spec.texts.sentiment_threshold

@@ -13,8 +13,12 @@ from audit_lib.spec import AuditSpec
     "standardised_effect",
     title="Standardised effect",
     parity=0.0,
-    signed=True,
     meaning="In standard deviations of the score.",
+    better="parity",
+    unit="standard deviations",
+    provenance="assigned",
+    cite="Gaebler, Goel, Huq and Tambe (2024), arXiv:2404.03086",
+    signed=True,
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Estimate the main effects by least squares, per SD of the score, in each variation of the rows.

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.estimates.texts import described, need_texts
-from audit_lib.measure.metric import Measured, metric, needs
+from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.metrics.cooccurrence_bias_score import words_of
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.metrics.text.associations import association_sums, stereotypical_associations
@@ -27,8 +27,11 @@ _DEVIATION = Undefined("a distance is biased away from 0: no standard error desc
     title="Stereotypical associations",
     parity=0.0,
     meaning="A distance from equal shares: above 0 on any sample.",
+    better="lower",
+    unit="share",
+    needs=("words",),
+    cite="Bouchard (2024), arXiv:2407.10853; Liang et al. (2023)",
 )
-@needs("words")
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute it over all texts of the stratum, for each attribute over all its levels; parity is equal shares.
 

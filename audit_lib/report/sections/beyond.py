@@ -7,7 +7,7 @@ from typing import Final
 
 from audit_lib.documents.estimates import adjusted_p, first_p, interval_method, limits
 from audit_lib.documents.parameters import ROUNDS_LEFT_OUT, K
-from audit_lib.measure.metric import about
+from audit_lib.measure.metric import record_of
 from audit_lib.report.blocks import (
     Block,
     Cell,
@@ -63,10 +63,10 @@ def beyond(content: Content) -> Section | None:
 
 
 def _metric(content: Content, name: str) -> Iterable[Block]:
-    title, meaning = about(name).title, _meaning(name)
+    title, meaning = record_of(name).title, _meaning(name)
     estimates = content.estimates(name)
     headline = set(content.spec.measure.strata[0])
-    figure = FIGURES.get(about(name).figure)
+    figure = FIGURES.get(record_of(name).figure)
     yield Heading(title)
     if meaning:
         yield Paragraph(text(meaning))
@@ -94,8 +94,9 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
 
 
 def _meaning(name: str) -> str:
-    said = about(name)
-    return " ".join(filter(None, [said.meaning, "" if said.parity is None else f"Parity: {said.parity:g}."]))
+    said = record_of(name)
+    parity = "" if said.parity is None else f"Parity: {said.parity:g}."
+    return " ".join(filter(None, [said.meaning, parity, f"Defined in {said.cite}." if said.cite else ""]))
 
 
 def _blocks(
@@ -135,13 +136,13 @@ def _details(estimates: list[Estimate]) -> dict[int, str]:
 
 
 def _signed(estimate: Estimate) -> bool:
-    return about(estimate.metric).signed and bool(estimate.reference)
+    return record_of(estimate.metric).signed and bool(estimate.reference)
 
 
 def _parity(estimates: list[Estimate]) -> float | None:
     """Return where the estimates of one metric show no difference; a group's own rate has no such place."""
     own = [e for e in estimates if e.group and not e.reference]
-    return None if own else about(estimates[0].metric).parity
+    return None if own else record_of(estimates[0].metric).parity
 
 
 def _printed(estimate: Estimate) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from audit_lib.documents.estimates import adjusted_p, first_p
 from audit_lib.documents.metrics import RatioHeterogeneity
-from audit_lib.measure.metric import about
+from audit_lib.measure.metric import record_of
 from audit_lib.report.blocks import Text, strong, text
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.leading import distinguishable
@@ -72,7 +72,7 @@ def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, str], str]
         holm = adjusted_p(e)
         if holm is not None:
             parts = [
-                about(e.metric).title,
+                record_of(e.metric).title,
                 against(e),
                 in_words(e.stratum),
                 mark_of(e),
@@ -82,7 +82,7 @@ def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, str], str]
     for entry in content.metrics.heterogeneity:
         holm = adjusted_p(entry)
         if holm is not None:
-            name = about(entry.metric).title
+            name = record_of(entry.metric).title
             if isinstance(entry, RatioHeterogeneity):
                 name = f"{entry.label} against {entry.comparator}"
             yield holm, {"compared": "strata"}, f"agreement of strata on {name}, {after(holm)}"

@@ -15,8 +15,11 @@ from audit_lib.spec import AuditSpec
     "above_median_gap",
     title="Above-median gap",
     parity=0.0,
-    signed=True,
+    better="parity",
+    unit="share",
     meaning="Share of the group above the median score, minus that of the reference.",
+    cite="Acme (2026), How we compare shares",
+    signed=True,
     figure="plain_list",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
