@@ -43,6 +43,6 @@ def compare(runs: Sequence[Run]) -> dict[str, bytes]:
     document = comparison_of(runs, check_same_design(runs))
     return {
         "comparison.csv": comparison_csv(document),
-        "comparison.json": pretty_json(document),
+        "comparison.json": pretty_json(document.as_dict()),
         "comparison.html": render_html(comparison_page(document)),
     }

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any, Final
 
 from audit_lib.canonical import sha256
-from audit_lib.documents.estimates import first_p
+from audit_lib.documents.comparison import (
+    ComparedEstimate,
+    ComparedFamily,
+    ComparedFindings,
+    ComparedRun,
+    Comparison,
+)
+from audit_lib.documents.estimates import defined, first_p, limits
 from audit_lib.documents.parameters import THRESHOLD, VARIATION
 from audit_lib.errors import InputError
 from audit_lib.report.content import gather
@@ -15,9 +23,7 @@ from audit_lib.report.tables import csv_bytes
 from audit_lib.results import Estimate, Undefined
 from audit_lib.run import Run
 from audit_lib.stats.multiplicity import benjamini_hochberg, holm
-from audit_lib.typed_json import as_json
 
-SCHEMA: Final = "audit-comparison/1"
 METRICS: Final = ("standardised_effect", "adverse_impact_ratio")
 """What is compared: effects of experiments, impact ratios at thresholds of real applicants."""
 
@@ -34,7 +40,7 @@ RULE: Final = (
 )
 
 
-def comparison_of(runs: Sequence[Run], design: str) -> dict[str, Any]:
+def comparison_of(runs: Sequence[Run], design: str) -> Comparison:
     """Return the document of a comparison: the runs, the family of tests, and the estimates with adjusted p-values.
 
     Raises
@@ -44,7 +50,7 @@ def comparison_of(runs: Sequence[Run], design: str) -> dict[str, Any]:
     """
     contents = [gather(run) for run in runs]
     estimates = [
-        {"run": number, **_estimate(e)}
+        (number, e)
         for number, content in enumerate(contents)
         for metric in METRICS
         for e in content.estimates(metric)
@@ -58,42 +64,42 @@ def comparison_of(runs: Sequence[Run], design: str) -> dict[str, Any]:
     for label, run, content in zip(labels, runs, contents, strict=True):
         variations = run.spec.robustness
         about.append(
-            {
-                "label": label,
-                "audit": run.spec.audit,
-                "title": run.spec.title,
-                "window": run.key.window.label,
-                "run": run.key.prefix,
-                "spec_digest": run.key.spec_digest,
-                "manifest_sha256": sha256(run.stage("evidence").read("manifest.json")),
-                "model": run.spec.model.name,
-                "revision": run.spec.model.revision,
-                "answered_by": [*content.served] or [str(model["name"]) for model in content.models],
-                "valid_judge": run.spec.model.valid_judge,
-                "task": run.spec.task,
-                "prompt_sha256": content.prompt_digest,
-                "prompts": sorted(variations.prompts) if variations is not None else [],
-                "tasks": sorted(variations.tasks) if variations is not None else [],
-                "rows": content.metrics.rows.total,
-                "answered": content.metrics.rows.answered,
-            }
+            ComparedRun(
+                label=label,
+                audit=run.spec.audit,
+                title=run.spec.title,
+                window=run.key.window.label,
+                run=run.key.prefix,
+                spec_digest=run.key.spec_digest,
+                manifest_sha256=sha256(run.stage("evidence").read("manifest.json")),
+                model=run.spec.model.name,
+                revision=run.spec.model.revision,
+                answered_by=tuple(content.served) or tuple(str(model["name"]) for model in content.models),
+                valid_judge=run.spec.model.valid_judge,
+                task=run.spec.task,
+                prompt_sha256=content.prompt_digest,
+                prompts=tuple(sorted(variations.prompts)) if variations is not None else (),
+                tasks=tuple(sorted(variations.tasks)) if variations is not None else (),
+                rows=content.metrics.rows.total,
+                answered=content.metrics.rows.answered,
+            )
         )
     measure = runs[0].spec.measure
-    return {
-        "schema": SCHEMA,
-        "design": design,
-        "experiment": contents[0].is_experiment,
-        "level": measure.level,
-        "headline": list(measure.strata[0]),
-        "runs": about,
-        "multiplicity": _adjust(estimates, measure.alpha),
-        "estimates": estimates,
-    }
+    family, adjusted = _adjusted(estimates, measure.alpha)
+    return Comparison(
+        design=design,
+        experiment=contents[0].is_experiment,
+        level=measure.level,
+        headline=tuple(measure.strata[0]),
+        runs=tuple(about),
+        multiplicity=family,
+        estimates=adjusted,
+    )
 
 
-def comparison_csv(document: Mapping[str, Any]) -> bytes:
+def comparison_csv(document: Comparison) -> bytes:
     """Return the estimates as CSV, a line each."""
-    return csv_bytes(COLUMNS, (_line(document["runs"][e["run"]], e) for e in document["estimates"]))
+    return csv_bytes(COLUMNS, (_line(document.runs[e.run], e) for e in document.estimates))
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:
@@ -114,65 +120,100 @@ def _labels(runs: Sequence[Run]) -> list[str]:
     return found
 
 
-def _estimate(e: Estimate) -> dict[str, Any]:
-    kept = ("metric", "stratum", "group", "reference", "value", "interval", "intervals", "n", "n_group",
-            "n_reference", "clusters", "flags", "method")  # fmt: skip
+def _adjusted(
+    estimates: Sequence[tuple[int, Estimate]], alpha: float
+) -> tuple[ComparedFamily, tuple[ComparedEstimate, ...]]:
+    """Return the family of all tests, and the estimates with their adjusted p-values."""
+    p_values = [first_p(e) for _, e in estimates]
+    tested = [Undefined("no test") if p is None else float(p) for p in p_values]
+    by_holm, by_bh = holm(tested), benjamini_hochberg(tested)
+    compared = tuple(
+        ComparedEstimate(
+            run=number,
+            metric=e.metric,
+            stratum=e.stratum,
+            group=e.group,
+            reference=e.reference,
+            value=e.value,
+            interval=e.interval,
+            intervals=e.intervals,
+            n=e.n,
+            n_group=e.n_group,
+            n_reference=e.n_reference,
+            clusters=e.clusters,
+            flags=e.flags,
+            method=e.method,
+            variation=_text(e.parameters.get(VARIATION)),
+            threshold=_number(e.parameters.get(THRESHOLD)),
+            p_value=p,
+            p_holm=defined(adjusted),
+            p_benjamini_hochberg=defined(discovered),
+        )
+        for (number, e), p, adjusted, discovered in zip(
+            estimates, p_values, by_holm.p_values, by_bh.p_values, strict=True
+        )
+    )
+    family = ComparedFamily(
+        family_size=by_holm.family_size,
+        rule=RULE,
+        methods={"p_holm": by_holm.method, "p_benjamini_hochberg": by_bh.method},
+        alpha=alpha,
+        findings=ComparedFindings(
+            p_value=_below(alpha, [e.p_value for e in compared]),
+            p_holm=_below(alpha, [e.p_holm for e in compared]),
+            p_benjamini_hochberg=_below(alpha, [e.p_benjamini_hochberg for e in compared]),
+        ),
+    )
+    return family, compared
+
+
+def _below(alpha: float, p_values: Sequence[float | None]) -> int:
+    return sum(p is not None and p < alpha for p in p_values)
+
+
+def _text(parameter: int | float | str | None) -> str | None:
+    return None if parameter is None else str(parameter)
+
+
+def _number(parameter: int | float | str | None) -> float | None:
+    return None if parameter is None or isinstance(parameter, str) else parameter
+
+
+def _line(run: ComparedRun, e: ComparedEstimate) -> dict[str, Any]:
+    ends, inner = limits(e.interval), next(iter(e.intervals), None)
     return {
-        **{key: as_json(getattr(e, key)) for key in kept},
-        VARIATION: e.parameters.get(VARIATION),
-        THRESHOLD: e.parameters.get(THRESHOLD),
-        "p_value": first_p(e),
+        "run": run.label,
+        "model": run.model,
+        "revision": run.revision,
+        "task": run.task,
+        "prompt_sha256": run.prompt_sha256,
+        "metric": e.metric,
+        "variation": e.variation,
+        "threshold": e.threshold,
+        "stratum": _levels(e.stratum),
+        "group": _levels(e.group),
+        "reference": _levels(e.reference),
+        "value": defined(e.value),
+        "low": None if ends is None else _finite(ends.low),
+        "high": None if ends is None else _finite(ends.high),
+        "level": None if ends is None else ends.level,
+        "low_70": None if inner is None else _finite(inner.low),
+        "high_70": None if inner is None else _finite(inner.high),
+        "n": e.n,
+        "n_group": e.n_group,
+        "n_reference": e.n_reference,
+        "clusters": e.clusters,
+        "p_value": e.p_value,
+        "p_holm": e.p_holm,
+        "p_benjamini_hochberg": e.p_benjamini_hochberg,
+        "flags": ";".join(e.flags),
+        "undefined": e.value.reason if isinstance(e.value, Undefined) else None,
+        "method": e.method,
     }
 
 
-def _adjust(estimates: Sequence[dict[str, Any]], alpha: float) -> dict[str, Any]:
-    none = Undefined("no test")
-    values = [none if e["p_value"] is None else float(e["p_value"]) for e in estimates]
-    adjusted = {"p_holm": holm(values), "p_benjamini_hochberg": benjamini_hochberg(values)}
-    for place, e in enumerate(estimates):
-        for name, found in adjusted.items():
-            p = found.p_values[place]
-            e[name] = None if isinstance(p, Undefined) else p
-    return {
-        "family_size": adjusted["p_holm"].family_size,
-        "rule": RULE,
-        "methods": {name: found.method for name, found in adjusted.items()},
-        "alpha": alpha,
-        "findings": {
-            name: sum(e[name] is not None and e[name] < alpha for e in estimates)
-            for name in ("p_value", *adjusted)
-        },
-    }
-
-
-def _line(run: Mapping[str, Any], e: Mapping[str, Any]) -> dict[str, Any]:
-    value, limits = e["value"], e["interval"]
-    inner: Mapping[str, Any] = next((one for one in e["intervals"] if "low" in one), {})
-    gone = isinstance(value, Mapping)
-    return {
-        **{key: run[key] for key in ("model", "revision", "task", "prompt_sha256")},
-        **{
-            key: e[key]
-            for key in ("metric", "variation", "threshold", "p_value", "p_holm", "p_benjamini_hochberg")
-        },
-        "run": run["label"],
-        "stratum": _levels(e["stratum"]),
-        "group": _levels(e["group"]),
-        "reference": _levels(e["reference"]),
-        "value": None if gone else value,
-        "low": limits.get("low"),
-        "high": limits.get("high"),
-        "level": limits.get("level"),
-        "low_70": inner.get("low"),
-        "high_70": inner.get("high"),
-        **{
-            key: e[key] if isinstance(e[key], int) else None
-            for key in ("n", "n_group", "n_reference", "clusters")
-        },
-        "flags": ";".join(e["flags"]),
-        "undefined": value["undefined"] if gone else None,
-        "method": e["method"],
-    }
+def _finite(limit: float) -> float | None:
+    return limit if isfinite(limit) else None
 
 
 def _levels(levels: Mapping[str, str]) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from audit_lib.documents.comparison import ComparedEstimate, Comparison
+from audit_lib.documents.estimates import interval_method
 from audit_lib.report.blocks import (
     Block,
     Bullets,
@@ -38,9 +39,6 @@ from audit_lib.report.sections.estimates import (
     variation_in_words,
 )
 from audit_lib.results import Estimate
-from audit_lib.typed_json import decode_value
-
-Line = Mapping[str, Any]
 
 _DASH: Final = "\N{EN DASH}"
 _EFFECTS: Final = (
@@ -61,10 +59,10 @@ _READING: Final = (
 )
 
 
-def comparison_page(document: Mapping[str, Any]) -> Page:
+def comparison_page(document: Comparison) -> Page:
     """Return the page's blocks."""
-    runs = document["runs"]
-    family = document["multiplicity"]
+    runs = document.runs
+    family = document.multiplicity
     sections = [
         Section("runs", "What is compared", tuple(_runs(document))),
         _metric(document, "standardised_effect", "effects", "Standardised effects", _EFFECTS),
@@ -72,23 +70,23 @@ def comparison_page(document: Mapping[str, Any]) -> Page:
         Section("reading", "How to read it", (Bullets(tuple(text(words) for words in _READING)),)),
     ]
     badges: list[tuple[str, Tone]] = [("Not a bias audit", "flag")]
-    if document["experiment"]:
+    if document.experiment:
         badges.append(("Experiment", "plain"))
-    if not all(run["valid_judge"] for run in runs):
+    if not all(run.valid_judge for run in runs):
         badges.append(("Not all are valid judges", "flag"))
     return Page(
         title="Models, prompts and tasks compared",
-        subtitle=runs[0]["title"],
+        subtitle=runs[0].title,
         kicker=f"Comparison \N{MIDDLE DOT} {count(len(runs))} runs of one design",
         language="en",
         badges=tuple(badges),
         status=Facts(
             (
                 ("Runs", text(count(len(runs)))),
-                ("Tests in the family", text(count(family["family_size"]))),
-                ("Found, unadjusted", text(count(family["findings"]["p_value"]))),
-                ("Found, adjusted for their number", text(count(family["findings"]["p_holm"]))),
-                ("Design", text(code(document["design"][:16]))),
+                ("Tests in the family", text(count(family.family_size))),
+                ("Found, unadjusted", text(count(family.findings.p_value))),
+                ("Found, adjusted for their number", text(count(family.findings.p_holm))),
+                ("Design", text(code(document.design[:16]))),
             ),
             strip=True,
         ),
@@ -97,8 +95,8 @@ def comparison_page(document: Mapping[str, Any]) -> Page:
     )
 
 
-def _runs(document: Mapping[str, Any]) -> Iterator[Block]:
-    judged = [run["label"] for run in document["runs"] if not run["valid_judge"]]
+def _runs(document: Comparison) -> Iterator[Block]:
+    judged = [run.label for run in document.runs if not run.valid_judge]
     if judged:
         yield Notice(
             "Not fit to judge",
@@ -111,16 +109,16 @@ def _runs(document: Mapping[str, Any]) -> Iterator[Block]:
         Column("Answered"), Column("Evidence (SHA-256 of the manifest)", numeric=False),
     )  # fmt: skip
     rows = []
-    for run in document["runs"]:
-        served = "; ".join(name for name in run["answered_by"] if name != run["model"])
+    for run in document.runs:
+        served = "; ".join(name for name in run.answered_by if name != run.model)
         rows.append(
             Row(
-                run["label"],
+                run.label,
                 (
-                    Cell(run["task"], note=_listed("also", run["tasks"])),
-                    Cell((run["prompt_sha256"] or "recorded")[:12], note=_listed("also", run["prompts"])),
-                    Cell(f"{count(run['answered'])} of {count(run['rows'])}"),
-                    Cell(run["manifest_sha256"][:16], note=run["run"]),
+                    Cell(run.task, note=_listed("also", run.tasks)),
+                    Cell((run.prompt_sha256 or "recorded")[:12], note=_listed("also", run.prompts)),
+                    Cell(f"{count(run.answered)} of {count(run.rows)}"),
+                    Cell(run.manifest_sha256[:16], note=run.run),
                 ),
                 note=served,
             )
@@ -132,12 +130,8 @@ def _listed(word: str, names: Sequence[str]) -> str:
     return f"{word} {', '.join(name.replace('_', ' ') for name in names)}" if names else ""
 
 
-def _metric(document: Mapping[str, Any], metric: str, place: str, title: str, words: str) -> Section | None:
-    found = [
-        e
-        for e in document["estimates"]
-        if e["metric"] == metric and list(e["stratum"]) == document["headline"]
-    ]
+def _metric(document: Comparison, metric: str, place: str, title: str, words: str) -> Section | None:
+    found = [e for e in document.estimates if e.metric == metric and tuple(e.stratum) == document.headline]
     if not found:
         return None
     ratio = metric == "adverse_impact_ratio"
@@ -146,14 +140,14 @@ def _metric(document: Mapping[str, Any], metric: str, place: str, title: str, wo
     # One scale for all contrasts: a small effect must not look like a large one.
     span = scale_of((dot_of(_estimate(e)) for e in found), parity)
     inner = " (thin) and 70% (thick)" if ratio else ""
-    caption = f"with {document['level']:.0%}{inner} intervals; the line at {parity:g} is parity."
-    contrasts: dict[str, list[Line]] = {}
+    caption = f"with {document.level:.0%}{inner} intervals; the line at {parity:g} is parity."
+    contrasts: dict[str, list[ComparedEstimate]] = {}
     for e in found:
         contrasts.setdefault(against(_estimate(e)), []).append(e)
     for contrast, estimates in contrasts.items():
         groups: dict[str, list[Any]] = {}
         for e in estimates:
-            label = document["runs"][e["run"]]["label"]
+            label = document.runs[e.run].label
             groups.setdefault(_setting(e), []).append(dot_of(_estimate(e), sign=not ratio, label=label))
         several = len(groups) > 1
         shown = groups if several else {"": next(iter(groups.values()))}
@@ -164,9 +158,9 @@ def _metric(document: Mapping[str, Any], metric: str, place: str, title: str, wo
 
 
 def _table(
-    document: Mapping[str, Any], contrast: str, estimates: Sequence[Line], ratio: bool, several: bool
+    document: Comparison, contrast: str, estimates: Sequence[ComparedEstimate], ratio: bool, several: bool
 ) -> Table:
-    alpha = document["multiplicity"]["alpha"]
+    alpha = document.multiplicity.alpha
     columns = (
         Column("Model", numeric=False),
         Column("Ratio" if ratio else "Effect"),
@@ -179,7 +173,7 @@ def _table(
     )
     rows = [
         Row(
-            document["runs"][e["run"]]["label"],
+            document.runs[e.run].label,
             (
                 Cell(
                     value_of(_estimate(e), sign=not ratio),
@@ -188,37 +182,42 @@ def _table(
                     tone=tone_of(_estimate(e)),
                 ),
                 Cell(limits_of(_estimate(e), sign=not ratio)),
-                *(
-                    Cell(p_value(e[name], alpha) if e[name] is not None else _DASH)
-                    for name in ("p_value", "p_holm")
-                ),
-                *(Cell(count_of(e[name])) for name in ("n_group", "n_reference", "clusters")),
+                *(Cell(p_value(p, alpha) if p is not None else _DASH) for p in (e.p_value, e.p_holm)),
+                *(Cell(count_of(n)) for n in (e.n_group, e.n_reference, e.clusters)),
             ),
             note=_setting(e) if several else "",
         )
         for e in _by_setting(estimates)
     ]
-    methods = dict.fromkeys(
-        f"{e['method']}; interval: {e['interval'].get('method', 'none')}" for e in estimates
-    )
+    methods = dict.fromkeys(f"{e.method}; interval: {interval_method(_estimate(e))}" for e in estimates)
     return Table(contrast, columns, tuple(rows), tuple(list(methods)[:2]))
 
 
-def _estimate(e: Line) -> Estimate:
-    own = {one.name for one in fields(Estimate)}
-    return decode_value(
-        Estimate,
-        {name: value for name, value in e.items() if name in own} | {"parameters": {}, "tests": []},
-        "comparison",
+def _estimate(e: ComparedEstimate) -> Estimate:
+    """Return the estimate as its own run has it, less what the comparison does not keep."""
+    return Estimate(
+        metric=e.metric,
+        value=e.value,
+        interval=e.interval,
+        intervals=e.intervals,
+        n=e.n,
+        n_group=e.n_group,
+        n_reference=e.n_reference,
+        clusters=e.clusters,
+        flags=e.flags,
+        method=e.method,
+        stratum=e.stratum,
+        group=e.group,
+        reference=e.reference,
     )
 
 
-def _setting(e: Line) -> str:
-    if e["threshold"] is not None:
-        return f"rated {e['threshold']:g} or more"
-    return variation_in_words(str(e["variation"] or "none"))
+def _setting(e: ComparedEstimate) -> str:
+    if e.threshold is not None:
+        return f"rated {e.threshold:g} or more"
+    return variation_in_words(e.variation or "none")
 
 
-def _by_setting(estimates: Sequence[Line]) -> list[Line]:
+def _by_setting(estimates: Sequence[ComparedEstimate]) -> list[ComparedEstimate]:
     order = list(dict.fromkeys(_setting(e) for e in estimates))
-    return sorted(estimates, key=lambda e: (order.index(_setting(e)), e["run"]))
+    return sorted(estimates, key=lambda e: (order.index(_setting(e)), e.run))

@@ -11,7 +11,7 @@ import pytest
 
 from audit_lib import monitor
 from audit_lib.canonical import pretty_json
-from audit_lib.compare import comparison_document
+from audit_lib.documents import comparison
 from audit_lib.documents.drift import DriftDocument
 from audit_lib.errors import IncompleteRunError
 from audit_lib.run import Run, Window
@@ -88,7 +88,7 @@ def test_a_document_of_an_earlier_name_is_written_again(tmp_path: Path) -> None:
     first = run(tmp_path, 0)
     (document,) = record(first)
     assert document["schema"] == "audit-drift/1"
-    assert comparison_document.SCHEMA == "audit-comparison/1"
+    assert comparison.SCHEMA == "audit-comparison/1"
     (key,) = first.store.list(f"{first.key.audit}/monitor")
     first.store.replace(key, pretty_json(document | {"schema": "audit-comparison/2"}))
     assert record(first) == [document] == [recorded(first)]
