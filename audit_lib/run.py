@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from audit_lib.canonical import sha256
 from audit_lib.documents.evidence import StageRecord, WrittenFile, read_stage_record, record_bytes
@@ -31,9 +31,12 @@ from audit_lib.policies import gates, policy_of
 from audit_lib.records import from_parquet
 from audit_lib.spec import AuditSpec
 from audit_lib.store import Store, open_store
+from audit_lib.typed_json import decode
 
 if TYPE_CHECKING:
     import pandas as pd
+
+T = TypeVar("T")
 
 SUCCESS = "_SUCCESS"
 _STAMP = "%Y%m%dT%H%M%SZ"
@@ -174,6 +177,18 @@ class StageFolder:
     def read_json(self, name: str) -> Any:
         """Read a JSON artefact."""
         return _json(self.read(name), self.store.uri(f"{self.prefix}/{name}"))
+
+    def read_document(self, kind: type[T], name: str) -> T:
+        """Read an artefact as a type of `audit_lib.documents`.
+
+        Raises
+        ------
+        IncompleteRunError
+            If the stage was not done.
+        EvidenceError
+            If it has no such artefact, or one that is not as its stage writes it; the message names the keys.
+        """
+        return decode(kind, self.read(name), self.store.uri(f"{self.prefix}/{name}"))
 
     def read_table(self, name: str) -> pd.DataFrame:
         """Read a Parquet artefact."""

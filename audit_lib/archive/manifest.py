@@ -9,6 +9,7 @@ from audit_lib.archive.attempts import earlier_attempts
 from audit_lib.archive.layout import SEALED, complete_stages
 from audit_lib.archive.software import software
 from audit_lib.documents.evidence import ListedFile, Manifest, decode_exact, sealed_bytes
+from audit_lib.documents.validation import Validation
 from audit_lib.errors import EvidenceError, IncompleteRunError
 from audit_lib.run import Run, StageOutput
 
@@ -93,7 +94,10 @@ def expected_stages(run: Run, *, failed: bool) -> list[str]:
 
 def _sealable(run: Run) -> tuple[Outcome, list[str]]:
     stages = complete_stages(run)
-    failed = "validation" in stages and not run.stage("validation").read_json("validation.json")["success"]
+    failed = (
+        "validation" in stages
+        and not run.stage("validation").read_document(Validation, "validation.json").success
+    )
     needed = expected_stages(run, failed=failed)
     missing = [stage for stage in needed if stage not in stages]
     if missing:

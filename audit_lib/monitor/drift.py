@@ -30,7 +30,8 @@ from audit_lib.documents.drift import (
     WindowState,
 )
 from audit_lib.documents.evidence import Manifest
-from audit_lib.documents.metrics import Metrics, read_metrics
+from audit_lib.documents.metrics import Metrics
+from audit_lib.documents.plan import Plan
 from audit_lib.errors import EvidenceError
 from audit_lib.monitor.canaries import compare_canaries
 from audit_lib.monitor.estimate_change import METHOD, compare_estimates
@@ -38,7 +39,6 @@ from audit_lib.monitor.history import History
 from audit_lib.monitor.served_models import compare_served_models
 from audit_lib.results import Estimate, Undefined
 from audit_lib.run import Run
-from audit_lib.typed_json import decode
 from audit_lib.windows import OwedWindow
 from audit_lib.windows import summary as summary_of
 
@@ -121,11 +121,11 @@ def _why_first(missing: Sequence[OwedWindow]) -> str:
 
 
 def _metrics(run: Run) -> Metrics:
-    return read_metrics(run.stage("metrics").read("metrics.json"), f"{run.uri}/metrics/metrics.json")
+    return run.stage("metrics").read_document(Metrics, "metrics.json")
 
 
 def _manifest(run: Run) -> Manifest:
-    return decode(Manifest, run.stage("evidence").read("manifest.json"), f"{run.uri}/evidence/manifest.json")
+    return run.stage("evidence").read_document(Manifest, "manifest.json")
 
 
 def _identity(run: Run) -> RunIdentity:
@@ -139,7 +139,7 @@ def _identity(run: Run) -> RunIdentity:
 def _changed_sections(before: Run, run: Run) -> list[str]:
     """Top-level keys of the spec, and design files, that are not as they were."""
     old, new = (json.loads(each.stage("plan").read("spec.json")) for each in (before, run))
-    files = [each.stage("plan").read_json("plan.json")["inputs"] for each in (before, run)]
+    files = [each.stage("plan").read_document(Plan, "plan.json").inputs for each in (before, run)]
     return [*_changed(old, new), *(f"file {name}" for name in _changed(*files))]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from audit_lib.documents.drift import ServedModels
 from audit_lib.documents.evidence import ServedModel
+from audit_lib.documents.sample import Sample
 from audit_lib.run import Run
-from audit_lib.typed_json import decode
 
 
 def compare_served_models(before: Run, run: Run) -> ServedModels:
@@ -25,12 +25,8 @@ def compare_served_models(before: Run, run: Run) -> ServedModels:
 
 def _names(run: Run) -> tuple[str, ...]:
     if run.spec.model.answers_are_recorded:
-        models = run.stage("sample").read_json("sample.json").get("models") or []
-        named = {one["model"] for one in models if one["sampled"] and one["audited"] and one["model"]}
-        return tuple(sorted(named))
+        models = run.stage("sample").read_document(Sample, "sample.json").models or ()
+        return tuple(sorted({one.model for one in models if one.sampled and one.audited and one.model}))
     records = [path.rsplit("/", 1)[0] for path in run.list("scores") if path.endswith("/served.json")]
-    found = (
-        decode(tuple[ServedModel, ...], run.stage(stage).read("served.json"), f"{stage}/served.json")
-        for stage in records
-    )
+    found = (run.stage(stage).read_document(tuple[ServedModel, ...], "served.json") for stage in records)
     return tuple(sorted({one.model for answered in found for one in answered}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from audit_lib.canonical import sha256
+from audit_lib.documents.plan import Plan
 from audit_lib.errors import EvidenceError
 from audit_lib.policies import policy_of
 from audit_lib.run import SUCCESS, Run
@@ -77,11 +78,11 @@ def check_answered(run: Run, one: SignOff) -> list[str]:
     EvidenceError
         If not.
     """
-    said, archived = one.predicate, run.stage("plan").read_json("plan.json")["policy"]
-    if said.policy.as_dict() != archived:
+    said, archived = one.predicate, run.stage("plan").read_document(Plan, "plan.json").policy
+    if (said.policy.name, said.policy.version) != (archived.name, archived.version):
         raise EvidenceError("was made under another policy than the run's")
     policy = policy_of(run.spec)
-    if archived != {"name": policy.name, "version": policy.version}:
+    if (archived.name, archived.version) != (policy.name, policy.version):
         here = f"{policy.name} {policy.version}"
         return [f"{FOLDER}/{one.number}: its attestations cannot be checked: the policy pack here is {here}"]
     if said.attestations != attestations_of(policy):

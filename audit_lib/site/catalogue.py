@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from audit_lib.documents.report import Report
 from audit_lib.documents.sign_off import Superseded
 from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.plain_text import quoted
@@ -34,7 +34,7 @@ class CataloguedRun:
     ----------
     sealed_at : datetime
         When its evidence was sealed.
-    document : dict or None
+    document : Report or None
         Its ``report.json``; None for an audit that failed its validation.
     content : Content or None
         What its report says; None where there is none.
@@ -52,7 +52,7 @@ class CataloguedRun:
 
     run: Run
     sealed_at: datetime
-    document: dict[str, Any] | None
+    document: Report | None
     content: Content | None
     sign_offs: tuple[SignOff, ...]
     keys: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class CataloguedRun:
         if self.document is None:
             return None
         # Read in any case: a document without its day is no report of ours.
-        day = datetime.fromisoformat(self.document["measured_at"]).date()
+        day = datetime.fromisoformat(self.document.measured_at).date()
         return day if self.why_no_audit is None else None
 
     @property
@@ -276,7 +276,7 @@ def _entry(store: Store, prefix: str, trusted: Sequence[Ed25519PublicKey]) -> Ca
     return CataloguedRun(
         run=run,
         sealed_at=sealed,
-        document=json.loads(run.stage("report").read("report.json")) if complete else None,
+        document=run.stage("report").read_document(Report, "report.json") if complete else None,
         content=gather(run, signature=last_signature(run)) if complete else None,
         sign_offs=tuple(signed),
         keys=checked.keys,

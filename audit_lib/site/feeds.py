@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
 from xml.etree import ElementTree as ET
 
 from audit_lib.canonical import pretty_json, sha256
+from audit_lib.documents.feed import Feed, FeedItem, FeedSignature, FeedWindow, RunFacts
+from audit_lib.documents.plan import PolicyVersion
 from audit_lib.report.html import readable
 from audit_lib.site.catalogue import Catalogue, CataloguedRun
 
@@ -34,53 +35,49 @@ def changed(entry: CataloguedRun) -> datetime:
 
 def json_feed(catalogue: Catalogue, base: str) -> bytes:
     """Return a feed in the form of JSON Feed 1.1, with the run's facts under ``_audit``."""
-    feed: dict[str, Any] = {
-        "version": "https://jsonfeed.org/version/1.1",
-        "title": "Audit reports",
-        "items": [_item(entry, base) for entry in entries(catalogue)],
-    }
-    if base:
-        feed |= {"home_page_url": f"{base}index.html", "feed_url": f"{base}feed.json"}
-    return pretty_json(feed)
+    feed = Feed(
+        title="Audit reports",
+        items=tuple(_item(entry, base) for entry in entries(catalogue)),
+        home_page_url=f"{base}index.html" if base else None,
+        feed_url=f"{base}feed.json" if base else None,
+    )
+    return pretty_json(feed.as_dict())
 
 
-def _item(entry: CataloguedRun, base: str) -> dict[str, Any]:
+def _item(entry: CataloguedRun, base: str) -> FeedItem:
     run = entry.run
-    return {
-        "id": identifier(entry),
-        "url": f"{base}{entry.path}/report.html",
-        "title": title(entry),
-        "content_text": f"{title(entry)}: {entry.status}.",
-        "date_published": _instant(entry.sealed_at),
-        "date_modified": _instant(changed(entry)),
-        "_audit": {
-            "audit": run.key.audit,
-            "window": {
-                "start": _instant(run.key.window.start),
-                "end": _instant(run.key.window.end),
-            },
-            "spec_digest": run.key.spec_digest,
-            "outcome": "validation_failed" if entry.document is None else "complete",
-            "experiment": None if entry.document is None else entry.document["experiment"],
-            "policy": {"name": entry.policy.name, "version": entry.policy.version},
-            "status": entry.status,
-            "audited": None if entry.audited is None else entry.audited.isoformat(),
-            "no_use_after": None if entry.last_day is None else entry.last_day.isoformat(),
-            "signatures": [
-                {
-                    "auditor": one.predicate.auditor,
-                    "organisation": one.predicate.organisation,
-                    "signed_at": one.predicate.signed_at,
-                    "statement_sha256": one.digest,
-                    "key_id": mark,
-                    "key_checked": entry.trusted,
-                }
+    return FeedItem(
+        id=identifier(entry),
+        url=f"{base}{entry.path}/report.html",
+        title=title(entry),
+        content_text=f"{title(entry)}: {entry.status}.",
+        date_published=_instant(entry.sealed_at),
+        date_modified=_instant(changed(entry)),
+        facts=RunFacts(
+            audit=run.key.audit,
+            window=FeedWindow(start=_instant(run.key.window.start), end=_instant(run.key.window.end)),
+            spec_digest=run.key.spec_digest,
+            outcome="validation_failed" if entry.document is None else "complete",
+            experiment=None if entry.document is None else entry.document.experiment,
+            policy=PolicyVersion(name=entry.policy.name, version=entry.policy.version),
+            status=entry.status,
+            audited=None if entry.audited is None else entry.audited.isoformat(),
+            no_use_after=None if entry.last_day is None else entry.last_day.isoformat(),
+            signatures=tuple(
+                FeedSignature(
+                    auditor=one.predicate.auditor,
+                    organisation=one.predicate.organisation,
+                    signed_at=one.predicate.signed_at,
+                    statement_sha256=one.digest,
+                    key_id=mark,
+                    key_checked=entry.trusted,
+                )
                 for one, mark in zip(entry.sign_offs, entry.keys, strict=True)
-            ],
-            "superseded_by": entry.superseded_by,
-            "manifest_sha256": sha256(run.stage("evidence").read("manifest.json")),
-        },
-    }
+            ),
+            superseded_by=entry.superseded_by,
+            manifest_sha256=sha256(run.stage("evidence").read("manifest.json")),
+        ),
+    )
 
 
 def atom_feed(catalogue: Catalogue, base: str) -> bytes:

@@ -189,8 +189,8 @@ def test_a_run_whose_evidence_does_not_hold_is_left_out_and_named(
         "metrics/metrics.json", ("demographics", "unknown_values"),
         r".*metrics\.json: demographics\.unknown_values: input should be an object",
     ),
-    ("report/report.json", ("inputs",), "cannot be read"),
-    ("report/report.json", ("measured_at",), "cannot be read"),
+    ("report/report.json", ("inputs",), r".*report\.json: inputs: input should be an object"),
+    ("report/report.json", ("measured_at",), r".*report\.json: measured_at: input should be a valid string"),
 ])  # fmt: skip
 def test_a_run_of_which_no_page_can_be_made_stops_no_other(
     store: Path, name: str, place: tuple[str, ...], why: str
