@@ -82,7 +82,7 @@ def open_run(
     if names_per_cell is not None:
         spec = spec.override("perturb", names_per_cell=names_per_cell)
     run = Run.open(spec, window, root, notify)
-    if not run.stage("plan").is_complete():  # what was planned goes on, whatever day it is
+    if not run.stage("plan").is_complete():  # what was planned goes on, on any day
         _check_dates(spec, None, window)
     return run
 

@@ -226,7 +226,7 @@ class StageFolder:
             started_at=started.isoformat(timespec="milliseconds"),
             finished_at=finished.isoformat(timespec="milliseconds"),
         )
-        # Two attempts at once: the one whose record is first stands, and both hold the same digests.
+        # Two attempts at once: the first record is kept, and both hold the same digests.
         self.store.put(f"{self.prefix}/{SUCCESS}", record_bytes(record))
         return self.success()
 

@@ -33,7 +33,7 @@ def publish() -> dict[str, int]:
         if done.left_out:
             raise AirflowFailException("published without: " + "; ".join(done.left_out))
         if done.stale:
-            raise AirflowFailException("nothing in the store stands behind: " + "; ".join(done.stale))
+            raise AirflowFailException("no run in the store backs: " + "; ".join(done.stale))
         return small({"files": done.files, "written": done.written})
 
 

@@ -110,7 +110,7 @@ def seal(run: Run, number: int, faults: Sequence[AttemptFault], outcome: Attempt
         software=software(),
     )
     output = StageOutput({RECORD: sealed_bytes(record)}, {"artefacts": len(artefacts)})
-    # A sealing that was killed may have left its record: what it says of that moment stands.
+    # A sealing that was killed may have left its record: what it says of that moment is kept.
     folder.commit(output, started, keep_existing=True)
 
 

@@ -1,4 +1,4 @@
-"""What the stages' records say beside digests: counts and the order of times; and what a score answers."""
+"""What the stages' records say in addition to digests: counts and the order of times; and what a score answers."""
 
 from __future__ import annotations
 

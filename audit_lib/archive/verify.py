@@ -66,7 +66,7 @@ def verify(
     Returns
     -------
     Verification
-        With findings, never an exception, for whatever is wrong with the evidence itself.
+        With findings, never an exception, for all that is wrong with the evidence itself.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from audit_lib.policies import Policy
 _FEWEST: Final = 2  # rows of another family that are no slip of one label
 
 Piece = tuple[str, list[int]]
-"""The line that stands over rows, or empty, and which rows they are."""
+"""The line over rows, or empty, and which rows they are."""
 
 
 def pieces(rows: Sequence[tuple[str, Label]], policy: Policy) -> list[Piece]:

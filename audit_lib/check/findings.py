@@ -233,7 +233,7 @@ class Rebuilt:
     Parameters
     ----------
     table, row, column : str
-        Where it stands.
+        Where it is.
     printed, recomputed : str
         As published, and as it follows from the counts, half up at the published digits.
     conventions : tuple of str

@@ -1,4 +1,4 @@
-"""A published file as text and grids of cells, whatever its format."""
+"""A published file as text and grids of cells, of any format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Format = Literal["html", "csv", "pdf"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """A table as it stands in the file, before anything is understood of it.
+    """A table as it is in the file, before anything is understood of it.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class Grid:
     caption : str
         The table's own caption, or empty.
     trail : tuple of str
-        Headings that it stands under, the outermost first.
+        Headings above it, the outermost first.
     notes : str
         What is written right below it, up to the next heading or table.
     continues : bool

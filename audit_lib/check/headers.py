@@ -51,7 +51,7 @@ class Header:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What stands over each column, from the top; a text that several rows repeat counts once."""
+        """What is over each column, from the top; a text that several rows repeat counts once."""
         return self.without(None)
 
     @property
@@ -61,7 +61,7 @@ class Header:
 
     @property
     def is_of_rates(self) -> bool:
-        """Whether it heads a rate or a ratio, and another number beside it."""
+        """Whether it heads a rate or a ratio, and another number next to it."""
         return is_of_rates(self.meanings)
 
     @property
@@ -70,7 +70,7 @@ class Header:
         return any(self.meanings.count(meaning) > 1 for meaning in RATES)
 
     def without(self, row: int | None) -> tuple[str, ...]:
-        """What stands over each column in all rows but one."""
+        """What is over each column in all rows but one."""
         kept = [texts for i, texts in enumerate(self.rows) if i != row]
         return tuple(
             " ".join(dict.fromkeys(text for text in column if text)) for column in zip(*kept, strict=True)

@@ -1,4 +1,4 @@
-"""Characters of a PDF that are in the way of reading: raised footnote marks, and spaces that part thousands."""
+"""Characters of a PDF that are in the way of reading: raised footnote marks, and spaces that separate thousands."""
 
 from __future__ import annotations
 

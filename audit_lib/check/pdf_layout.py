@@ -108,7 +108,7 @@ def _lines(words: Sequence[Mapping[str, Any]], page: int) -> list[_Line]:
 
 
 def _joined(words: Sequence[_Word]) -> list[_Word]:
-    """Put a percent sign that stands alone back to its number."""
+    """Put a percent sign by itself back to its number."""
     found: list[_Word] = []
     for word in words:
         if word.text == "%" and found and found[-1].is_number:

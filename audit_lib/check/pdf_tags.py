@@ -219,10 +219,10 @@ def _cell(node: _Node, content: Mapping[_Mark, list[Char]], reader: HtmlReader) 
 
 
 def _parted(chars: Sequence[Char]) -> tuple[Sequence[Char], Sequence[Char]]:
-    """Part a cell's characters into its text and what is only said beside it: an interval, a footnote mark."""
+    """Split a cell's characters into its text and what is only said next to it: an interval, a footnote mark."""
     starts = [i for i in range(1, len(chars)) if _is_below(chars[i - 1], chars[i])]
     for i in starts:
-        # Lines of another size, or words below a number, are about what stands above them.
+        # Lines of another size, or words below a number, are about what is above them.
         alike = SMALL < chars[i]["size"] / chars[0]["size"] < 1 / SMALL
         if not alike or (i == starts[0] and is_noted([_text(chars[:i]), _text(chars[i:])])):
             return chars[:i], chars[i:]

@@ -109,7 +109,7 @@ class PublishedTable:
 
 
 def tables_of(grids: Sequence[Grid], policy: Policy) -> list[PublishedTable]:
-    """Return every table of rates: one that has a rate or a ratio beside a number of people, or both of them."""
+    """Return every table of rates: one that has a rate or a ratio next to a number of people, or both of them."""
     parts: list[_Part] = []
     title = ""
     for grid in joined(grids):

@@ -29,9 +29,9 @@ class TableColumns:
     headers : mapping of str to str
         Meaning -> header as it prints, without `over` and `place`.
     over : str
-        The category that stands over them and belongs to each row's label, or empty.
+        The category over them, which belongs to each row's label, or empty.
     place : str
-        What else stands over them and tells them from the other tables, or empty.
+        What else is over them and tells them from the other tables, or empty.
     """
 
     at: Mapping[Meaning, int]

@@ -20,7 +20,7 @@ def add_commands(command: Command) -> None:
         "Make an auditor's key pair",
         "The private key is encrypted if AUDIT_SIGNING_PASSPHRASE is set. Give the .pub file to whoever verifies.",
     )
-    keygen.add_argument("file", help="where the private key goes; the public one lies beside it as FILE.pub")
+    keygen.add_argument("file", help="where the private key goes; the public one lies next to it as FILE.pub")
 
     sign = command(
         "sign",

@@ -78,7 +78,7 @@ def check_same_design(runs: Sequence[Run]) -> str:
 
 
 def _rules(run: Run) -> dict[str, Any]:
-    """What a spec says beside what is compared, and the digests of the files that it names."""
+    """What a spec says in addition to what is compared, and the digests of the files that it names."""
     spec = run.spec.model_dump(mode="json")
     kept = {key: value for key, value in spec.items() if key not in (*_COMPARED, *_DRAWN)}
     kept["measure"] = {key: value for key, value in spec["measure"].items() if key not in _MEASURED}

@@ -67,7 +67,7 @@ def measure_drift(run: Run, history: History) -> DriftDocument:
     Each estimate, and each rate and impact ratio of the statutory tables, is found in the previous run by
     metric, groups, stratum and quota. ``exceeds`` tells whether the change is larger than both
     intervals explain (see `change_interval`). Among m such comparisons without any real change about
-    m x (1 - level) exceed by chance: ``expected_by_chance`` prints that number beside the count.
+    m x (1 - level) exceed by chance: ``expected_by_chance`` prints that number next to the count.
     ``not_audited`` names the windows in between that were owed.
 
     Raises

@@ -17,7 +17,7 @@ PASSPHRASE = "AUDIT_SIGNING_PASSPHRASE"
 
 
 def generate_key(path: Path) -> Path:
-    """Make a key pair: the private key at `path` (mode 600), the public one beside it as ``.pub``.
+    """Make a key pair: the private key at `path` (mode 600), the public one next to it as ``.pub``.
 
     The private key is encrypted if AUDIT_SIGNING_PASSPHRASE is set. Nothing is overwritten.
 

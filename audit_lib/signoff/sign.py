@@ -146,7 +146,7 @@ def _check_unclaimed(run: Run, earlier: tuple[Run, SignOff] | None) -> None:
 
 
 def _siblings(run: Run) -> list[Run]:
-    """Return the signed runs of the same audit and window that lie in the same store; none beside a copy."""
+    """Return the signed runs of the same audit and window that lie in the same store; none next to a copy."""
     if not run.uri.endswith(f"/{run.key.prefix}"):
         return []
     store = open_store(run.uri.removesuffix(f"/{run.key.prefix}"))

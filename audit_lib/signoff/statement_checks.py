@@ -1,4 +1,4 @@
-"""What of a statement must be so beside its signature: its subject, its place among the others, its answers."""
+"""What of a statement must hold in addition to its signature: its subject, its place among the others, its answers."""
 
 from __future__ import annotations
 

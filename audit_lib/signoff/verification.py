@@ -141,7 +141,7 @@ def verify_sign_offs(
 ) -> SignOffs:
     """Check every sign-off of a run.
 
-    A statement must be signed by the key that lies beside it; be about the files that lie in this run, with every
+    A statement must be signed by the key that lies next to it; be about the files that lie in this run, with every
     attestation that the policy asks for; name the one before it and be later than that and than the seal; and the
     report that it signs must be the one that follows from the evidence. The time is the signer's own: that a
     statement was not dated forward nothing in the run can show. Nor that the key is an auditor's: pass the keys that

@@ -94,7 +94,7 @@ class CataloguedRun:
         return valid_until(self.policy, self.audited)
 
     @property
-    def stands(self) -> bool:
+    def is_current(self) -> bool:
         """Whether it has a report whose place no other took."""
         return self.document is not None and self.superseded_by is None and not self.disputed
 
@@ -196,12 +196,12 @@ def read_catalogue(
 
 
 def latest(entries: Sequence[CataloguedRun]) -> CataloguedRun | None:
-    """Return the latest run whose report stands, of an audit's runs with the latest first."""
-    return next((entry for entry in entries if entry.stands), None)
+    """Return the latest run whose report is current, of an audit's runs with the latest first."""
+    return next((entry for entry in entries if entry.is_current), None)
 
 
 def _leave_out_rivals(entries: dict[str, CataloguedRun], left_out: list[str]) -> set[str]:
-    """Leave out all runs that claim to supersede the same statement: which of them stands nobody can tell.
+    """Leave out all runs that claim to supersede the same statement: which of them is current nobody can tell.
 
     Returns
     -------
@@ -220,7 +220,7 @@ def _leave_out_rivals(entries: dict[str, CataloguedRun], left_out: list[str]) ->
         if len(rivals) > 1:
             names = ", ".join(sorted(rivals))
             left_out += [
-                f"{path}: statement {digest[:16]} is superseded more than once, by {names}; which of them stands "
+                f"{path}: statement {digest[:16]} is superseded more than once, by {names}; which of them is current "
                 "its auditors must say"
                 for path in sorted(rivals & entries.keys())
             ]

@@ -35,12 +35,12 @@ _FOOT = (
     "Made by audit_lib from sealed evidence. Pages of single runs never change; a signed report is superseded, "
     "not edited."
 )
-NONE_STANDS = "none that stands: each was superseded, and what superseded it is not shown"
+NONE_CURRENT = "none that is current: each was superseded, and what superseded it is not shown"
 NO_REPORT = "no valid report: every run failed its validation, so nothing was published of any"
 
 
 def front_page(catalogue: Catalogue, stale: Sequence[str] = ()) -> Page:
-    """Return the index of all audits; `stale` are paths on the site that nothing in the store stands behind."""
+    """Return the index of all audits; `stale` are paths on the site that no run in the store backs."""
     sections = [
         _audit(audit, entries, catalogue.windows.get(audit)) for audit, entries in catalogue.audits.items()
     ]
@@ -57,7 +57,7 @@ def front_page(catalogue: Catalogue, stale: Sequence[str] = ()) -> Page:
         sections.append(Section("not-shown", "Runs that are not shown", (notice, Bullets(left))))
     if stale:
         notice = Notice(
-            "Nothing stands behind them",
+            "No run backs them",
             text(
                 "These were published earlier, and their runs or statements are gone from the store or do not verify "
                 "any more; or somebody else put them here. Do not rely on them."
@@ -95,7 +95,7 @@ def _audit(audit: str, entries: list[CataloguedRun], windows: OwedWindows | None
         if last.last_day is not None:
             facts.append(("No use after", text(f"{last.last_day:%Y-%m-%d}")))
     else:
-        facts.append(("Latest report", text(NONE_STANDS if reported else NO_REPORT)))
+        facts.append(("Latest report", text(NONE_CURRENT if reported else NO_REPORT)))
     facts.append(("Runs", text(link(f"{count(len(entries))} in all", f"{audit}/index.html"))))
     if windows is not None:
         facts.append(("Windows", text(link(windows.said, f"{audit}/index.html#windows"))))

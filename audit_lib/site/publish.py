@@ -83,7 +83,7 @@ class Published:
         Folders and files of the site that were published of runs and statements which are not published any more, or
         that somebody else put there. They are left as they are: a law may want them kept.
     withdrawn : tuple of str
-        Index, trend and latest pages that nothing stands behind any more, and that say so now.
+        Index, trend and latest pages that no run backs any more, and that say so now.
     """
 
     uri: str
@@ -141,7 +141,7 @@ def publish(
     stale, outdated = stale_paths(there, files)
     files |= withdrawn_files(outdated, catalogue)
     for path in stale:
-        notify(f"WARNING: nothing in the store stands behind {FOLDER}/{path}")
+        notify(f"WARNING: no run in the store backs {FOLDER}/{path}")
     progress, written = Progress("publish: files of the site", len(files), notify), 0
     for path, content in sorted(files.items()):
         written += _write(store, f"{FOLDER}/{path}", content)
@@ -174,7 +174,7 @@ def publish(
 
 
 def site_files(catalogue: Catalogue, base: str, there: Sequence[str] = ()) -> dict[str, bytes]:
-    """Return every file of the site by its path; the index names what of the files `there` nothing stands behind."""
+    """Return every file of the site by its path; the index names those of the files `there` that no run backs."""
     files: dict[str, bytes] = {}
     index = "index.html"
     for audit, entries in catalogue.audits.items():

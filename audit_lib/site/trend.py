@@ -48,7 +48,7 @@ def points(entries: list[CataloguedRun]) -> list[TrendPoint]:
     before: Content | None = None
     for entry in reversed(entries):
         content = entry.content
-        if content is None or not entry.stands:
+        if content is None or not entry.is_current:
             continue
         changes = tuple(_changes(before or content, content))
         found += [_point(entry, content, table, changes) for table in content.headline]

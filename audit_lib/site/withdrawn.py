@@ -18,13 +18,13 @@ from audit_lib.report.pdf import render_pdf, why_no_pdf
 from audit_lib.site.catalogue import Catalogue
 
 _LATEST: Final = "latest"
-_GONE: Final = "no report of this audit that stands is in the store any more"
+_GONE: Final = "no current report of this audit is in the store any more"
 _OTHER: Final = "the latest report of this audit has no such file"
 _SAID: Final = "What was published here is withdrawn. Do not rely on copies of it."
 
 
 def stale_paths(there: Iterable[str], files: Collection[str]) -> tuple[list[str], list[str]]:
-    """Return what of the paths on the site nothing stands behind.
+    """Return the paths on the site that no run backs.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def stale_paths(there: Iterable[str], files: Collection[str]) -> tuple[list[str]
     -------
     tuple of two lists of str
         Of single runs: files, or the whole folder (``AUDIT/WINDOW/DIGEST/``) where nothing of the run is published;
-        and pages beside the index that are none of the site's (a favicon or a CNAME may lie there).
+        and pages next to the index that are none of the site's (a favicon or a CNAME may lie there).
         And the addresses that are about an audit's latest state.
 
     Examples
@@ -58,9 +58,9 @@ def withdrawn_files(paths: Iterable[str], catalogue: Catalogue) -> dict[str, byt
     made: dict[str, bytes] = {}
     for path in paths:
         audit = path.split("/")[0]
-        stands = any(entry.stands for entry in catalogue.audits.get(audit, []))
+        is_current = any(entry.is_current for entry in catalogue.audits.get(audit, []))
         reasons = [reason for reason in catalogue.left_out if reason.startswith(f"{audit}/")]
-        made[path] = _content(path, [_OTHER] if stands else [_GONE, *reasons])
+        made[path] = _content(path, [_OTHER] if is_current else [_GONE, *reasons])
     return made
 
 
@@ -102,7 +102,7 @@ def _page(path: str, reasons: list[str]) -> Page:
                     Paragraph(
                         text(
                             "Reports of single runs that were published before may still lie at their own addresses. "
-                            "The index names those that nothing in the store stands behind."
+                            "The index names those that no run in the store backs."
                         )
                     ),
                 ),

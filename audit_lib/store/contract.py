@@ -22,7 +22,7 @@ class Store(Protocol):
         """Write `content` unless something is already there; return whether it was written."""
 
     def replace(self, key: str, content: bytes) -> None:
-        """Write `content` over whatever is there. For the published site and pointers, never evidence."""
+        """Write `content` over what is there. For the published site and pointers, never evidence."""
 
     def delete(self, key: str) -> None:
         """Take away what is at `key`, if anything is. For probes only, never evidence."""

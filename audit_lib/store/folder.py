@@ -64,7 +64,7 @@ class LocalStore:
         return True
 
     def replace(self, key: str, content: bytes) -> None:
-        """Write `content` over whatever is there, atomically."""
+        """Write `content` over what is there, atomically."""
         path = self._path(key)
         with self._written(path, content) as temporary:
             os.replace(temporary, path)
@@ -130,7 +130,7 @@ class LocalStore:
 
     @contextlib.contextmanager
     def _written(self, path: Path, content: bytes) -> Iterator[Path]:
-        """Yield a synced temporary file beside `path`; sync the folder and drop the temporary afterwards."""
+        """Yield a synced temporary file next to `path`; sync the folder and drop the temporary afterwards."""
         temporary = path.parent / f"{TEMPORARY}{secrets.token_hex(8)}"
         try:
             _make_folder(path.parent)

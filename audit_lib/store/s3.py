@@ -76,7 +76,7 @@ class S3Store:
         raise StoreError(f"{self.uri(key)}: other writers of this key kept it busy; run again")
 
     def replace(self, key: str, content: bytes) -> None:
-        """Write `content` over whatever is there."""
+        """Write `content` over what is there."""
         status = self._write(key, content)
         if status != 200:
             raise StoreError(f"{self.uri(key)}: refused an unconditional write (HTTP {status})")

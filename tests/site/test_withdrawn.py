@@ -68,7 +68,7 @@ def test_a_run_that_is_gone_is_named_and_the_latest_is_the_one_before(store: Pat
     assert (store / "site/small/latest/report.html").read_bytes() == first.read_bytes()
     lose(store, "20260105")
     assert set(publish(str(store)).withdrawn) >= {"small/index.html", "small/latest/report.html"}
-    assert "no report of this audit that stands" in pages(store)["small/index.html"]
+    assert "no current report of this audit" in pages(store)["small/index.html"]
 
 
 def test_a_statement_that_is_gone_is_seen_where_it_was_published(store: Path, tmp_path: Path) -> None:
