@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from audit_lib.errors import PluginError, SpecError
 from audit_lib.policies.extending import check_own_law, extended
-from audit_lib.policies.parts import Clock, Gate, RequiredField
+from audit_lib.policies.pack_schema import Clock, Gate, RequiredField
 from audit_lib.policies.policy import Category, Policy
 from audit_lib.registry import Plugins, did_you_mean
 from audit_lib.spec.text import read_yaml

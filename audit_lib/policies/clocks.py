@@ -5,7 +5,7 @@ from __future__ import annotations
 import calendar
 from datetime import date, timedelta
 
-from audit_lib.policies.parts import Clock
+from audit_lib.policies.pack_schema import Clock
 from audit_lib.policies.policy import Policy
 
 _SATURDAY = 5

@@ -10,9 +10,9 @@ from datetime import date, datetime
 from typing import Any, Final
 
 from audit_lib.policies.audit_claim import not_independent
-from audit_lib.policies.case import Answer, Case
+from audit_lib.policies.checked_report import Answer, Case
 from audit_lib.policies.clocks import valid_until
-from audit_lib.policies.parts import CheckName
+from audit_lib.policies.pack_schema import CheckName
 from audit_lib.policies.stated_checks import STATED, STATED_CHECKS, stated
 from audit_lib.policies.use_dates import UseDates
 

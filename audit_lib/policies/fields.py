@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from audit_lib.policies.case import Case, Status
+from audit_lib.policies.checked_report import Case, Status
 from audit_lib.policies.field_checks import CHECKS
-from audit_lib.policies.parts import RequiredField
+from audit_lib.policies.pack_schema import RequiredField
 from audit_lib.policies.policy import Policy
 
 if TYPE_CHECKING:

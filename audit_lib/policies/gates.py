@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from audit_lib.errors import GateError, SpecError
 from audit_lib.policies.clocks import valid_until
-from audit_lib.policies.parts import GateName
+from audit_lib.policies.pack_schema import GateName
 from audit_lib.policies.policy import Policy
 from audit_lib.registry import did_you_mean
 

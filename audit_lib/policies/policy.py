@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import SpecError
-from audit_lib.policies.parts import (
+from audit_lib.policies.pack_schema import (
     Attestation,
     Attribute,
     Cells,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Final
 
-from audit_lib.policies.case import Answer, Case, Status
+from audit_lib.policies.checked_report import Answer, Case, Status
 from audit_lib.policies.clocks import add, notice_ends
 from audit_lib.policies.gates import reliance
-from audit_lib.policies.parts import CheckName
+from audit_lib.policies.pack_schema import CheckName
 from audit_lib.policies.use_dates import UseDates
 
 STATED: Final[Status] = "stated, not checked"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from audit_lib.documents.report import AdverseImpactFinding
-from audit_lib.policies.adverse import Finding, adverse_finding
+from audit_lib.policies.adverse_impact import Finding, adverse_finding
 from audit_lib.report.content import Content, RateTable, TableRow
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from audit_lib.policies import Clock, Policy, load_policy, policy_names
 from audit_lib.policies.fields import check_fields
-from audit_lib.policies.parts import Citation
+from audit_lib.policies.pack_schema import Citation
 from audit_lib.report.content import gather
 from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page

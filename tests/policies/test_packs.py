@@ -18,7 +18,7 @@ from audit_lib.errors import SpecError
 from audit_lib.policies import Policy, load_policy, parse_policy, policy_names, policy_of
 from audit_lib.policies.clocks import add, notice_ends, valid_until
 from audit_lib.policies.fields import CHECKS, check_fields
-from audit_lib.policies.parts import CheckName
+from audit_lib.policies.pack_schema import CheckName
 from audit_lib.report.numbers import guarded
 from audit_lib.spec import Groups
 from tests.archive.cases import do, new_run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit_lib.policies.adverse import Verdict
+from audit_lib.policies.adverse_impact import Verdict
 from audit_lib.report.adverse import findings
 from audit_lib.report.blocks import Cell, Column, Row, Table, Tone
 from audit_lib.report.content import Content, RateTable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from audit_lib.policies.clocks import add
-from audit_lib.policies.parts import Clock
+from audit_lib.policies.pack_schema import Clock
 from audit_lib.report.blocks import Cell, Column, Paragraph, Row, Section, Table, text
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import count

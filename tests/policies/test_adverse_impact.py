@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from audit_lib.policies import load_policy
-from audit_lib.policies.adverse import adverse_finding
+from audit_lib.policies.adverse_impact import adverse_finding
 from tests.archive.cases import do, new_run
 
 UGESP = load_policy("us_ugesp")
