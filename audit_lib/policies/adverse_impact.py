@@ -12,7 +12,7 @@ Verdict = Literal["indicated", "not indicated", "too few to tell", "look closer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class AdverseImpact:
     """What a pack's tests say of one row, taken together.
 
     Parameters
@@ -30,7 +30,7 @@ class Finding:
     reasons: tuple[str, ...]
 
 
-def adverse_finding(policy: Policy, row: Mapping[str, Any], alpha: float) -> Finding | None:
+def adverse_finding(policy: Policy, row: Mapping[str, Any], alpha: float) -> AdverseImpact | None:
     """Read one row of a rate table (as in ``metrics.json``) by the pack's practical tests; None without any.
 
     29 CFR 1607.4(D): smaller differences may be adverse impact where significant statistically and
@@ -51,10 +51,10 @@ def adverse_finding(policy: Policy, row: Mapping[str, Any], alpha: float) -> Fin
     tests = row["impact_ratio"]["tests"]
     p = tests[0]["p_value"] if tests else None
     if below is None:
-        return Finding(verdict="undefined", reasons=("there is no ratio",))
+        return AdverseImpact(verdict="undefined", reasons=("there is no ratio",))
     if not isinstance(p, float | int) or "undefined" in flips:
         reason = "it is the highest rate" if not tests else "significance is undefined"
-        return Finding(verdict="not indicated" if not tests else "undefined", reasons=(reason,))
+        return AdverseImpact(verdict="not indicated" if not tests else "undefined", reasons=(reason,))
     significant = p < alpha
     reversed_ = flips["threshold_reverses"] if below else flips["significance_reverses"]
     few = "small_cell" in row["impact_ratio"]["flags"]
@@ -72,7 +72,7 @@ def adverse_finding(policy: Policy, row: Mapping[str, Any], alpha: float) -> Fin
         verdict = "indicated" if firm else "too few to tell"
     else:
         verdict = "look closer" if significant else "not indicated"
-    return Finding(
+    return AdverseImpact(
         verdict=verdict,
         reasons=tuple(f"{said[test.name]} ({test.cite})" for test in policy.practical_tests),
     )

@@ -20,7 +20,7 @@ Answer = tuple[Status, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CheckedReport:
     """What a check looks at."""
 
     policy: Policy

@@ -10,21 +10,21 @@ from datetime import date, datetime
 from typing import Any, Final
 
 from audit_lib.policies.audit_claim import not_independent
-from audit_lib.policies.checked_report import Answer, Case
+from audit_lib.policies.checked_report import Answer, CheckedReport
 from audit_lib.policies.clocks import valid_until
 from audit_lib.policies.pack_schema import CheckName
 from audit_lib.policies.stated_checks import STATED, STATED_CHECKS, stated
 from audit_lib.policies.use_dates import UseDates
 
 
-def _audit_date(case: Case) -> Answer:
+def _audit_date(case: CheckedReport) -> Answer:
     day = case.day("measured_at")
     if day is None:
         return "missing", "the metrics are not computed yet"
     return _not_yet(case, day) or ("met", f"audit of {day}")
 
 
-def _not_yet(case: Case, day: date) -> Answer | None:
+def _not_yet(case: CheckedReport, day: date) -> Answer | None:
     """What stands in place of an audit's date where the law asks for an auditor, and there is no audit."""
     if not case.policy.attestations or (why := case.no_audit) is None:
         return None
@@ -33,7 +33,7 @@ def _not_yet(case: Case, day: date) -> Answer | None:
     return "missing", f"computed on {day}, and no bias audit: {why}"
 
 
-def _unknown_counted(case: Case) -> Answer:
+def _unknown_counted(case: CheckedReport) -> Answer:
     tables = case.pooled
     if not tables:
         return "missing", "no table of the whole audit; add [] to measure.strata"
@@ -41,7 +41,7 @@ def _unknown_counted(case: Case) -> Answer:
     return "met", f"{most} of unknown category at most; the number stands under each table"
 
 
-def _every_row(case: Case, has: Callable[[Mapping[str, Any]], bool], what: str) -> Answer:
+def _every_row(case: CheckedReport, has: Callable[[Mapping[str, Any]], bool], what: str) -> Answer:
     families = {family.name for family in case.policy.families}
     found = {table["family"] for table in case.pooled}
     if lacking := sorted(families - found):
@@ -58,18 +58,18 @@ def _every_row(case: Case, has: Callable[[Mapping[str, Any]], bool], what: str) 
     return "met", f"{len(rows)} rows in {len(case.pooled)} tables"
 
 
-def _numbers(case: Case) -> Answer:
+def _numbers(case: CheckedReport) -> Answer:
     return _every_row(case, lambda row: isinstance(row["n"], int), "number of people")
 
 
-def _rates(case: Case) -> Answer:
+def _rates(case: CheckedReport) -> Answer:
     # A category without people has no rate; it is printed as undefined, with the reason.
     return _every_row(
         case, lambda row: row["n"] == 0 or isinstance(row["rate"]["value"], float | int), "rate"
     )
 
 
-def _ratios(case: Case) -> Answer:
+def _ratios(case: CheckedReport) -> Answer:
     def has(row: Mapping[str, Any]) -> bool:
         # A cell that the policy hides is not published.
         return row["n"] is not None and row["impact_ratio"]["value"] is not None
@@ -83,7 +83,7 @@ def _ratios(case: Case) -> Answer:
     )
 
 
-def _classes(case: Case) -> Answer:
+def _classes(case: CheckedReport) -> Answer:
     classes = case.spec.decision.classes
     if not classes:
         return "not applicable", "the tool does not classify into groups (decision.classes is empty)"
@@ -94,7 +94,7 @@ def _classes(case: Case) -> Answer:
     )
 
 
-def _median(case: Case) -> Answer:
+def _median(case: CheckedReport) -> Answer:
     scoring = [table for table in case.pooled if table["kind"] == "scoring"]
     if not scoring:
         return "not applicable", "no scoring table was asked for"
@@ -104,7 +104,7 @@ def _median(case: Case) -> Answer:
     return "met", f"median {scoring[0]['median']:.6g}, {scoring[0]['median_ties']} scores equal to it"
 
 
-def _valid(case: Case) -> Answer:
+def _valid(case: CheckedReport) -> Answer:
     day = case.day("measured_at")
     if day is None:
         return "missing", "the metrics are not computed yet"
@@ -127,7 +127,7 @@ def _valid(case: Case) -> Answer:
     return "met", f"valid until {until}; audit again before"
 
 
-def _independence(case: Case) -> Answer:
+def _independence(case: CheckedReport) -> Answer:
     asked = {one.id for one in case.policy.attestations}
     if not asked:
         return "not applicable", "no attestation is asked for"
@@ -139,7 +139,7 @@ def _independence(case: Case) -> Answer:
     return "met", f"{len(asked)} attestations, signed; that they are true is the auditor's word"
 
 
-def _model(case: Case) -> Answer:
+def _model(case: CheckedReport) -> Answer:
     models = case.document.get("models", ())
     names = "; ".join(f"{m.get('name')} {m.get('revision') or 'without a revision'}" for m in models)
     if not models:
@@ -148,14 +148,14 @@ def _model(case: Case) -> Answer:
     return (STATED if case.spec.model.answers_are_recorded else "met"), names
 
 
-def _prompt(case: Case) -> Answer:
+def _prompt(case: CheckedReport) -> Answer:
     if case.spec.prompt is None:
         return "not applicable", "decisions were recorded; no prompt was sent"
     digest = case.document.get("prompt_template_sha256")
     return ("met", f"SHA-256 {digest}") if digest else ("missing", "the template is not archived")
 
 
-def _plan_first(case: Case) -> Answer:
+def _plan_first(case: CheckedReport) -> Answer:
     planned, scored = case.document.get("planned_at"), case.document.get("scored_at")
     if not planned or not scored:
         return "missing", "the run is not complete"
@@ -171,12 +171,12 @@ def _plan_first(case: Case) -> Answer:
     return ("met" if before else "missing"), f"planned {planned}, scored {scored}"
 
 
-def _sealed(case: Case) -> Answer:
+def _sealed(case: CheckedReport) -> Answer:
     digest = case.document.get("spec_digest")
     return ("met", f"spec digest {digest}; `audit verify` recomputes it") if digest else ("missing", "no run")
 
 
-def _significance(case: Case) -> Answer:
+def _significance(case: CheckedReport) -> Answer:
     compared = [
         row["impact_ratio"]
         for table in case.pooled
@@ -193,17 +193,17 @@ def _significance(case: Case) -> Answer:
     )
 
 
-def _missingness(case: Case) -> Answer:
+def _missingness(case: CheckedReport) -> Answer:
     entries = case.document.get("metrics", {}).get("missingness", ())
     return ("met", f"{len(entries)} groups") if entries else ("missing", "the metrics are not computed yet")
 
 
-def _positions(case: Case) -> Answer:
+def _positions(case: CheckedReport) -> Answer:
     parts = {tuple(table["stratum"].items()) for table in case.tables if "position" in table["stratum"]}
     return ("met", f"{len(parts)} positions") if parts else ("missing", "add [position] to measure.strata")
 
 
-def _system_data(case: Case) -> Answer:
+def _system_data(case: CheckedReport) -> Answer:
     status, found = _sealed(case)
     if status != "met":
         return status, found
@@ -212,7 +212,7 @@ def _system_data(case: Case) -> Answer:
     return status, f"inputs and outputs: {found}; data of development: {kept}"
 
 
-CHECKS: Final[Mapping[CheckName, Callable[[Case], Answer]]] = {
+CHECKS: Final[Mapping[CheckName, Callable[[CheckedReport], Answer]]] = {
     "audit_date": _audit_date,
     "unknown_counted": _unknown_counted,
     "numbers_printed": _numbers,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from audit_lib.policies.checked_report import Case, Status
+from audit_lib.policies.checked_report import CheckedReport, Status
 from audit_lib.policies.field_checks import CHECKS
 from audit_lib.policies.pack_schema import RequiredField
 from audit_lib.policies.policy import Policy
@@ -66,7 +66,7 @@ def required_fields(policy: Policy, spec: AuditSpec, facts: Mapping[str, Any]) -
     tuple of FieldCheck
         In the pack's order.
     """
-    case = Case(policy, spec, facts)
+    case = CheckedReport(policy, spec, facts)
     return tuple(_checked(field, case) for field in policy.required_fields)
 
 
@@ -77,7 +77,7 @@ def check_fields(document: Mapping[str, Any], spec: AuditSpec) -> tuple[FieldChe
     return required_fields(policy_of(spec), spec, document)
 
 
-def _checked(field: RequiredField, case: Case) -> FieldCheck:
+def _checked(field: RequiredField, case: CheckedReport) -> FieldCheck:
     status, found = CHECKS[field.check](case)
     return FieldCheck(
         id=field.id, duty=field.duty, cite=field.cite, where=field.where, status=status, found=found

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Final
 
-from audit_lib.policies.checked_report import Answer, Case, Status
+from audit_lib.policies.checked_report import Answer, CheckedReport, Status
 from audit_lib.policies.clocks import add, notice_ends
 from audit_lib.policies.gates import reliance
 from audit_lib.policies.pack_schema import CheckName
@@ -25,7 +25,7 @@ def _address(address: str, key: str) -> Answer:
     return (status, f"said to be at {found}; nobody looked there" if status == STATED else found)
 
 
-def _data_source(case: Case) -> Answer:
+def _data_source(case: CheckedReport) -> Answer:
     sources = case.document.get("sample", {}).get("sources", ())
     if not sources:
         return "missing", "no file was read"
@@ -36,18 +36,18 @@ def _data_source(case: Case) -> Answer:
     return STATED, f"{whose} data: " + "; ".join(s["path"] for s in sources)
 
 
-def _data_explained(case: Case) -> Answer:
+def _data_explained(case: CheckedReport) -> Answer:
     return stated(case.spec.source.reason, "source.reason")
 
 
-def _first_use(case: Case) -> Answer:
+def _first_use(case: CheckedReport) -> Answer:
     day = case.spec.report.distribution_date
     if day is None and case.spec.use.months == 0:
         return "not applicable", "the tool was never used (use.months: 0)"
     return (STATED, day) if day else ("missing", "write report.distribution_date in the spec")
 
 
-def _exclusions(case: Case) -> Answer:
+def _exclusions(case: CheckedReport) -> Answer:
     excluded = [row for table in case.pooled for row in table["rows"] if row["excluded"] is not None]
     if not excluded:
         return "not applicable", "no category is left out"
@@ -57,7 +57,7 @@ def _exclusions(case: Case) -> Answer:
     return STATED, "; ".join(f"{row['label']}: {row['selected']} of {row['n']}" for row in excluded)
 
 
-def _test_data(case: Case) -> Answer:
+def _test_data(case: CheckedReport) -> Answer:
     use = case.spec.use
     if use.data is None:
         return "missing", "write use.data in the spec: historical, pooled or test"
@@ -69,12 +69,12 @@ def _test_data(case: Case) -> Answer:
     return STATED, f"{told.why} {told.how}"
 
 
-def _summary(case: Case) -> Answer:
+def _summary(case: CheckedReport) -> Answer:
     website = case.spec.use.website
     return _address(website.summary if website else "", "use.website.summary")
 
 
-def _posted(case: Case) -> Answer:
+def _posted(case: CheckedReport) -> Answer:
     use, clock = case.spec.use, case.policy.clock("posting")
     day = case.day("measured_at")
     used = UseDates(case.spec, day or date.min).used_days
@@ -88,7 +88,7 @@ def _posted(case: Case) -> Answer:
     return STATED, f"posted until {use.posted_until}, asked until {until or 'a time after the latest use'}"
 
 
-def _rely(case: Case, data: str) -> Answer:
+def _rely(case: CheckedReport, data: str) -> Answer:
     if case.spec.use.data is None:
         return "missing", "write use.data in the spec: historical, pooled or test"
     if case.spec.use.data != data:
@@ -99,14 +99,14 @@ def _rely(case: Case, data: str) -> Answer:
     return (STATED, found.reason) if found.allowed else ("missing", found.reason)
 
 
-def _demographics(case: Case) -> Answer:
+def _demographics(case: CheckedReport) -> Answer:
     provenance, rule = case.spec.groups.provenance, case.policy.provenance
     if provenance in rule.experiment:
         return "not applicable", "assigned: an experiment, and no bias audit"
     return (STATED if provenance in rule.audit else "missing"), provenance.replace("_", "-")
 
 
-def _notice(case: Case) -> Answer:
+def _notice(case: CheckedReport) -> Answer:
     notice = case.spec.use.notice
     if notice is None:
         return "missing", "write use.notice in the spec"
@@ -120,22 +120,22 @@ def _notice(case: Case) -> Answer:
     return STATED, f"given {notice.given}; use from {allowed}, later with holidays"
 
 
-def _alternative(case: Case) -> Answer:
+def _alternative(case: CheckedReport) -> Answer:
     notice = case.spec.use.notice
     return stated(notice.alternative if notice else "", "use.notice.alternative")
 
 
-def _retention(case: Case) -> Answer:
+def _retention(case: CheckedReport) -> Answer:
     website = case.spec.use.website
     return _address(website.retention_policy if website else "", "use.website.retention_policy")
 
 
-def _requests(case: Case) -> Answer:
+def _requests(case: CheckedReport) -> Answer:
     website = case.spec.use.website
     return _address(website.requests if website else "", "use.website.requests")
 
 
-def _known(case: Case) -> Answer:
+def _known(case: CheckedReport) -> Answer:
     rows = case.document.get("metrics", {}).get("rows")
     if not rows:
         return "missing", "the metrics are not computed yet"
@@ -145,19 +145,19 @@ def _known(case: Case) -> Answer:
     )
 
 
-def _purpose(case: Case) -> Answer:
+def _purpose(case: CheckedReport) -> Answer:
     return stated(case.spec.report.tool, "report.tool")
 
 
-def _response(case: Case) -> Answer:
+def _response(case: CheckedReport) -> Answer:
     return stated(case.spec.use.response, "use.response")
 
 
-def _review(case: Case) -> Answer:
+def _review(case: CheckedReport) -> Answer:
     return stated(case.spec.use.human_review, "use.human_review")
 
 
-STATED_CHECKS: Final[Mapping[CheckName, Callable[[Case], Answer]]] = {
+STATED_CHECKS: Final[Mapping[CheckName, Callable[[CheckedReport], Answer]]] = {
     "data_source": _data_source,
     "data_explained": _data_explained,
     "first_use": _first_use,

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from audit_lib.documents.report import AdverseImpactFinding
-from audit_lib.policies.adverse_impact import Finding, adverse_finding
+from audit_lib.policies.adverse_impact import AdverseImpact, adverse_finding
 from audit_lib.report.content import Content, RateTable, TableRow
 
 
-def findings(content: Content, table: RateTable) -> Iterator[tuple[TableRow, Finding]]:
+def findings(content: Content, table: RateTable) -> Iterator[tuple[TableRow, AdverseImpact]]:
     """Yield the rows that have a finding; hidden ones and policies without such tests have none."""
     for row in table.rows:
         if (found := finding(content, row)) is not None:
             yield row, found
 
 
-def finding(content: Content, row: TableRow) -> Finding | None:
+def finding(content: Content, row: TableRow) -> AdverseImpact | None:
     """Return what the tests say of one row, if they say anything."""
     if row.hidden or row.adverse_impact is None:
         return None
