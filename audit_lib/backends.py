@@ -6,6 +6,8 @@ reads here what the one that a spec names can do, and so needs to know none by i
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from audit_lib.options import Options
@@ -54,6 +56,53 @@ class BackendRecord:
     def decides(cls, model: Model) -> bool:
         """Tell whether answers hold the model's own decision, as the decision rule `recorded` needs."""
         return cls.answers_are_recorded
+
+    @classmethod
+    def variables(cls, model: Model) -> Sequence[Secret]:
+        """Return the secrets that it reads from the environment; a lack of one is told before anything is asked."""
+        return ()
+
+    @classmethod
+    def probe(cls, model: Model) -> Probe | None:
+        """Return what shows whether its endpoint answers; None where there is no endpoint."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secret:
+    """An environment variable with a secret that a model's options name.
+
+    Attributes
+    ----------
+    variable, where : str
+        Its name, and the key of the spec that names it.
+    spaces : bool
+        Whether its value may hold spaces.
+    """
+
+    variable: str
+    where: str
+    spaces: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A request that costs nothing and shows whether an endpoint answers.
+
+    Attributes
+    ----------
+    verb, url : str
+        What is asked.
+    where : str
+        The key of the spec that says so.
+    headers : mapping of str to str
+        With the key; they are never printed.
+    """
+
+    verb: str
+    url: str
+    where: str
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 BACKENDS: Final[Registry[type[BackendRecord]]] = Registry("backends", "audit_lib.score.backends")

@@ -18,12 +18,11 @@ from pathlib import Path
 from typing import Final
 
 from audit_lib import pipeline
+from audit_lib.backends import Probe
 from audit_lib.errors import AuditError, BackendError, PreflightError, StoreError, StoreUnreachableError
 from audit_lib.sample.sources import source_of
 from audit_lib.sample.tables import unreadable
-from audit_lib.score.backends import backend, parse_options
-from audit_lib.score.backends.http import HttpOptions, secret_names
-from audit_lib.score.remote.chat import ChatOptions
+from audit_lib.score.backends import backend
 from audit_lib.score.remote.credentials import read_variable, without_secrets
 from audit_lib.spec import AuditSpec
 from audit_lib.store import open_store
@@ -135,15 +134,9 @@ def _pdf(spec: AuditSpec) -> Iterator[Fault]:
 
 
 def _key(spec: AuditSpec) -> Iterator[Fault]:
-    options = parse_options(backend.get(spec.model.backend).Options, spec.model)
-    wanted: list[tuple[str, str, bool]] = []
-    if isinstance(options, ChatOptions):
-        wanted = [(options.api_key_env, "model.options.api_key_env", False)]
-    elif isinstance(options, HttpOptions):
-        wanted = [(name, f"model.options.{where}", True) for name, where in secret_names(options).items()]
-    for name, where, spaces in wanted:
+    for secret in backend.get(spec.model.backend).variables(spec.model):
         try:
-            read_variable(name, where, spaces=spaces)
+            read_variable(secret.variable, secret.where, spaces=secret.spaces)
         except BackendError as error:
             yield Fault(str(error))
 
@@ -158,24 +151,18 @@ def _model(spec: AuditSpec, offline: bool, *, loading: bool) -> Iterator[Fault]:
         if loading and not faults:
             _load(spec)
         return
-    options = parse_options(kind.Options, spec.model)
-    if offline or not isinstance(options, (ChatOptions, HttpOptions)):
-        return
-    if isinstance(options, ChatOptions):
-        key = os.environ.get(options.api_key_env, "")
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        yield from _answers("GET", f"{options.base_url}/models", "model.options.base_url", headers)
-    else:
-        yield from _answers("OPTIONS", options.url, "model.options.url", {})
+    if not offline and (probe := kind.probe(spec.model)) is not None:
+        yield from _answers(probe)
 
 
-def _answers(verb: str, url: str, where: str, headers: dict[str, str]) -> Iterator[Fault]:
+def _answers(probe: Probe) -> Iterator[Fault]:
     """Ask an endpoint what costs nothing: any answer will do but a refused key or a broken server."""
     import httpx2
 
+    where, url, headers = probe.where, probe.url, probe.headers
     try:
         status = httpx2.request(
-            verb, url, headers=headers, timeout=_ANSWER_S, follow_redirects=False
+            probe.verb, url, headers=headers, timeout=_ANSWER_S, follow_redirects=False
         ).status_code
     except Exception as error:  # noqa: BLE001 - a wrong proxy or certificate raises anything; none holds a secret's name
         said = without_secrets(str(error), headers.values())[:200]

@@ -10,13 +10,15 @@ import pytest
 from packaging.requirements import Requirement
 
 from audit_lib import pipeline
-from audit_lib.backends import BACKENDS
+from audit_lib.backends import BACKENDS, Probe, Secret
 from audit_lib.errors import SpecError
 from audit_lib.options import Options
+from audit_lib.preflight import preflight
 from audit_lib.score.backends import Backend, backend, check_model, require_packages
 from audit_lib.score.backends.recorded import Recorded
 from audit_lib.spec import Model
 from tests.archive.cases import do, new_run
+from tests.servers import free_ports
 from tests.specs import REPOSITORY
 
 
@@ -83,6 +85,32 @@ def test_a_backend_like_recorded_gives_the_same_audit(
     sampled = [run.stage("sample").read_json("sample.json")["models"] for run in (ours, theirs)]
     assert sampled[0] == sampled[1]
     assert sampled[0] is not None
+
+
+class Elsewhere(Recorded):
+    """A stranger's backend with an endpoint and a key."""
+
+    @classmethod
+    def variables(cls, model: Model) -> list[Secret]:
+        return [Secret(variable="ELSEWHERE_KEY", where="model.options.key_env")]
+
+    @classmethod
+    def probe(cls, model: Model) -> Probe:
+        (port,) = free_ports(1)
+        return Probe(verb="GET", url=f"http://127.0.0.1:{port}/", where="model.options.url")
+
+
+def test_the_key_and_the_endpoint_of_a_stranger_s_backend_are_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BACKENDS._parts, "elsewhere", Elsewhere)
+    monkeypatch.delenv("ELSEWHERE_KEY", raising=False)
+    run = new_run(tmp_path, str(tmp_path / "store"), model={"backend": "elsewhere", "name": "m"})
+    told = "\n".join(fault.what for fault in preflight(run.spec))
+    assert "model.options.key_env" in told
+    assert "ELSEWHERE_KEY" in told
+    assert "model.options.url: http://127.0.0.1" in told
+    assert "does not answer" in told
 
 
 def test_what_a_backend_like_recorded_was_not_asked_is_refused(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from audit_lib.backends import Probe, Secret
 from audit_lib.json_path import steps, value_at
 from audit_lib.options import Options
 from audit_lib.records import Status
@@ -23,22 +23,15 @@ from audit_lib.score.remote.answer_size import PLAIN, bounded
 from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayError
 from audit_lib.score.remote.conversation import Conversation
 from audit_lib.score.remote.cost import Usage, prompt_tokens
-from audit_lib.score.remote.credentials import (
-    NAMED,
-    check_fields,
-    check_header,
-    plain_url,
-    read_variable,
-)
+from audit_lib.score.remote.credentials import NAMED, check_fields, check_header, plain_url, read_variable
 from audit_lib.score.remote.error_texts import provider_message, told
+from audit_lib.score.remote.json_body import SLOT, SLOTS, filled, names_in, texts_in
 from audit_lib.score.remote.limiter import Allotment, Limiter
 from audit_lib.score.remote.limits import CLIENT_ONLY, Limits, retry_after
 from audit_lib.score.requests import Kind, Request, Response
 from audit_lib.spec import Model
 
-_SLOT: Final = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
-_SLOTS: Final = ("system", "user", "assistant", "messages", "labels", "model", "repeat")
-_OF_PROMPT: Final = frozenset(_SLOTS[:4])
+_OF_PROMPT: Final = frozenset(SLOTS[:4])
 
 
 class HttpOptions(Limits):
@@ -91,10 +84,10 @@ class HttpOptions(Limits):
     @classmethod
     def _known_slots(cls, value: dict[str, Any]) -> dict[str, Any]:
         check_fields(value, named=True)
-        slots = [slot for text in _texts(value) for slot in _SLOT.findall(text)]
+        slots = [slot for text in texts_in(value) for slot in SLOT.findall(text)]
         for slot in slots:
-            if slot not in _SLOTS:
-                raise ValueError(f"slot {{{{{slot}}}}}{did_you_mean(slot, list(_SLOTS))}")
+            if slot not in SLOTS:
+                raise ValueError(f"slot {{{{{slot}}}}}{did_you_mean(slot, list(SLOTS))}")
         if _OF_PROMPT.isdisjoint(slots):
             raise ValueError(
                 "holds no slot of the prompt, so every applicant would be asked about alike; put {{user}}, "
@@ -165,6 +158,17 @@ class Http(Backend):
         self.options = parse_options(HttpOptions, model)
         self._allotment = Allotment()
         self._named: dict[str, str] = {}
+
+    @classmethod
+    def variables(cls, model: Model) -> list[Secret]:
+        """Return the variables that the body and the headers name."""
+        named = secret_names(parse_options(HttpOptions, model)).items()
+        return [Secret(variable=name, where=f"model.options.{key}", spaces=True) for name, key in named]
+
+    @classmethod
+    def probe(cls, model: Model) -> Probe:
+        """Ask which methods the endpoint takes."""
+        return Probe(verb="OPTIONS", url=parse_options(HttpOptions, model).url, where="model.options.url")
 
     @classmethod
     def decides(cls, model: Model) -> bool:
@@ -240,12 +244,12 @@ class Http(Backend):
     def body(self, request: Request) -> Any:
         """Return the body of one request."""
         turns = {
-            role: "\n\n".join(m.content for m in request.messages if m.role == role) for role in _SLOTS[:3]
+            role: "\n\n".join(m.content for m in request.messages if m.role == role) for role in SLOTS[:3]
         }
         messages = [{"role": m.role, "content": m.content} for m in request.messages]
         values = turns | {"model": self.model.name, "repeat": str(request.repeat)}
         lists = {"messages": messages, "labels": list(request.labels)}
-        return _filled(self.options.body, values, lists, self._named)
+        return filled(self.options.body, values, lists, self._named)
 
     def read(self, request: Request, answer: Any) -> Response:
         """Return what an answer, as parsed JSON, says about a request."""
@@ -360,39 +364,7 @@ class _Asker:
 def secret_names(options: HttpOptions) -> dict[str, str]:
     """Return the environment variables that the options name, and where: in the body or in the headers."""
     in_headers = NAMED.findall("".join(options.headers.values()))
-    return dict.fromkeys(_names(options.body), "body") | dict.fromkeys(in_headers, "headers")
-
-
-def _names(content: Any) -> list[str]:
-    """Return the environment variables that texts of a JSON value stand for, each as a whole."""
-    return [name for text in _texts(content) if NAMED.fullmatch(text) for name in NAMED.findall(text)]
-
-
-def _texts(content: Any) -> list[str]:
-    """Return the texts that a JSON value holds, apart from its fields' names."""
-    if isinstance(content, dict):
-        return [text for value in content.values() for text in _texts(value)]
-    if isinstance(content, list):
-        return [text for value in content for text in _texts(value)]
-    return [content] if isinstance(content, str) else []
-
-
-def _filled(
-    template: Any, values: Mapping[str, str], lists: Mapping[str, Any], named: Mapping[str, str]
-) -> Any:
-    """Return a JSON template with its slots filled: once, so that a text with braces stays as it is."""
-    if isinstance(template, dict):
-        return {key: _filled(value, values, lists, named) for key, value in template.items()}
-    if isinstance(template, list):
-        return [_filled(value, values, lists, named) for value in template]
-    if not isinstance(template, str):
-        return template
-    if (secret := NAMED.fullmatch(template)) is not None:
-        return named[secret[1]]
-    whole = _SLOT.fullmatch(template)
-    if whole is not None and whole[1] in lists:
-        return lists[whole[1]]
-    return _SLOT.sub(lambda m: values[m[1]] if m[1] in values else json.dumps(lists[m[1]]), template)
+    return dict.fromkeys(names_in(options.body), "body") | dict.fromkeys(in_headers, "headers")
 
 
 def _is_number(value: Any) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
+from audit_lib.backends import Probe, Secret
 from audit_lib.errors import BackendError
 from audit_lib.options import Options
 from audit_lib.records import Status
@@ -14,7 +15,7 @@ from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote.answer_size import PLAIN, bounded
 from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayError
-from audit_lib.score.remote.chat import Chat, ChatOptions
+from audit_lib.score.remote.chat import Chat, ChatOptions, chat_probe, chat_secrets
 from audit_lib.score.remote.conversation import Conversation
 from audit_lib.score.remote.cost import Usage
 from audit_lib.score.remote.credentials import read_variable
@@ -58,6 +59,16 @@ class OpenAI(Backend):
         self.options = parse_options(OpenAIOptions, model)
         self._chat = Chat(model, self.options)
         self._allotment = Allotment()
+
+    @classmethod
+    def variables(cls, model: Model) -> list[Secret]:
+        """Return the variable that holds the key."""
+        return chat_secrets(parse_options(OpenAIOptions, model))
+
+    @classmethod
+    def probe(cls, model: Model) -> Probe:
+        """Ask for the list of models."""
+        return chat_probe(parse_options(OpenAIOptions, model))
 
     def describe(self) -> dict[str, Any]:
         """Return the endpoint and the options, apart from those that change no answer."""

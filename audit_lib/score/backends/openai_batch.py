@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
+from audit_lib.backends import Probe, Secret
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import BackendError, StillWaitingError
 from audit_lib.options import Options
@@ -19,7 +20,7 @@ from audit_lib.score.packs import Pack
 from audit_lib.score.remote.answer_size import bounded
 from audit_lib.score.remote.batch_provider import TWICE, Provider
 from audit_lib.score.remote.batches import Batches, Step, message_of, status_of
-from audit_lib.score.remote.chat import Chat, ChatOptions
+from audit_lib.score.remote.chat import Chat, ChatOptions, chat_probe, chat_secrets
 from audit_lib.score.remote.conversation import Conversation
 from audit_lib.score.remote.cost import NOTHING, Usage
 from audit_lib.score.remote.credentials import masked, read_variable
@@ -69,6 +70,16 @@ class OpenAIBatch(Backend):
         self.options = parse_options(OpenAIBatchOptions, model)
         self._chat = Chat(model, self.options)
         self._allotment = Allotment()
+
+    @classmethod
+    def variables(cls, model: Model) -> list[Secret]:
+        """Return the variable that holds the key."""
+        return chat_secrets(parse_options(OpenAIBatchOptions, model))
+
+    @classmethod
+    def probe(cls, model: Model) -> Probe:
+        """Ask for the list of models."""
+        return chat_probe(parse_options(OpenAIBatchOptions, model))
 
     def describe(self) -> dict[str, Any]:
         """Return the endpoint and the options, apart from those that change no answer."""

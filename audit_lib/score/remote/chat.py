@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator
 
-from audit_lib.backends import BACKENDS
+from audit_lib.backends import BACKENDS, Probe, Secret
 from audit_lib.errors import SpecError
 from audit_lib.records import Status
 from audit_lib.score.reading.json_values import writable
@@ -107,6 +108,20 @@ class ChatOptions(Limits):
                 said = f"say it by {instead}" if instead else "leave it out; answers are read whole"
                 raise ValueError(f"{field} is written by the backend itself and would be replaced; {said}")
         return value
+
+
+def chat_secrets(options: ChatOptions) -> list[Secret]:
+    """Return the variable that holds the key."""
+    return [Secret(variable=options.api_key_env, where="model.options.api_key_env")]
+
+
+def chat_probe(options: ChatOptions) -> Probe:
+    """Ask for the list of models, with the key if it is there."""
+    key = os.environ.get(options.api_key_env, "")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return Probe(
+        verb="GET", url=f"{options.base_url}/models", where="model.options.base_url", headers=headers
+    )
 
 
 def check_read(spec: AuditSpec) -> None:
