@@ -6,6 +6,7 @@ Undefined is a value with a reason; it is never 0 and never a bare NaN.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
@@ -23,6 +24,8 @@ def _limit(none: float) -> PlainValidator:
             return none
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError("is not a number, nor null for no limit")
+        if not -sys.float_info.max <= value <= sys.float_info.max:
+            raise ValueError("is not a finite number, nor null for no limit")
         return float(value)
 
     return PlainValidator(
