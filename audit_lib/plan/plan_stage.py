@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from audit_lib.canonical import pretty_json, sha256
+from audit_lib.documents.plan import Plan, PolicyVersion, Power, Thresholds
 from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.plan.earlier_reports import EARLIER, earlier_reports
 from audit_lib.policies import gates, pack_of, policy_of
@@ -20,7 +21,6 @@ from audit_lib.results import Undefined
 from audit_lib.run import Run, StageOutput
 from audit_lib.spec import AuditSpec, unasked
 from audit_lib.stats.power import smallest_detectable_ratio
-from audit_lib.typed_json import as_json
 
 _RATES: Final = (0.1, 0.25, 0.5)
 _SIZES: Final = (25, 50, 100, 250, 500, 1000)
@@ -61,34 +61,33 @@ def plan(run: Run, inputs: Mapping[str, bytes] | None = None, earlier: bytes | N
     gates.check_spec(policy, spec)
     # As archived: a later version of the spec has further keys, and an old plan comes out as it was.
     written = json.loads(spec.canonical())
-    document = {
-        "schema": "audit-plan/1",
-        "audit": spec.audit,
-        "window": run.key.window.label,
-        "window_start": run.key.window.start.isoformat(),
-        "window_end": run.key.window.end.isoformat(),
-        "spec_digest": run.key.spec_digest,
-        "seed": spec.seed,
-        "design": _design(spec, written),
-        "decision": {key: value for key, value in written["decision"].items() if value is not None},
-        "metrics": spec.measure.metrics,
-        "quotas": spec.measure.quotas,
-        "thresholds": {
-            "guidance_ratio": str(policy.guidance.threshold),
-            "alpha": spec.measure.alpha,
-            "power": spec.measure.power,
-            "level": spec.measure.level,
-            "small_cell": spec.measure.small_cell,
-            "minimum_answered_share": spec.checks.minimum_answered_share,
-            "maximum_answered_gap": spec.checks.maximum_answered_gap,
-            "minimum_label_mass": spec.checks.minimum_label_mass,
-        },
-        "policy": {"name": policy.name, "version": policy.version},
-        "policy_digest": pack_of(spec).digest,
-        "inputs": {key: sha256(content) for key, content in sorted(inputs.items())},
-        "power": [] if spec.decision.rule == "none" else power_table(spec),
-    }
-    artefacts = {"plan.json": pretty_json(document), "spec.json": spec.canonical()}
+    document = Plan(
+        audit=spec.audit,
+        window=run.key.window.label,
+        window_start=run.key.window.start.isoformat(),
+        window_end=run.key.window.end.isoformat(),
+        spec_digest=run.key.spec_digest,
+        seed=spec.seed,
+        design=_design(spec, written),
+        decision={key: value for key, value in written["decision"].items() if value is not None},
+        metrics=tuple(spec.measure.metrics),
+        quotas=tuple(spec.measure.quotas),
+        thresholds=Thresholds(
+            guidance_ratio=str(policy.guidance.threshold),
+            alpha=spec.measure.alpha,
+            power=spec.measure.power,
+            level=spec.measure.level,
+            small_cell=spec.measure.small_cell,
+            minimum_answered_share=spec.checks.minimum_answered_share,
+            maximum_answered_gap=spec.checks.maximum_answered_gap,
+            minimum_label_mass=spec.checks.minimum_label_mass,
+        ),
+        policy=PolicyVersion(name=policy.name, version=policy.version),
+        policy_digest=pack_of(spec).digest,
+        inputs={key: sha256(content) for key, content in sorted(inputs.items())},
+        power=() if spec.decision.rule == "none" else power_table(spec),
+    )
+    artefacts = {"plan.json": pretty_json(document.as_dict()), "spec.json": spec.canonical()}
     if earlier := earlier_reports(run) if earlier is None else earlier:
         artefacts[EARLIER] = earlier
     artefacts |= {f"inputs/{key}": content for key, content in inputs.items()}
@@ -117,7 +116,7 @@ def _planned_per_group(spec: AuditSpec) -> int | None:
     return spec.sample.size * spec.perturb.names_per_cell
 
 
-def power_table(spec: AuditSpec) -> list[dict[str, Any]]:
+def power_table(spec: AuditSpec) -> tuple[Power, ...]:
     """Return the smallest impact ratio below 1 that the audit could detect, per comparison.
 
     Two independent proportions, two-sided, at the spec's ``alpha`` and nominal ``power``; neither clusters nor the
@@ -135,18 +134,18 @@ def power_table(spec: AuditSpec) -> list[dict[str, Any]]:
             (group, reference, per_group * sum(group.items() <= cell.items() for cell in cells))
             for group, reference in groups.comparisons()
         ]
-    return [
-        {
-            "group": group,
-            "reference": reference,
-            "n_group": size,
-            "n_reference": size,
-            "reference_rate": rate,
-            "smallest_detectable_ratio": as_json(_detectable(size, rate, spec)),
-        }
+    return tuple(
+        Power(
+            group=group,
+            reference=reference,
+            n_group=size,
+            n_reference=size,
+            reference_rate=rate,
+            smallest_detectable_ratio=_detectable(size, rate, spec),
+        )
         for group, reference, size in comparisons
         for rate in rates
-    ]
+    )
 
 
 def _expected_rate(spec: AuditSpec) -> float | None:
