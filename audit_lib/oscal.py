@@ -25,7 +25,7 @@ from audit_lib.report.content import Content, gather
 from audit_lib.report.document import field_checks
 from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
-from audit_lib.report.rate_table import RateTable, TableRow
+from audit_lib.report.rate_table import ExactRow, ExactTable
 from audit_lib.results import Interval
 from audit_lib.run import Run
 from audit_lib.signoff import SignOff, read_sign_offs, verify_sign_offs
@@ -121,7 +121,7 @@ class _Ids:
         return str(uuid5(NAMESPACE_URL, f"{self._base}:{name}"))
 
 
-def _observation(ids: _Ids, content: Content, table: RateTable, row: TableRow) -> dict[str, Any]:
+def _observation(ids: _Ids, content: Content, table: ExactTable, row: ExactRow) -> dict[str, Any]:
     kind, family = content.policy.table(table.kind), content.policy.family(table.family)
     guidance, digits = content.policy.guidance.threshold, content.policy.rounding.ratio
     facts = {"hidden": "yes"} if row.hidden else {"n": str(row.n), "selected": str(row.selected)}

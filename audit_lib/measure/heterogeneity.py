@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from audit_lib.canonical import canonical_json
+from audit_lib.documents.rate_tables import RateRow
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import Compared
 from audit_lib.measure.metric import Measured
-from audit_lib.measure.statutory.rate_tables import RateRow, RateTable
+from audit_lib.measure.statutory.rate_tables import ClusteredTable
 from audit_lib.results import TestResult, Undefined
 from audit_lib.stats.heterogeneity import Stratum, breslow_day, cochran_q, simpson_check
 from audit_lib.typed_json import as_json
@@ -37,7 +38,9 @@ def heterogeneity(
     over : sequence of str
         The columns split by.
     """
-    tables: dict[tuple[str, str, str | None], list[RateTable]] = {_which(table): [] for table in whole.tables}
+    tables: dict[tuple[str, str, str | None], list[ClusteredTable]] = {
+        _which(table): [] for table in whole.tables
+    }
     for part in parts:
         for table in part.tables:
             tables[_which(table)].append(table)
@@ -56,7 +59,7 @@ def heterogeneity(
             yield {"over": list(over), **_of_estimate(estimate, own.get(_key(estimate), []))}
 
 
-def _which(table: RateTable) -> tuple[str, str, str | None]:
+def _which(table: ClusteredTable) -> tuple[str, str, str | None]:
     return table.kind, table.family, table.classification
 
 
@@ -70,7 +73,7 @@ def _told_apart(estimate: Compared) -> dict[str, int | float | str]:
     return {name: value for name, value in estimate.parameters.items() if name in names}
 
 
-def _of_row(table: RateTable, row: RateRow, parts: Sequence[RateTable]) -> dict[str, Any] | None:
+def _of_row(table: ClusteredTable, row: RateRow, parts: Sequence[ClusteredTable]) -> dict[str, Any] | None:
     if isinstance(table.comparator, Undefined) or isinstance(row.impact_ratio.value, Undefined):
         return None
     if row.label == table.comparator:
@@ -98,7 +101,7 @@ def _of_row(table: RateTable, row: RateRow, parts: Sequence[RateTable]) -> dict[
 
 
 def _tests(
-    table: RateTable, label: str, top: str, parts: Sequence[RateTable], strata: Sequence[Stratum]
+    table: ClusteredTable, label: str, top: str, parts: Sequence[ClusteredTable], strata: Sequence[Stratum]
 ) -> dict[str, Any]:
     """Tests of one odds ratio, from counts, and of one log ratio; the first only of independent people."""
     if table.clusters.rates is None:
@@ -115,7 +118,7 @@ def _tests(
 
 
 def _clustered_log_ratios(
-    table: RateTable, label: str, top: str, parts: Sequence[RateTable], strata: Sequence[Stratum]
+    table: ClusteredTable, label: str, top: str, parts: Sequence[ClusteredTable], strata: Sequence[Stratum]
 ) -> TestResult:
     if sum(part.clusters.units for part in parts) != table.clusters.units:
         raise UndefinedMetricError(SHARED)

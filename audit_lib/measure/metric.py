@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Required, TypedDict, Unpack
 
 from audit_lib.errors import SpecError
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.measure.statutory.rate_tables import RateTable
+from audit_lib.measure.statutory.rate_tables import ClusteredTable
 from audit_lib.policies import Policy
 from audit_lib.registry import Registry
 from audit_lib.results import Estimate
@@ -21,7 +21,7 @@ class Measured:
     """What a metric gives for one stratum."""
 
     estimates: list[Estimate] = field(default_factory=list)
-    tables: list[RateTable] = field(default_factory=list)
+    tables: list[ClusteredTable] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON form."""

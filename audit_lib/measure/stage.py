@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from audit_lib.canonical import pretty_json
+from audit_lib.documents.metrics import SCHEMA, read_metrics
 from audit_lib.errors import IncompleteRunError, UndefinedMetricError
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
 from audit_lib.measure.leakage import leakage_of
@@ -95,7 +96,7 @@ def measure(run: Run) -> StageOutput:
             )
     ordered = [one[name] for one in splits.measured for name in spec.measure.metrics]
     document: dict[str, Any] = {
-        "schema": "audit-metrics/1",
+        "schema": SCHEMA,
         "experiment": spec.groups.provenance == "assigned",
         "rows": {
             "total": len(rows),
@@ -118,8 +119,10 @@ def measure(run: Run) -> StageOutput:
     if (told := leakage_of(run, scored_shards(run))) is not None:
         document["leakage"] = told
     document["multiplicity"] = adjust(document, spec.measure.alpha)
+    content = pretty_json(document)
+    read_metrics(content)  # what no reader could read is not written
     return StageOutput(
-        {"metrics.json": pretty_json(document), "decisions.parquet": _decisions(rows, ids)},
+        {"metrics.json": content, "decisions.parquet": _decisions(rows, ids)},
         {
             "rows": len(rows),
             "answered": document["rows"]["answered"],

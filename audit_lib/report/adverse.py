@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 from audit_lib.documents.report import AdverseImpactFinding
 from audit_lib.policies.adverse_impact import AdverseImpact, adverse_finding
-from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.content import Content, ExactRow, ExactTable
 
 
-def findings(content: Content, table: RateTable) -> Iterator[tuple[TableRow, AdverseImpact]]:
+def findings(content: Content, table: ExactTable) -> Iterator[tuple[ExactRow, AdverseImpact]]:
     """Yield the rows that have a finding; hidden ones and policies without such tests have none."""
     for row in table.rows:
         if (found := finding(content, row)) is not None:
             yield row, found
 
 
-def finding(content: Content, row: TableRow) -> AdverseImpact | None:
+def finding(content: Content, row: ExactRow) -> AdverseImpact | None:
     """Return what the tests say of one row, if they say anything."""
     if row.hidden or row.adverse_impact is None:
         return None

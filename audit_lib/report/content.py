@@ -28,7 +28,7 @@ from audit_lib.plan.power_limits import THESE_NAMES, of_names
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.audit_claim import why_no_audit
 from audit_lib.records import parquet_source
-from audit_lib.report.rate_table import RateTable, TableRow, in_words, read_table
+from audit_lib.report.rate_table import ExactRow, ExactTable, in_words, read_table
 from audit_lib.report.signature import Signature
 from audit_lib.report.suppress import Cell, masked, printable, redacted_sample, redacted_validation
 from audit_lib.results import Estimate
@@ -36,7 +36,7 @@ from audit_lib.run import SUCCESS, Run, RunKey
 from audit_lib.spec import AuditSpec, Provenance
 from audit_lib.typed_json import decode
 
-__all__ = ["Content", "RateTable", "TableRow", "gather", "in_words", "read_table"]
+__all__ = ["Content", "ExactRow", "ExactTable", "gather", "in_words", "read_table"]
 
 T = TypeVar("T")
 _OTHER: Final = "other"
@@ -55,7 +55,7 @@ class Content:
     design: Design
     validation: Validation
     metrics: PrintedMetrics
-    tables: tuple[RateTable, ...]
+    tables: tuple[ExactTable, ...]
     models: tuple[Mapping[str, Any], ...]
     prompt_digest: str | None
     planned_at: datetime
@@ -109,16 +109,16 @@ class Content:
         return self.provenance in self.policy.provenance.refused
 
     @property
-    def headline(self) -> tuple[RateTable, ...]:
+    def headline(self) -> tuple[ExactTable, ...]:
         """The tables of the spec's first stratum: the whole audit, unless it says otherwise."""
         return self.of_strata(self.tables, first=True)
 
     @property
-    def by_stratum(self) -> tuple[RateTable, ...]:
+    def by_stratum(self) -> tuple[ExactTable, ...]:
         """The tables of every further stratum."""
         return self.of_strata(self.tables, first=False)
 
-    def of_strata(self, tables: tuple[RateTable, ...], *, first: bool) -> tuple[RateTable, ...]:
+    def of_strata(self, tables: tuple[ExactTable, ...], *, first: bool) -> tuple[ExactTable, ...]:
         """Keep the tables split by the first set of columns in the spec, or by the others."""
         columns = sorted(self.spec.measure.strata[0]) if self.spec.measure.strata else []
         return tuple(table for table in tables if (sorted(table.stratum) == columns) == first)

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from audit_lib.documents.earlier import Smallest
 from audit_lib.documents.estimates import adjusted_p, first_p
 from audit_lib.report.adverse import finding
-from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.results import Interval
 
 
@@ -38,8 +38,8 @@ _LAST: Final = Rank(1, True, math.inf, math.inf, Fraction(2))
 class Best(NamedTuple):
     """A ratio, its row and its table."""
 
-    table: RateTable
-    row: TableRow
+    table: ExactTable
+    row: ExactRow
     ratio: Fraction
 
 
@@ -67,7 +67,7 @@ class Leading:
     least: int
 
 
-def leading(content: Content, tables: Iterable[RateTable]) -> Leading:
+def leading(content: Content, tables: Iterable[ExactTable]) -> Leading:
     """Return the ratio that leads these tables, and how many others cannot."""
     ranked: list[tuple[Rank, Best | None]] = []
     few = few_below = untold = 0
@@ -109,25 +109,25 @@ def least(content: Content) -> int:
     return max(content.policy.cells.small, content.spec.measure.small_cell)
 
 
-def rests_on(content: Content, table: RateTable, row: TableRow) -> TableRow | None:
+def rests_on(content: Content, table: ExactTable, row: ExactRow) -> ExactRow | None:
     """Return the smaller of the two groups of a ratio if it has too few people, else None."""
     both = [one for one in table.rows if one.label in (row.label, table.comparator)]
     fewer = min(both, key=lambda one: one.n)
     return fewer if fewer.n < least(content) else None
 
 
-def picked(row: TableRow) -> Interval | None:
+def picked(row: ExactRow) -> Interval | None:
     """Return the interval of a ratio that allows for the comparator being picked by the data; None where none is."""
     return next((one for one in row.estimate.intervals if one.kind == "simultaneous"), None)
 
 
-def distinguishable(row: TableRow) -> bool:
+def distinguishable(row: ExactRow) -> bool:
     """Whether that interval ends below 1."""
     interval = picked(row)
     return interval is not None and interval.high < 1
 
 
-def convincing(content: Content, table: RateTable, row: TableRow) -> bool:
+def convincing(content: Content, table: ExactTable, row: ExactRow) -> bool:
     """Whether a ratio may have the flag's colour: below the guideline, on enough people, distinguishable from 1."""
     return (
         bool(row.below)
@@ -137,17 +137,17 @@ def convincing(content: Content, table: RateTable, row: TableRow) -> bool:
     )
 
 
-def _p(row: TableRow) -> float:
+def _p(row: ExactRow) -> float:
     p = first_p(row.estimate)
     return math.inf if p is None else p
 
 
-def _after_adjustment(content: Content, row: TableRow) -> bool:
+def _after_adjustment(content: Content, row: ExactRow) -> bool:
     adjusted = adjusted_p(row.estimate)
     return adjusted is not None and adjusted < content.spec.measure.alpha
 
 
-def _untold(content: Content, row: TableRow) -> bool:
+def _untold(content: Content, row: ExactRow) -> bool:
     """Whether the policy's practical tests, where it has any, call the row too few to tell."""
     found = finding(content, row)
     return found is not None and found.verdict == "too few to tell"

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
-from audit_lib.documents.rate_tables import AdverseImpact, Bounds, HiddenEstimate, RateRow
-from audit_lib.documents.rate_tables import RateTable as MeasuredTable
+from audit_lib.documents.rate_tables import AdverseImpact, Bounds, HiddenEstimate, RateRow, RateTable
 from audit_lib.errors import EvidenceError
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Undefined
@@ -22,7 +21,7 @@ WHOLE: Final = "all positions together"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableRow:
+class ExactRow:
     """A category's row of a statutory table.
 
     Parameters
@@ -70,7 +69,7 @@ class TableRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RateTable:
+class ExactTable:
     """A statutory table: one kind of rate, one family of categories, one stratum."""
 
     kind: str
@@ -83,10 +82,10 @@ class RateTable:
     tied_rounds: int | None
     undersized_rounds: int | None
     comparator: str | Undefined
-    rows: tuple[TableRow, ...]
-    larger: RateTable | None = None
+    rows: tuple[ExactRow, ...]
+    larger: ExactTable | None = None
     """Where the comparator has too few people for a ratio to lead: the larger categories, compared with each other."""
-    aside: TableRow | None = None
+    aside: ExactRow | None = None
     """Of such a table: the comparator that it sets aside."""
 
     @property
@@ -94,7 +93,7 @@ class RateTable:
         """The stratum in words."""
         return in_words(self.stratum) or WHOLE
 
-    def row(self, label: str) -> TableRow:
+    def row(self, label: str) -> ExactRow:
         """Return the row of a category."""
         return next(row for row in self.rows if row.label == label)
 
@@ -111,7 +110,7 @@ class Tally:
     hidden: int
 
 
-def tally(tables: Iterable[RateTable]) -> Tally:
+def tally(tables: Iterable[ExactTable]) -> Tally:
     """Count the ratios that say something."""
     rows = [(table, row) for table in tables for row in table.rows]
     compared = [row for table, row in rows if row.below is not None and row.label != table.comparator]
@@ -122,7 +121,7 @@ def tally(tables: Iterable[RateTable]) -> Tally:
     )
 
 
-def read_table(table: MeasuredTable[RateRow], policy: Policy) -> RateTable:
+def read_table(table: RateTable[RateRow], policy: Policy) -> ExactTable:
     """Type one table of ``metrics.json`` and check it against its own counts.
 
     Raises
@@ -145,7 +144,7 @@ def read_table(table: MeasuredTable[RateRow], policy: Policy) -> RateTable:
         if any(counts.get(row.label) != (row.n, row.selected) for row in larger.rows):
             raise EvidenceError(f"{where}: the larger categories are not as in the whole table")
         larger = replace(larger, aside=next(row for row in rows if row.label == comparator))
-    return RateTable(
+    return ExactTable(
         kind=table.kind,
         family=table.family,
         stratum=table.stratum,
@@ -167,7 +166,7 @@ def _row(
     comparator: str | Undefined,
     policy: Policy,
     where: str,
-) -> TableRow:
+) -> ExactRow:
     n, selected, label = row.n, row.selected, row.label
     if not 0 <= selected <= n:
         raise EvidenceError(f"{where}, row {label!r}: {selected} of {n} were selected; that cannot be")
@@ -190,7 +189,7 @@ def _row(
         raise EvidenceError(
             f"{where}, row {label!r}: the flag {row.four_fifths_flag} is not what the counts give"
         )
-    return TableRow(
+    return ExactRow(
         label=label,
         levels=row.category,
         n=n,

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from audit_lib.documents.estimates import adjusted_p, defined, first_p, limits
 from audit_lib.documents.metrics import STATUSES, Missingness
-from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
 from audit_lib.report.suppress import HIDDEN
@@ -138,7 +138,7 @@ def _answers(e: Missingness) -> dict[str, Any]:
     }
 
 
-def _line(content: Content, table: RateTable, row: TableRow) -> dict[str, Any]:
+def _line(content: Content, table: ExactTable, row: ExactRow) -> dict[str, Any]:
     fisher = next((test.p_value for test in row.estimate.tests if test.name == "fisher_exact"), None)
     (rate_low, rate_high), (low, high) = _ends(row.rate_estimate.interval), _ends(row.estimate.interval)
     wide_low, wide_high = _ends(picked(row))

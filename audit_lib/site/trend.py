@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isinf
 
-from audit_lib.report.content import Content, RateTable
+from audit_lib.report.content import Content, ExactTable
 from audit_lib.report.leading import convincing, leading, picked
 from audit_lib.site.catalogue import CataloguedRun
 
@@ -56,7 +56,7 @@ def points(entries: list[CataloguedRun]) -> list[TrendPoint]:
     return found
 
 
-def _point(entry: CataloguedRun, content: Content, table: RateTable, changes: tuple[str, ...]) -> TrendPoint:
+def _point(entry: CataloguedRun, content: Content, table: ExactTable, changes: tuple[str, ...]) -> TrendPoint:
     series = (content.policy.table(table.kind).title, content.policy.family(table.family).title)
     found = leading(content, (table,))
     if found.best is None:

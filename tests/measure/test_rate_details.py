@@ -7,8 +7,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from audit_lib.documents.rate_tables import FlipFlop, Shortfall
 from audit_lib.measure.statutory.rate_details import ITSELF, adverse_impact, bounds
 from audit_lib.metrics.impact import impact_ratios
+from audit_lib.results import Undefined
 from audit_lib.stats.intervals import wilson
 from audit_lib.stats.power import power_of_two_proportions
 from tests.measure.tables import POLICY, SPEC, measured, table
@@ -18,34 +20,35 @@ ROWS = impact_ratios({"a": 40, "b": 50, "c": 0}, {"a": 90, "b": 100, "c": 0})
 
 def test_bounds_by_hand() -> None:
     found = bounds(ROWS["a"], ROWS["b"], 10)
-    assert found["n"] == 10
-    assert found["rate_bounds"] == [pytest.approx(40 / 100), pytest.approx(50 / 100)]
-    assert found["ratio_bounds"] == [pytest.approx(0.8), pytest.approx(1.0)]
+    assert found.n == 10
+    assert found.rate_bounds == (pytest.approx(40 / 100), pytest.approx(50 / 100))
+    assert found.ratio_bounds == (pytest.approx(0.8), pytest.approx(1.0))
 
 
 def test_nothing_missing_bounds_nothing() -> None:
     found = bounds(ROWS["a"], ROWS["b"], 0)
-    assert found["rate_bounds"] == [40 / 90, 40 / 90]
-    assert found["ratio_bounds"] == [pytest.approx(80 / 90)] * 2
+    assert found.rate_bounds == (40 / 90, 40 / 90)
+    assert found.ratio_bounds == (pytest.approx(80 / 90),) * 2
 
 
 def test_the_comparator_and_the_empty_say_why() -> None:
-    assert bounds(ROWS["b"], ITSELF, 3)["ratio_bounds"] == {"undefined": "the comparator itself"}
-    assert bounds(ROWS["c"], ROWS["b"], 3)["rate_bounds"] == [0.0, 1.0]
-    assert "undefined" in bounds(ROWS["c"], ROWS["b"], 0)["rate_bounds"]
+    assert bounds(ROWS["b"], ITSELF, 3).ratio_bounds == Undefined("the comparator itself")
+    assert bounds(ROWS["c"], ROWS["b"], 3).rate_bounds == (0.0, 1.0)
+    assert isinstance(bounds(ROWS["c"], ROWS["b"], 0).rate_bounds, Undefined)
     for name in ("shortfall", "flip_flop", "smallest_detectable_ratio"):
-        assert adverse_impact(ROWS["b"], ITSELF, SPEC, POLICY)[name] == {"undefined": "the comparator itself"}
+        assert getattr(adverse_impact(ROWS["b"], ITSELF, SPEC, POLICY), name) == ITSELF
 
 
 def test_adverse_impact_by_hand() -> None:
     rows = impact_ratios({"a": 47, "b": 60}, {"a": 60, "b": 60})
     found = adverse_impact(rows["a"], rows["b"], SPEC, POLICY)
     # 107 of 120 selected: 53.5 of 60 expected; at the comparator's rate all 60.
-    assert found["shortfall"] == {"pooled": 6.5, "comparator": 13.0}
+    assert found.shortfall == Shortfall(pooled=6.5, comparator=13.0)
     # One selection moved: 48/60 over 59/60 is above four fifths.
-    assert found["flip_flop"]["below_threshold"] is True
-    assert found["flip_flop"]["threshold_reverses"] is True
-    ratio = found["smallest_detectable_ratio"]
+    assert isinstance(found.flip_flop, FlipFlop) and found.flip_flop.below_threshold is True
+    assert found.flip_flop.threshold_reverses is True
+    ratio = found.smallest_detectable_ratio
+    assert isinstance(ratio, float)
     assert power_of_two_proportions(ratio * 1.0, 60, 1.0, 60) == pytest.approx(SPEC.measure.power, abs=1e-9)
 
 

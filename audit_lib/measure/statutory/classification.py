@@ -8,12 +8,12 @@ import numpy as np
 
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.rows.split_columns import CLASSIFICATION
-from audit_lib.measure.statutory.rate_tables import RateTable, rate_tables
+from audit_lib.measure.statutory.rate_tables import ClusteredTable, rate_tables
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
 
-def classification_tables(metric: str, rows: Rows, spec: AuditSpec, policy: Policy) -> list[RateTable]:
+def classification_tables(metric: str, rows: Rows, spec: AuditSpec, policy: Policy) -> list[ClusteredTable]:
     """Return the policy's tables for each of ``decision.classes``: who was put into it, of all who were classified.
 
     Parameters
@@ -26,7 +26,7 @@ def classification_tables(metric: str, rows: Rows, spec: AuditSpec, policy: Poli
     column = rows.columns.get(CLASSIFICATION)
     if column is None:
         return []
-    tables: list[RateTable] = []
+    tables: list[ClusteredTable] = []
     for name in spec.decision.classes:
         positive = np.where(column.codes < 0, -1, column.codes == column.code(name)).astype(np.int8)
         part = replace(rows, levels={**rows.levels, CLASSIFICATION: name})

@@ -7,13 +7,14 @@ is resolved comes from the policy.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.documents.rate_tables import RateRow, RateTable
 from audit_lib.measure.inference import decision_unit, none_answered, score_unit
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.statutory.categories import category_of
@@ -24,76 +25,17 @@ from audit_lib.policies import Category, Policy
 from audit_lib.policies.gates import check_excluded_share
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
-from audit_lib.typed_json import as_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RateRow:
-    """One category: counts, rate and ratio.
+class ClusteredTable(RateTable[RateRow]):
+    """A statutory table, with who in it shares a round or an application, which is not written."""
 
-    Parameters
-    ----------
-    category : mapping of str to str
-        Attribute -> the policy's category.
-    n, selected : int
-        People assessed, and those selected (in scoring tables: those above the median).
-    share_of_data : float
-        `n` over the base that the policy names.
-    rate, impact_ratio : Estimate
-        With Wilson's interval; and with Koopman's, which holds the comparator fixed, beside the one that
-        allows for its having been the highest. Where people share rounds or applications all three allow for it.
-    four_fifths_flag : bool or None
-        Whether the exact ratio is below the policy's guidance; None where it is undefined.
-    excluded : str or None
-        Why the row is left out of the impact ratio, if it is.
-    missing, unknown : mapping
-        Bounds for the category's people without an answer, and for the table's people of unknown category.
-    adverse_impact : mapping
-        Shortfall, flip-flop and the smallest ratio that could have been found.
-    """
-
-    category: Mapping[str, str]
-    label: str
-    n: int
-    selected: int
-    share_of_data: float
-    rate: Estimate
-    impact_ratio: Estimate
-    four_fifths_flag: bool | None
-    excluded: str | None
-    missing: Mapping[str, Any]
-    unknown: Mapping[str, Any]
-    adverse_impact: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateTable:
-    """One statutory table."""
-
-    kind: str
-    family: str
-    stratum: Mapping[str, str]
-    total: int
-    unknown: int
-    comparator: str | Undefined
-    rows: tuple[RateRow, ...]
     clusters: Clusters
-    median: float | None = None
-    median_ties: int | None = None
-    tied_rounds: int | None = None
-    undersized_rounds: int | None = None
-    classification: str | None = None
-    larger: RateTable | None = None
-    """Where the comparator has too few people for a ratio to lead: the larger categories, compared with each other."""
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON form."""
-        shown = [f.name for f in fields(self) if f.name not in ("clusters", "larger")]
-        document = {name: as_json(getattr(self, name)) for name in shown}
-        if self.larger is not None:
-            document["larger"] = self.larger.as_dict()
-        document["rows"] = [{f.name: as_json(getattr(row, f.name)) for f in fields(row)} for row in self.rows]
-        return document
+        """JSON form, without the clusters."""
+        return {name: value for name, value in RateTable.as_dict(self).items() if name != "clusters"}
 
 
 def rate_tables(
@@ -104,7 +46,7 @@ def rate_tables(
     policy: Policy,
     positive: NDArray[np.int8],
     **context: Any,
-) -> list[RateTable]:
+) -> list[ClusteredTable]:
     """Return the policy's tables over the rows for which `positive` is 1 or 0 (-1: not assessed).
 
     Parameters
@@ -184,14 +126,14 @@ class Count(NamedTuple):
 
 
 def _larger(
-    table: RateTable,
+    table: ClusteredTable,
     metric: str,
     rows: Rows,
     spec: AuditSpec,
     policy: Policy,
     counts: list[Count],
     context: Mapping[str, Any],
-) -> RateTable | None:
+) -> ClusteredTable | None:
     """Compare the larger categories with each other where the comparator is too small to tell much of any.
 
     Else one person of one in a tiny category would silence a difference between hundreds and hundreds.
@@ -220,7 +162,7 @@ def _table(
     unknown: int,
     clusters: Clusters,
     context: Mapping[str, Any],
-) -> RateTable:
+) -> ClusteredTable:
     total = sum(count.n for count in counts)
     base = total + unknown if policy.switch("exclusion_base").value == "all" else total
     excluded = _excluded(spec, policy, counts, base, whole=not rows.levels)
@@ -233,7 +175,7 @@ def _table(
     wide = clusters.to_highest([row for row in law.rows if not isinstance(row.ratio, Undefined)])
     top = law[law.comparators[0]] if law.comparators else None
     nobody = Undefined(_no_comparator(kind, law))
-    return RateTable(
+    return ClusteredTable(
         kind=kind,
         family=family,
         stratum=dict(rows.levels),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from audit_lib.policies.adverse_impact import Verdict
 from audit_lib.report.adverse import findings
 from audit_lib.report.blocks import Cell, Column, Row, Table, Tone
-from audit_lib.report.content import Content, RateTable
+from audit_lib.report.content import Content, ExactTable
 
 _MEANING: dict[Verdict, str] = {
     "indicated": "below the threshold and significant, and one other selection would change neither",
@@ -16,7 +16,7 @@ _MEANING: dict[Verdict, str] = {
 }
 
 
-def adverse(content: Content, table: RateTable) -> Table | None:
+def adverse(content: Content, table: ExactTable) -> Table | None:
     """Make the table of verdicts; none where the policy has no practical tests."""
     policy = content.policy
     if not policy.practical_tests:

@@ -10,7 +10,7 @@ from audit_lib.documents.metrics import RatioHeterogeneity
 from audit_lib.documents.rate_tables import FlipFlop
 from audit_lib.plan.power_limits import NOT_PROMISED
 from audit_lib.report.blocks import Cell, Column, Fold, Row, Table
-from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.numbers import UNDEFINED, count, half_up, interval, p_value, signed
 from audit_lib.results import Undefined
 
@@ -58,7 +58,7 @@ def agreement(content: Content) -> Fold | None:
     return Fold("Do the strata agree?", (Table("Agreement of the strata", columns, tuple(rows), notes),))
 
 
-def firmness(content: Content, table: RateTable) -> Table:
+def firmness(content: Content, table: ExactTable) -> Table:
     """What one other decision, or the missing answers, could change."""
     policy = content.policy
     digits, dash = policy.rounding.ratio, "\N{EN DASH}"
@@ -132,7 +132,7 @@ def bounds(content: Content) -> Iterator[Table]:
         )
 
 
-def number_of(row: TableRow) -> str:
+def number_of(row: ExactRow) -> str:
     """People assessed in a row, or that the policy hides them."""
     return "hidden" if row.hidden else count(row.n)
 

@@ -7,14 +7,14 @@ import math
 from audit_lib.documents.estimates import limits
 from audit_lib.report.blocks import Chart
 from audit_lib.report.charts import Dot, dot_chart
-from audit_lib.report.content import Content, RateTable
+from audit_lib.report.content import Content, ExactTable
 from audit_lib.report.leading import convincing, least, picked
 from audit_lib.report.numbers import guarded, percent
 from audit_lib.report.sections.rates import undefined
 from audit_lib.results import Undefined
 
 
-def rates_chart(content: Content, tables: list[RateTable]) -> Chart | None:
+def rates_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
     """The rates themselves, with their intervals: a ratio does not say how high they are."""
     policy = content.policy
     dots = []
@@ -54,7 +54,7 @@ def rates_chart(content: Content, tables: list[RateTable]) -> Chart | None:
     return Chart(wide, narrow, f"{kind.title} in percent, with {content.spec.measure.level:.0%} intervals.")
 
 
-def ratios_chart(content: Content, tables: list[RateTable]) -> Chart | None:
+def ratios_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
     """Draw the impact ratios, with the guide line of the policy."""
     policy = content.policy
     dots = []

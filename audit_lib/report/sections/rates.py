@@ -6,14 +6,14 @@ from fractions import Fraction
 
 from audit_lib.documents.estimates import limits
 from audit_lib.report.blocks import Cell, Column, Row, Table, Tone
-from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.leading import convincing, least, picked
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval, percent
 from audit_lib.report.suppress import HIDDEN
 from audit_lib.results import Undefined
 
 
-def rate_table(content: Content, table: RateTable) -> Table:
+def rate_table(content: Content, table: ExactTable) -> Table:
     """Make the table as the law asks for it, its notes under it."""
     policy = content.policy
     kind = policy.table(table.kind)
@@ -67,7 +67,7 @@ def rate_table(content: Content, table: RateTable) -> Table:
     )
 
 
-def _without(content: Content, larger: RateTable, aside: TableRow) -> str:
+def _without(content: Content, larger: ExactTable, aside: ExactRow) -> str:
     """Say how the larger categories compare with each other where the highest rate is that of too few people."""
     digits, threshold = content.policy.rounding.ratio, content.policy.guidance.threshold
     found = [
@@ -84,7 +84,7 @@ def _without(content: Content, larger: RateTable, aside: TableRow) -> str:
     )
 
 
-def _row(content: Content, table: RateTable, row: TableRow) -> Row:
+def _row(content: Content, table: ExactTable, row: ExactRow) -> Row:
     digits, threshold = content.policy.rounding, content.policy.guidance.threshold
     if row.hidden:
         return Row(row.label, (Cell("hidden"),) * 5, "muted")
@@ -125,12 +125,12 @@ def _row(content: Content, table: RateTable, row: TableRow) -> Row:
     )
 
 
-def undefined(row: TableRow) -> str:
+def undefined(row: ExactRow) -> str:
     """Return what stands where a row has no ratio."""
     return "hidden" if row.hidden or row.ratio_hidden else UNDEFINED
 
 
-def _ratio_note(content: Content, row: TableRow) -> str:
+def _ratio_note(content: Content, row: ExactRow) -> str:
     if (ends := picked(row)) is None:
         return ""
     words = interval(ends.low, ends.high, content.policy.rounding.ratio, content.policy.guidance.threshold)

@@ -20,7 +20,7 @@ from audit_lib.report.blocks import (
     text,
 )
 from audit_lib.report.charts.drawing import short
-from audit_lib.report.content import Content, RateTable, in_words
+from audit_lib.report.content import Content, ExactTable, in_words
 from audit_lib.report.leading import convincing, leading, least
 from audit_lib.report.numbers import UNDEFINED, count, guarded, percent
 from audit_lib.report.rate_table import WHOLE, Tally, tally
@@ -44,7 +44,7 @@ def statutory(content: Content) -> list[Section]:
 def strata(content: Content) -> Section | None:
     """Make the tables of every further stratum; beyond a bound, those whose ratios have the most evidence."""
     wheres = list(dict.fromkeys(table.where for table in content.by_stratum))
-    by_place: dict[str, list[RateTable]] = {where: [] for where in wheres}
+    by_place: dict[str, list[ExactTable]] = {where: [] for where in wheres}
     for table in content.by_stratum:
         by_place[table.where].append(table)
     blocks: list[Block] = []
@@ -104,7 +104,7 @@ def _same_people(content: Content) -> list[Block]:
     ]
 
 
-def _overview(content: Content, by_place: Mapping[str, list[RateTable]]) -> Table:
+def _overview(content: Content, by_place: Mapping[str, list[ExactTable]]) -> Table:
     """One line a stratum: how many people, and the ratio with the most evidence in it."""
     digits, threshold = content.policy.rounding.ratio, content.policy.guidance.threshold
     rows = []
@@ -149,7 +149,7 @@ def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _kind(content: Content, kind: str, tables: Iterable[RateTable]) -> Iterable[Block]:
+def _kind(content: Content, kind: str, tables: Iterable[ExactTable]) -> Iterable[Block]:
     policy = content.policy
     yield Paragraph(
         text(
@@ -182,7 +182,7 @@ def _kind(content: Content, kind: str, tables: Iterable[RateTable]) -> Iterable[
     yield Paragraph(text(policy.guidance.wording))
 
 
-def _median(content: Content, tables: list[RateTable]) -> Iterable[Block]:
+def _median(content: Content, tables: list[ExactTable]) -> Iterable[Block]:
     seen = []
     for table in tables:
         if table.median is None or table.where in seen:

@@ -9,7 +9,7 @@ from audit_lib.measure.multiplicity import NOT_ALLOWED_FOR
 from audit_lib.plan.power_limits import NOT_PROMISED, THESE_NAMES, of_names
 from audit_lib.report.answerers import whose
 from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph, Section, Text, strong, text
-from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.leading import Leading, convincing, distinguishable, leading, picked
 from audit_lib.report.numbers import count, guarded, interval, percent
 from audit_lib.report.rate_table import tally
@@ -87,7 +87,7 @@ def leaders(content: Content) -> list[Figure]:
     return [_leader(content, kind, tables) for kind, tables in by_kind.items() if tally(tables).compared]
 
 
-def _leader(content: Content, kind: str, tables: list[RateTable]) -> Figure:
+def _leader(content: Content, kind: str, tables: list[ExactTable]) -> Figure:
     """The ratio with the most evidence, or that none can lead."""
     found, name = leading(content, tables), content.policy.table(kind).title.lower()
     if found.best is None:
@@ -209,7 +209,7 @@ def _reading(content: Content) -> Text | None:
     )
 
 
-def _method(row: TableRow) -> str:
+def _method(row: ExactRow) -> str:
     return f"How: {row.estimate.method}. " if isinstance(row.estimate, Estimate) else ""
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from audit_lib.documents.estimates import adjusted_p, defined, first_p, limits
 from audit_lib.measure.multiplicity import NOT_ALLOWED_FOR
 from audit_lib.report.blocks import Cell, Column, Row, Table
-from audit_lib.report.content import Content, RateTable, TableRow
+from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.leading import picked
 from audit_lib.report.numbers import interval, p_or_dash
 from audit_lib.report.sections.firmness import number_of
@@ -18,7 +18,7 @@ _TWO: Final = "two_standard_deviations"
 """Name of the test that counts standard deviations."""
 
 
-def uncertainty_table(content: Content, table: RateTable) -> Table:
+def uncertainty_table(content: Content, table: ExactTable) -> Table:
     """Make the table of intervals, tests and both verdicts beside each ratio."""
     alpha, policy = content.spec.measure.alpha, content.policy
     level = f"{content.spec.measure.level:.0%}"
@@ -64,7 +64,7 @@ def uncertainty_table(content: Content, table: RateTable) -> Table:
     )
 
 
-def _methods(table: RateTable) -> tuple[str, ...]:
+def _methods(table: ExactTable) -> tuple[str, ...]:
     """How the intervals and tests of a table were made, in the measure stage's own words."""
     intervals: list[str] = []
     tests: list[str] = []
@@ -78,7 +78,7 @@ def _methods(table: RateTable) -> tuple[str, ...]:
     return tuple(f"{what}: {'; '.join(dict.fromkeys(said))}." for what, said in parts.items() if said)
 
 
-def _verdicts(content: Content, row: TableRow, p: float | None) -> str:
+def _verdicts(content: Content, row: ExactRow, p: float | None) -> str:
     """The guideline's verdict and the test's, which often disagree."""
     if row.below is None or p is None:
         return "\N{EN DASH}"

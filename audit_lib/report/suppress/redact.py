@@ -28,8 +28,7 @@ from audit_lib.documents.sample import Drawn, Sample
 from audit_lib.documents.validation import Expected, Validation
 from audit_lib.measure.statutory.categories import category_of
 from audit_lib.policies import Policy
-from audit_lib.report.rate_table import RateTable as ExactTable
-from audit_lib.report.rate_table import TableRow
+from audit_lib.report.rate_table import ExactRow, ExactTable
 from audit_lib.report.suppress.cells import HIDDEN, Cell, Items, cell_of, items
 from audit_lib.report.suppress.choose import hidden_cells
 from audit_lib.results import Estimate, Undefined
@@ -55,7 +54,7 @@ def masked(table: ExactTable, hidden: frozenset[Cell]) -> ExactTable:
         return replace(table, rows=rows) if hidden else table
     compared = _shown_comparator(table.comparator, gone)
 
-    def mask(row: TableRow) -> TableRow:
+    def mask(row: ExactRow) -> ExactRow:
         if row.label in gone:
             return replace(
                 row, n=0, selected=0, share=_GONE, rate=_GONE, ratio=_GONE, below=None, small=True, excluded=None,
