@@ -14,10 +14,12 @@ import pytest
 
 from audit_lib import pipeline
 from audit_lib.archive.verify import verify
+from audit_lib.documents.validation import Validation
 from audit_lib.errors import InputError, SpecError, ValidationFailedError
 from audit_lib.report.suppress.redact import redacted_validation
 from audit_lib.run import Window
 from audit_lib.spec import AuditSpec
+from audit_lib.typed_json import decode_value
 from audit_lib.validate import require_valid, validate
 from audit_lib.validate.named_suites import read_suite, run_suite
 from tests.inputs import recorded_audit
@@ -110,10 +112,10 @@ def test_the_shipped_suite_stops_an_audit_whose_judge_gives_everybody_the_same_s
 
 
 def test_a_suppressed_report_says_nothing_of_what_a_named_suite_observed(tmp_path: Path) -> None:
-    document = suited(tmp_path, Tables(), MEAN)
-    kept = redacted_validation(document)["suites"]
-    assert kept[-1]["expectations"][0]["observed"] == {"observed_value": "hidden"}
-    assert kept[0] == document["suites"][0]
+    document = decode_value(Validation, suited(tmp_path, Tables(), MEAN), "validation.json")
+    kept = redacted_validation(document).suites
+    assert kept[-1].expectations[0].observed == {"observed_value": "hidden"}
+    assert kept[0] == document.suites[0]
 
 
 def test_an_audit_with_a_named_suite_verifies_offline(tmp_path: Path) -> None:

@@ -217,14 +217,19 @@ def redacted_sample(sample: Sample, spec: AuditSpec) -> Sample:
 
 
 def redacted_validation(validation: Validation) -> Validation:
-    """Return ``validation.json`` without what was observed of the groups least and most answered."""
+    """Return ``validation.json`` without what named suites observed, and of the groups least and most answered."""
     suites = tuple(
-        replace(suite, expectations=tuple(map(_without_gap, suite.expectations)))
+        replace(
+            suite,
+            expectations=tuple(
+                _unobserved(one) if suite.suite is not None or one.column == "answered_gap" else one
+                for one in suite.expectations
+            ),
+        )
         for suite in validation.suites
     )
     return replace(validation, suites=suites, completeness=None, beside=None, label_mass=None)
 
 
-def _without_gap(expected: Expected) -> Expected:
-    hides = expected.column == "answered_gap"
-    return replace(expected, observed={"observed_value": "hidden"}) if hides else expected
+def _unobserved(expected: Expected) -> Expected:
+    return replace(expected, observed={"observed_value": "hidden"})
