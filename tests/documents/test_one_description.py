@@ -107,7 +107,7 @@ def test_no_two_documents_share_a_schema_name() -> None:
             if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant):
                 value = node.value.value
                 if isinstance(value, str) and re.fullmatch(r"audit-[a-z-]+/\d+", value):
-                    written[value].add(str(path.relative_to(PACKAGE)))
+                    written[value.split("/")[0]].add(str(path.relative_to(PACKAGE)))
     assert len(written) > 3
     assert not {name: places for name, places in written.items() if len(places) > 1}
 
