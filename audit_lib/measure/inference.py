@@ -217,10 +217,11 @@ def compare(
     reason : str, optional
         Why the metric exists for no group, where that is so.
     """
-    return [
-        _estimate(name, variable, spec, estimator, group, reference, method, parameters or {}, flags, reason)
-        for group, reference in spec.groups.comparisons()
-    ]
+    comparison = _Comparison(
+        name=name, variable=variable, spec=spec, estimator=estimator, method=method, parameters=parameters or {},
+        flags=flags, reason=reason,
+    )  # fmt: skip
+    return [comparison.of(group, reference) for group, reference in spec.groups.comparisons()]
 
 
 def gap_of_means(point: Point) -> Estimator:
@@ -308,57 +309,62 @@ def undirected(
     return estimator
 
 
-def _estimate(
-    name: str,
-    variable: Variable,
-    spec: AuditSpec,
-    estimator: Estimator,
-    group: Mapping[str, str],
-    reference: Mapping[str, str],
-    method: str,
-    parameters: Mapping[str, int | float | str],
-    flags: tuple[str, ...],
-    reason: str | None,
-) -> Compared:
-    a, b = variable.side(group), variable.side(reference)
-    value: float | Undefined
-    try:
-        if reason is not None:
-            raise UndefinedMetricError(reason)
-        found = estimator(a, b, spec.measure.level)
-        value, interval, test, error = found.value, found.interval, found.test, found.standard_error
-        scale = found.scale
-    except UndefinedMetricError as undefined:
-        value = interval = test = error = Undefined(str(undefined))
-        scale = "identity"
-    sides = ((a, group), (b, reference))
-    silent = [0 if side.values.size else _unanswered(variable.rows, cell) for side, cell in sides]
-    if any(silent) and isinstance(value, Undefined) and reason is None:
-        words = [
-            f"{name}: {none_answered(n)}" for name, n in zip(("group", "reference"), silent, strict=True) if n
-        ]
-        value = interval = test = error = Undefined("; ".join(words))
-    # A side of whom nobody was answered is not small; nothing is known of it.
-    sizes = [side.values.size for side, n in zip((a, b), silent, strict=True) if not n]
-    small = min(sizes, default=spec.measure.small_cell) < spec.measure.small_cell
-    return Compared(
-        metric=name,
-        value=value,
-        interval=interval,
-        standard_error=error,
-        scale=scale,
-        n=int(a.values.size + b.values.size),
-        n_group=int(a.values.size),
-        n_reference=int(b.values.size),
-        clusters=int(np.count_nonzero(a.occurs | b.occurs)),
-        method=f"{method}; clustered by {variable.unit}",
-        group=dict(group),
-        reference=dict(reference),
-        stratum=dict(variable.rows.levels),
-        parameters=dict(parameters),
-        flags=(*flags, *(("small_cell",) if small else ())),
-        tests=() if isinstance(test, Undefined) else (test,),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Comparison:
+    """What all comparisons of one metric share."""
+
+    name: str
+    variable: Variable
+    spec: AuditSpec
+    estimator: Estimator
+    method: str
+    parameters: Mapping[str, int | float | str]
+    flags: tuple[str, ...]
+    reason: str | None
+
+    def of(self, group: Mapping[str, str], reference: Mapping[str, str]) -> Compared:
+        """Compare a group with its reference."""
+        a, b = self.variable.side(group), self.variable.side(reference)
+        value: float | Undefined
+        try:
+            if self.reason is not None:
+                raise UndefinedMetricError(self.reason)
+            found = self.estimator(a, b, self.spec.measure.level)
+            value, interval, test, error = found.value, found.interval, found.test, found.standard_error
+            scale = found.scale
+        except UndefinedMetricError as undefined:
+            value = interval = test = error = Undefined(str(undefined))
+            scale = "identity"
+        sides = ((a, group), (b, reference))
+        silent = [0 if side.values.size else _unanswered(self.variable.rows, cell) for side, cell in sides]
+        if any(silent) and isinstance(value, Undefined) and self.reason is None:
+            words = [
+                f"{side}: {none_answered(n)}"
+                for side, n in zip(("group", "reference"), silent, strict=True)
+                if n
+            ]
+            value = interval = test = error = Undefined("; ".join(words))
+        # A side of whom nobody was answered is not small; nothing is known of it.
+        sizes = [side.values.size for side, n in zip((a, b), silent, strict=True) if not n]
+        small = min(sizes, default=self.spec.measure.small_cell) < self.spec.measure.small_cell
+        return Compared(
+            metric=self.name,
+            value=value,
+            interval=interval,
+            standard_error=error,
+            scale=scale,
+            n=int(a.values.size + b.values.size),
+            n_group=int(a.values.size),
+            n_reference=int(b.values.size),
+            clusters=int(np.count_nonzero(a.occurs | b.occurs)),
+            method=f"{self.method}; clustered by {self.variable.unit}",
+            group=dict(group),
+            reference=dict(reference),
+            stratum=dict(self.variable.rows.levels),
+            parameters=dict(self.parameters),
+            flags=(*self.flags, *(("small_cell",) if small else ())),
+            tests=() if isinstance(test, Undefined) else (test,),
+        )
 
 
 def _unanswered(rows: Rows, cell: Mapping[str, str]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, cast
 
 import numpy as np
@@ -172,19 +172,11 @@ def levels_and_gaps(
     levels: list[Estimate] = []
     for cell in cells:
         side = variable.side(cell)
+        value = point(side) if side.values.size else None
+        found = mean_of(side.values, side.clusters, spec, value=value, nothing="no text with a score")
+        own = Sides(group=cell, own=bool(cell))
         levels.append(
-            mean_estimate(
-                name,
-                side.values,
-                side.clusters,
-                spec,
-                variable.rows,
-                group=cell,
-                value=point(side) if side.values.size else None,
-                method=method,
-                parameters=parameters,
-                nothing="no text with a score",
-            )
+            described(name, found, variable.rows, spec, sides=own, method=method, parameters=parameters)
         )
     gaps = compare(
         f"{name}_gap",
@@ -197,22 +189,45 @@ def levels_and_gaps(
     return levels + gaps
 
 
-def mean_estimate(
-    name: str,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """Whom an estimate is of: a group, a group against its reference, or everybody.
+
+    Parameters
+    ----------
+    group, reference : mapping of str to str
+        Levels; empty for none.
+    own : bool
+        Whether the texts or pairs are the group's, not those of everybody.
+    """
+
+    group: Cell = field(default_factory=dict)
+    reference: Cell = field(default_factory=dict)
+    own: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What was found over `n` texts or pairs of so many independent clusters."""
+
+    value: float | Undefined
+    interval: Interval | Undefined
+    standard_error: float | Undefined
+    n: int
+    clusters: int
+    tests: tuple[TestResult, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+def mean_of(
     values: Floats,
     clusters: NDArray[np.int32],
     spec: AuditSpec,
-    rows: Rows,
     *,
     value: float | None,
-    method: str,
     nothing: str,
     bounds: Bounds = SHARE,
-    group: Cell | None = None,
-    reference: Cell | None = None,
-    parameters: Parameters | None = None,
-    flags: tuple[str, ...] = (),
-) -> Compared:
+) -> Found:
     """Return a mean, its interval clustered by application.
 
     Parameters
@@ -230,53 +245,45 @@ def mean_estimate(
     codes, units = compact(clusters)
     if values.size:
         found = bounded_mean(values, codes.astype(np.intp), units, spec.measure.level, bounds)
-    flags = (*flags, *found.flags)
-    return described(
-        name, Undefined(nothing) if value is None else value, found.interval, found.standard_error, spec, rows,
-        n=values.size, clusters=units, method=method, group=group, reference=reference, parameters=parameters,
-        flags=flags, own=bool(group),
-    )  # fmt: skip
+    return Found(
+        value=Undefined(nothing) if value is None else value,
+        interval=found.interval,
+        standard_error=found.standard_error,
+        n=values.size,
+        clusters=units,
+        flags=found.flags,
+    )
 
 
 def described(
     name: str,
-    value: float | Undefined,
-    interval: Interval | Undefined,
-    error: float | Undefined,
-    spec: AuditSpec,
+    found: Found,
     rows: Rows,
+    spec: AuditSpec,
     *,
-    n: int,
-    clusters: int,
+    sides: Sides,
     method: str,
-    group: Cell | None = None,
-    reference: Cell | None = None,
     parameters: Parameters | None = None,
     flags: tuple[str, ...] = (),
-    tests: tuple[TestResult, ...] = (),
-    own: bool = True,
 ) -> Compared:
-    """Return an estimate of a stratum: marked if it rests on few texts or pairs.
-
-    `own` says that the `n` texts or pairs are the group's, not those of everybody.
-    """
-    small = ("small_cell",) if n < spec.measure.small_cell else ()
+    """Return an estimate of a stratum: marked if it rests on few texts or pairs."""
+    small = ("small_cell",) if found.n < spec.measure.small_cell else ()
     return Compared(
         metric=name,
-        value=value,
-        interval=interval,
-        standard_error=error,
-        n=int(n),
-        n_group=int(n) if own else None,
-        n_reference=int(n) if own and reference else None,
-        clusters=int(clusters),
+        value=found.value,
+        interval=found.interval,
+        standard_error=found.standard_error,
+        n=int(found.n),
+        n_group=int(found.n) if sides.own else None,
+        n_reference=int(found.n) if sides.own and sides.reference else None,
+        clusters=int(found.clusters),
         method=f"{method}; clustered by application",
-        group=dict(group or {}),
-        reference=dict(reference or {}),
+        group=dict(sides.group),
+        reference=dict(sides.reference),
         stratum=dict(rows.levels),
         parameters=dict(parameters or {}),
-        flags=(*flags, *small),
-        tests=tests,
+        flags=(*flags, *found.flags, *small),
+        tests=found.tests,
     )
 
 
@@ -330,22 +337,12 @@ def over_pairs(
             undefined = len(scores.undefined)
             values = scores.values[known]
             clusters = rows.application[texts.row[pairs.group[known]]]
+        nothing = f"none of {undefined} pairs has a value" if undefined else NO_PAIR
+        mean = mean_of(values, clusters, spec, value=value, nothing=nothing, bounds=bounds)
+        counted = {**(parameters or {}), "undefined_pairs": undefined, "unpaired": pairs.unpaired}
+        sides = Sides(group=group, reference=reference)
         found.append(
-            mean_estimate(
-                name,
-                values,
-                clusters,
-                spec,
-                rows,
-                value=value,
-                method=method,
-                nothing=f"none of {undefined} pairs has a value" if undefined else NO_PAIR,
-                bounds=bounds,
-                group=group,
-                reference=reference,
-                parameters={**(parameters or {}), "undefined_pairs": undefined, "unpaired": pairs.unpaired},
-                flags=flags,
-            )
+            described(name, mean, rows, spec, sides=sides, method=method, parameters=counted, flags=flags)
         )
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from audit_lib.errors import LexiconError, UndefinedMetricError
-from audit_lib.measure.estimates.texts import Cell, described, need_texts
+from audit_lib.measure.estimates.texts import Cell, Found, Sides, described, need_texts
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.rows.texts import Texts
@@ -67,17 +67,19 @@ def _compared(
         value = interval = Undefined(str(error))
     return described(
         "cooccurrence_bias_score",
-        value,
-        interval,
-        interval if isinstance(interval, Undefined) else Undefined("the bootstrap gives an interval only"),
-        spec,
+        Found(
+            value=value,
+            interval=interval,
+            standard_error=interval
+            if isinstance(interval, Undefined)
+            else Undefined("the bootstrap gives an interval only"),
+            n=len(texts),
+            clusters=units,
+        ),
         rows,
-        n=len(texts),
-        own=False,
-        clusters=units,
+        spec,
+        sides=Sides(group=group, reference=reference, own=False),
         method=f"mean natural log ratio of target words' nearness, window {spec.texts.window} each side",
-        group=group,
-        reference=reference,
         parameters={
             "words": len(texts.words.targets),
             "words_defined": defined,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.estimates.texts import NO_PAIR, described, judged, need_texts, paired
+from audit_lib.measure.estimates.texts import NO_PAIR, Found, Sides, described, judged, need_texts, paired
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.metrics.text.sentiment import sentiment_parity_strict
@@ -54,19 +54,20 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
             found.append(
                 described(
                     "sentiment_parity_strict",
-                    value,
-                    interval,
-                    interval if isinstance(interval, Undefined) else _DEVIATION,
-                    spec,
+                    Found(
+                        value=value,
+                        interval=interval,
+                        standard_error=interval if isinstance(interval, Undefined) else _DEVIATION,
+                        n=ours.size,
+                        clusters=units,
+                        tests=tests,
+                    ),
                     rows,
-                    n=ours.size,
-                    clusters=units,
+                    spec,
+                    sides=Sides(group=group, reference=reference),
                     method="Wasserstein-1 distance of the sentiments over pairs",
-                    group=group,
-                    reference=reference,
                     parameters={"classifier": one.name, "label": one.label, "unpaired": pairs.unpaired},
                     flags=("undirected",),
-                    tests=tests,
                 )
             )
     return Measured(estimates=found)

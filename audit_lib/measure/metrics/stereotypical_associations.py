@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.estimates.texts import described, need_texts
+from audit_lib.measure.estimates.texts import Found, Sides, described, need_texts
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.metrics.cooccurrence_bias_score import words_of
 from audit_lib.measure.rows.scored import Rows, compact
@@ -61,14 +61,16 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
         found.append(
             described(
                 "stereotypical_associations",
-                value,
-                interval,
-                interval if isinstance(interval, Undefined) else _DEVIATION,
-                spec,
+                Found(
+                    value=value,
+                    interval=interval,
+                    standard_error=interval if isinstance(interval, Undefined) else _DEVIATION,
+                    n=len(texts),
+                    clusters=units,
+                ),
                 rows,
-                n=len(texts),
-                own=False,
-                clusters=units,
+                spec,
+                sides=Sides(own=False),
                 method="mean over target words of the total variation distance from equal shares",
                 parameters={
                     "attribute": axis,

@@ -100,8 +100,12 @@ def rate_tables(
         ]
         labels = [count.category.label for count in counts]
         clusters = Clusters.of(rows, of_profile, labels, positive, unit, spec.measure.level)
-        table = _table(kind, metric, family.name, rows, spec, policy, counts, unknown, clusters, context)
-        tables.append(replace(table, larger=_larger(table, metric, rows, spec, policy, counts, context)))
+        sheet = _Sheet(
+            kind=kind, metric=metric, family=family.name, rows=rows, spec=spec, policy=policy, unknown=unknown,
+            clusters=clusters, context=context,
+        )  # fmt: skip
+        table = _table(sheet, counts)
+        tables.append(replace(table, larger=_larger(sheet, table, counts)))
     return tables
 
 
@@ -125,47 +129,44 @@ class Count(NamedTuple):
         return self.n == 0 and self.missing > 0
 
 
-def _larger(
-    table: ClusteredTable,
-    metric: str,
-    rows: Rows,
-    spec: AuditSpec,
-    policy: Policy,
-    counts: list[Count],
-    context: Mapping[str, Any],
-) -> ClusteredTable | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sheet:
+    """What the rows of one table share."""
+
+    kind: str
+    metric: str
+    family: str
+    rows: Rows
+    spec: AuditSpec
+    policy: Policy
+    unknown: int
+    clusters: Clusters
+    context: Mapping[str, Any]
+
+
+def _larger(sheet: _Sheet, table: ClusteredTable, counts: list[Count]) -> ClusteredTable | None:
     """Compare the larger categories with each other where the comparator is too small to tell much of any.
 
     Else one person of one in a tiny category would silence a difference between hundreds and hundreds.
     """
-    least = max(policy.cells.small, spec.measure.small_cell)
+    spec = sheet.spec
+    least = max(sheet.policy.cells.small, spec.measure.small_cell)
     top = next((row for row in table.rows if row.label == table.comparator), None)
     enough = [
         count for count in counts if count.n >= least and count.category.label not in spec.use.exclusions
     ]
     if top is None or top.n >= least or len(enough) < 2:
         return None
-    parts = (table.kind, metric, table.family, rows, spec, policy, enough, table.unknown, table.clusters)
-    found, share = _table(*parts, context), {row.label: row.share_of_data for row in table.rows}
+    found, share = _table(sheet, enough), {row.label: row.share_of_data for row in table.rows}
     kept = tuple(replace(row, share_of_data=share[row.label]) for row in found.rows)
     return replace(found, total=table.total, rows=kept)
 
 
-def _table(
-    kind: str,
-    metric: str,
-    family: str,
-    rows: Rows,
-    spec: AuditSpec,
-    policy: Policy,
-    counts: list[Count],
-    unknown: int,
-    clusters: Clusters,
-    context: Mapping[str, Any],
-) -> ClusteredTable:
+def _table(sheet: _Sheet, counts: list[Count]) -> ClusteredTable:
+    policy, clusters = sheet.policy, sheet.clusters
     total = sum(count.n for count in counts)
-    base = total + unknown if policy.switch("exclusion_base").value == "all" else total
-    excluded = _excluded(spec, policy, counts, base, whole=not rows.levels)
+    base = total + sheet.unknown if policy.switch("exclusion_base").value == "all" else total
+    excluded = _excluded(sheet.spec, policy, counts, base, whole=not sheet.rows.levels)
     law = impact_ratios(
         {count.category.label: count.selected for count in counts},
         {count.category.label: count.n for count in counts},
@@ -174,50 +175,31 @@ def _table(
     )
     wide = clusters.to_highest([row for row in law.rows if not isinstance(row.ratio, Undefined)])
     top = law[law.comparators[0]] if law.comparators else None
-    nobody = Undefined(_no_comparator(kind, law))
+    nobody = Undefined(_no_comparator(sheet.kind, law))
     return ClusteredTable(
-        kind=kind,
-        family=family,
-        stratum=dict(rows.levels),
+        kind=sheet.kind,
+        family=sheet.family,
+        stratum=dict(sheet.rows.levels),
         total=total,
-        unknown=unknown,
+        unknown=sheet.unknown,
         comparator=nobody if top is None else str(top.category),
         rows=tuple(
-            _row(
-                kind,
-                metric,
-                rows,
-                spec,
-                policy,
-                count,
-                law,
-                top or nobody,
-                base,
-                unknown,
-                excluded,
-                clusters,
-                wide,
-            )
+            _row(sheet, count, law, top or nobody, base=base, excluded=excluded, wide=wide)
             for count in counts
         ),
         clusters=clusters,
-        **context,
+        **sheet.context,
     )
 
 
 def _row(
-    kind: str,
-    metric: str,
-    rows: Rows,
-    spec: AuditSpec,
-    policy: Policy,
+    sheet: _Sheet,
     count: Count,
     law: ImpactRatios,
     top: ImpactRow | Undefined,
+    *,
     base: int,
-    unknown: int,
     excluded: Mapping[str, str],
-    clusters: Clusters,
     wide: Mapping[str, Interval],
 ) -> RateRow:
     label, row = count.category.label, law[count.category.label]
@@ -235,14 +217,14 @@ def _row(
         n=count.n,
         selected=count.selected,
         share_of_data=count.n / base if base else 0.0,
-        rate=_rate(kind, rows, spec, count, clusters),
-        impact_ratio=_impact_ratio(metric, rows, spec, count, row, top, clusters, wide.get(label)),
-        four_fifths_flag=_flag(row, policy),
+        rate=_rate(sheet, count),
+        impact_ratio=_impact_ratio(sheet, count, row, top, wide.get(label)),
+        four_fifths_flag=_flag(row, sheet.policy),
         excluded=excluded.get(label),
         missing=bounds(row, compared, count.missing),
-        unknown=bounds(row, compared, unknown),
+        unknown=bounds(row, compared, sheet.unknown),
         adverse_impact=adverse_impact(
-            row, row.ratio if isinstance(row.ratio, Undefined) else compared, spec, policy
+            row, row.ratio if isinstance(row.ratio, Undefined) else compared, sheet.spec, sheet.policy
         ),
     )
 
@@ -279,13 +261,14 @@ def _flags(count: Count, spec: AuditSpec) -> tuple[str, ...]:
     return ("small_cell",) if count.n < spec.measure.small_cell and not count.unanswered else ()
 
 
-def _rate(kind: str, rows: Rows, spec: AuditSpec, count: Count, clusters: Clusters) -> Estimate:
+def _rate(sheet: _Sheet, count: Count) -> Estimate:
+    clusters = sheet.clusters
     n, x, label = count.n, count.selected, count.category.label
     nobody = Undefined(
         none_answered(count.missing) if count.unanswered else "nobody was assessed in this category"
     )
     return Estimate(
-        metric=f"{kind}_rate",
+        metric=f"{sheet.kind}_rate",
         value=x / n if n else nobody,
         interval=clusters.rate(label, x, n) if n else nobody,
         n=n,
@@ -293,21 +276,15 @@ def _rate(kind: str, rows: Rows, spec: AuditSpec, count: Count, clusters: Cluste
         clusters=clusters.units_of(label),
         method="count / count" if clusters.rates is None else f"count / count; {clusters.method}",
         group=dict(count.category.levels),
-        stratum=dict(rows.levels),
-        flags=_flags(count, spec),
+        stratum=dict(sheet.rows.levels),
+        flags=_flags(count, sheet.spec),
     )
 
 
 def _impact_ratio(
-    metric: str,
-    rows: Rows,
-    spec: AuditSpec,
-    count: Count,
-    row: ImpactRow,
-    top: ImpactRow | Undefined,
-    clusters: Clusters,
-    simultaneous: Interval | None,
+    sheet: _Sheet, count: Count, row: ImpactRow, top: ImpactRow | Undefined, simultaneous: Interval | None
 ) -> Estimate:
+    clusters = sheet.clusters
     best = None if isinstance(top, Undefined) else top
     value = row.ratio if isinstance(row.ratio, Undefined) else float(row.ratio)
     interval: Interval | Undefined = (
@@ -317,7 +294,7 @@ def _impact_ratio(
     if best is not None and row is not best and not isinstance(value, Undefined):
         interval, tests = clusters.ratio(row, best), clusters.tests(row, best)
     return Estimate(
-        metric=metric,
+        metric=sheet.metric,
         value=value,
         interval=interval,
         n=row.total + (best.total if best is not None and row is not best else 0),
@@ -326,9 +303,9 @@ def _impact_ratio(
         clusters=None if clusters.rates is None or not tests else tests[0].n,
         method=f"ratio of exact counts to the highest rate; {clusters.method}",
         group=dict(count.category.levels),
-        stratum=dict(rows.levels),
+        stratum=dict(sheet.rows.levels),
         parameters={} if best is None else {"comparator": str(best.category)},
-        flags=_flags(count, spec),
+        flags=_flags(count, sheet.spec),
         intervals=() if simultaneous is None else (simultaneous,),
         tests=tests,
     )
