@@ -11,7 +11,8 @@ from scipy.special import ndtr, ndtri
 from audit_lib import stats
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.estimates.bounded_means import bounded_gap, bounded_mean
-from audit_lib.measure.inference import Side, mean_gap
+from audit_lib.measure.inference import mean_gap
+from audit_lib.measure.sides import Side
 from audit_lib.metrics import earth_movers_distance
 from audit_lib.results import Interval, Undefined
 from audit_lib.stats.shares import share_errors

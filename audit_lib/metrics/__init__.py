@@ -17,11 +17,8 @@ from audit_lib.metrics.allocation import (
     rank_counts_by_group,
     score_gap,
 )
-from audit_lib.metrics.correspondence import (
-    Effect,
-    StandardisedEffects,
-    standardised_effects,
-)
+from audit_lib.metrics.correspondence import standardised_effects
+from audit_lib.metrics.effects import Effect, StandardisedEffects
 from audit_lib.metrics.error_rates import (
     false_discovery_rate_gap,
     false_negative_rate_gap,
@@ -47,14 +44,13 @@ from audit_lib.metrics.pairwise import (
 )
 from audit_lib.metrics.rounding import as_fraction, printed_agreement, round_half_up
 from audit_lib.metrics.selection import (
-    Standing,
     column_selection_rates,
     demographic_parity_gap,
     equal_opportunity_gap,
     fractional_shares,
-    pool_standing,
     selection_shares,
 )
+from audit_lib.metrics.standing import Standing, pool_standing
 from audit_lib.metrics.validity import (
     Validity,
     fairness_ndcg,

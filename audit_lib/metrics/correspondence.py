@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.metrics._arrays import as_codes, as_scores, in_order
+from audit_lib.metrics.effects import Effect, StandardisedEffects
 from audit_lib.results import Undefined
 
 # Up to this many design cells, empty ones are counted too and then dropped: faster than finding them first.
@@ -24,63 +25,6 @@ _FULL_GRID = 64
 _BLOCK = 1 << 14
 _ROUNDING = 1e-12  # standard errors up to this, in standard deviations, are what rounding leaves of 0
 _NO_RESIDUAL = "every application shows the same effect: no residual to estimate an error from"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
-    """Effect of one level of a factor against the factor's reference level.
-
-    Parameters
-    ----------
-    factor, level, reference : label
-        What was varied, and the two levels compared.
-    estimate : float
-        In standard deviations of the outcome.
-    standard_error : float or Undefined
-        Likewise; undefined where no application departs from the model, which leaves nothing to
-        estimate an error from.
-    """
-
-    factor: str
-    level: Hashable
-    reference: Hashable
-    estimate: float
-    standard_error: float | Undefined
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StandardisedEffects:
-    """Main effects of a correspondence experiment.
-
-    Parameters
-    ----------
-    effects : tuple of Effect
-        In the order of the factors, then of their levels.
-    covariance : ndarray, shape (effects, effects)
-        Cluster-robust covariance of the estimates.
-    outcome_sd : float
-        Sample standard deviation of the outcome (divisor n - 1), by which everything was divided.
-    n, clusters : int
-        Rows and applications.
-    degrees_of_freedom : int
-        Of the t distribution for intervals: applications minus one.
-    """
-
-    effects: tuple[Effect, ...]
-    covariance: NDArray[np.float64]
-    outcome_sd: float
-    n: int
-    clusters: int
-    degrees_of_freedom: int
-
-    def __getitem__(self, key: tuple[str, Hashable]) -> Effect:
-        for effect in self.effects:
-            if (effect.factor, effect.level) == key:
-                return effect
-        raise KeyError(key)
-
-    def __contains__(self, key: tuple[str, Hashable]) -> bool:
-        return any((effect.factor, effect.level) == key for effect in self.effects)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,3 +80,20 @@ def bisect(f: Callable[[float], float], low: float, high: float) -> float:
             low = middle
         else:
             high = middle
+
+
+def smallest_size(reached: Callable[[int], float], power: float) -> int:
+    """Return the smallest sample at which a power is reached that grows with it."""
+    high = 2
+    while reached(high) < power:
+        high *= 2
+        if high > 2**40:
+            raise UndefinedMetricError("no sample of fewer than a trillion would find so small a difference")
+    low = 1
+    while low < high:
+        middle = (low + high) // 2
+        if reached(middle) < power:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -19,6 +19,7 @@ from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, TestResult
 from audit_lib.stats._checks import check_level
 from audit_lib.stats._labels import cluster_codes, cluster_labels, join_labels
+from audit_lib.stats._normal import normal_draws
 from audit_lib.stats.clusters import both_or_neither, finite_values
 
 __all__ = [
@@ -33,7 +34,6 @@ Floats = NDArray[np.float64]
 
 _GRID = 64  # quantiles, and as many points at equal steps, where scores have more distinct values than both
 _SPARSE = 20  # scores of a group in a bin, below which the divergence's first order falls short
-_SINGULAR = 1e-12  # a variance this small beside the largest is what rounding leaves of 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +136,7 @@ def earth_movers_errors(
     below = np.cumsum(np.cumsum(shares, axis=0), axis=1)[:-1, :-1] * np.multiply.outer(widths, widths)
     if not np.isfinite(below).all():
         raise UndefinedMetricError("the scores are too large for the spread of their distance")
-    values = np.abs(_normal(below, draws, seed)).sum(axis=1)
+    values = np.abs(normal_draws(below, draws, seed)).sum(axis=1)
     return ErrorDraws(values=values, clusters=sides.clusters)
 
 
@@ -198,7 +198,7 @@ def jensen_shannon_errors(
     """
     a, b = _bins(group_bins, n_bins, "the group"), _bins(reference_bins, n_bins, "the reference")
     sides = _Sides.of(a, b, n_bins, group_clusters, reference_clusters)
-    errors = _normal(sides.covariance(), draws, seed)
+    errors = normal_draws(sides.covariance(), draws, seed)
     of_p, of_q = errors[:, :n_bins], errors[:, n_bins:]
     p, q = sides.shares_group, sides.shares_reference
     # An empty bin has no error of its own; its share of the sum is 0, whatever it is divided by.
@@ -379,34 +379,3 @@ def _bins(values: ArrayLike, n_bins: int, what: str) -> NDArray[np.int64]:
     if bins.size and not 0 <= bins.min() <= bins.max() < n_bins:
         raise InputError(f"bins of {what} run from {bins.min()} to {bins.max()}; expected 0 to {n_bins - 1}")
     return np.asarray(bins, dtype=np.int64)
-
-
-def _normal(covariance: Floats, draws: int, seed: int) -> Floats:
-    """Draw from a normal law with mean 0."""
-    if draws < 1:
-        raise InputError(f"{draws} draws; give at least 1")
-    factor = _root(covariance)
-    rng = np.random.Generator(np.random.PCG64(seed))
-    # Not a matrix product: its sums would depend on the number of BLAS threads.
-    return np.asarray(np.einsum("rk,jk->rj", rng.standard_normal((draws, factor.shape[1])), factor))
-
-
-def _root(covariance: Floats) -> Floats:
-    """Lower triangular root of a covariance, without the columns that are 0 because it is singular.
-
-    Cholesky's method one column at a time, the same on any number of threads.
-    """
-    rest = covariance.copy()
-    smallest = _SINGULAR * float(np.diag(rest).max(initial=0.0))
-    columns = []
-    for at in range(rest.shape[0]):
-        pivot = float(rest[at, at])
-        if pivot <= smallest:
-            continue
-        column = rest[:, at] / math.sqrt(pivot)
-        column[:at] = 0.0
-        columns.append(column)
-        rest[at:, at:] -= np.multiply.outer(column[at:], column[at:])
-    if not columns:
-        raise UndefinedMetricError("every cluster shows the same scores: the spread cannot be estimated")
-    return np.stack(columns, axis=1)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr, ndtri, xlog1py, xlogy
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.stats._checks import bisect, z_quantile
+from audit_lib.stats._checks import bisect, smallest_size, z_quantile
 from audit_lib.stats.exact import fisher_p_values
 from audit_lib.typed_json import as_json
 
@@ -202,7 +202,7 @@ def sample_size_for_proportions(
         n1 = math.ceil(allocation * n2)
         return _normal_power(p1, n1 / design_effect, p2, n2 / design_effect, alpha)
 
-    n2 = _smallest(reached, power)
+    n2 = smallest_size(reached, power)
     return SampleSize(
         n_group=math.ceil(allocation * n2),
         n_reference=n2,
@@ -255,7 +255,7 @@ def sample_size_for_means(
         shift = abs(standardised_gap) / error
         return float(ndtr(shift - z) + ndtr(-shift - z))
 
-    n2 = _smallest(reached, power)
+    n2 = smallest_size(reached, power)
     return SampleSize(
         n_group=math.ceil(allocation * n2),
         n_reference=n2,
@@ -360,22 +360,6 @@ def _binomial(n: int, p: float) -> NDArray[np.float64]:
     k = np.arange(n + 1)
     logs = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + xlogy(k, p) + xlog1py(n - k, -p)
     return np.asarray(np.exp(logs), dtype=np.float64)
-
-
-def _smallest(reached: Any, power: float) -> int:
-    high = 2
-    while reached(high) < power:
-        high *= 2
-        if high > 2**40:
-            raise UndefinedMetricError("no sample of fewer than a trillion would find so small a difference")
-    low = 1
-    while low < high:
-        middle = (low + high) // 2
-        if reached(middle) < power:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 def _check_rates(p1: float, p2: float) -> None:

@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import beta
 
 from audit_lib.measure.estimates.bounded_means import CLIPPED, bounded_gap, bounded_mean
-from audit_lib.measure.inference import Side, mean_gap
+from audit_lib.measure.inference import mean_gap
+from audit_lib.measure.sides import Side
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats import cluster_interval, wilson
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.inference import Estimator, Finding, Point, Side, gap_of_means, mean_gap
+from audit_lib.measure.inference import Estimator, Finding, Point, gap_of_means, mean_gap
+from audit_lib.measure.sides import Side
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats.clustered_rates import effective_wilson, flat_limit
 from audit_lib.stats.clusters import cluster_interval, cluster_sums

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.measure.estimates.quotas import NOBODY_QUALIFIED
-from audit_lib.measure.inference import Side, Variable, compare, decision_unit, gap_of_means
+from audit_lib.measure.inference import compare, gap_of_means
 from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.sides import Side, Variable, decision_unit
 from audit_lib.metrics.error_rates import RateGap
 from audit_lib.results import Estimate
 from audit_lib.spec import AuditSpec

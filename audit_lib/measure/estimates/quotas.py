@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.measure.inference import Point, Variable, compare, gap_of_means
+from audit_lib.measure.inference import Point, compare, gap_of_means
 from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.sides import Variable
 from audit_lib.results import Estimate
 from audit_lib.spec import AuditSpec
 

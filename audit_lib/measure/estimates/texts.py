@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.languages import not_english, unspaced_script
 from audit_lib.measure.estimates.bounded_means import BoundedMean, Bounds, bounded_gap, bounded_mean
-from audit_lib.measure.inference import Compared, Side, Unit, Variable, compare
+from audit_lib.measure.inference import Compared, compare
 from audit_lib.measure.rows.counterfactual_pairs import Pairs, text_pairs
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.rows.texts import Judged, Texts
+from audit_lib.measure.sides import Side, Unit, Variable
 from audit_lib.metrics.pair_scores import PairScores
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
@@ -98,7 +99,7 @@ class OfRows:
     row : ndarray of int, shape (n,)
         The row of each value.
     clusters, units, unit
-        As of `inference.Variable`.
+        As of `sides.Variable`.
     kept : ndarray of int, shape (n,)
         Where each value stands among those that it was taken from.
     """

@@ -16,9 +16,10 @@ import numpy as np
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
 from audit_lib.measure.experiment.regression import Fitted, inferred, regressions, within_applications
-from audit_lib.measure.inference import Compared, score_unit
+from audit_lib.measure.inference import Compared
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.rows.variations import NONE
+from audit_lib.measure.sides import score_unit
 from audit_lib.records import CHECK, CONTROL
 from audit_lib.results import Undefined
 from audit_lib.spec import AuditSpec

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.inference import score_unit
 from audit_lib.measure.rows.scored import Rows, compact
-from audit_lib.metrics.correspondence import StandardisedEffects, standardised_effects
+from audit_lib.measure.sides import score_unit
+from audit_lib.metrics.correspondence import standardised_effects
+from audit_lib.metrics.effects import StandardisedEffects
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats._checks import t_quantile

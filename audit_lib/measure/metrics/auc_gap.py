@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.estimates.quotas import NOBODY_QUALIFIED
-from audit_lib.measure.inference import Compared, score_unit
+from audit_lib.measure.inference import Compared
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows, compact
+from audit_lib.measure.sides import score_unit
 from audit_lib.metrics.group_auc import auc_gap
 from audit_lib.policies import Policy
 from audit_lib.results import Interval, TestResult, Undefined

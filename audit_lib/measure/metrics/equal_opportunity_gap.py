@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from audit_lib.measure.estimates.quotas import quota_gaps
-from audit_lib.measure.inference import Side
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.sides import Side
 from audit_lib.metrics.selection import equal_opportunity_gap
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from audit_lib.measure.estimates.texts import FLAGGED, OfRows, flagged, judged, levels_and_gaps, need_texts
-from audit_lib.measure.inference import Side
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Floats, Rows
+from audit_lib.measure.sides import Side
 from audit_lib.metrics.text.toxicity import fraction
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from audit_lib.measure.inference import Side, Variable, compare, score_unit, undirected
+from audit_lib.measure.inference import compare, undirected
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.sides import Side, Variable, score_unit
 from audit_lib.metrics.allocation import common_bins, jensen_shannon_divergence
 from audit_lib.policies import Policy
 from audit_lib.seeds import derive_seed

@@ -14,9 +14,9 @@ from audit_lib.measure.estimates.texts import (
     levels_and_gaps,
     need_texts,
 )
-from audit_lib.measure.inference import Side
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Floats, Rows
+from audit_lib.measure.sides import Side
 from audit_lib.metrics.text.toxicity import probability_of_any
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from audit_lib.measure.inference import Variable, compare, rank_index, score_unit
+from audit_lib.measure.inference import compare, rank_index
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.sides import Variable, score_unit
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 

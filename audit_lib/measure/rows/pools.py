@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.metrics.selection import fractional_shares, pool_standing
+from audit_lib.metrics.selection import fractional_shares
+from audit_lib.metrics.standing import pool_standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.inference import Unit
 from audit_lib.measure.rows.scored import Rows, compact
+from audit_lib.measure.sides import Unit
 from audit_lib.metrics.impact import ImpactRow
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats.adverse_impact import two_standard_deviations

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.documents.rate_tables import RateRow, RateTable
-from audit_lib.measure.inference import decision_unit, none_answered, score_unit
+from audit_lib.measure.inference import none_answered
 from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.sides import decision_unit, score_unit
 from audit_lib.measure.statutory.categories import category_of
 from audit_lib.measure.statutory.intervals import Clusters
 from audit_lib.measure.statutory.rate_details import ITSELF, adverse_impact, bounds

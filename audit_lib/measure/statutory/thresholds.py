@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.inference import score_unit
 from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.sides import score_unit
 from audit_lib.measure.statutory.intervals import Clusters
 from audit_lib.metrics.impact import impact_ratios
 from audit_lib.results import Estimate, Interval, TestResult, Undefined

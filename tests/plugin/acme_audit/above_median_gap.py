@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from audit_lib.measure.inference import Variable, compare, mean_gap, score_unit
+from audit_lib.measure.inference import compare, mean_gap
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.sides import Variable, score_unit
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
 
