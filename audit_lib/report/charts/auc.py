@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -124,7 +125,6 @@ def auc_gap_figure(
     wide = (width - left) / columns
     low, high = _ends(everything)
     head = 0 if names else 16
-    row = _ROW + head
     bottom = drawing.bottom
     for number, panel in enumerate(panels):
         if number % columns == 0:
@@ -132,7 +132,8 @@ def auc_gap_figure(
         x0 = left + (number % columns) * wide
         across = Scale(low, high, x0 + 8, x0 + wide - _VALUE - 18)
         first = number % columns == 0
-        bottom = _draw(drawing, panel, groups, across, top, row, head, names if first else None, x0, wide)
+        place = _Place(top=top, left=x0, width=wide, head=head, names=names if first else None)
+        bottom = _draw(drawing, panel, groups, across, place)
     missing = {p.model: int(np.isnan(p.auc).sum()) for p in panels}
     if sum(missing.values()):
         drawing.note(undefined(sum(missing.values()), len(panels) * len(groups), "AUCs", missing))
@@ -179,18 +180,19 @@ def _ends(values: Floats) -> tuple[float, float]:
     return max(float(low), 0.0), min(float(high), 1.0)
 
 
-def _draw(
-    drawing: Drawing,
-    panel: _Panel,
-    groups: Sequence[str],
-    across: Scale,
-    top: float,
-    row: float,
-    head: float,
-    names: float | None,
-    x0: float,
-    wide: float,
-) -> float:
+class _Place(NamedTuple):
+    """Where a panel is drawn; `names` is the room of the groups' names, None where another panel has them."""
+
+    top: float
+    left: float
+    width: float
+    head: float
+    names: float | None
+
+
+def _draw(drawing: Drawing, panel: _Panel, groups: Sequence[str], across: Scale, place: _Place) -> float:
+    top, x0, wide, head, names = place
+    row = _ROW + head
     drawing.text("heading", x0 + 4, top + LINE - 4, fit(panel.model, (wide - 12) * 0.88, TEXT))
     total = "overall undefined" if np.isnan(panel.overall) else f"overall {fixed(panel.overall)}"
     drawing.text("tick", x0 + 4, top + 2 * LINE - 4, fit(total, wide - 12, SMALL))
