@@ -1,4 +1,4 @@
-"""Every figure of `audit_lib.report.charts`, wide and narrow, as SVG files for docs/howto/figures.md.
+"""Every figure of `audit_lib.figures`, wide and narrow, as SVG files for docs/howto/figures.md.
 
 Drawn from the recorded answers where the folder with them is at hand, else from seeded random numbers, which the
 titles then say. A second run writes the same bytes.
@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib import figures
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.metrics import (
     auc,
@@ -30,7 +31,6 @@ from audit_lib.metrics import (
     score_gap,
     selection_shares,
 )
-from audit_lib.report import charts
 from audit_lib.stats import auc_covariance, auc_gap_intervals, auc_interval
 from benchmarks.replication_page import data_folder
 
@@ -153,7 +153,7 @@ def validity(metric: Floats, gap: Floats, name: str) -> tuple[float, float]:
     return found.correlation, found.p_value
 
 
-def model_auc(model: str, answers: Answers, subgroups: list[str]) -> charts.ModelAuc:
+def model_auc(model: str, answers: Answers, subgroups: list[str]) -> figures.ModelAuc:
     """How well scores tell matching resumes from others; answers on one job and resume are a cluster."""
     words = [set(group.split()) for group in answers.groups]
     members = np.array([[set(subgroup.split()) <= have for subgroup in subgroups] for have in words])
@@ -161,7 +161,7 @@ def model_auc(model: str, answers: Answers, subgroups: list[str]) -> charts.Mode
     limits = [auc_interval(*(x[rows] for x in (*data, answers.pairs))) for rows in members.T]
     fit = auc_covariance(*data, members, answers.pairs)
     gap = auc_gap_intervals(*data, members, answers.pairs).gap
-    return charts.ModelAuc(
+    return figures.ModelAuc(
         model=model,
         overall=auc(*data),
         auc=fit.auc,
@@ -172,7 +172,7 @@ def model_auc(model: str, answers: Answers, subgroups: list[str]) -> charts.Mode
     )
 
 
-def figures(
+def all_figures(
     rounds: Rounds, answers: dict[str, Answers], source: tuple[str, str]
 ) -> Iterator[tuple[str, Draw]]:
     """Name of each figure, and what draws it at a width."""
@@ -190,7 +190,7 @@ def figures(
     yield (
         "score-distributions",
         partial(
-            charts.score_distributions,
+            figures.score_distributions,
             {group: pooled[:, i] for i, group in enumerate(groups)},
             reference,
             title=f"Scores by group: {model}, {len(pooled):,} {rankings}",
@@ -199,7 +199,7 @@ def figures(
     yield (
         "metric-against-gap",
         partial(
-            charts.metric_against_gap,
+            figures.metric_against_gap,
             metric["RABBI"].ravel(),
             gaps[0].ravel(),
             series=np.repeat([m for m, _ in rounds.scores], len(compared)).tolist(),
@@ -212,7 +212,7 @@ def figures(
     yield (
         "correlation-by-k",
         partial(
-            charts.correlation_by_k,
+            figures.correlation_by_k,
             QUOTAS,
             {name: [r for r, _ in values] for name, values in found.items()},
             {name: [p for _, p in values] for name, values in found.items()},
@@ -223,7 +223,7 @@ def figures(
     yield (
         "correlation-by-group",
         partial(
-            charts.correlation_by_group,
+            figures.correlation_by_group,
             compared,
             {name: [r for r, _ in values] for name, values in found.items()},
             {name: [p for _, p in values] for name, values in found.items()},
@@ -235,7 +235,7 @@ def figures(
     yield (
         "fairness-ndcg",
         partial(
-            charts.fairness_ndcg_curve,
+            figures.fairness_ndcg_curve,
             lengths,
             {
                 name: [fairness_ndcg(dict(zip(systems, values, strict=True)), truth, n) for n in lengths]
@@ -247,7 +247,7 @@ def figures(
     yield (
         "rank-bump",
         partial(
-            charts.rank_bump,
+            figures.rank_bump,
             systems,
             np.sqrt((metric["RABBI"] ** 2).mean(axis=1)),
             np.sqrt((gaps[0] ** 2).mean(axis=1)),
@@ -259,7 +259,7 @@ def figures(
     yield (
         "score-moments",
         partial(
-            charts.score_moments,
+            figures.score_moments,
             {
                 name: {str(group): a.scores[a.groups == group] for group in np.unique(a.groups)}
                 for name, a in answers.items()
@@ -274,7 +274,7 @@ def figures(
     yield (
         "auc-gap",
         partial(
-            charts.auc_gap_figure,
+            figures.auc_gap_figure,
             subgroups,
             [model_auc(name, a, subgroups) for name, a in judged.items()],
             title=f"Do scores tell matching resumes from others? {answered:,} {texts}",
@@ -294,9 +294,9 @@ def main(arguments: list[str] | None = None) -> None:
     else:
         inputs, source = recorded(data), ("recorded rankings", "recorded answers")
     options.out.mkdir(parents=True, exist_ok=True)
-    for name, draw in figures(*inputs, source):
+    for name, draw in all_figures(*inputs, source):
         for ending, width in WIDTHS.items():
-            file = charts.standalone(draw(width=width))
+            file = figures.standalone(draw(width=width))
             if len(file) > LIMIT:
                 raise SystemExit(f"{name}{ending}: {len(file)} bytes, more than {LIMIT}")
             (options.out / f"{name}{ending}.svg").write_text(file, encoding="utf-8")

@@ -137,3 +137,8 @@ def test_a_kernel_knows_arrays_only(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted((PACKAGE / "stats").rglob("*.py")), ids=lambda p: p.stem)
 def test_inference_knows_no_run(path: Path) -> None:
     assert imports(path) <= BELOW_METRICS | {"seeds", "stats"}
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "figures").glob("*.py")), ids=lambda p: p.name)
+def test_figures_are_drawn_without_a_run(path: Path) -> None:
+    assert imports(path) <= {"errors", "figures", "metrics", "registry", "results"}

@@ -104,9 +104,9 @@ def _leakage(options: argparse.Namespace) -> int:
 
     from audit_lib import pipeline
     from audit_lib.errors import SpecError
+    from audit_lib.figures import Dot, forest, standalone
     from audit_lib.perturb.template import fill
     from audit_lib.registry import did_you_mean
-    from audit_lib.report.charts import Dot, forest, standalone
     from audit_lib.results import Undefined
     from audit_lib.run import Window
     from audit_lib.score.classifiers.minilm import MiniLM

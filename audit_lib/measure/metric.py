@@ -87,7 +87,7 @@ class MetricRecord:
     signed : bool
         Whether comparisons have a direction, and so print with their sign.
     figure : str
-        What draws its estimates (`audit_lib.report.charts.by_metric`).
+        What draws its estimates (`audit_lib.figures.by_metric`).
     gap : str
         Title of its differences (``NAME_gap``, parity 0), where it has a value for each group of its own.
     """

@@ -14,8 +14,8 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from audit_lib.figures import figure_style, standalone
 from audit_lib.report.blocks import Page
-from audit_lib.report.charts import figure_style, standalone
 
 _HALO = re.compile(
     r"paint-order:stroke;stroke:[^;}]+;stroke-width:4px;?|stroke:#[0-9a-f]+;stroke-width:4px;?"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from audit_lib.figures import Dot, dot_chart
 from audit_lib.report.blocks import (
     Block,
     Bullets,
@@ -25,7 +26,6 @@ from audit_lib.report.blocks import (
     text,
 )
 from audit_lib.report.blocks import Run as Words
-from audit_lib.report.charts import Dot, dot_chart
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval
 from audit_lib.site.catalogue import Catalogue, CataloguedRun, latest
 from audit_lib.site.owed_windows import OwedWindows, windows_section

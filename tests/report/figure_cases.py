@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from audit_lib.report import charts
-from audit_lib.report.charts.drawing import SMALL, TEXT, text_width
+from audit_lib import figures
+from audit_lib.figures.drawing import SMALL, TEXT, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 SMALL_CLASSES = {"tick", "axis", "guide-name", "name small"}
@@ -22,12 +22,12 @@ P_VALUES = {name: RNG.uniform(0, 0.02, 7) for name in CORRELATIONS}
 POINTS = RNG.normal(0, 0.1, (2, 40))
 SMALLEST = RNG.uniform(0.5, 1, 7)
 AUCS = [
-    charts.ModelAuc(model=model, overall=0.8, auc=a, low=a - 0.05, high=a + 0.05, gap_low=0.0, gap_high=0.4)
+    figures.ModelAuc(model=model, overall=0.8, auc=a, low=a - 0.05, high=a + 0.05, gap_low=0.0, gap_high=0.4)
     for model, a in zip(MODELS, RNG.uniform(0.6, 0.9, (3, 8)), strict=False)
 ]
 FOREST = {
     heading: [
-        charts.Dot(
+        figures.Dot(
             label=f"{group} against White men",
             value=v,
             low=v - 0.2,
@@ -41,31 +41,33 @@ FOREST = {
 }
 
 CASES: dict[str, Callable[..., str]] = {
-    "distributions": lambda **o: charts.score_distributions(SCORES, "White men", **o),
-    "scatter": lambda **o: charts.metric_against_gap(*POINTS, series=[MODELS[i % 5] for i in range(40)], **o),
-    "identity": lambda **o: charts.metric_against_gap(*POINTS, line="identity", **o),
-    "by k": lambda **o: charts.correlation_by_k(range(1, 8), CORRELATIONS, P_VALUES, **o),
-    "by group": lambda **o: charts.correlation_by_group(GROUPS[:7], CORRELATIONS, P_VALUES, **o),
-    "ndcg": lambda **o: charts.fairness_ndcg_curve(
+    "distributions": lambda **o: figures.score_distributions(SCORES, "White men", **o),
+    "scatter": lambda **o: figures.metric_against_gap(
+        *POINTS, series=[MODELS[i % 5] for i in range(40)], **o
+    ),
+    "identity": lambda **o: figures.metric_against_gap(*POINTS, line="identity", **o),
+    "by k": lambda **o: figures.correlation_by_k(range(1, 8), CORRELATIONS, P_VALUES, **o),
+    "by group": lambda **o: figures.correlation_by_group(GROUPS[:7], CORRELATIONS, P_VALUES, **o),
+    "ndcg": lambda **o: figures.fairness_ndcg_curve(
         range(1, 8), {name: np.abs(r) for name, r in CORRELATIONS.items()}, **o
     ),
-    "bump": lambda **o: charts.rank_bump(MODELS, [5, 1, 2, 2, 3], [1, 5, 2, 4, 3], **o),
-    "moments": lambda **o: charts.score_moments(dict.fromkeys(MODELS[:3], SCORES), **o),
-    "boxes": lambda **o: charts.score_boxes(
+    "bump": lambda **o: figures.rank_bump(MODELS, [5, 1, 2, 2, 3], [1, 5, 2, 4, 3], **o),
+    "moments": lambda **o: figures.score_moments(dict.fromkeys(MODELS[:3], SCORES), **o),
+    "boxes": lambda **o: figures.score_boxes(
         {group: np.quantile(v, [0, 0.25, 0.5, 0.75, 1]) for group, v in SCORES.items()},
         guide=(0.4, "median"),
         **o,
     ),
-    "trend": lambda **o: charts.trend(
+    "trend": lambda **o: figures.trend(
         [f"202{i}-01-0{i}" for i in range(1, 8)],
         {"Selection": SMALLEST, "Scoring": [0.9, None] * 3 + [1]},
         ["a", "a", "b", "b", "c", "c", "c"],
         guide=(0.8, "four-fifths guideline (0.8)"),
         **o,
     ),
-    "forest": lambda **o: charts.forest(FOREST, **o),
-    "ratios": lambda **o: charts.forest(FOREST, parity=1.0, span=(0.0, 2.0), guide=(0.8, "0.8"), **o),
-    "auc": lambda **o: charts.auc_gap_figure(GROUPS, AUCS, **o),
+    "forest": lambda **o: figures.forest(FOREST, **o),
+    "ratios": lambda **o: figures.forest(FOREST, parity=1.0, span=(0.0, 2.0), guide=(0.8, "0.8"), **o),
+    "auc": lambda **o: figures.auc_gap_figure(GROUPS, AUCS, **o),
 }
 
 

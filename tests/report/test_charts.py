@@ -7,7 +7,7 @@ import re
 from hashlib import sha256
 from xml.etree import ElementTree
 
-from audit_lib.report.charts import Dot, dot_chart
+from audit_lib.figures import Dot, dot_chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 

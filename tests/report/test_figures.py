@@ -12,16 +12,16 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit_lib import figures
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.report import charts
 from audit_lib.results import Undefined
 from tests.report.figure_cases import AUCS, CASES, CORRELATIONS, GROUPS, SVG, boxes, centres, parse, words
 
 nan = float("nan")
 
 
-def one_auc(value: float, **ends: object) -> charts.ModelAuc:
-    return charts.ModelAuc(model="m", overall=0.5, auc=[value], **ends)  # type: ignore[arg-type]
+def one_auc(value: float, **ends: object) -> figures.ModelAuc:
+    return figures.ModelAuc(model="m", overall=0.5, auc=[value], **ends)  # type: ignore[arg-type]
 
 
 each = pytest.mark.parametrize("draw", CASES.values(), ids=CASES)
@@ -58,7 +58,7 @@ def test_text_is_escaped(draw: Callable[..., str]) -> None:
 @each
 def test_every_class_has_a_rule(draw: Callable[..., str]) -> None:
     page = files("audit_lib.report").joinpath("templates", "style.css").read_text(encoding="utf-8")
-    sheet = page + charts.figure_style()
+    sheet = page + figures.figure_style()
     used = {name for part in parse(draw()).iter() for name in part.attrib.get("class", "").split()}
     unstyled = {name for name in used if f".{name}" not in sheet}
     assert unstyled <= {"name"}, "names have the style of all text"
@@ -87,37 +87,37 @@ def test_a_figure_narrower_than_a_phone_is_refused(draw: Callable[..., str]) -> 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: charts.score_distributions({}, "a"),
-        lambda: charts.score_distributions({"a": [1], "b": []}, "a"),
-        lambda: charts.score_distributions({"a": [1]}, "a"),
-        lambda: charts.metric_against_gap([], []),
-        lambda: charts.metric_against_gap([1, 2], [1]),
-        lambda: charts.metric_against_gap(["x"], [1]),
-        lambda: charts.metric_against_gap([1], [1], series=["a", "b"]),
-        lambda: charts.metric_against_gap([1], [1], line="other"),  # type: ignore[arg-type]
-        lambda: charts.metric_against_gap([1e200], [1]),
-        lambda: charts.correlation_by_k([], {"a": []}),
-        lambda: charts.correlation_by_k([1, 2], {}),
-        lambda: charts.correlation_by_k([1, 2], {"a": [1]}),
-        lambda: charts.correlation_by_k([2, 1], {"a": [0, 1]}),
-        lambda: charts.correlation_by_k([1, 2], {"a": [0, 1.2]}),
-        lambda: charts.correlation_by_k([1], {"a": [1]}, {"b": [1]}),
-        lambda: charts.correlation_by_k([1], {"a": [1]}, {"a": [nan]}),
-        lambda: charts.correlation_by_group([], {"a": []}),
-        lambda: charts.correlation_by_group(["g", "g"], {"a": [0, 1]}),
-        lambda: charts.fairness_ndcg_curve([1], {"a": [-0.5]}),
-        lambda: charts.rank_bump([], [], []),
-        lambda: charts.rank_bump(["a", "a"], [1, 2], [1, 2]),
-        lambda: charts.rank_bump(["a", "b"], [-1, 2], [1, 2]),
-        lambda: charts.score_moments({}),
-        lambda: charts.score_moments({"m": {}}),
-        lambda: charts.auc_gap_figure([], []),
-        lambda: charts.auc_gap_figure(["g"], [one_auc(1.5)]),
-        lambda: charts.auc_gap_figure(["g"], [one_auc(0.5, low=[0.6], high=[0.7])]),
-        lambda: charts.auc_gap_figure(["g"], [one_auc(0.5, low=[0.4])]),
-        lambda: charts.auc_gap_figure(["g"], [one_auc(0.5)] * 2),
-        lambda: charts.auc_gap_figure(["g", "h"], [one_auc(0.5)]),
-        lambda: charts.standalone("<svg></svg>"),
+        lambda: figures.score_distributions({}, "a"),
+        lambda: figures.score_distributions({"a": [1], "b": []}, "a"),
+        lambda: figures.score_distributions({"a": [1]}, "a"),
+        lambda: figures.metric_against_gap([], []),
+        lambda: figures.metric_against_gap([1, 2], [1]),
+        lambda: figures.metric_against_gap(["x"], [1]),
+        lambda: figures.metric_against_gap([1], [1], series=["a", "b"]),
+        lambda: figures.metric_against_gap([1], [1], line="other"),  # type: ignore[arg-type]
+        lambda: figures.metric_against_gap([1e200], [1]),
+        lambda: figures.correlation_by_k([], {"a": []}),
+        lambda: figures.correlation_by_k([1, 2], {}),
+        lambda: figures.correlation_by_k([1, 2], {"a": [1]}),
+        lambda: figures.correlation_by_k([2, 1], {"a": [0, 1]}),
+        lambda: figures.correlation_by_k([1, 2], {"a": [0, 1.2]}),
+        lambda: figures.correlation_by_k([1], {"a": [1]}, {"b": [1]}),
+        lambda: figures.correlation_by_k([1], {"a": [1]}, {"a": [nan]}),
+        lambda: figures.correlation_by_group([], {"a": []}),
+        lambda: figures.correlation_by_group(["g", "g"], {"a": [0, 1]}),
+        lambda: figures.fairness_ndcg_curve([1], {"a": [-0.5]}),
+        lambda: figures.rank_bump([], [], []),
+        lambda: figures.rank_bump(["a", "a"], [1, 2], [1, 2]),
+        lambda: figures.rank_bump(["a", "b"], [-1, 2], [1, 2]),
+        lambda: figures.score_moments({}),
+        lambda: figures.score_moments({"m": {}}),
+        lambda: figures.auc_gap_figure([], []),
+        lambda: figures.auc_gap_figure(["g"], [one_auc(1.5)]),
+        lambda: figures.auc_gap_figure(["g"], [one_auc(0.5, low=[0.6], high=[0.7])]),
+        lambda: figures.auc_gap_figure(["g"], [one_auc(0.5, low=[0.4])]),
+        lambda: figures.auc_gap_figure(["g"], [one_auc(0.5)] * 2),
+        lambda: figures.auc_gap_figure(["g", "h"], [one_auc(0.5)]),
+        lambda: figures.standalone("<svg></svg>"),
     ],
 )  # fmt: skip
 def test_wrong_input_is_an_error(call: Callable[[], str]) -> None:
@@ -128,16 +128,16 @@ def test_wrong_input_is_an_error(call: Callable[[], str]) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: charts.score_distributions({"a": [nan], "b": [1]}, "a"),
-        lambda: charts.score_distributions({"a": [1], "b": [None]}, "a"),
-        lambda: charts.metric_against_gap([nan, 1], [1, nan]),
-        lambda: charts.correlation_by_k([1], {"a": [nan]}),
-        lambda: charts.correlation_by_group(["g"], {"a": [None]}),
-        lambda: charts.fairness_ndcg_curve([1], {"a": [Undefined("none")]}),
-        lambda: charts.rank_bump(["a", "b"], [1, nan], [1, 2]),
-        lambda: charts.score_moments({"m": {"g": [1, 1, 1], "h": [1, 2]}}),
-        lambda: charts.auc_gap_figure(
-            ["g"], [charts.ModelAuc(model="m", overall=Undefined("none"), auc=[nan])]
+        lambda: figures.score_distributions({"a": [nan], "b": [1]}, "a"),
+        lambda: figures.score_distributions({"a": [1], "b": [None]}, "a"),
+        lambda: figures.metric_against_gap([nan, 1], [1, nan]),
+        lambda: figures.correlation_by_k([1], {"a": [nan]}),
+        lambda: figures.correlation_by_group(["g"], {"a": [None]}),
+        lambda: figures.fairness_ndcg_curve([1], {"a": [Undefined("none")]}),
+        lambda: figures.rank_bump(["a", "b"], [1, nan], [1, 2]),
+        lambda: figures.score_moments({"m": {"g": [1, 1, 1], "h": [1, 2]}}),
+        lambda: figures.auc_gap_figure(
+            ["g"], [figures.ModelAuc(model="m", overall=Undefined("none"), auc=[nan])]
         ),
     ],
 )
@@ -147,14 +147,14 @@ def test_nothing_defined_is_an_error(call: Callable[[], str]) -> None:
 
 
 def test_undefined_points_are_counted_and_not_drawn_at_zero() -> None:
-    figure = parse(charts.metric_against_gap([1, 2, nan, 4, np.inf], [3, None, 1, 5, 2]))
+    figure = parse(figures.metric_against_gap([1, 2, nan, 4, np.inf], [3, None, 1, 5, 2]))
     assert len(centres(figure)) == 2
     said = "3 of 5 points are undefined and not drawn."
     assert said in words(figure) and said in (figure[1].text or "")
 
 
 def test_an_undefined_value_breaks_the_line() -> None:
-    figure = parse(charts.fairness_ndcg_curve([1, 2, 3, 4, 5], {"m": [0.5, 0.6, None, 0.7, 0.8]}))
+    figure = parse(figures.fairness_ndcg_curve([1, 2, 3, 4, 5], {"m": [0.5, 0.6, None, 0.7, 0.8]}))
     curves = [p.attrib["d"] for p in figure.iter(f"{SVG}path") if p.attrib["class"] == "curve s1"]
     assert [d.count("L") + 1 for d in curves] == [2, 2]
     assert len(centres(figure)) == 1 + 4, "the legend's mark and four values"
@@ -162,7 +162,7 @@ def test_an_undefined_value_breaks_the_line() -> None:
 
 
 def test_a_group_without_scores_keeps_its_panel() -> None:
-    figure = parse(charts.score_distributions({"a": [1, 2], "b": [nan, nan], "c": [2, 3]}, "a"))
+    figure = parse(figures.score_distributions({"a": [1, 2], "b": [nan, nan], "c": [2, 3]}, "a"))
     assert "no score defined" in words(figure)
     assert len([p for p in figure.iter(f"{SVG}path") if p.attrib["class"] == "area"]) == 1
     assert "2 of 6 scores are undefined and not drawn (b 2)." in words(figure)
@@ -170,7 +170,7 @@ def test_a_group_without_scores_keeps_its_panel() -> None:
 
 def test_an_undefined_auc_keeps_its_row() -> None:
     figure = parse(
-        charts.auc_gap_figure(["g", "h"], [charts.ModelAuc(model="m", overall=0.6, auc=[0.7, nan])])
+        figures.auc_gap_figure(["g", "h"], [figures.ModelAuc(model="m", overall=0.6, auc=[0.7, nan])])
     )
     assert {"undefined", "gap undefined", "overall 0.600", "0.700"} <= set(words(figure))
     assert len([p for p in figure.iter(f"{SVG}line") if p.attrib["class"] == "gap"]) == 1, "the legend's"
@@ -179,7 +179,7 @@ def test_an_undefined_auc_keeps_its_row() -> None:
 @given(st.lists(st.tuples(values, values), min_size=1, max_size=30))
 def test_scatter_places_rise_with_the_data(points: list[tuple[float, float]]) -> None:
     metric, gap = zip(*points, strict=True)
-    drawn = centres(parse(charts.metric_against_gap(metric, gap)))
+    drawn = centres(parse(figures.metric_against_gap(metric, gap)))
     assert len(drawn) == len(points)
     in_order(metric, [x for x, _ in drawn])
     in_order(gap, [-y for _, y in drawn])
@@ -187,10 +187,10 @@ def test_scatter_places_rise_with_the_data(points: list[tuple[float, float]]) ->
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=12))
 def test_correlations_rise_with_their_size(rows: list[float]) -> None:
-    over_k = centres(parse(charts.correlation_by_k(range(len(rows)), {"m": rows})))[1:]
+    over_k = centres(parse(figures.correlation_by_k(range(len(rows)), {"m": rows})))[1:]
     in_order(rows, [-y for _, y in over_k])
     assert [x for x, _ in over_k] == sorted({x for x, _ in over_k})
-    by_group = centres(parse(charts.correlation_by_group([f"g{i}" for i in range(len(rows))], {"m": rows})))[
+    by_group = centres(parse(figures.correlation_by_group([f"g{i}" for i in range(len(rows))], {"m": rows})))[
         1:
     ]
     in_order(rows, [x for x, _ in by_group])
@@ -200,7 +200,7 @@ def test_correlations_rise_with_their_size(rows: list[float]) -> None:
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_aucs_rise_to_the_right(rows: list[float]) -> None:
     groups = [f"g{i}" for i in range(len(rows))]
-    figure = parse(charts.auc_gap_figure(groups, [charts.ModelAuc(model="m", overall=0.5, auc=rows)]))
+    figure = parse(figures.auc_gap_figure(groups, [figures.ModelAuc(model="m", overall=0.5, auc=rows)]))
     in_order(rows, [x for x, _ in centres(figure)[1:]])
     if len(rows) > 1:
         assert f"gap {max(rows) - min(rows):.3f}" in words(figure)
@@ -209,7 +209,7 @@ def test_aucs_rise_to_the_right(rows: list[float]) -> None:
 @given(st.lists(st.tuples(st.floats(0, 10), st.floats(0, 10)), min_size=2, max_size=12))
 def test_ranks_are_those_of_the_values(rows: list[tuple[float, float]]) -> None:
     metric, gap = zip(*rows, strict=True)
-    figure = parse(charts.rank_bump([f"model {i}" for i in range(len(rows))], metric, gap, width=760))
+    figure = parse(figures.rank_bump([f"model {i}" for i in range(len(rows))], metric, gap, width=760))
     for side, data in (("end", metric), ("start", gap)):
         rank = dict(zip(data, scipy.stats.rankdata(data), strict=True))
         texts = [t for t in figure.iter(f"{SVG}text") if t.attrib.get("text-anchor", "start") == side]
@@ -225,7 +225,7 @@ def test_ranks_are_those_of_the_values(rows: list[tuple[float, float]]) -> None:
     st.lists(st.integers(0, 9), min_size=1, max_size=60), st.lists(st.integers(0, 9), min_size=1, max_size=60)
 )
 def test_bars_are_in_proportion_to_shares(group: list[int], reference: list[int]) -> None:
-    figure = parse(charts.score_distributions({"g": group, "r": reference}, "r"))
+    figure = parse(figures.score_distributions({"g": group, "r": reference}, "r"))
     for kind, data in (("area", group), ("outline", reference)):
         path = next(p for p in figure.iter(f"{SVG}path") if p.attrib["class"] == kind)
         y = [float(pair.split(" ")[1]) for pair in re.findall(r"[\d.]+ [\d.]+", path.attrib["d"])]
@@ -243,7 +243,7 @@ def test_bars_are_in_proportion_to_shares(group: list[int], reference: list[int]
     )
 )
 def test_shapes_are_those_of_scipy(scores: list[float]) -> None:
-    svg = charts.score_moments({"m": {"g": scores}})
+    svg = figures.score_moments({"m": {"g": scores}})
     skewness, kurtosis = scipy.stats.skew(scores), scipy.stats.kurtosis(scores)
     found = re.search(r"m, g: skewness (\S+), kurtosis (\S+)\.<", svg)
     assert found is not None
@@ -256,12 +256,12 @@ def test_the_printed_correlation_is_numpys() -> None:
     r, p = scipy.stats.pearsonr(x, y)
     assert abs(r - np.corrcoef(x, y)[0, 1]) < 1e-12
     assert f"Pearson r = {r:.3f} (p = {p:.2g}; p above 0.01), n = 50".replace("-", "\N{MINUS SIGN}") in words(
-        parse(charts.metric_against_gap(x, y))
+        parse(figures.metric_against_gap(x, y))
     )
 
 
 def test_a_single_point_is_drawn_and_has_no_correlation() -> None:
-    figure = parse(charts.metric_against_gap([0.2], [0.1]))
+    figure = parse(figures.metric_against_gap([0.2], [0.1]))
     assert len(centres(figure)) == 1
     assert any(said.startswith("Pearson r is undefined") for said in words(figure))
 
@@ -269,8 +269,8 @@ def test_a_single_point_is_drawn_and_has_no_correlation() -> None:
 def test_weak_correlations_are_open() -> None:
     rows, p = {"m": [0.9, 0.5, 0.7]}, {"m": [0.0001, 0.01, 0.010001]}
     for figure in (
-        charts.correlation_by_k([1, 2, 3], rows, p),
-        charts.correlation_by_group(list("abc"), rows, p),
+        figures.correlation_by_k([1, 2, 3], rows, p),
+        figures.correlation_by_group(list("abc"), rows, p),
     ):
         assert len(centres(parse(figure), "mark s1")) == 1 + 2
         assert len(centres(parse(figure), "mark s1 hollow")) == 1
@@ -282,16 +282,16 @@ def test_64_groups_have_their_labels(width: int) -> None:
     rng = np.random.Generator(np.random.PCG64(2))
     a = rng.uniform(0.4, 0.9, 64)
     for svg in (
-        charts.correlation_by_group(
+        figures.correlation_by_group(
             groups, {name: rng.uniform(-1, 1, 64) for name in CORRELATIONS}, width=width
         ),
-        charts.auc_gap_figure(
+        figures.auc_gap_figure(
             groups,
-            [charts.ModelAuc(model=m, overall=0.6, auc=a, low=a - 0.1, high=a + 0.1) for m in "xy"],
+            [figures.ModelAuc(model=m, overall=0.6, auc=a, low=a - 0.1, high=a + 0.1) for m in "xy"],
             width=width,
         ),
-        charts.rank_bump(groups, a, a[::-1], width=width),
-        charts.score_distributions({g: rng.normal(size=30) for g in groups}, groups[0], width=width),
+        figures.rank_bump(groups, a, a[::-1], width=width),
+        figures.score_distributions({g: rng.normal(size=30) for g in groups}, groups[0], width=width),
     ):
         test_labels_neither_overlap_nor_leave_the_figure(lambda width, svg=svg: svg, width)
         figure = parse(svg)
@@ -301,7 +301,7 @@ def test_64_groups_have_their_labels(width: int) -> None:
 
 def test_names_that_do_not_fit_are_cut_in_the_middle() -> None:
     long = ["an extraordinarily long name of a group that fits no phone, number one", "another"]
-    figure = parse(charts.correlation_by_group(long, {"m": [0.1, 0.2]}, width=360))
+    figure = parse(figures.correlation_by_group(long, {"m": [0.1, 0.2]}, width=360))
     cut = next(said for said in words(figure) if "\N{HORIZONTAL ELLIPSIS}" in said)
     assert cut.startswith("an extra") and cut.endswith("one")
     assert long[0] in (figure[1].text or ""), "the description has the whole name"
@@ -309,7 +309,7 @@ def test_names_that_do_not_fit_are_cut_in_the_middle() -> None:
 
 @each
 def test_a_file_stands_by_itself(draw: Callable[..., str]) -> None:
-    file = charts.standalone(draw(width=360))
+    file = figures.standalone(draw(width=360))
     figure = parse(file)
     assert [child.tag for child in figure][:3] == [f"{SVG}title", f"{SVG}desc", f"{SVG}style"]
     assert figure.attrib["width"] == "360" and float(figure.attrib["height"]) > 100
@@ -321,13 +321,13 @@ def test_a_file_stands_by_itself(draw: Callable[..., str]) -> None:
 
 
 def test_marks_in_the_dark_keep_their_size() -> None:
-    light, dark = charts.standalone(CASES["bump"]()).split("@media (prefers-color-scheme: dark)")
+    light, dark = figures.standalone(CASES["bump"]()).split("@media (prefers-color-scheme: dark)")
     assert "stroke-width:8" in light and "stroke-width" not in dark.split("</style>")[0]
 
 
 def test_the_interval_of_the_gap_is_printed() -> None:
     a = np.asarray(AUCS[0].auc)
-    assert f"gap {a.max() - a.min():.3f} [0.000, 0.400]" in words(parse(charts.auc_gap_figure(GROUPS, AUCS)))
+    assert f"gap {a.max() - a.min():.3f} [0.000, 0.400]" in words(parse(figures.auc_gap_figure(GROUPS, AUCS)))
 
 
 def in_order(data: object, places: list[float]) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from audit_lib.report import charts
 from tests.report.figure_cases import CASES
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -44,7 +43,7 @@ def test_labels_do_not_overlap_where_they_are_shown(tmp_path: Path, width: int) 
     figures = "".join(f'<div style="width:{width}px">{draw(width=width)}</div>' for draw in CASES.values())
     page = tmp_path / "figures.html"
     page.write_text(
-        f"<!doctype html><meta charset=utf-8><style>{style}{charts.figure_style()}</style><body>{figures}{PROBE}",
+        f"<!doctype html><meta charset=utf-8><style>{style}{figures.figure_style()}</style><body>{figures}{PROBE}",
         encoding="utf-8",
     )
     done = subprocess.run(

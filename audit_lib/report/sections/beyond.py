@@ -7,6 +7,8 @@ from typing import Final
 
 from audit_lib.documents.estimates import adjusted_p, first_p, interval_method, limits
 from audit_lib.documents.parameters import ROUNDS_LEFT_OUT, K
+from audit_lib.figures import Dot
+from audit_lib.figures.by_metric import FIGURES, Figure
 from audit_lib.measure.metric import record_of
 from audit_lib.report.blocks import (
     Block,
@@ -22,8 +24,6 @@ from audit_lib.report.blocks import (
     code,
     text,
 )
-from audit_lib.report.charts import Dot
-from audit_lib.report.charts.by_metric import FIGURES, Figure
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, count, interval, p_or_dash, signed
 from audit_lib.report.sections.experiment import OWN_SECTION

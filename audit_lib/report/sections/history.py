@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from audit_lib.documents.earlier import Smallest
+from audit_lib.figures import trend
 from audit_lib.report.blocks import Block, Cell, Chart, Column, Paragraph, Row, Section, Table, text
-from audit_lib.report.charts import trend
 from audit_lib.report.content import Content
 from audit_lib.report.leading import headline, least
 from audit_lib.report.numbers import UNDEFINED, guarded

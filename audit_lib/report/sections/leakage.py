@@ -8,8 +8,8 @@ from typing import Final
 
 from audit_lib.documents.estimates import defined, limits
 from audit_lib.documents.metrics import Leakage, LeakageEstimate
+from audit_lib.figures import Dot, forest
 from audit_lib.report.blocks import Block, Cell, Chart, Column, Paragraph, Row, Section, Table, text
-from audit_lib.report.charts import Dot, forest
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import UNDEFINED, count, decimal
 from audit_lib.report.sections.estimates import limits_of, reason_of

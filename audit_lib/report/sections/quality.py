@@ -8,8 +8,8 @@ from typing import Final
 
 from audit_lib.documents.metrics import STATUSES
 from audit_lib.documents.validation import VariationCompleteness
+from audit_lib.figures import Dot, dot_chart, score_boxes
 from audit_lib.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Row, Section, Table, text
-from audit_lib.report.charts import Dot, dot_chart, score_boxes
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, count, half_up, percent
 from audit_lib.report.sections.estimates import variation_in_words

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from audit_lib.documents.estimates import limits
+from audit_lib.figures import Dot, dot_chart
 from audit_lib.report.blocks import Chart
-from audit_lib.report.charts import Dot, dot_chart
 from audit_lib.report.content import Content, ExactTable
 from audit_lib.report.leading import convincing, least, picked
 from audit_lib.report.numbers import guarded, percent

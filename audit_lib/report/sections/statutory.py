@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
+from audit_lib.figures.drawing import short
 from audit_lib.measure.rows.split_columns import CLASSIFICATION
 from audit_lib.report.blocks import (
     Block,
@@ -19,7 +20,6 @@ from audit_lib.report.blocks import (
     link,
     text,
 )
-from audit_lib.report.charts.drawing import short
 from audit_lib.report.content import Content, ExactTable, in_words
 from audit_lib.report.leading import convincing, leading, least
 from audit_lib.report.numbers import UNDEFINED, count, guarded, percent

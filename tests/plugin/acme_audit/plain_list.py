@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from audit_lib.report.charts import Dot
-from audit_lib.report.charts.by_metric import FIGURES
+from audit_lib.figures import Dot
+from audit_lib.figures.by_metric import FIGURES
 
 LINE = 24
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.report.charts.data import numbers, undefined
-from audit_lib.report.charts.drawing import SMALL, TEXT, Drawing, Floats, fit, short, text_width, wrap
+from audit_lib.figures.arrays import numbers, undefined
+from audit_lib.figures.drawing import SMALL, TEXT, Drawing, Floats, fit, short, text_width, wrap
 
 _ROW = 26
 _LINKS = 36

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from audit_lib.report.charts.drawing import fit, short, text_width, ticks
+from audit_lib.figures.drawing import fit, short, text_width, ticks
 
 _ROW = 26
 _TOP = 30

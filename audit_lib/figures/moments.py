@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.report.charts.data import numbers, undefined
-from audit_lib.report.charts.drawing import (
+from audit_lib.figures.arrays import numbers, undefined
+from audit_lib.figures.drawing import (
     LINE,
     SMALL,
     Drawing,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from audit_lib.report.charts.drawing import TEXT, Drawing, fit, text_width
+from audit_lib.figures.drawing import TEXT, Drawing, fit, text_width
 
 _WIDE = 560
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
+from audit_lib.figures.dots import Dot, dot_chart
 from audit_lib.registry import Registry
-from audit_lib.report.charts.dots import Dot, dot_chart
 
 
 class Figure(Protocol):
-    """Draws estimates as one accessible ``<svg>`` element (`audit_lib.report.charts`)."""
+    """Draws estimates as one accessible ``<svg>`` element (`audit_lib.figures`)."""
 
     def __call__(
         self,
@@ -26,7 +26,7 @@ class Figure(Protocol):
         ...
 
 
-FIGURES: Final[Registry[Figure]] = Registry("figures", "audit_lib.report.charts")
+FIGURES: Final[Registry[Figure]] = Registry("figures", "audit_lib.figures")
 
 
 @FIGURES("dots")

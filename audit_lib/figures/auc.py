@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.report.charts.data import numbers, undefined, within
-from audit_lib.report.charts.drawing import LINE, SMALL, TEXT, Drawing, Floats, Scale, fit, fixed
-from audit_lib.report.charts.rows import label_room, row_label
+from audit_lib.figures.arrays import numbers, undefined, within
+from audit_lib.figures.drawing import LINE, SMALL, TEXT, Drawing, Floats, Scale, fit, fixed
+from audit_lib.figures.row_labels import label_room, row_label
 from audit_lib.results import Undefined
 
 _ROW = 24

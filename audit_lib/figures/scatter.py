@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.figures.arrays import numbers, undefined
+from audit_lib.figures.drawing import LINE, Drawing, Floats, fixed, scale_over, y_room
+from audit_lib.figures.weak_correlations import WEAK
 from audit_lib.metrics.validity import predictive_validity_table
-from audit_lib.report.charts.data import numbers, undefined
-from audit_lib.report.charts.drawing import LINE, Drawing, Floats, fixed, scale_over, y_room
-from audit_lib.report.charts.weak import WEAK
 
 
 def metric_against_gap(

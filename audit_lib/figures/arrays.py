@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from audit_lib.errors import InputError
-from audit_lib.report.charts.drawing import Floats
+from audit_lib.figures.drawing import Floats
 from audit_lib.results import Undefined
 
 

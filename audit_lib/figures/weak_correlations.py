@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError
-from audit_lib.report.charts.data import table, within
-from audit_lib.report.charts.drawing import Floats
+from audit_lib.figures.arrays import table, within
+from audit_lib.figures.drawing import Floats
 
 WEAK = 0.01
 """Correlations with a p-value above this are marked, as in Chen, Ji and Evans (arXiv:2408.01285)."""

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.report.charts.data import table, undefined, within
-from audit_lib.report.charts.drawing import Drawing, Scale, fixed
-from audit_lib.report.charts.rows import label_room, row_label
-from audit_lib.report.charts.weak import OPEN_MARK, weak
+from audit_lib.figures.arrays import table, undefined, within
+from audit_lib.figures.drawing import Drawing, Scale, fixed
+from audit_lib.figures.row_labels import label_room, row_label
+from audit_lib.figures.weak_correlations import OPEN_MARK, weak
 
 _STEP = 10
 

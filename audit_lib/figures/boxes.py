@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from audit_lib.errors import InputError
-from audit_lib.report.charts.data import numbers
-from audit_lib.report.charts.drawing import Drawing, fixed, polygon, scale_over, short
-from audit_lib.report.charts.rows import label_room, row_label
+from audit_lib.figures.arrays import numbers
+from audit_lib.figures.drawing import Drawing, fixed, polygon, scale_over, short
+from audit_lib.figures.row_labels import label_room, row_label
 
 _ROW = 30
 _HALF = 7.0

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.report.charts.data import numbers, table, undefined, within
-from audit_lib.report.charts.drawing import (
+from audit_lib.figures.arrays import numbers, table, undefined, within
+from audit_lib.figures.drawing import (
     LINE,
     SMALL,
     Drawing,
@@ -24,7 +24,7 @@ from audit_lib.report.charts.drawing import (
     text_width,
     y_room,
 )
-from audit_lib.report.charts.weak import OPEN_MARK, weak
+from audit_lib.figures.weak_correlations import OPEN_MARK, weak
 
 _DODGE = 7.0
 

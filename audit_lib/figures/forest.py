@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.report.charts.dots import Dot, dot_chart
-from audit_lib.report.charts.drawing import NARROWEST
+from audit_lib.figures.dots import Dot, dot_chart
+from audit_lib.figures.drawing import NARROWEST
 
 
 def forest(

@@ -28,7 +28,7 @@ def figure_style() -> str:
     >>> ".chart .mark" in figure_style()
     True
     """
-    return files("audit_lib.report").joinpath("charts", "figures.css").read_text(encoding="utf-8")
+    return files("audit_lib.figures").joinpath("figures.css").read_text(encoding="utf-8")
 
 
 def standalone(svg: str) -> str:
@@ -51,16 +51,14 @@ def standalone(svg: str) -> str:
 
     Examples
     --------
-    >>> from audit_lib.report.charts import fairness_ndcg_curve
+    >>> from audit_lib.figures import fairness_ndcg_curve
     >>> file = standalone(fairness_ndcg_curve([1, 2], {"RABBI": [1.0, 0.9]}))
     >>> "prefers-color-scheme: dark" in file, "var(" in file
     (True, False)
     """
     found = re.match(r'<svg class="chart" viewBox="0 0 (\d+) (\d+)"[^>]*>', svg)
     if found is None or not svg.endswith("</svg>"):
-        raise InputError(
-            "standalone: expected the <svg> element that a figure of audit_lib.report.charts gives"
-        )
+        raise InputError("standalone: expected the <svg> element that a figure of audit_lib.figures gives")
     width, height = found.groups()
     head = found[0].replace("<svg ", f'<svg width="{width}" height="{height}" ')
     # Title and description stay first, where readers of screens look for them.
