@@ -273,8 +273,8 @@ def _check_parts(spec: AuditSpec) -> None:
     from audit_lib.policies import policy_of
     from audit_lib.policies.gates import check_spec
     from audit_lib.sample.places import check_places
+    from audit_lib.sample.sample_stage import check_strata
     from audit_lib.sample.sources import source_of
-    from audit_lib.sample.stage import check_strata
     from audit_lib.score import check_decision, check_model, check_read
     from audit_lib.score.materials import check_leakage
     from audit_lib.score.requests import elicitation, kinds_asked

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from audit_lib.perturb.stage import PERTURBATIONS, perturb
+from audit_lib.perturb.variants_stage import PERTURBATIONS, perturb
 
 __all__ = ["PERTURBATIONS", "perturb"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from audit_lib.perturb.design import check_block
 from audit_lib.perturb.lexicon import SwapLexicon
 from audit_lib.perturb.persona import Persona
-from audit_lib.perturb.stage import PERTURBATIONS
+from audit_lib.perturb.variants_stage import PERTURBATIONS
 from audit_lib.spec import AuditSpec
 
 

@@ -1,6 +1,6 @@
 """Which prompts are audited: sources, window, demographics, and a seeded stratified draw."""
 
+from audit_lib.sample.sample_stage import sample
 from audit_lib.sample.sources import SOURCES
-from audit_lib.sample.stage import sample
 
 __all__ = ["SOURCES", "sample"]
