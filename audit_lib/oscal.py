@@ -23,9 +23,9 @@ from audit_lib.measure.rows.split_columns import CLASSIFICATION
 from audit_lib.policies.fields import FieldCheck
 from audit_lib.report.content import Content, gather
 from audit_lib.report.document import field_checks
+from audit_lib.report.exact_tables import ExactRow, ExactTable
 from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
-from audit_lib.report.rate_table import ExactRow, ExactTable
 from audit_lib.results import Interval
 from audit_lib.run import Run
 from audit_lib.signoff import SignOff, read_sign_offs, verify_sign_offs

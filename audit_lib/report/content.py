@@ -28,7 +28,7 @@ from audit_lib.plan.power_limits import THESE_NAMES, of_names
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.audit_claim import why_no_audit
 from audit_lib.records import parquet_source
-from audit_lib.report.rate_table import ExactRow, ExactTable, in_words, read_table
+from audit_lib.report.exact_tables import ExactRow, ExactTable, in_words, read_table
 from audit_lib.report.signature import Signature
 from audit_lib.report.suppress import Cell, masked, printable, redacted_sample, redacted_validation
 from audit_lib.results import Estimate

@@ -5,13 +5,13 @@ from __future__ import annotations
 from audit_lib.policies.clocks import valid_until
 from audit_lib.report.blocks import Facts, Page, Text, Tone, code, text
 from audit_lib.report.content import Content
-from audit_lib.report.sections.beyond import beyond
 from audit_lib.report.sections.data import data
 from audit_lib.report.sections.experiment import experiment
 from audit_lib.report.sections.framework import framework
 from audit_lib.report.sections.history import earlier_audits, history
 from audit_lib.report.sections.leakage import leakage
 from audit_lib.report.sections.method import caveats, checklist, decisions, evidence, terms
+from audit_lib.report.sections.metric_estimates import metric_estimates
 from audit_lib.report.sections.other_rate_tables import other_rate_tables
 from audit_lib.report.sections.pairwise_answers import pairwise_answers
 from audit_lib.report.sections.periods import periods
@@ -25,7 +25,7 @@ def make_page(content: Content) -> Page:
     """Return the page's blocks."""
     spec, key = content.spec, content.key
     sections = [summary(content), signature(content), data(content), *statutory(content), quality(content)]
-    sections += [strata(content), experiment(content), leakage(content), beyond(content)]
+    sections += [strata(content), experiment(content), leakage(content), metric_estimates(content)]
     sections += [pairwise_answers(content), other_rate_tables(content)]
     sections += [history(content), decisions(content), framework(content)]
     sections += [

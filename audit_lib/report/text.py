@@ -12,8 +12,8 @@ from audit_lib.documents.rate_tables import HiddenRow, PrintedRow, RateRow, Rate
 from audit_lib.measure.metric import record_of
 from audit_lib.policies import Policy
 from audit_lib.report.content import Content
+from audit_lib.report.exact_tables import in_words
 from audit_lib.report.numbers import UNDEFINED, guarded, interval, percent
-from audit_lib.report.rate_table import in_words
 from audit_lib.report.sections.estimates import (
     against,
     count_of,

@@ -16,7 +16,7 @@ from audit_lib.report.blocks import Chart, Section
 from audit_lib.report.content import Content, gather
 from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page
-from audit_lib.report.sections.beyond import beyond
+from audit_lib.report.sections.metric_estimates import metric_estimates
 from audit_lib.report.sections.other_rate_tables import other_rate_tables
 from audit_lib.report.text import tables_text
 from audit_lib.results import Estimate, Interval, Undefined
@@ -40,7 +40,7 @@ def estimate(name: str, value: float, *, reference: bool = True, group: str = "f
 
 
 def drawn(content: Content, *estimates: Estimate) -> list[Chart]:
-    section = beyond(replace(content, metrics=replace(content.metrics, estimates=estimates)))
+    section = metric_estimates(replace(content, metrics=replace(content.metrics, estimates=estimates)))
     assert isinstance(section, Section)
     return [block for block in section.blocks if isinstance(block, Chart)]
 
@@ -140,7 +140,7 @@ def test_a_stranger_s_metric_is_explained_and_drawn_by_its_own_record(
     def estimates(rows: Any, spec: Any, policy: Any) -> Any: ...
 
     found = [estimate("odds_of_hire", 0.7), estimate("odds_of_hire_gap", 0.2)]
-    section = beyond(replace(content, metrics=replace(content.metrics, estimates=found)))
+    section = metric_estimates(replace(content, metrics=replace(content.metrics, estimates=found)))
     assert isinstance(section, Section)
     printed = repr(section.blocks)
     for words in (

@@ -15,7 +15,7 @@ from audit_lib.documents.rate_tables import RateRow, RateTable
 from audit_lib.policies import Policy, load_policy
 from audit_lib.report import content as content_module
 from audit_lib.report import report
-from audit_lib.report.rate_table import Tally, read_table, tally
+from audit_lib.report.exact_tables import Tally, read_table, tally
 from audit_lib.report.suppress import GIVES_AWAY, HIDDEN, masked, printable, redacted
 from audit_lib.report.text import tables_text
 from audit_lib.results import Undefined

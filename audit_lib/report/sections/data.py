@@ -20,7 +20,7 @@ from audit_lib.report.blocks import (
 )
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import count
-from audit_lib.report.sections.varied import assigned, varied
+from audit_lib.report.sections.what_was_varied import assigned, what_was_varied
 
 _LABELS: Final = {"weights_sha256": "Weights, SHA-256", "dtype": "Number format"}
 
@@ -49,7 +49,7 @@ def data(content: Content) -> Section:
             "Sample",
             text(_drawn(content)),
         ),
-        *varied(content),
+        *what_was_varied(content),
         ("Selected", text(_decision(content))),
         ("How scores were read", text(_read(content))),
         ("Category unknown", text(_unknown(content))),

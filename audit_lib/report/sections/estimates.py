@@ -9,8 +9,8 @@ from audit_lib.documents.estimates import defined, limits
 from audit_lib.documents.metrics import LeakageEstimate
 from audit_lib.figures import Dot, forest
 from audit_lib.report.blocks import Block, Chart, Tone
+from audit_lib.report.exact_tables import in_words
 from audit_lib.report.numbers import UNDEFINED, count, decimal, interval, signed
-from audit_lib.report.rate_table import in_words
 from audit_lib.results import Estimate, Undefined
 
 

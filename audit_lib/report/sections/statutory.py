@@ -21,12 +21,12 @@ from audit_lib.report.blocks import (
     text,
 )
 from audit_lib.report.content import Content, ExactTable, in_words
+from audit_lib.report.exact_tables import WHOLE, Tally, tally
 from audit_lib.report.leading import convincing, leading, least
 from audit_lib.report.numbers import UNDEFINED, count, guarded, percent
-from audit_lib.report.rate_table import WHOLE, Tally, tally
 from audit_lib.report.sections.adverse import adverse
-from audit_lib.report.sections.beyond import MOST_STRATA
 from audit_lib.report.sections.firmness import agreement, firmness
+from audit_lib.report.sections.metric_estimates import MOST_STRATA
 from audit_lib.report.sections.rate_charts import rates_chart, ratios_chart
 from audit_lib.report.sections.rates import rate_table
 from audit_lib.report.sections.uncertainty import uncertainty_table

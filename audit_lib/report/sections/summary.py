@@ -10,11 +10,11 @@ from audit_lib.plan.power_limits import NOT_PROMISED, THESE_NAMES, of_names
 from audit_lib.report.answerers import whose
 from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph, Section, Text, strong, text
 from audit_lib.report.content import Content, ExactRow, ExactTable
+from audit_lib.report.exact_tables import tally
 from audit_lib.report.leading import Leading, convincing, distinguishable, leading, picked
 from audit_lib.report.numbers import count, guarded, interval, percent
-from audit_lib.report.rate_table import tally
-from audit_lib.report.sections.standing import others, standing
-from audit_lib.report.sections.varied import experiment_words
+from audit_lib.report.sections.strongest_evidence import distinguishable_ratios, strongest_evidence
+from audit_lib.report.sections.what_was_varied import experiment_words
 from audit_lib.results import Estimate, Interval, Undefined
 
 
@@ -142,7 +142,7 @@ def _between(content: Content, limits: Interval) -> str:
 
 def _limits(content: Content) -> list[Text]:
     reading = _reading(content)
-    items = [*standing(content), *([reading] if reading is not None else []), *_family(content)]
+    items = [*strongest_evidence(content), *([reading] if reading is not None else []), *_family(content)]
     detectable = [defined(entry.smallest_detectable_ratio) for entry in content.plan.power if entry.group]
     numbers = [value for value in detectable if value is not None]
     if numbers:
@@ -200,7 +200,7 @@ def _reading(content: Content) -> Text | None:
         return text(
             strong("The leading ratio is not distinguishable from 1. "),
             f"The comparator is the highest of several rates, picked after looking. The interval that allows for this "
-            f"reaches 1 ({where}).{others(content)}",
+            f"reaches 1 ({where}).{distinguishable_ratios(content)}",
         )
     return text(
         strong("The leading ratio is distinguishable from 1 "),

@@ -28,7 +28,7 @@ from audit_lib.documents.sample import Drawn, Sample
 from audit_lib.documents.validation import Expected, Validation
 from audit_lib.measure.statutory.categories import category_of
 from audit_lib.policies import Policy
-from audit_lib.report.rate_table import ExactRow, ExactTable
+from audit_lib.report.exact_tables import ExactRow, ExactTable
 from audit_lib.report.suppress.cells import HIDDEN, Cell, Items, cell_of, items
 from audit_lib.report.suppress.choose import hidden_cells
 from audit_lib.results import Estimate, Undefined

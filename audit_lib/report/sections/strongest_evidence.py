@@ -19,7 +19,7 @@ from audit_lib.results import Undefined
 _MOST_NAMED: Final = 3
 
 
-def standing(content: Content) -> list[Text]:
+def strongest_evidence(content: Content) -> list[Text]:
     """Name the first of the differences below alpha after the adjustment, those of the whole audit before others."""
     family = content.metrics.multiplicity
     if isinstance(family, Undefined) or not family.family_size or not family.findings.holm:
@@ -88,7 +88,7 @@ def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, str], str]
             yield holm, {"compared": "strata"}, f"agreement of strata on {name}, {after(holm)}"
 
 
-def others(content: Content) -> str:
+def distinguishable_ratios(content: Content) -> str:
     """Name the headline ratios that differ from 1 by their test and by the interval that allows for picking."""
     digits, guidance = content.policy.rounding.ratio, content.policy.guidance
     alpha = content.spec.measure.alpha

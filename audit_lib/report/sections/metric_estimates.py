@@ -27,7 +27,7 @@ from audit_lib.report.blocks import (
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, count, interval, p_or_dash, signed
 from audit_lib.report.sections.experiment import OWN_SECTION
-from audit_lib.report.sections.varied import comparison_words
+from audit_lib.report.sections.what_was_varied import comparison_words
 from audit_lib.results import Estimate, Undefined
 
 _UNPERCEIVED: Final = (
@@ -40,7 +40,7 @@ MOST_STRATA: Final = 50
 _MOST_DOTS = 40
 
 
-def beyond(content: Content) -> Section | None:
+def metric_estimates(content: Content) -> Section | None:
     """Make the section, or none where nothing was measured."""
     blocks: list[Block] = []
     for name in dict.fromkeys(e.metric for e in content.metrics.estimates if e.metric not in OWN_SECTION):

@@ -90,7 +90,7 @@ def assigned(content: Content) -> str:
     return "assigned: the group is the one a name, title or pronoun was chosen to signal"
 
 
-def varied(content: Content) -> list[tuple[str, Text]]:
+def what_was_varied(content: Content) -> list[tuple[str, Text]]:
     """What differs between two variants of a prompt, and which prompts say a group in words."""
     design = content.design
     told: list[tuple[str, str]] = []
