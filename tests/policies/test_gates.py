@@ -143,7 +143,7 @@ def test_an_audit_is_good_for_one_year() -> None:
 
 def test_an_old_audit_is_refused_by_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from audit_lib.cli.main import main
-    from audit_lib.signoff import Answers, attestations, generate_key, load_private_key, sign_off
+    from audit_lib.signoff import AuditorAnswers, attestations, generate_key, load_private_key, sign_off
 
     run = do(new_run(tmp_path, str(tmp_path / "store")), until="evidence")
     audited = date.fromisoformat(run.stage("metrics").success().finished_at[:10])
@@ -152,7 +152,9 @@ def test_an_old_audit_is_refused_by_the_command(tmp_path: Path, capsys: pytest.C
     assert "there is no audit to rely on: no independent auditor has signed it" in said
     assert "valid until" not in said and "may be relied on" not in said
     generate_key(tmp_path / "a.key")
-    who = Answers(auditor="Ada Auditor", organisation="Independent LLP", attested=tuple(attestations(run)))
+    who = AuditorAnswers(
+        auditor="Ada Auditor", organisation="Independent LLP", attested=tuple(attestations(run))
+    )
     sign_off(run, who, load_private_key(tmp_path / "a.key"))
     assert main(["verify", run.uri, "--as-of", audited.isoformat()]) == 0
     assert "may be relied on" in capsys.readouterr().out
