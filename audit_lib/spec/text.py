@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from pathlib import Path
@@ -209,7 +210,9 @@ def check_time_format(value: str) -> str:
         return value
     told = datetime(2027, 11, 23)
     try:
-        again = datetime.strptime(told.strftime(value), value)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # 3.13 warns of a missing year
+            again = datetime.strptime(told.strftime(value), value)
     except ValueError:
         again = None
     if again is None or again.date() != told.date():
