@@ -187,4 +187,5 @@ def test_keys_in_quotes_are_counted() -> None:
 
 def test_what_reads_documents_has_few_keys_in_quotes() -> None:
     found = counter().counts()
-    assert found["report"] < 30
+    assert set(found) == {"report", "compare", "monitor", "site", "oscal.py"}
+    assert sum(found.values()) < 100
