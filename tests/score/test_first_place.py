@@ -53,7 +53,7 @@ def rows(k: int, text: str) -> list[dict[str, object]]:
     spec = AuditSpec.model_construct(
         task="listwise",
         decision=Decision(rule="top_k", k=k, round="round_id"),
-        model=type("Model", (), {"backend": "recorded"}),
+        model=type("Model", (), {"answers_are_recorded": True}),
     )
     candidates = tuple(Candidate(variant_id=str(i), name=name) for i, name in enumerate(NAMES))
     request = Request(request_id="r", section="s", family="f", candidates=candidates)
