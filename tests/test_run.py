@@ -60,7 +60,8 @@ def test_numbers_that_yaml_reads_as_text_survive_the_archive(tmp_path: Path) -> 
     artefacts = {"spec.json": spec.canonical(), "plan.json": pretty_json(plan)}
     run.stage("plan").commit(StageOutput(artefacts), NOW)
     for again in (Run.load(run.uri), Run.from_bundle(run.uri)):
-        assert again.spec == spec
+        # Where the plan is read from is no part of what a spec says.
+        assert (type(again.spec), again.spec.model_dump()) == (type(spec), spec.model_dump())
         assert again.key == run.key
 
 
