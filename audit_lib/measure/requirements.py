@@ -52,6 +52,7 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
         if (content := files.get(key := f"classifiers.{section.name}")) is not None:
             read_words(content, key)
     for name in spec.measure.metrics:
+        METRICS.get(name)  # an unknown name is refused here
         any_of = record_of(name).needs
         _check_provenance(name, spec)
         if (fault := _lacking(name, spec, given)) is not None:
