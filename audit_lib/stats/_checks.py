@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import SupportsIndex
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtrit
 
 from audit_lib.errors import InputError, UndefinedMetricError
@@ -97,3 +99,30 @@ def smallest_size(reached: Callable[[int], float], power: float) -> int:
         else:
             high = middle
     return low
+
+
+def both_or_neither(group_clusters: ArrayLike | None, reference_clusters: ArrayLike | None) -> bool:
+    """Tell whether clusters were given; one side only is an error."""
+    if (group_clusters is None) != (reference_clusters is None):
+        raise InputError("clusters were given for one side only; give them for both sides or for neither")
+    return group_clusters is not None
+
+
+def finite_values(values: ArrayLike, what: str) -> NDArray[np.float64]:
+    """Return a one-dimensional array of floats; texts, NaN and infinities are refused, with their number."""
+    given = np.asarray(values)
+    text = given.dtype.kind in "USMm" or (
+        given.dtype.kind == "O" and any(isinstance(item, str | bytes) for item in given.flat)
+    )
+    try:
+        if text:
+            raise TypeError
+        array = given.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{what}: expected numbers; convert or drop other values first") from None
+    if array.ndim != 1:
+        raise InputError(f"{what}: give one dimension, not {array.ndim}")
+    bad = array.size - int(np.isfinite(array).sum())
+    if bad:
+        raise InputError(f"{what}: {bad} of {array.size} values are not finite; drop or resolve them first")
+    return array

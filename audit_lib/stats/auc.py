@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.metrics.group_auc import auc as area
 from audit_lib.results import Interval
+from audit_lib.stats._checks import finite_values
 from audit_lib.stats._labels import cluster_codes, cluster_labels
-from audit_lib.stats.clusters import cluster_sums, finite_values
+from audit_lib.stats.clusters import cluster_sums
 from audit_lib.stats.ranks import placements, rank_index_interval, separated_limit
 from audit_lib.stats.simultaneous import DRAWS, AllPairs, simultaneous_differences
 

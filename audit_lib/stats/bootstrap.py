@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval
-from audit_lib.stats._checks import check_level
+from audit_lib.stats._checks import check_level, finite_values
 from audit_lib.stats._labels import cluster_codes, cluster_labels, join_labels
-from audit_lib.stats.clusters import finite_values
 
 __all__ = ["bootstrap_rank_indices", "bootstrap_totals", "bootstrap_weights", "percentile_interval"]
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
-from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.errors import UndefinedMetricError
 from audit_lib.results import Interval, TestResult
-from audit_lib.stats._checks import check_level, t_quantile
+from audit_lib.stats._checks import both_or_neither, check_level, finite_values, t_quantile
 from audit_lib.stats._labels import cluster_codes, cluster_labels, join_labels
 
 __all__ = [
@@ -341,30 +341,3 @@ def _dot(a: Floats, b: Floats) -> float:
 def cluster_sums(values: Floats, codes: NDArray[np.intp], count: int) -> Floats:
     """Return the sum of the values of each cluster."""
     return np.bincount(codes, weights=values, minlength=count).astype(np.float64, copy=False)
-
-
-def both_or_neither(group_clusters: ArrayLike | None, reference_clusters: ArrayLike | None) -> bool:
-    """Tell whether clusters were given; one side only is an error."""
-    if (group_clusters is None) != (reference_clusters is None):
-        raise InputError("clusters were given for one side only; give them for both sides or for neither")
-    return group_clusters is not None
-
-
-def finite_values(values: ArrayLike, what: str) -> Floats:
-    """Return a one-dimensional array of floats; texts, NaN and infinities are refused, with their number."""
-    given = np.asarray(values)
-    text = given.dtype.kind in "USMm" or (
-        given.dtype.kind == "O" and any(isinstance(item, str | bytes) for item in given.flat)
-    )
-    try:
-        if text:
-            raise TypeError
-        array = given.astype(np.float64, copy=False)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{what}: expected numbers; convert or drop other values first") from None
-    if array.ndim != 1:
-        raise InputError(f"{what}: give one dimension, not {array.ndim}")
-    bad = array.size - int(np.isfinite(array).sum())
-    if bad:
-        raise InputError(f"{what}: {bad} of {array.size} values are not finite; drop or resolve them first")
-    return array

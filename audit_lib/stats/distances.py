@@ -17,10 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, TestResult
-from audit_lib.stats._checks import check_level
+from audit_lib.stats._checks import both_or_neither, check_level, finite_values
 from audit_lib.stats._labels import cluster_codes, cluster_labels, join_labels
 from audit_lib.stats._normal import normal_draws
-from audit_lib.stats.clusters import both_or_neither, finite_values
 
 __all__ = [
     "ErrorDraws",

@@ -15,14 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, TestResult
-from audit_lib.stats._checks import bisect, t_quantile, z_quantile
-from audit_lib.stats.clusters import (
-    TwoSidedVariance,
-    both_or_neither,
-    finite_values,
-    t_test,
-    two_sided_variance,
-)
+from audit_lib.stats._checks import bisect, both_or_neither, finite_values, t_quantile, z_quantile
+from audit_lib.stats.clusters import TwoSidedVariance, t_test, two_sided_variance
 
 __all__ = ["index_interval", "index_test", "placements", "rank_index_interval"]
 

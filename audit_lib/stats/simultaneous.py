@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, Undefined
-from audit_lib.stats._checks import check_level, t_quantile, z_quantile
-from audit_lib.stats.clusters import finite_values
+from audit_lib.stats._checks import check_level, finite_values, t_quantile, z_quantile
 from audit_lib.typed_json import as_json
 
 __all__ = [
