@@ -280,12 +280,24 @@ def common_bins(
 ) -> tuple[NDArray[np.int64], int]:
     """Return the bin of each score, those of `a` first, and the number of bins.
 
+    Parameters
+    ----------
+    a, b : ndarray, shape (n,) and (m,)
+        Scores of both sides, without NaN; neither empty.
+    bins : int or sequence of float
+        Number of equal bins from the lowest to the highest score, or their edges.
+
     Raises
     ------
     InputError
         If the edges do not increase or do not hold every score.
     UndefinedMetricError
         If the scores differ by too little, beside their size, to be told into the bins.
+
+    Examples
+    --------
+    >>> common_bins(np.array([0.0, 0.4]), np.array([1.0]), 2)[0].tolist()
+    [0, 0, 1]
     """
     values = np.concatenate([a.astype(np.float64), b.astype(np.float64)])
     low, high = float(values.min()), float(values.max())

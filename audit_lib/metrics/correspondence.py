@@ -98,7 +98,13 @@ class ClusterSums:
     def effects(
         self, references: Mapping[str, Hashable] | None = None, fixed_effects: bool = False
     ) -> StandardisedEffects:
-        """Fit the regression; parameters and errors as in `standardised_effects`."""
+        """Fit the regression; parameters and errors as in `standardised_effects`.
+
+        Raises
+        ------
+        InputError, UndefinedMetricError
+            As `standardised_effects` does.
+        """
         design, names = _design(self.factors, self.cells, references)
         cells = self.counts.sum(axis=1).astype(np.float64)
         n, n_clusters = int(cells.sum()), self.clusters.size

@@ -64,6 +64,11 @@ def false_omission_rate_gap(
     Parameters, returns and errors are those of `false_negative_rate_gap`; undefined if a side has nobody
     with decision 0.
 
+    Parameters
+    ----------
+    outcome, decision, is_group, is_reference
+        As in `false_negative_rate_gap`.
+
     Examples
     --------
     >>> false_omission_rate_gap([1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1])
@@ -81,6 +86,11 @@ def false_positive_rate_gap(
     The error that matters where a decision punishes. Parameters, returns and errors are those of
     `false_negative_rate_gap`; undefined if a side has nobody with outcome 0.
 
+    Parameters
+    ----------
+    outcome, decision, is_group, is_reference
+        As in `false_negative_rate_gap`.
+
     Examples
     --------
     >>> false_positive_rate_gap([0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1])
@@ -97,6 +107,11 @@ def false_discovery_rate_gap(
 
     Parameters, returns and errors are those of `false_negative_rate_gap`; undefined if a side has nobody
     with decision 1.
+
+    Parameters
+    ----------
+    outcome, decision, is_group, is_reference
+        As in `false_negative_rate_gap`.
 
     Examples
     --------

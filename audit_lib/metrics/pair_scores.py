@@ -36,7 +36,13 @@ class PairScores:
 
     @property
     def mean(self) -> float:
-        """The mean over the pairs that have a value; report `undefined` beside it."""
+        """The mean over the pairs that have a value; report `undefined` beside it.
+
+        Raises
+        ------
+        UndefinedMetricError
+            If no pair has a value.
+        """
         if not self.n:
             raise UndefinedMetricError(
                 f"{self.metric}: no pair has a value ({len(self.undefined)} undefined)"
@@ -63,12 +69,27 @@ class PairScores:
 def check_aligned(group: Sized, reference: Sized, what: str) -> int:
     """Return the number of pairs.
 
+    Parameters
+    ----------
+    group, reference : sized
+        One item a pair, each; not one text.
+    what : str
+        What the items are, for messages.
+
     Raises
     ------
     InputError
         If the sides differ in length.
     UndefinedMetricError
         If there is no pair.
+
+    Examples
+    --------
+    >>> check_aligned(["a text"], ["another"], "texts")
+    1
+    >>> check_aligned(["a text"], [], "texts")
+    Traceback (most recent call last):
+    audit_lib.errors.InputError: pairs of texts: 1 in the group, 0 in the reference
     """
     if isinstance(group, str) or isinstance(reference, str):
         raise InputError(f"expected lists of {what}, got one text; put it into a list")

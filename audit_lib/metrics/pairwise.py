@@ -178,10 +178,15 @@ class PairedAnswers(NamedTuple):
     """One row a pair: the candidate with the lower code, the other, and the answer in each order."""
 
     ids: NDArray[Any]
+    """Of the candidates, sorted; a candidate's code is its place here."""
     low: NDArray[np.int64]
+    """Code of one candidate of each pair, the lower."""
     high: NDArray[np.int64]
+    """Code of the other."""
     low_shown_first: NDArray[np.int64]
+    """Answer where the candidate with the lower code was shown first: its place in `ANSWERS`."""
     high_shown_first: NDArray[np.int64]
+    """Answer where the other was."""
 
 
 def paired_answers(answers: Mapping[str, ArrayLike]) -> PairedAnswers:

@@ -59,7 +59,26 @@ def pool_standing(scores: ArrayLike, rounds: ArrayLike | None = None) -> Standin
 
 
 def as_pools(scores: ArrayLike, rounds: ArrayLike | None) -> tuple[NDArray[Any], NDArray[np.int64] | None]:
-    """Return the scores as (rounds, candidates), or row by row with the number of each row's round."""
+    """Return the scores as (rounds, candidates), or row by row with the number of each row's round.
+
+    Parameters
+    ----------
+    scores, rounds
+        As in `pool_standing`.
+
+    Raises
+    ------
+    InputError
+        If shapes do not fit or a round label is missing.
+    UndefinedMetricError
+        If there is no candidate.
+
+    Examples
+    --------
+    >>> values, codes = as_pools([0.9, 0.4, 0.7], ["x", "y", "x"])
+    >>> codes.tolist()
+    [0, 1, 0]
+    """
     values = as_numbers(scores, "scores")
     expected = 2 if rounds is None else 1
     if values.ndim != expected:
@@ -85,7 +104,25 @@ def as_pools(scores: ArrayLike, rounds: ArrayLike | None) -> tuple[NDArray[Any],
 
 
 def standing_of(values: NDArray[Any], codes: NDArray[np.int64] | None) -> Standing:
-    """Return the standing in pools as `as_pools` gives them."""
+    """Return the standing in pools as `as_pools` gives them.
+
+    Parameters
+    ----------
+    values : ndarray
+        Scores, of shape (rounds, candidates) where `codes` is None, else (n,).
+    codes : ndarray of int, shape (n,), or None
+        Round of each row: 0, 1, ...
+
+    Raises
+    ------
+    UndefinedMetricError
+        If a round holds no score at all.
+
+    Examples
+    --------
+    >>> standing_of(*as_pools([[0.9, 0.4, 0.4]], None)).above.tolist()
+    [[0, 1, 1]]
+    """
     scored = ~is_missing(values)
     complete = bool(scored.all())
     if codes is None:

@@ -47,6 +47,15 @@ def is_below(x1: int, n1: int, x2: int, n2: int, threshold: Fraction | float | s
 
     A float threshold is read as the decimal it prints: 0.8 is 4/5.
 
+    Parameters
+    ----------
+    x1, n1 : int
+        Selected and total of the group.
+    x2, n2 : int
+        Selected and total of the comparator.
+    threshold : Fraction, float or str
+        Ratio to be below.
+
     Raises
     ------
     UndefinedMetricError
@@ -68,6 +77,15 @@ def two_standard_deviations(
     ``pooled``: :math:`(p_1 - p_2) / \sqrt{p (1 - p) (1/n_1 + 1/n_2)}` with p the rate of both groups
     together. ``hypergeometric``: the group's count less its expectation at p, over the standard
     deviation given both margins; it is the pooled form times :math:`\sqrt{(N - 1) / N}`.
+
+    Parameters
+    ----------
+    x1, n1 : int
+        Selected and total of the group.
+    x2, n2 : int
+        Selected and total of the comparator.
+    form : {"pooled", "hypergeometric"}
+        Which standard deviation.
 
     Returns
     -------
@@ -123,6 +141,15 @@ def shortfall(
     ``pooled``: n1 (x1 + x2) / (n1 + n2) - x1, the selections redistributed at the common rate.
     ``comparator``: n1 x2 / n2 - x1, the group selected at the comparator's rate. Negative where the
     group is selected more often.
+
+    Parameters
+    ----------
+    x1, n1 : int
+        Selected and total of the group.
+    x2, n2 : int
+        Selected and total of the comparator.
+    expected_at : {"pooled", "comparator"}
+        At which rate the group is expected to be selected.
 
     Raises
     ------
@@ -204,6 +231,19 @@ def flip_flop(
     moving one selection from the comparator to the group, and a finding in its favour by moving one
     from the group to the comparator. The number of selections stays the same. Significance is
     two-sided Fisher at `alpha`, with the group the less selected; each finding moves on its own.
+
+    Parameters
+    ----------
+    x1, n1 : int
+        Selected and total of the group.
+    x2, n2 : int
+        Selected and total of the comparator.
+    threshold : Fraction, float or str
+        Ratio below which there is a finding.
+    alpha : float
+        Level of Fisher's test.
+    midp : bool
+        Whether Fisher's p-value is the mid-p one.
 
     Raises
     ------

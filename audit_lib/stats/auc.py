@@ -54,6 +54,17 @@ def auc_interval(
     The AUC is the rank index of positives against negatives, moved from [-1, 1] to [0, 1]; see
     :func:`audit_lib.stats.rank_index_interval` for the method, and for what raises.
 
+    Parameters
+    ----------
+    scores : array_like of shape (n,)
+        Higher is better.
+    outcome : array_like of shape (n,)
+        0 or 1, whether qualified.
+    clusters : array_like of shape (n,), optional
+        Cluster of each row; rows are independent without it.
+    level : float
+        Nominal coverage.
+
     Examples
     --------
     >>> interval = auc_interval([0.9, 0.8, 0.7, 0.6, 0.4, 0.3], [1, 1, 0, 1, 0, 0])

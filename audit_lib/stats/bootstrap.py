@@ -75,6 +75,11 @@ def bootstrap_totals(sums: ArrayLike, resamples: int, seed: int) -> NDArray[np.f
     ndarray of shape (resamples, columns)
         Apply the estimate to its columns to get the replicates.
 
+    Raises
+    ------
+    InputError
+        If `sums` has not two dimensions.
+
     Examples
     --------
     An impact ratio from the selected and total of two groups in each of four applications:

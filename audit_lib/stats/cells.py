@@ -24,6 +24,11 @@ def flags(*sizes: int, threshold: int) -> tuple[str, ...]:
     threshold : int
         From the policy or the spec; a cell of exactly this size is not small.
 
+    Raises
+    ------
+    InputError
+        If a size or the threshold is negative, or no size is given.
+
     Examples
     --------
     >>> flags(4, 120, threshold=5), flags(5, 120, threshold=5)
@@ -68,6 +73,11 @@ def class_reason(outcomes: Iterable[object], *, minimum: int = 1) -> str | None:
         The class of each member, true or false.
     minimum : int
         The least number of each class.
+
+    Raises
+    ------
+    InputError
+        If an outcome is neither true nor false.
 
     Examples
     --------

@@ -337,6 +337,13 @@ def flat_limit(units: int, level: float = 0.95) -> float:
     With clusters of one size such a mean is at most the chance that a cluster holds anything above 0; and that
     none of `units` clusters does says, by Clopper and Pearson's argument, that this chance is below the limit.
 
+    Parameters
+    ----------
+    units : int
+        Independent clusters, all with a mean of 0.
+    level : float
+        Nominal coverage of the two-sided interval whose upper limit this is.
+
     Examples
     --------
     >>> round(flat_limit(100), 4)

@@ -159,10 +159,25 @@ def mean_difference(
 def difference_interval(estimate: float, spread: TwoSidedVariance, level: float) -> Interval:
     """Interval of a difference from its variance: the last step of :func:`mean_difference`.
 
+    Parameters
+    ----------
+    estimate : float
+        The difference.
+    spread : TwoSidedVariance
+        Its variance and degrees of freedom.
+    level : float
+        Nominal coverage.
+
     Raises
     ------
     UndefinedMetricError
         If the variance is 0.
+
+    Examples
+    --------
+    >>> interval = difference_interval(0.5, two_sided_variance([-0.1, 0.1], [0.1, -0.1]), 0.95)
+    >>> round((interval.low + interval.high) / 2, 3)
+    0.5
     """
     if spread.variance == 0.0:
         raise UndefinedMetricError("every cluster shows the same difference: no spread to estimate")
@@ -339,5 +354,20 @@ def _dot(a: Floats, b: Floats) -> float:
 
 
 def cluster_sums(values: Floats, codes: NDArray[np.intp], count: int) -> Floats:
-    """Return the sum of the values of each cluster."""
+    """Return the sum of the values of each cluster.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n,)
+        Without NaN.
+    codes : ndarray of int, shape (n,)
+        Cluster of each value: 0, 1, ...
+    count : int
+        Number of clusters.
+
+    Examples
+    --------
+    >>> cluster_sums(np.array([1.0, 2.0, 4.0]), np.array([0, 0, 2]), 3).tolist()
+    [3.0, 0.0, 4.0]
+    """
     return np.bincount(codes, weights=values, minlength=count).astype(np.float64, copy=False)

@@ -229,6 +229,11 @@ def distance_interval(distance: float, errors: ErrorDraws, level: float = 0.95) 
         Its coverage is near the nominal one at parity, where the distance is nothing but the error, and
         above it elsewhere: conservative.
 
+    Raises
+    ------
+    InputError
+        If there are too few draws for the level.
+
     Notes
     -----
     The interval holds 0 exactly where :func:`distance_test` does not reject at 1 - level. Range: from 30

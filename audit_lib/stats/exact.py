@@ -172,6 +172,21 @@ def fisher_p_values(
     """Return the two-sided p-value of every table with these margins that is not all but impossible.
 
     The counts of the group come first. Tables further than 40 standard deviations out are left off.
+
+    Parameters
+    ----------
+    selected : int
+        People selected, both sides together.
+    n1, n2 : int
+        Members of the group and of the comparator.
+    midp : bool
+        Whether p-values are the mid-p ones.
+
+    Examples
+    --------
+    >>> counts, p_values = fisher_p_values(1, 2, 2)
+    >>> counts.tolist(), p_values.round(6).tolist()
+    ([0, 1], [1.0, 1.0])
     """
     x1 = max(0, selected - n2, n1 * selected // (n1 + n2))
     support, pmf = _given_margins(x1, n1, selected - x1, n2)

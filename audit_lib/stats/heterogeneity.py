@@ -134,6 +134,13 @@ def mantel_haenszel(strata: Sequence[Stratum], level: float = 0.95) -> MantelHae
     without continuity correction; the interval is Robins, Breslow and Greenland's, on the log scale.
     Range: covers 93 to 97% from 2 strata of 20 a group to 20 strata of 10 (``docs/coverage.md``).
 
+    Parameters
+    ----------
+    strata : sequence of tuple of int
+        Selected and total of the group, then of the comparator, in each stratum.
+    level : float
+        Nominal coverage.
+
     Raises
     ------
     UndefinedMetricError

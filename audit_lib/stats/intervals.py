@@ -265,7 +265,23 @@ def _wilson_limits(x: int, n: int, z: float) -> tuple[float, float]:
 
 
 def koopman_limits(x1: int, n1: int, x2: int, n2: int, z: float) -> tuple[float, float]:
-    """Return Koopman's limits at the critical value `z`, for counts that were checked."""
+    """Return Koopman's limits at the critical value `z`, for counts that were checked.
+
+    Parameters
+    ----------
+    x1, n1 : int
+        Selected and total of the group.
+    x2, n2 : int
+        Selected and total of the comparator.
+    z : float
+        Critical value, such as 1.96.
+
+    Examples
+    --------
+    >>> low, high = koopman_limits(20, 100, 40, 100, 1.96)
+    >>> low < 0.5 < high
+    True
+    """
     low = _koopman_lower(x1, n1, x2, n2, z)
     inverse = _koopman_lower(x2, n2, x1, n1, z)
     return low, math.inf if inverse == 0.0 else 1.0 / inverse

@@ -151,6 +151,15 @@ def leakage(
 def check_applications(count: int, folds: int = 10, split: Literal["folds", "half"] = "folds") -> None:
     """Refuse to predict from too few applications, before anything is embedded.
 
+    Parameters
+    ----------
+    count : int
+        Applications that there are.
+    folds : int
+        Parts in which each is whole, where the split is by folds.
+    split : {"folds", "half"}
+        Whether they are split into `folds` parts or into two halves.
+
     Raises
     ------
     UndefinedMetricError

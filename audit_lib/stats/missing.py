@@ -83,6 +83,13 @@ def ratio_bounds(
     The convention of published audits: :func:`rate_bounds` divided by the comparator's rate among
     those whose category is known. :func:`ratio_bounds_joint` lets the unknowns move both.
 
+    Parameters
+    ----------
+    selected, total, missing : int
+        Of the category, as in :func:`rate_bounds`.
+    comparator_selected, comparator_total : int
+        Counts of people known to be in the comparator.
+
     Raises
     ------
     UndefinedMetricError
@@ -114,6 +121,13 @@ def ratio_bounds_joint(
     .. math:: \min_j \frac{s / (n + j)}{(s' + m - j) / (n' + m - j)}
 
     and the greatest likewise with the roles of the selected exchanged.
+
+    Parameters
+    ----------
+    selected, total, missing : int
+        Of the category, as in :func:`rate_bounds`.
+    comparator_selected, comparator_total : int
+        Counts of people known to be in the comparator.
 
     Raises
     ------

@@ -47,6 +47,11 @@ def holm(p_values: Sequence[float | Undefined]) -> AdjustedPValues:
 
     .. math:: \tilde p_{(i)} = \max_{j \le i} \min\{1, (m - j + 1) p_{(j)}\}
 
+    Parameters
+    ----------
+    p_values : sequence of float or Undefined
+        Of all tests of the family; an undefined one is not counted.
+
     References
     ----------
     Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scand. J. Stat. 6,
@@ -71,6 +76,11 @@ def benjamini_hochberg(p_values: Sequence[float | Undefined]) -> AdjustedPValues
 
     Holds for independent tests and for those with positive regression dependence; comparisons with
     one common comparator are of the latter kind when one-sided.
+
+    Parameters
+    ----------
+    p_values : sequence of float or Undefined
+        Of all tests of the family; an undefined one is not counted.
 
     References
     ----------

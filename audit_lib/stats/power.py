@@ -66,6 +66,11 @@ def design_effect(cluster_size: float, icc: float, *, cv: float = 0.0) -> float:
     cv : float
         Coefficient of variation of the cluster sizes; 0 where all are equal.
 
+    Raises
+    ------
+    InputError
+        If the size is below 1, the variation negative, or the correlation outside [-1, 1].
+
     Notes
     -----
     This is for two groups made of different applications. Where each application stands on both

@@ -198,6 +198,11 @@ def index_test(
     A t test of the log odds of theta. Where the samples do not overlap, the score test that Newcombe's
     interval inverts: (theta - 1/2) over Hanley and McNeil's standard error at one half.
 
+    Parameters
+    ----------
+    theta, spread, name
+        As in :func:`index_interval`.
+
     Raises
     ------
     UndefinedMetricError
@@ -236,6 +241,18 @@ def separated_limit(n: int, m: int, level: float) -> float:
 
     Solves 1 - t = z sqrt(V(t)) with Hanley and McNeil's variance at the mean sample size: Newcombe's
     method 5. The upper limit where none exceeds is 1 less this.
+
+    Parameters
+    ----------
+    n, m : int
+        Values of each side.
+    level : float
+        Nominal coverage of the two-sided interval.
+
+    Examples
+    --------
+    >>> 0.5 < separated_limit(5, 5, 0.95) < separated_limit(50, 50, 0.95) < 1
+    True
     """
     z = z_quantile(level)
     return bisect(lambda t: 1 - t - z * math.sqrt(_hanley_mcneil(t, n, m)), 0.0, 1.0 - 1e-12)

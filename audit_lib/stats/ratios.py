@@ -195,7 +195,26 @@ def _exponential(interval: Interval | Undefined) -> Interval | Undefined:
 
 
 def ratios_to_highest(pairs: list[PairInterval], k: int, critical: float, level: float) -> AllRatios:
-    """Return the ratios of all pairs of `k` categories, with each over the highest read off them."""
+    """Return the ratios of all pairs of `k` categories, with each over the highest read off them.
+
+    Parameters
+    ----------
+    pairs : list of PairInterval
+        Ratio of each pair of categories, with its interval.
+    k : int
+        Number of categories.
+    critical : float
+        The quantile that the intervals were made with.
+    level : float
+        Their common coverage.
+
+    Examples
+    --------
+    >>> none = Undefined("the two never differ")
+    >>> pair = PairInterval(first=0, second=1, value=2.0, interval=none, conditional=none)
+    >>> [interval.low for interval in ratios_to_highest([pair], 2, 1.96, 0.95).to_highest]
+    [1.0, 0.5]
+    """
     low, high = [1.0] * k, [1.0] * k
     for pair in pairs:
         if isinstance(pair.interval, Undefined):

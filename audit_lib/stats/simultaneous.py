@@ -240,7 +240,24 @@ def _gap(intervals: list[Interval | Undefined], sizes: list[float], level: float
 
 
 def check_covariance(covariance: ArrayLike) -> Floats:
-    """Return the covariance as a square, finite, symmetrical and positive semi-definite matrix."""
+    """Return the covariance as a square, finite, symmetrical and positive semi-definite matrix.
+
+    Parameters
+    ----------
+    covariance : array_like of shape (k, k)
+        To be checked.
+
+    Raises
+    ------
+    InputError
+        If it is not that.
+
+    Examples
+    --------
+    >>> check_covariance([[1, 2], [2, 1]])
+    Traceback (most recent call last):
+    audit_lib.errors.InputError: the covariance is not positive semi-definite: no estimates vary together so
+    """
     v = np.asarray(covariance, dtype=np.float64)
     if v.ndim != 2 or v.shape[0] != v.shape[1]:
         raise InputError(f"a covariance is a square matrix, not of shape {v.shape}")

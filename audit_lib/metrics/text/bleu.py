@@ -27,6 +27,12 @@ def smaller_bleu(corpus: Corpus) -> NDArray[np.float64]:
     -----
     The n-grams that both texts share, each counted as often as in the text that has it less, are the same
     number in both directions. Only what it is divided by and the brevity penalty differ.
+
+    Examples
+    --------
+    >>> from audit_lib.metrics.text.tokens import encode
+    >>> smaller_bleu(encode(["she has the job now", "she has the job now"])).round(6).tolist()
+    [1.0]
     """
     lengths = np.diff(corpus.starts).reshape(2, -1)
     pairs = lengths.shape[1]

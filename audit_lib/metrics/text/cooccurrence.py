@@ -211,6 +211,22 @@ def cooccurrence_sums(
         Cluster of each text, 0, 1, ...
     texts, group_words, reference_words, target_words, window
         As of `cooccurrence_bias_score`, with its stop words.
+
+    Returns
+    -------
+    ndarray of float, shape (clusters, 2 W + 4)
+        The columns above, in this order.
+
+    Raises
+    ------
+    InputError, LexiconError, UndefinedMetricError
+        As of `cooccurrence_bias_score`, for wrong texts or word lists.
+
+    Examples
+    --------
+    >>> texts = ["she is kind", "he is kind"]
+    >>> cooccurrence_sums(texts, np.array([0, 1]), ["she"], ["he"], ["kind"]).shape
+    (2, 6)
     """
     lists = disjoint_words(
         {"group_words": group_words, "reference_words": reference_words, "target_words": target_words}

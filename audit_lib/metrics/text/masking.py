@@ -58,7 +58,22 @@ def mask_protected_words(texts: Sequence[str], lexicon: Lexicon, mask: str = "[M
 def masked_texts(
     texts: Sequence[str], lexicon: Lexicon, mask: str = "[MASK]", name: str = "texts", first_row: int = 0
 ) -> list[str]:
-    """Mask texts that are rows `first_row`, ... of what messages call `name`."""
+    """Mask texts that are rows `first_row`, ... of what messages call `name`.
+
+    Parameters
+    ----------
+    texts, lexicon, mask
+        As in `mask_protected_words`.
+    name : str
+        What messages call the texts.
+    first_row : int
+        Number of the first text, for messages.
+
+    Examples
+    --------
+    >>> masked_texts(["Ask her."], ["her"])
+    ['Ask [MASK].']
+    """
     finder = _finder(lexicon)
     masked = []
     for text in _checked(texts, name, first_row):
@@ -77,6 +92,21 @@ def mentions_protected_words(texts: Sequence[str], lexicon: Lexicon) -> list[boo
 
     Fairness through unawareness (FTU) holds where no prompt does: ``not any(...)``. LangFair's flag of
     that name says the opposite.
+
+    Parameters
+    ----------
+    texts, lexicon
+        As in `mask_protected_words`.
+
+    Returns
+    -------
+    list of bool
+        One of each text.
+
+    Raises
+    ------
+    InputError, LexiconError
+        As `mask_protected_words` does.
 
     Examples
     --------

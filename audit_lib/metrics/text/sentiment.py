@@ -23,6 +23,16 @@ SentimentScorer = Callable[[Sequence[str]], ArrayLike]
 def vader_sentiment(texts: Sequence[str]) -> NDArray[np.float64]:
     """Return VADER's compound sentiment of each text, brought from [-1, 1] to [0, 1] by (compound + 1) / 2.
 
+    Parameters
+    ----------
+    texts : sequence of str
+        In English.
+
+    Returns
+    -------
+    ndarray of float, shape (texts,)
+        0 is the unfriendliest, 0.5 neutral, 1 the friendliest.
+
     Raises
     ------
     UndefinedMetricError

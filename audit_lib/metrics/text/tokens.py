@@ -32,12 +32,24 @@ Text = str | Sequence[str]
 def as_words(text: Text, where: str) -> Sequence[str]:
     """Return the words of `text`: tokenised if it is a string, as they are if it is a list of words.
 
+    Parameters
+    ----------
+    text : str or sequence of str
+        A text, or its words.
+    where : str
+        Which text it is, for messages.
+
     Raises
     ------
     InputError
         If it is neither; `where` says which text it was.
     UndefinedMetricError
         If it is a text in a script without spaces between words: its words cannot be counted.
+
+    Examples
+    --------
+    >>> as_words("The cat.", "row 0"), as_words(["The", "cat"], "row 0")
+    (['the', 'cat'], ['The', 'cat'])
     """
     need_words(text, where)
     return tokenise(text) if isinstance(text, str) else text
@@ -46,10 +58,21 @@ def as_words(text: Text, where: str) -> Sequence[str]:
 def need_words(text: Text, where: str) -> None:
     """Refuse what `as_words` refuses, without splitting it.
 
+    Parameters
+    ----------
+    text, where
+        As for `as_words`.
+
     Raises
     ------
     InputError, UndefinedMetricError
         As for `as_words`.
+
+    Examples
+    --------
+    >>> need_words(7, "row 3")
+    Traceback (most recent call last):
+    audit_lib.errors.InputError: row 3: expected a text or a list of words, got int
     """
     if isinstance(text, str):
         if script := unspaced_script(text):
@@ -96,6 +119,13 @@ class Corpus:
 def encode(texts: Sequence[Text] | Corpus, name: str = "texts") -> Corpus:
     """Tokenise `texts` and number their words; what is numbered already stays as it is.
 
+    Parameters
+    ----------
+    texts : sequence of str, sequence of lists of str, or Corpus
+        Texts, or their words.
+    name : str
+        What messages call them.
+
     Raises
     ------
     InputError
@@ -126,10 +156,20 @@ def encode(texts: Sequence[Text] | Corpus, name: str = "texts") -> Corpus:
 def disjoint_words(lists: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
     """Return several word lists in the form of `single_words`.
 
+    Parameters
+    ----------
+    lists : mapping of str to iterable of str
+        Name of each list, for messages, and its words.
+
     Raises
     ------
     LexiconError
         If a word is in two of them, or one of them is not a word list.
+
+    Examples
+    --------
+    >>> disjoint_words({"female": ["She"], "male": ["he"]})
+    {'female': ['she'], 'male': ['he']}
     """
     owner: dict[str, str] = {}
     result = {}
