@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from audit_lib.canonical import canonical_json
+from audit_lib.documents.metrics import (
+    EstimateHeterogeneity,
+    EstimateSimpson,
+    Heterogeneity,
+    RatioHeterogeneity,
+    StratumCounts,
+    StratumValue,
+)
 from audit_lib.documents.rate_tables import RateRow
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import Compared
@@ -14,14 +22,13 @@ from audit_lib.measure.metric import Measured
 from audit_lib.measure.statutory.rate_tables import ClusteredTable
 from audit_lib.results import TestResult, Undefined
 from audit_lib.stats.heterogeneity import Stratum, breslow_day, cochran_q, simpson_check
-from audit_lib.typed_json import as_json
+
+T = TypeVar("T")
 
 SHARED = "some independent units stand in several strata, which are then not independent"
 
 
-def heterogeneity(
-    whole: Measured, parts: Sequence[Measured], over: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+def heterogeneity(whole: Measured, parts: Sequence[Measured], over: Sequence[str]) -> Iterator[Heterogeneity]:
     """Compare each finding of the whole with the same one in its parts.
 
     Tables: Breslow and Day's test of one odds ratio (Tarone's correction), Cochran's of one log ratio, and
@@ -46,9 +53,9 @@ def heterogeneity(
             tables[_which(table)].append(table)
     for table in whole.tables:
         for row in table.rows:
-            entry = _of_row(table, row, tables[_which(table)])
+            entry = _of_row(table, row, tables[_which(table)], tuple(over))
             if entry is not None:
-                yield {"over": list(over), **entry}
+                yield entry
     own: dict[bytes, list[Compared]] = {}
     for part in parts:
         for estimate in part.estimates:
@@ -56,7 +63,7 @@ def heterogeneity(
                 own.setdefault(_key(estimate), []).append(estimate)
     for estimate in whole.estimates:
         if isinstance(estimate, Compared) and not isinstance(estimate.standard_error, Undefined):
-            yield {"over": list(over), **_of_estimate(estimate, own.get(_key(estimate), []))}
+            yield _of_estimate(estimate, own.get(_key(estimate), []), tuple(over))
 
 
 def _which(table: ClusteredTable) -> tuple[str, str, str | None]:
@@ -73,7 +80,9 @@ def _told_apart(estimate: Compared) -> dict[str, int | float | str]:
     return {name: value for name, value in estimate.parameters.items() if name in names}
 
 
-def _of_row(table: ClusteredTable, row: RateRow, parts: Sequence[ClusteredTable]) -> dict[str, Any] | None:
+def _of_row(
+    table: ClusteredTable, row: RateRow, parts: Sequence[ClusteredTable], over: tuple[str, ...]
+) -> RatioHeterogeneity | None:
     if isinstance(table.comparator, Undefined) or isinstance(row.impact_ratio.value, Undefined):
         return None
     if row.label == table.comparator:
@@ -83,38 +92,38 @@ def _of_row(table: ClusteredTable, row: RateRow, parts: Sequence[ClusteredTable]
     for part in parts:
         counts = {other.label: (other.selected, other.n) for other in part.rows}
         strata.append((*counts[row.label], *counts[top.label]))
-    return {
-        "metric": row.impact_ratio.metric,
-        "table": table.kind,
-        "family": table.family,
-        "group": dict(row.category),
-        "reference": dict(top.category),
-        "label": row.label,
-        "comparator": top.label,
-        "strata": [
-            {"stratum": dict(part.stratum), "counts": list(counts)}
+    rates = table.clusters.rates
+    return RatioHeterogeneity(
+        over=over,
+        metric=row.impact_ratio.metric,
+        table=table.kind,
+        family=table.family,
+        group=dict(row.category),
+        reference=dict(top.category),
+        label=row.label,
+        comparator=top.label,
+        strata=tuple(
+            StratumCounts(stratum=dict(part.stratum), counts=counts)
             for part, counts in zip(parts, strata, strict=True)
-        ],
-        **_tests(table, row.label, top.label, parts, strata),
-        "simpson": _or_reason(lambda: simpson_check(strata)),
-    }
+        ),
+        breslow_day=_one_odds_ratio(table, strata),
+        cochran_q=_or_reason(
+            lambda: (
+                _log_ratios(strata)
+                if rates is None
+                else _clustered_log_ratios(table, row.label, top.label, parts, strata)
+            )
+        ),
+        clustered_by=None if rates is None else table.clusters.unit,
+        simpson=_or_reason(lambda: simpson_check(strata)),
+    )
 
 
-def _tests(
-    table: ClusteredTable, label: str, top: str, parts: Sequence[ClusteredTable], strata: Sequence[Stratum]
-) -> dict[str, Any]:
-    """Tests of one odds ratio, from counts, and of one log ratio; the first only of independent people."""
-    if table.clusters.rates is None:
-        return {
-            "breslow_day": _or_reason(lambda: breslow_day(strata)),
-            "cochran_q": _or_reason(lambda: _log_ratios(strata)),
-        }
-    unit = table.clusters.unit
-    return {
-        "breslow_day": Undefined(f"people share a cluster, the {unit}: counts alone are no test").as_dict(),
-        "cochran_q": _or_reason(lambda: _clustered_log_ratios(table, label, top, parts, strata)),
-        "clustered_by": unit,
-    }
+def _one_odds_ratio(table: ClusteredTable, strata: Sequence[Stratum]) -> TestResult | Undefined:
+    """Test one odds ratio by counts, which are a test of independent people only."""
+    if table.clusters.rates is not None:
+        return Undefined(f"people share a cluster, the {table.clusters.unit}: counts alone are no test")
+    return _or_reason(lambda: breslow_day(strata))
 
 
 def _clustered_log_ratios(
@@ -148,7 +157,7 @@ def _log_ratios(strata: Sequence[Stratum]) -> TestResult:
     )
 
 
-def _of_estimate(whole: Compared, parts: Sequence[Compared]) -> dict[str, Any]:
+def _of_estimate(whole: Compared, parts: Sequence[Compared], over: tuple[str, ...]) -> EstimateHeterogeneity:
     used = [
         (location, error)
         for location, error in ((part.location, part.standard_error) for part in parts)
@@ -159,7 +168,7 @@ def _of_estimate(whole: Compared, parts: Sequence[Compared]) -> dict[str, Any]:
         _check(whole, parts, len(used))
         return cochran_q([location for location, _ in used], [error**2 for _, error in used])
 
-    def simpson() -> Mapping[str, Any]:
+    def simpson() -> EstimateSimpson:
         _check(whole, parts, len(used))
         weights = [1 / error**2 for _, error in used]
         centre = sum(w * location for w, (location, _) in zip(weights, used, strict=True)) / sum(weights)
@@ -168,26 +177,27 @@ def _of_estimate(whole: Compared, parts: Sequence[Compared]) -> dict[str, Any]:
             raise UndefinedMetricError(pooled.reason)
         lower, higher = sum(at < 0 for at, _ in used), sum(at > 0 for at, _ in used)
         turned = pooled * centre < 0
-        return {
-            "reversed": turned,
-            "complete": turned and (higher if pooled > 0 else lower) == 0,
-            "pooled": pooled,
-            "adjusted": centre,
-            "scale": whole.scale,
-            "lower": lower,
-            "equal": len(used) - lower - higher,
-            "higher": higher,
-        }
+        return EstimateSimpson(
+            reversed=turned,
+            complete=turned and (higher if pooled > 0 else lower) == 0,
+            pooled=pooled,
+            adjusted=centre,
+            scale=whole.scale,
+            lower=lower,
+            equal=len(used) - lower - higher,
+            higher=higher,
+        )
 
-    return {
-        "metric": whole.metric,
-        "group": dict(whole.group),
-        "reference": dict(whole.reference),
-        "parameters": _told_apart(whole),
-        "strata": [{"stratum": dict(part.stratum), "value": as_json(part.value)} for part in parts],
-        "cochran_q": _or_reason(q),
-        "simpson": _or_reason(simpson),
-    }
+    return EstimateHeterogeneity(
+        over=over,
+        metric=whole.metric,
+        group=dict(whole.group),
+        reference=dict(whole.reference),
+        parameters=_told_apart(whole),
+        strata=tuple(StratumValue(stratum=dict(part.stratum), value=part.value) for part in parts),
+        cochran_q=_or_reason(q),
+        simpson=_or_reason(simpson),
+    )
 
 
 def _check(whole: Compared, parts: Sequence[Compared], used: int) -> None:
@@ -197,8 +207,8 @@ def _check(whole: Compared, parts: Sequence[Compared], used: int) -> None:
         raise UndefinedMetricError(f"{used} of {len(parts)} strata have an estimate with a standard error")
 
 
-def _or_reason(work: Callable[[], Any]) -> Any:
+def _or_reason(work: Callable[[], T]) -> T | Undefined:
     try:
-        return as_json(work())
+        return work()
     except UndefinedMetricError as error:
-        return Undefined(str(error)).as_dict()
+        return Undefined(str(error))

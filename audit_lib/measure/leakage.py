@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -11,13 +11,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from audit_lib.documents.metrics import Leakage, LeakageEstimate
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.records import parquet_source
 from audit_lib.results import Undefined
 from audit_lib.run import Run
 from audit_lib.score.materials import DESCRIPTION, TABLE
 from audit_lib.stats.leakage import Leak, leakage
-from audit_lib.typed_json import as_json
 
 _PENALTY: Final = 1.0
 _UNTOLD: Final = (
@@ -26,13 +26,13 @@ _UNTOLD: Final = (
 )
 
 
-def leakage_of(run: Run, shards: Sequence[int]) -> dict[str, Any] | None:
+def leakage_of(run: Run, shards: Sequence[int]) -> Leakage | None:
     """Predict each attribute from each material; None if the spec does not ask for it.
 
     Returns
     -------
-    dict
-        What made the vectors, how the prediction was made, and ``estimates``: by material, unredacted first, then by
+    Leakage
+        What made the vectors, how the prediction was made, and the estimates: by material, unredacted first, then by
         attribute and level. Of two levels one is predicted: the other's AUC is the same.
     """
     asked = run.spec.leakage
@@ -40,60 +40,60 @@ def leakage_of(run: Run, shards: Sequence[int]) -> dict[str, Any] | None:
         return None
     table = _table(run, shards)
     applications, labels = _variants(run)
-    found: list[dict[str, Any]] = []
+    found: list[LeakageEstimate] = []
     for name, material in asked.materials.items():
         for redacted, fields in ((False, material.unredacted), (True, material.redacted)):
             if not fields:
                 continue
             ids, x, longest = _vectors(table, name, redacted)
             clusters = [applications[variant] for variant in ids]
-            said = {
-                "material": name, "redacted": redacted, "fields": list(fields), "longest_in_parts": longest,
-            }  # fmt: skip
             for axis in asked.attributes or run.spec.groups.axes:
                 of_axis = [labels[axis][variant] for variant in ids]
-                found += [
-                    {**said, "attribute": axis, **one} for one in _told(run, x, of_axis, clusters, axis)
-                ]
-    return {
-        "embedding": run.stage(f"scores/{shards[0]}").read_json(DESCRIPTION),
-        "split": asked.split if asked.split == "half" else f"{asked.folds} folds",
-        "penalty": _PENALTY,
-        "estimates": found,
-    }
+                for leak in _predicted(run, x, of_axis, clusters, axis):
+                    small = min(leak.positives, leak.n - leak.positives) < run.spec.measure.small_cell
+                    one = LeakageEstimate(
+                        material=name,
+                        redacted=redacted,
+                        fields=tuple(fields),
+                        longest_in_parts=longest,
+                        attribute=axis,
+                        level=leak.level,
+                        value=leak.value,
+                        interval=leak.interval,
+                        n=leak.n,
+                        n_group=leak.positives,
+                        applications=leak.clusters,
+                        flags=("small_cell",) if small else (),
+                    )
+                    found.append(one)
+    return Leakage(
+        embedding=run.stage(f"scores/{shards[0]}").read_json(DESCRIPTION),
+        split=asked.split if asked.split == "half" else f"{asked.folds} folds",
+        penalty=_PENALTY,
+        estimates=tuple(found),
+    )
 
 
-def _told(
+def _predicted(
     run: Run, x: NDArray[np.float64], labels: list[str | None], applications: list[str], axis: str
-) -> Iterator[dict[str, Any]]:
+) -> list[Leak]:
     asked, spec = run.spec.leakage, run.spec
     try:
         if asked is None or not len(x):
             raise UndefinedMetricError("no text")
         if spec.groups.provenance == "assigned" and _all_alike(x, applications):
             raise UndefinedMetricError(_UNTOLD)
-        found = leakage(
+        return leakage(
             x, labels, applications, penalty=_PENALTY, folds=asked.folds, split=asked.split, seed=spec.seed,
             level=spec.measure.level,
         )  # fmt: skip
     except UndefinedMetricError as error:
         nothing = Undefined(str(error))
         levels = sorted(spec.groups.attributes[axis])
-        found = [
+        return [
             Leak(level=level, value=nothing, interval=nothing, n=0, positives=0, clusters=0)
             for level in (levels[:1] if len(levels) == 2 else levels)
         ]
-    for leak in found:
-        small = min(leak.positives, leak.n - leak.positives) < spec.measure.small_cell
-        yield {
-            "level": leak.level,
-            "value": as_json(leak.value),
-            "interval": as_json(leak.interval),
-            "n": leak.n,
-            "n_group": leak.positives,
-            "applications": leak.clusters,
-            "flags": ["small_cell"] if small else [],
-        }
 
 
 def _all_alike(x: NDArray[np.float64], applications: list[str]) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
-from audit_lib.results import Undefined
+from audit_lib.documents.metrics import Findings, Heterogeneity, TestFamily
+from audit_lib.documents.rate_tables import RateRow, RateTable
+from audit_lib.results import Estimate, Multiplicity, TestResult, Undefined
 from audit_lib.stats.multiplicity import benjamini_hochberg, holm
 
 NOT_ALLOWED_FOR = (
@@ -26,78 +29,126 @@ RULE = (
 )
 
 
-def adjust(document: Mapping[str, Any], alpha: float) -> dict[str, Any]:
-    """Adjust the p-values of ``metrics.json`` for their number, and put them beside the tests.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hypotheses:
+    """All that an audit tests: its statutory tables, its estimates, and its comparisons of strata."""
 
-    Each impact ratio, estimate and entry of ``heterogeneity`` whose test has a p-value gets the key
-    ``multiplicity``: the test's name, and its adjusted p-values.
+    tables: tuple[RateTable[RateRow], ...]
+    estimates: tuple[Estimate, ...]
+    heterogeneity: tuple[Heterogeneity, ...]
+
+
+Holder = TypeVar("Holder", bound=Estimate | Heterogeneity)
+
+
+class Mark(Protocol):
+    """Sees what was tested, one after another, and gives it back, perhaps with more in it."""
+
+    def __call__(self, about: tuple[object, ...], holder: Holder, test: TestResult) -> Holder:
+        """Return `holder`, whose hypothesis `test` is of; equal ones with equal p-values are one hypothesis."""
+        ...
+
+
+def adjust(tested: Hypotheses, alpha: float) -> tuple[Hypotheses, TestFamily]:
+    """Adjust the p-values of an audit for their number, and put them next to the tests.
+
+    Parameters
+    ----------
+    tested : Hypotheses
+        Each impact ratio, estimate and comparison of strata whose test has a p-value gets `multiplicity`.
+    alpha : float
+        Level at which findings are counted.
 
     Returns
     -------
-    dict
-        ``family_size``, the rule that makes the family, and how many findings each method leaves at `alpha`.
+    Hypotheses, TestFamily
+        What was given, with the adjusted p-values; and how many there are, the rule that makes the family, and how
+        many findings each method leaves at `alpha`.
     """
     place_of: dict[str, int] = {}
-    places: list[int] = []
     p_values: list[float | Undefined] = []
-    family = list(_hypotheses(document))
-    for same, _, test in family:
+
+    def place(about: tuple[object, ...], test: TestResult) -> int:
+        same = repr((*about, test.p_value))
         if same not in place_of:
             place_of[same] = len(p_values)
-            p_values.append(float(test["p_value"]))
-        places.append(place_of[same])
+            p_values.append(test.p_value)
+        return place_of[same]
+
+    def count(about: tuple[object, ...], holder: Holder, test: TestResult) -> Holder:
+        place(about, test)
+        return holder
+
+    _each(tested, count)
     adjusted = (holm(p_values), benjamini_hochberg(p_values))
-    for number, (_, holder, test) in zip(places, family, strict=True):
-        holder["multiplicity"] = {
-            "test": test["name"],
-            "holm": adjusted[0].p_values[number],
-            "benjamini_hochberg": adjusted[1].p_values[number],
-        }
-    kept = {"unadjusted": p_values, "holm": adjusted[0].p_values, "benjamini_hochberg": adjusted[1].p_values}
-    return {
-        "family_size": len(p_values),
-        "rule": RULE,
-        "methods": {"holm": adjusted[0].method, "benjamini_hochberg": adjusted[1].method},
-        "not_allowed_for": NOT_ALLOWED_FOR,
-        "alpha": alpha,
-        "findings": {
-            name: sum(1 for p in values if not isinstance(p, Undefined) and p < alpha)
-            for name, values in kept.items()
-        },
-    }
 
-
-Hypothesis = tuple[str, dict[str, Any], Mapping[str, Any]]
-
-
-def _hypotheses(document: Mapping[str, Any]) -> Iterable[Hypothesis]:
-    """Yield what was estimated, and the test of it, where it has a p-value; equal first entries are one hypothesis."""
-    about: tuple[Any, ...]
-    for table in document["tables"]:
-        counts = [(row["n"], row["selected"]) for row in table["rows"]]
-        for row in table["rows"]:
-            about = (
-                "table",
-                table["family"],
-                table["stratum"],
-                table.get("classification"),
-                row["label"],
-                counts,
-            )
-            yield from _first(about, row["impact_ratio"], row["impact_ratio"]["tests"][:1])
-    for estimate in document["estimates"]:
-        about = tuple(
-            estimate[key] for key in ("group", "reference", "stratum", "value", "n", "n_group", "n_reference")
+    def mark(about: tuple[object, ...], holder: Holder, test: TestResult) -> Holder:
+        number = place(about, test)
+        own = Multiplicity(
+            test=test.name,
+            holm=adjusted[0].p_values[number],
+            benjamini_hochberg=adjusted[1].p_values[number],
         )
-        yield from _first(("estimate", *about), estimate, estimate["tests"][:1])
-    for entry in document["heterogeneity"]:
-        of_counts = "table" in entry and "clustered_by" not in entry
-        test = entry["breslow_day" if of_counts else "cochran_q"]
-        about = (entry.get("split"), entry.get("group"), entry.get("reference"), test.get("statistic"))
-        yield from _first(("strata", *about), entry, [test])
+        return replace(holder, multiplicity=own)
+
+    family = TestFamily(
+        family_size=len(p_values),
+        rule=RULE,
+        methods={"holm": adjusted[0].method, "benjamini_hochberg": adjusted[1].method},
+        not_allowed_for=NOT_ALLOWED_FOR,
+        alpha=alpha,
+        findings=Findings(
+            unadjusted=_below(p_values, alpha),
+            holm=_below(adjusted[0].p_values, alpha),
+            benjamini_hochberg=_below(adjusted[1].p_values, alpha),
+        ),
+    )
+    return _each(tested, mark), family
 
 
-def _first(about: tuple[Any, ...], holder: dict[str, Any], tests: list[Any]) -> Iterable[Hypothesis]:
-    for test in tests:
-        if isinstance(test.get("p_value"), float | int):
-            yield repr((*about, test["p_value"])), holder, test
+def _below(p_values: Iterable[float | Undefined], alpha: float) -> int:
+    return sum(1 for p in p_values if not isinstance(p, Undefined) and p < alpha)
+
+
+def _each(tested: Hypotheses, mark: Mark) -> Hypotheses:
+    """Give each hypothesis whose test has a p-value to `mark`, in the order of the document."""
+    return Hypotheses(
+        tables=tuple(_table(table, mark) for table in tested.tables),
+        estimates=tuple(_estimate(estimate, mark) for estimate in tested.estimates),
+        heterogeneity=tuple(_strata(entry, mark) for entry in tested.heterogeneity),
+    )
+
+
+def _table(table: RateTable[RateRow], mark: Mark) -> RateTable[RateRow]:
+    counts = [(row.n, row.selected) for row in table.rows]
+    of_table = ("table", table.family, dict(table.stratum), table.classification)
+
+    def one(row: RateRow) -> RateRow:
+        test = _first(row.impact_ratio)
+        if test is None:
+            return row
+        return replace(row, impact_ratio=mark((*of_table, row.label, counts), row.impact_ratio, test))
+
+    return replace(table, rows=tuple(one(row) for row in table.rows))
+
+
+def _estimate(estimate: Estimate, mark: Mark) -> Estimate:
+    test = _first(estimate)
+    if test is None:
+        return estimate
+    named = (dict(estimate.group), dict(estimate.reference), dict(estimate.stratum))
+    counts = (estimate.n, estimate.n_group, estimate.n_reference)
+    return mark(("estimate", *named, estimate.value, *counts), estimate, test)
+
+
+def _strata(entry: Heterogeneity, mark: Mark) -> Heterogeneity:
+    test = entry.tested
+    if isinstance(test, Undefined) or isinstance(test.p_value, Undefined):
+        return entry
+    return mark(("strata", dict(entry.group), dict(entry.reference), test.statistic), entry, test)
+
+
+def _first(estimate: Estimate) -> TestResult | None:
+    """Return the first test of an estimate, if it has a p-value."""
+    test = estimate.tests[0] if estimate.tests else None
+    return None if test is None or isinstance(test.p_value, Undefined) else test

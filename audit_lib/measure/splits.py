@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
+from audit_lib.documents.metrics import Heterogeneity, SameStratum
 from audit_lib.measure.heterogeneity import heterogeneity
 from audit_lib.measure.metric import Measured
 from audit_lib.measure.rows.scored import Rows
@@ -25,12 +25,12 @@ class Splits:
     ----------
     measured : list of mapping of str to Measured
         Every set of rows once: metric -> what it gives.
-    identical : list of dict
-        ``stratum`` and ``same_as``: parts that hold the rows of an earlier one.
+    identical : list of SameStratum
+        Parts that hold the rows of an earlier one.
     """
 
     measured: list[Found] = field(default_factory=list)
-    identical: list[dict[str, Any]] = field(default_factory=list)
+    identical: list[SameStratum] = field(default_factory=list)
     _splits: list[tuple[tuple[str, ...], dict[str, Found]]] = field(default_factory=list)
     _seen: dict[str, tuple[dict[str, str], Found]] = field(default_factory=dict)
 
@@ -44,7 +44,7 @@ class Splits:
         if key not in self._seen:
             return False
         levels, found = self._seen[key]
-        self.identical.append({"stratum": dict(part.levels), "same_as": dict(levels)})
+        self.identical.append(SameStratum(stratum=dict(part.levels), same_as=dict(levels)))
         self._splits[-1][1][key] = {name: _named(one, part.levels) for name, one in found.items()}
         return True
 
@@ -55,7 +55,7 @@ class Splits:
         self._splits[-1][1][key] = found
         self.measured.append(found)
 
-    def heterogeneity(self, metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
+    def heterogeneity(self, metrics: Sequence[str]) -> Iterator[Heterogeneity]:
         """Compare the whole with each split of it that cuts the rows otherwise than those before.
 
         Without a headline of the whole there is nothing to compare.

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from audit_lib.canonical import pretty_json
-from audit_lib.documents.metrics import SCHEMA, read_metrics
+from audit_lib.documents.metrics import (
+    Demographics,
+    LabelMass,
+    Metrics,
+    Missingness,
+    PairwiseAnswers,
+    RowCounts,
+    ScoreSummary,
+    Statuses,
+    read_metrics,
+)
 from audit_lib.errors import IncompleteRunError, UndefinedMetricError
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
 from audit_lib.measure.leakage import leakage_of
 from audit_lib.measure.metric import METRICS, Measured, record_of
-from audit_lib.measure.multiplicity import adjust
+from audit_lib.measure.multiplicity import Hypotheses, adjust
 from audit_lib.measure.rows.group_pairs import pair_table
 from audit_lib.measure.rows.load import load_rows
 from audit_lib.measure.rows.scored import Rows, strata
@@ -72,8 +81,10 @@ def measure(run: Run) -> StageOutput:
     rows, ids = load_rows(run, scored_shards(run))
     answered = int(_answered(rows).sum())
     check_invoked(policy, spec, answered=answered, total=len(rows), attributed=attributed(run))
-    missingness, mass, scores = [], [], []
-    answers: list[dict[str, Any]] = []
+    missingness: list[Missingness] = []
+    mass: list[LabelMass] = []
+    scores: list[ScoreSummary] = []
+    answers: list[PairwiseAnswers] = []
     splits = Splits()
     for number, names in enumerate(spec.splits):
         if names not in spec.measure.strata and len(rows.columns["model"].labels) == 1:
@@ -85,7 +96,7 @@ def measure(run: Run) -> StageOutput:
             groups = [(levels, where) for levels, where in part.profiles() if None not in levels.values()]
             if number == 0:
                 missingness += [_missingness(part, levels, where) for levels, where in groups]
-                missingness.append(_unknown_missingness(part))
+                missingness.append(_missingness(part, None, ~part.known()))
                 mass += [_label_mass(part, levels, where) for levels, where in groups]
             scores += [_summary(part, levels, where) for levels, where in groups]
             answers += pair_table(part, spec)
@@ -95,40 +106,45 @@ def measure(run: Run) -> StageOutput:
                 part, {name: _measured(name, part, spec, policy, silent) for name in spec.measure.metrics}
             )
     ordered = [one[name] for one in splits.measured for name in spec.measure.metrics]
-    document: dict[str, Any] = {
-        "schema": SCHEMA,
-        "experiment": spec.groups.provenance == "assigned",
-        "rows": {
-            "total": len(rows),
-            "answered": answered,
-            "unknown_group": len(rows) - int(rows.known().sum()),
-            "by_status": _by_status(rows.status),
-            "decided_without_score": _decided_without_score(rows, slice(None)),
-        },
-        "demographics": _demographics(run),
-        "strata_identical": splits.identical,
-        "missingness": missingness,
-        "label_mass": mass,
-        "tables": [table.as_dict() for one in ordered for table in one.tables],
-        "estimates": [estimate.as_dict() for one in ordered for estimate in one.estimates],
-        "scores": scores,
-        "heterogeneity": list(splits.heterogeneity(spec.measure.metrics)),
-    }
-    if rows.pairs is not None:
-        document["pairwise_answers"] = answers
-    if (told := leakage_of(run, scored_shards(run))) is not None:
-        document["leakage"] = told
-    document["multiplicity"] = adjust(document, spec.measure.alpha)
-    content = pretty_json(document)
+    tested, family = adjust(
+        Hypotheses(
+            tables=tuple(table for one in ordered for table in one.tables),
+            estimates=tuple(estimate for one in ordered for estimate in one.estimates),
+            heterogeneity=tuple(splits.heterogeneity(spec.measure.metrics)),
+        ),
+        spec.measure.alpha,
+    )
+    document = Metrics(
+        experiment=spec.groups.provenance == "assigned",
+        rows=RowCounts(
+            total=len(rows),
+            answered=answered,
+            unknown_group=len(rows) - int(rows.known().sum()),
+            by_status=_by_status(rows.status),
+            decided_without_score=_decided_without_score(rows, slice(None)),
+        ),
+        demographics=_demographics(run),
+        strata_identical=tuple(splits.identical),
+        missingness=tuple(missingness),
+        label_mass=tuple(mass),
+        tables=tested.tables,
+        estimates=tested.estimates,
+        scores=tuple(scores),
+        heterogeneity=tested.heterogeneity,
+        pairwise_answers=None if rows.pairs is None else tuple(answers),
+        leakage=leakage_of(run, scored_shards(run)),
+        multiplicity=family,
+    )
+    content = pretty_json(document.as_dict())
     read_metrics(content)  # what no reader could read is not written
     return StageOutput(
         {"metrics.json": content, "decisions.parquet": _decisions(rows, ids)},
         {
             "rows": len(rows),
-            "answered": document["rows"]["answered"],
-            "estimates": len(document["estimates"]),
-            "tables": len(document["tables"]),
-            "tests": document["multiplicity"]["family_size"],
+            "answered": answered,
+            "estimates": len(document.estimates),
+            "tables": len(document.tables),
+            "tests": family.family_size,
         },
     )
 
@@ -188,13 +204,13 @@ def _decided_without_score(rows: Rows, where: slice | NDArray[np.bool_]) -> int:
     return int((missing & (rows.decisions.selected[where] >= 0)).sum())
 
 
-def _demographics(run: Run) -> dict[str, Any] | None:
+def _demographics(run: Run) -> Demographics | None:
     """What the sample says of people whose category is not known; None where categories are assigned."""
     if not run.stage("sample").is_complete():
         return None
     found = run.stage("sample").read_json("sample.json").get("demographics")
-    kept = ("people", "matched", "unmatched", "unknown", "unknown_values")
-    return None if found is None else {key: found[key] for key in kept if key in found}
+    kept = [one.name for one in fields(Demographics)]
+    return None if found is None else Demographics(**{key: found[key] for key in kept if key in found})
 
 
 def _decisions(rows: Rows, ids: pa.ChunkedArray) -> bytes:
@@ -221,53 +237,56 @@ def _by_status(status: NDArray[np.int8]) -> dict[str, int]:
     return {name: int((status == number).sum()) for number, name in enumerate(STATUSES)}
 
 
-def _missingness(rows: Rows, levels: Mapping[str, str | None], where: slice) -> dict[str, Any]:
+def _missingness(
+    rows: Rows, group: Mapping[str, str | None] | None, where: slice | NDArray[np.bool_]
+) -> Missingness:
+    """Statuses of the rows of a group; of those whose group is not known where it is None."""
     status = rows.status[where]
-    entry: dict[str, Any] = {"stratum": dict(rows.levels), "group": dict(levels), "n": int(status.size)}
-    entry |= _by_status(status)
-    entry["decided_without_score"] = _decided_without_score(rows, where)
-    if rows.repeats is not None:
-        entry["repeats"] = _by_repeat(rows.repeats[where])
-    return entry
+    return Missingness(
+        stratum=dict(rows.levels),
+        group=None if group is None else _levels(group),
+        n=int(status.size),
+        **_by_status(status),
+        decided_without_score=_decided_without_score(rows, where),
+        repeats=None if rows.repeats is None else _by_repeat(rows.repeats[where]),
+    )
 
 
-def _unknown_missingness(rows: Rows) -> dict[str, Any]:
-    """Statuses of the rows whose group is not known."""
-    unknown = ~rows.known()
-    status = rows.status[unknown]
-    entry: dict[str, Any] = {"stratum": dict(rows.levels), "group": None, "n": int(status.size)}
-    entry |= _by_status(status)
-    entry["decided_without_score"] = _decided_without_score(rows, unknown)
-    if rows.repeats is not None:
-        entry["repeats"] = _by_repeat(rows.repeats[unknown])
-    return entry
+def _levels(group: Mapping[str, str | None]) -> dict[str, str]:
+    return {axis: level for axis, level in group.items() if level is not None}
 
 
-def _by_repeat(repeats: NDArray[np.int32]) -> dict[str, int]:
+def _by_repeat(repeats: NDArray[np.int32]) -> Statuses:
     """Statuses of all repeats: a row with one answer counts as answered, whatever else failed."""
     counts = dict(zip(STATUSES, repeats.sum(axis=0).tolist(), strict=True))
-    return {"n": sum(counts.values()), **counts}
+    return Statuses(n=sum(counts.values()), **counts)
 
 
-def _label_mass(rows: Rows, levels: Mapping[str, str | None], where: slice) -> dict[str, Any]:
+def _label_mass(rows: Rows, group: Mapping[str, str | None], where: slice) -> LabelMass:
     mass = rows.label_mass[where]
     mass = mass[~np.isnan(mass)]
-    summary = (
-        {"mean": float(mass.mean()), "minimum": float(mass.min())}
-        if mass.size
-        else {"mean": None, "minimum": None}
+    return LabelMass(
+        stratum=dict(rows.levels),
+        group=_levels(group),
+        n=int(mass.size),
+        mean=float(mass.mean()) if mass.size else None,
+        minimum=float(mass.min()) if mass.size else None,
     )
-    return {"stratum": dict(rows.levels), "group": dict(levels), "n": int(mass.size), **summary}
 
 
-def _summary(rows: Rows, levels: Mapping[str, str | None], where: slice) -> dict[str, Any]:
+def _summary(rows: Rows, group: Mapping[str, str | None], where: slice) -> ScoreSummary:
     score = rows.score[where]
     score = score[~np.isnan(score)]
-    return {
-        "stratum": dict(rows.levels),
-        "group": dict(levels),
-        "n": int(score.size),
-        "mean": float(score.mean()) if score.size else None,
-        "sd": float(score.std(ddof=1)) if score.size > 1 else None,
-        "quantiles": np.quantile(score, [0, 0.25, 0.5, 0.75, 1]).tolist() if score.size else None,
-    }
+    return ScoreSummary(
+        stratum=dict(rows.levels),
+        group=_levels(group),
+        n=int(score.size),
+        mean=float(score.mean()) if score.size else None,
+        sd=float(score.std(ddof=1)) if score.size > 1 else None,
+        quantiles=_quantiles(score) if score.size else None,
+    )
+
+
+def _quantiles(score: NDArray[np.float64]) -> tuple[float, float, float, float, float]:
+    low, first, middle, third, high = np.quantile(score, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    return low, first, middle, third, high

@@ -13,13 +13,13 @@ from statsmodels.stats.multitest import multipletests
 
 from audit_lib.measure.heterogeneity import heterogeneity
 from audit_lib.measure.metric import METRICS, Measured
-from audit_lib.measure.multiplicity import adjust
+from audit_lib.measure.multiplicity import Hypotheses, adjust
 from tests.measure.tables import POLICY, SPEC, as_rows, parts, table
 
 
 def entries(name: str, rows: pd.DataFrame) -> list[dict[str, Any]]:
     whole, *others = [METRICS.get(name)(part, SPEC, POLICY) for part in parts(as_rows(rows))]
-    return list(heterogeneity(whole, others, ["position"]))
+    return [entry.as_dict() for entry in heterogeneity(whole, others, ["position"])]
 
 
 def find(found: list[dict[str, Any]], group: dict[str, str], **keys: Any) -> dict[str, Any]:
@@ -86,16 +86,23 @@ def test_the_family_is_all_hypotheses_and_holm_and_bh_are_statsmodels() -> None:
     done: list[list[Measured]] = [
         [METRICS.get(n)(p, SPEC, POLICY) for n in names] for p in parts(as_rows(rows))
     ]
+    result, family = adjust(
+        Hypotheses(
+            tables=tuple(t for part in done for one in part for t in one.tables),
+            estimates=tuple(e for part in done for one in part for e in one.estimates),
+            heterogeneity=tuple(
+                entry
+                for i in range(len(names))
+                for entry in heterogeneity(done[0][i], [part[i] for part in done[1:]], ["position"])
+            ),
+        ),
+        alpha=0.05,
+    )
+    summary = family.as_dict()
     document: dict[str, Any] = {
-        "tables": [t.as_dict() for part in done for one in part for t in one.tables],
-        "estimates": [e.as_dict() for part in done for one in part for e in one.estimates],
-        "heterogeneity": [
-            entry
-            for i in range(len(names))
-            for entry in heterogeneity(done[0][i], [part[i] for part in done[1:]], ["position"])
-        ],
+        name: [one.as_dict() for one in getattr(result, name)]
+        for name in ("tables", "estimates", "heterogeneity")
     }
-    summary = adjust(document, alpha=0.05)
     holders = [row["impact_ratio"] for t in document["tables"] for row in t["rows"]] + document["estimates"]
     tested = [h for h in holders if h["tests"]]
     p_values = [h["tests"][0]["p_value"] for h in tested]
@@ -114,6 +121,6 @@ def test_the_family_is_all_hypotheses_and_holm_and_bh_are_statsmodels() -> None:
 
 
 def test_no_test_no_family() -> None:
-    summary = adjust({"tables": [], "estimates": [], "heterogeneity": []}, alpha=0.05)
+    summary = adjust(Hypotheses(tables=(), estimates=(), heterogeneity=()), alpha=0.05)[1].as_dict()
     assert summary["family_size"] == 0
     assert summary["findings"] == {"unadjusted": 0, "holm": 0, "benjamini_hochberg": 0}

@@ -123,7 +123,7 @@ def test_repeats_are_pairs_of_their_own():
 def test_output_statistics_by_group_pair():
     people = table()
     found = answers(people)
-    entries = list(pair_table(rows_with(people, found), SPEC))
+    entries = [one.as_dict() for one in pair_table(rows_with(people, found), SPEC)]
     assert len(entries) == 1 + len(SPEC.groups.comparisons())
     expected = statistics(found)
     for name in ("prompts", "regular", "tie", "unparsed", "pairs", "flipped", "inconsistent", "mixed"):
@@ -152,7 +152,7 @@ def test_undefined_is_a_value_with_a_reason():
     same = answers(people).assign(answer="tie")
     level = gaps(rows_with(people, same))[0]
     assert level.value == 0.0 and isinstance(level.interval, Undefined)
-    shares = list(pair_table(rows_with(women, answers(women)), SPEC))[1]
+    shares = list(pair_table(rows_with(women, answers(women)), SPEC))[1].as_dict()
     assert shares["pairs"] == 0 and shares["inconsistent_share"] is None
 
 

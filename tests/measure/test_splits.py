@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from audit_lib import pipeline
+from audit_lib.documents.metrics import RatioHeterogeneity
 from audit_lib.measure.heterogeneity import heterogeneity
 from audit_lib.measure.metric import METRICS
-from audit_lib.measure.multiplicity import adjust
+from audit_lib.measure.multiplicity import Hypotheses, adjust
 from audit_lib.run import Run, Window
 from audit_lib.spec import AuditSpec
 from tests.inputs import recorded_audit, recorded_rows, write_jsonl
@@ -197,20 +198,22 @@ def test_a_small_audit_of_copies_is_not_more_certain() -> None:
     assert compared
 
 
-def heterogeneous(rows: pd.DataFrame) -> list[dict[str, Any]]:
+def heterogeneous(rows: pd.DataFrame) -> list[RatioHeterogeneity]:
     whole, *others = [
         METRICS.get("impact_ratio")(part, POOLS, POLICY) for part in parts(as_rows(rows, POOLS), POOLS)
     ]
-    return [e for e in heterogeneity(whole, others, ["position"]) if e["family"] == "sex"]
+    found = heterogeneity(whole, others, ["position"])
+    return [e for e in found if isinstance(e, RatioHeterogeneity) and e.family == "sex"]
 
 
 def test_positions_of_competing_candidates_are_compared_by_rounds() -> None:
-    (one,) = heterogeneous(table(480))
+    (entry,) = heterogeneous(table(480))
+    tested, family = adjust(Hypotheses(tables=(), estimates=(), heterogeneity=(entry,)), 0.05)
+    one = tested.heterogeneity[0].as_dict()
     assert one["clustered_by"] == "round"
     assert "counts alone are no test" in one["breslow_day"]["undefined"]
     assert 0 < one["cochran_q"]["p_value"] < 1
-    document = {"tables": [], "estimates": [], "heterogeneity": [one]}
-    assert adjust(document, 0.05)["family_size"] == 1
+    assert family.family_size == 1
     assert one["multiplicity"]["test"] == one["cochran_q"]["name"]
     (cut,) = heterogeneous(table(480).assign(position=["cook", "cook", "driver", "driver"] * 120))
-    assert "stand in several strata" in cut["cochran_q"]["undefined"]
+    assert "stand in several strata" in cut.as_dict()["cochran_q"]["undefined"]

@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 
 from audit_lib.documents.metrics import Metrics
 from audit_lib.errors import EvidenceError
-from audit_lib.measure.multiplicity import adjust
+from audit_lib.measure.multiplicity import Hypotheses, adjust
 from audit_lib.measure.rows.load import make_rows
 from audit_lib.measure.statutory.rate_tables import rate_tables
 from audit_lib.policies import policy_of
@@ -77,8 +77,13 @@ def content_of(base: Content, table: pd.DataFrame, small_cell: int, policy_name:
     policy = policy_of(spec)
     rows, _ = make_rows(variants(table), [scores(table)], spec)
     found = rate_tables("selection", "impact_ratio", rows, spec, policy, rows.decisions.selected)
-    document = {"tables": [one.as_dict() for one in found], "estimates": [], "heterogeneity": []}
-    document["multiplicity"] = adjust(document, spec.measure.alpha)  # type: ignore[assignment]
+    tested, family = adjust(
+        Hypotheses(tables=tuple(found), estimates=(), heterogeneity=()), spec.measure.alpha
+    )
+    document = {
+        "tables": [one.as_dict() for one in tested.tables], "estimates": [], "heterogeneity": [],
+        "multiplicity": family.as_dict(),
+    }  # fmt: skip
     metrics = decode_value(Metrics, base.metrics.as_dict() | document, "metrics.json")
     tables = tuple(read_table(one, policy) for one in metrics.tables)
     return replace(base, spec=spec, policy=policy, tables=tables, metrics=metrics)

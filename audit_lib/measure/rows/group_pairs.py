@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.documents.metrics import PairwiseAnswers
 from audit_lib.measure.rows.pair_answers import PairAnswers
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.spec import AuditSpec
@@ -57,33 +57,41 @@ def faced(rows: Rows, pairs: PairAnswers, group: Mapping[str, str], reference: M
     )
 
 
-def pair_table(rows: Rows, spec: AuditSpec) -> Iterator[dict[str, Any]]:
+def pair_table(rows: Rows, spec: AuditSpec) -> Iterator[PairwiseAnswers]:
     """Yield what the answers look like (the paper's Table 2): over all pairs, then for each comparison of the spec."""
     if rows.pairs is None:
         return
     here = np.zeros(1 + max(int(v.max(initial=0)) for v in (rows.place, rows.pairs.other)), dtype=bool)
     here[rows.place] = True
     everybody = rows.pairs.take(here[rows.pairs.one] & here[rows.pairs.other])
-    yield {"stratum": dict(rows.levels), "group": None, "reference": None, **_as_dict(everybody)}
+    yield _statistics(rows, everybody)
     for group, reference in spec.groups.comparisons():
-        between = faced(rows, rows.pairs, group, reference).pairs
-        yield {
-            "stratum": dict(rows.levels),
-            "group": dict(group),
-            "reference": dict(reference),
-            **_as_dict(between),
-        }
+        yield _statistics(rows, faced(rows, rows.pairs, group, reference).pairs, group, reference)
 
 
-def _as_dict(pairs: PairAnswers) -> dict[str, Any]:
+def _statistics(
+    rows: Rows,
+    pairs: PairAnswers,
+    group: Mapping[str, str] | None = None,
+    reference: Mapping[str, str] | None = None,
+) -> PairwiseAnswers:
     counts = pairs.statistics()
-    found: dict[str, Any] = {field.name: getattr(counts, field.name) for field in fields(counts)}
-    for name, whole in (
-        ("regular", counts.prompts),
-        ("tie", counts.prompts),
-        ("unparsed", counts.prompts),
-        ("flipped", counts.pairs),
-        ("inconsistent", counts.pairs),
-    ):
-        found[f"{name}_share"] = getattr(counts, f"{name}_share") if whole else None
-    return found
+    prompts, both = counts.prompts > 0, counts.pairs > 0
+    return PairwiseAnswers(
+        stratum=dict(rows.levels),
+        group=None if group is None else dict(group),
+        reference=None if reference is None else dict(reference),
+        prompts=counts.prompts,
+        regular=counts.regular,
+        tie=counts.tie,
+        unparsed=counts.unparsed,
+        pairs=counts.pairs,
+        flipped=counts.flipped,
+        inconsistent=counts.inconsistent,
+        mixed=counts.mixed,
+        regular_share=counts.regular_share if prompts else None,
+        tie_share=counts.tie_share if prompts else None,
+        unparsed_share=counts.unparsed_share if prompts else None,
+        flipped_share=counts.flipped_share if both else None,
+        inconsistent_share=counts.inconsistent_share if both else None,
+    )
