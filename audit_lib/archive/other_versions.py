@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 from audit_lib.archive.findings import Work
 from audit_lib.archive.software import software
 from audit_lib.canonical import canonical_json, sha256, strict_json
 from audit_lib.documents.evidence import Manifest
+from audit_lib.documents.plan import Plan
 from audit_lib.errors import AuditError, GateError, SpecError
 from audit_lib.run import Run
+from audit_lib.typed_json import LATER
 
 _PLAN, _SPEC = "plan/plan.json", "plan/spec.json"
 _CHECK = "check it with the version that made it"
+
+
+def _later(kind: type[Any]) -> list[str]:
+    """Return the keys that documents of earlier versions lack."""
+    return [one.name for one in fields(kind) if one.metadata == LATER]
 
 
 def digest_of_design(work: Work) -> str:
@@ -55,7 +65,8 @@ def find_other_version(work: Work, run: Run, manifest: Manifest | None) -> None:
     from audit_lib.policies import policy_of
 
     try:
-        made = run.stage("plan").read_json("plan.json")["policy"]["version"]
+        plan = run.stage("plan").read_json("plan.json")
+        made = plan["policy"]["version"]
         policy = policy_of(run.spec)
     except (AuditError, ValueError, KeyError, TypeError):
         return
@@ -65,6 +76,7 @@ def find_other_version(work: Work, run: Run, manifest: Manifest | None) -> None:
         name: ((None if manifest is None else manifest.software.get(name)), software()[name]),
     }
     other = [f"{what} {there} there, {here} here" for what, (there, here) in pairs.items() if there != here]
+    other += [f"its plan has no {key}, which is written here" for key in _later(Plan) if key not in plan]
     if other:
         work.find(
             "version",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from pydantic import JsonValue
 
 from audit_lib.documents.rate_tables import Levels
 from audit_lib.results import Undefined
-from audit_lib.typed_json import Typed
+from audit_lib.typed_json import LATER, Typed
 
 SCHEMA: Final = "audit-plan/1"
 
@@ -68,8 +68,8 @@ class Plan(Typed):
     quotas: tuple[int, ...]
     thresholds: Thresholds
     policy: PolicyVersion
-    policy_digest: str
-    """SHA-256 of the pack as it was read, with what it extends."""
+    policy_digest: str | None = field(default=None, metadata=LATER)
+    """SHA-256 of the pack as it was read, with what it extends; earlier versions did not keep it."""
     inputs: Mapping[str, str]
     """Design file -> SHA-256."""
     power: tuple[Power, ...]

@@ -40,6 +40,12 @@ def by_an_older_pack(bundle: Path) -> None:
     reseal(bundle)
 
 
+def by_one_that_kept_no_digest_of_packs(bundle: Path) -> None:
+    """Without a key that plans have now: under one number the library was not always the same."""
+    edit(bundle / "plan/plan.json", lambda plan: plan.pop("policy_digest"))
+    reseal(bundle)
+
+
 def by_an_older_library(bundle: Path) -> None:
     edit(bundle / "plan/plan.json", lambda plan: plan.update(seed=plan["seed"] + 1))
     reseal(bundle)
@@ -75,7 +81,15 @@ def test_as_it_was_made_it_verifies(bundle: Path) -> None:
     assert plan_again(bundle).ok
 
 
-@pytest.mark.parametrize("made", [by_an_older_pack, by_an_older_library, by_one_that_let_it_pass])
+@pytest.mark.parametrize(
+    "made",
+    [
+        by_an_older_pack,
+        by_an_older_library,
+        by_one_that_let_it_pass,
+        by_one_that_kept_no_digest_of_packs,
+    ],
+)
 def test_another_version_s_run_could_not_be_checked(bundle: Path, made: Callable[[Path], None]) -> None:
     made(bundle)
     checked = plan_again(bundle)
@@ -85,13 +99,24 @@ def test_another_version_s_run_could_not_be_checked(bundle: Path, made: Callable
     )
 
 
+def test_a_run_without_a_key_of_later_plans_is_shown(
+    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_one_that_kept_no_digest_of_packs(bundle)
+    assert main(["show", str(bundle)]) == 0
+    assert main(["report", str(bundle), "--out", str(tmp_path / "again")]) == 0
+    assert "is missing" not in "".join(capsys.readouterr())
+
+
 def test_the_command_ends_with_2(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     by_one_that_let_it_pass(bundle)
     assert main(["verify", str(bundle)]) == 2
     assert "this version refuses it" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("made", [by_an_older_pack, by_one_that_let_it_pass])
+@pytest.mark.parametrize(
+    "made", [by_an_older_pack, by_one_that_let_it_pass, by_one_that_kept_no_digest_of_packs]
+)
 def test_a_version_excuses_no_changed_file(bundle: Path, made: Callable[[Path], None]) -> None:
     made(bundle)
     path = bundle / "report/report.html"
