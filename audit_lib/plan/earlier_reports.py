@@ -5,12 +5,13 @@ So that the report's trend follows from the run's own evidence, also where the s
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, Final
 
 from audit_lib.canonical import pretty_json
+from audit_lib.documents.earlier import EarlierAudit
+from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.run import SUCCESS, Run, StageFolder, Window
 
 EARLIER: Final = "earlier.json"
@@ -46,15 +47,34 @@ def earlier_reports(run: Run) -> bytes:
 
 
 def _newest(run: Run, prefixes: Iterable[str], signed: Iterable[str]) -> dict[str, Any] | None:
-    """Return the headline of the run of a window that was sealed last and has a report."""
-    when = {prefix: StageFolder(run.store, f"{prefix}/evidence").success().finished_at for prefix in prefixes}
-    for prefix in sorted(when, key=lambda prefix: when[prefix], reverse=True):
+    """Return the headline of the run of a window that was sealed last and has a report that can be read."""
+    for prefix in sorted(prefixes, key=lambda prefix: _sealed_at(run, prefix), reverse=True):
         folder = StageFolder(run.store, f"{prefix}/report")
         if not folder.is_complete():
             continue  # it failed before its report
-        document: dict[str, Any] = json.loads(folder.read("report.json"))
-        if any(name not in document for name in _KEPT):
-            continue  # made by an earlier version
-        kept = {name: document[name] for name in _KEPT}
-        return kept | ({"status": "signed"} if prefix in signed else {})
+        try:
+            kept = _headline(folder, signed=prefix in signed)
+        except StoreUnreachableError:
+            raise
+        except AuditError as error:
+            run.notify(f"WARNING: the report of {prefix} is left out of the trend: {error}")
+            continue
+        return kept
     return None
+
+
+def _sealed_at(run: Run, prefix: str) -> str:
+    """Return when a run was sealed; the earliest of all where its record does not say."""
+    try:
+        return StageFolder(run.store, f"{prefix}/evidence").success().finished_at
+    except EvidenceError:
+        return ""
+
+
+def _headline(folder: StageFolder, *, signed: bool) -> dict[str, Any]:
+    """Return what is kept of a report, as the report of this run reads it after all is paid."""
+    document = folder.read_json("report.json")
+    kept = {name: document[name] for name in _KEPT if name in document}
+    kept |= {"status": "signed"} if signed else {}
+    EarlierAudit.of(kept)
+    return kept

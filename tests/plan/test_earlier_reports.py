@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,11 +22,19 @@ def window(number: int) -> Window:
     return Window(START + number * WEEK, START + (number + 1) * WEEK)
 
 
-def seal(run: Run, number: int, digest: str, sealed: datetime, *, report: bool = True) -> None:
+def seal(
+    run: Run, number: int, digest: str, sealed: datetime, *, report: bool = True, **changes: Any
+) -> None:
     """Write what an earlier run leaves behind, as far as a plan looks at it."""
     prefix = f"{run.key.audit}/{window(number).label}/{digest}"
     document = {"measured_at": "then", "status": "not signed", "tool_version": "1", "spec_digest": digest}
-    document |= {"window": {"start": str(window(number).start)}, "headline": {"of": number}, "run": prefix}
+    one = {"label": str(number), "selected": 1, "n": 2, "comparator_selected": 1, "comparator_n": 1}
+    start, end = (instant.isoformat() for instant in (window(number).start, window(number).end))
+    document |= {
+        "window": {"start": start, "end": end},
+        "headline": {"selection": one},
+        "run": prefix,
+    } | changes
     if report:
         content = json.dumps(document | {"tables": ["long"] * 9}).encode()
         StageFolder(run.store, f"{prefix}/report").commit(StageOutput({"report.json": content}), sealed)
@@ -45,7 +55,7 @@ def test_the_latest_sixty_are_kept_and_no_other_report_is_read(
     get = type(run.store).get
     monkeypatch.setattr(type(run.store), "get", lambda store, key: read.append(key) or get(store, key))
     found = json.loads(earlier_reports(run))
-    assert [entry["headline"]["of"] for entry in found] == list(range(20, 80))
+    assert [int(entry["headline"]["selection"]["label"]) for entry in found] == list(range(20, 80))
     assert all("tables" not in entry for entry in found)
     reports = [key for key in read if key.endswith("report.json")]
     assert len(reports) == len(set(reports)) == 60
@@ -65,3 +75,26 @@ def test_a_signed_one_says_so(run: Run) -> None:
     where = f"{run.key.audit}/{window(2).label}/{'a' * 12}/signoff/0001"
     StageFolder(run.store, where).commit(StageOutput({"statement.json": b"{}"}), START)
     assert [entry["status"] for entry in json.loads(earlier_reports(run))] == ["not signed", "signed"]
+
+
+def test_a_report_that_the_later_one_could_not_read_is_left_out_now_and_told(run: Run) -> None:
+    told: list[str] = []
+    run = replace(run, notify=told.append)
+    seal(run, 1, "a" * 12, START)
+    seal(run, 2, "b" * 12, START, headline={"selection": {"label": "of another version"}})
+    seal(run, 3, "c" * 12, START)
+    (record,) = (Path(run.store.root) / run.key.audit).glob(f"{window(3).label}/*/report/report.json")
+    record.write_bytes(b"{}")  # not what the stage wrote
+    (found,) = json.loads(earlier_reports(run))
+    assert found["spec_digest"] == "a" * 12
+    assert [line.split(" is left out")[0][-12:] for line in told] == ["c" * 12, "b" * 12]
+    assert "selected: is missing" in told[1]
+
+
+def test_a_seal_without_a_time_is_the_oldest_of_its_window(run: Run) -> None:
+    seal(run, 1, "a" * 12, START)
+    seal(run, 1, "b" * 12, START)
+    prefix = Path(run.store.root) / run.key.audit / window(1).label / ("b" * 12)
+    (prefix / "evidence/_SUCCESS").write_text("{}")
+    (found,) = json.loads(earlier_reports(run))
+    assert found["spec_digest"] == "a" * 12
