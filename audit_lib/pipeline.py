@@ -5,7 +5,7 @@
     plan -> sample -> variants -> scores/<shard>* -> validation -> metrics -> report -> evidence
 
 Each stage is done once: a complete one is skipped, so that a run which was killed goes on where it was. What changed
-since the window before is derived afterwards, from all runs of the audit (`compare_windows`).
+since the window before is derived afterwards, from all runs of the audit (`audit_lib.monitor.compare_windows`).
 """
 
 from __future__ import annotations
@@ -16,16 +16,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from audit_lib.errors import IncompleteRunError, NotFoundError, SpecError, ValidationFailedError
+from audit_lib.errors import AuditError, IncompleteRunError, NotFoundError, SpecError, ValidationFailedError
 from audit_lib.registry import did_you_mean
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput, Window
 from audit_lib.spec import AuditSpec, unasked
 from audit_lib.store import open_store
-
-if TYPE_CHECKING:
-    from audit_lib.documents.drift import DriftDocument
 
 COMMAND: Final = "audit run"
 """Who begins an attempt from the command line."""
@@ -165,38 +162,24 @@ def run_all(run: Run, *, dry_run: bool = False, by: str = COMMAND) -> None:
             run_stage(run, name, shard=shard)
     except ValidationFailedError:
         run_stage(run, "evidence")
-        compare_windows(run.uri, run.notify)
+        _compare_sealed(run)
         raise
     except BaseException as error:
         if number and not run.stage("evidence").is_complete():
             seal_failure(run, number, [attempts.fault_of(at, error)], attempts.outcome_of(error))
         raise
     if not dry_run:
-        compare_windows(run.uri, run.notify)
+        _compare_sealed(run)
 
 
-def compare_windows(uri: str, notify: Callable[[str], None] = _ignore) -> list[DriftDocument]:
-    """Compare a run with the window before it, and the windows after it anew; return what is new.
-
-    Of a run that failed, as early as you like, the windows after it are told. The documents are in
-    ``<audit>/monitor/``, outside the runs: they follow from the history, and change with it.
-
-    Raises
-    ------
-    NotFoundError
-        If `uri` is no run's.
-    """
-    from audit_lib.monitor import record_drift, summary_line
+def _compare_sealed(run: Run) -> None:
+    """Compare a run that is sealed: what cannot be compared is told, and takes nothing from the run."""
+    from audit_lib.monitor import compare_windows
 
     try:
-        root, audit, label, _ = uri.rstrip("/").rsplit("/", 3)
-        window = Window.from_label(label)
-    except ValueError:
-        raise NotFoundError(f"{uri}: no run; a run's URI is STORE/AUDIT/WINDOW/DIGEST") from None
-    documents = record_drift(open_store(root), audit, window)
-    for document in documents:
-        notify(f"changes: {summary_line(document)}")
-    return documents
+        compare_windows(run.uri, run.notify)
+    except AuditError as error:
+        run.notify(f"WARNING: the run is sealed, and could not be compared with other windows: {error}")
 
 
 def _steps(run: Run, dry_run: bool) -> Iterator[tuple[str, int | None]]:

@@ -18,8 +18,7 @@ from notify import Message, failed_task, send
 @task(retries=2, retry_delay=timedelta(seconds=30), on_failure_callback=failed_task)
 def monitor() -> dict[str, int]:
     """Compare every run that was archived since the last time, and renew the comparisons that it changes."""
-    from audit_lib.monitor import alerts_of, summary_line
-    from audit_lib.pipeline import compare_windows
+    from audit_lib.monitor import alerts_of, compare_windows, summary_line
 
     with in_task():
         refuse_unknown_conf()
@@ -28,10 +27,13 @@ def monitor() -> dict[str, int]:
         runs = sorted({by_hand} if by_hand else {event["run"] for event in event_extras(context)})
         if not runs:
             raise AirflowFailException("no run: start this DAG with the URI of an archived run in `run`")
-        written = [document for uri in runs for document in compare_windows(uri, tell)]
+        recorded = [compare_windows(uri, tell) for uri in runs]
+        written = [document for one in recorded for document in one.documents]
         for document in written:
             if alerts_of(document):
                 send(Message("something changed", document.audit, summary_line(document)), context)
+        if failed := [why for one in recorded for why in one.not_compared]:
+            raise AirflowFailException("; ".join(failed))
         return small({"runs": len(runs), "written": len(written)})
 
 

@@ -15,6 +15,7 @@ from audit_lib.documents.metrics import (
     StratumCounts,
     StratumValue,
 )
+from audit_lib.documents.parameters import DESIGN
 from audit_lib.documents.rate_tables import RateRow
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import Compared
@@ -76,8 +77,7 @@ def _key(estimate: Compared) -> bytes:
 
 def _told_apart(estimate: Compared) -> dict[str, int | float | str]:
     """Parameters by which two estimates of one metric and group differ."""
-    names = ("k", "classifier", "attribute", "variation", "threshold")
-    return {name: value for name, value in estimate.parameters.items() if name in names}
+    return {name: value for name, value in estimate.parameters.items() if name in DESIGN}
 
 
 def _of_row(

@@ -31,6 +31,7 @@ from audit_lib.documents.drift import (
 )
 from audit_lib.documents.evidence import Manifest
 from audit_lib.documents.metrics import Metrics
+from audit_lib.documents.parameters import DESIGN
 from audit_lib.documents.plan import Plan
 from audit_lib.errors import EvidenceError
 from audit_lib.monitor.canaries import compare_canaries
@@ -44,8 +45,6 @@ from audit_lib.windows import summary as summary_of
 
 _MOST: Final = 100
 """Windows named one by one; all of them are counted."""
-_DESIGN_PARAMETERS: Final = ("k",)
-"""Parameters that come from the spec. Others (the comparator, the number of rounds) are results."""
 
 T = TypeVar("T")
 
@@ -231,7 +230,7 @@ def _table_numbers(metrics: Metrics) -> Iterator[_Number]:
 
 def _metric_numbers(metrics: Metrics) -> Iterator[_Number]:
     for estimate in metrics.estimates:
-        design = {k: v for k, v in estimate.parameters.items() if k in _DESIGN_PARAMETERS}
+        design = {k: v for k, v in estimate.parameters.items() if k in DESIGN}
         name = MetricNumber(
             metric=estimate.metric,
             group=estimate.group,

@@ -6,19 +6,41 @@ evidence stays as it was sealed, and is replaced when the history says something
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from audit_lib.canonical import pretty_json
 from audit_lib.documents.drift import DriftDocument
+from audit_lib.errors import AuditError, NotFoundError, StoreUnreachableError
+from audit_lib.monitor.alerts import summary_line
 from audit_lib.monitor.drift import measure_drift
 from audit_lib.monitor.history import read_history
+from audit_lib.progress import ignore
 from audit_lib.run import Run, Window
-from audit_lib.store import Store
+from audit_lib.store import Store, open_store
 
 FOLDER: Final = "monitor"
 
 
-def record_drift(store: Store, audit: str, window: Window) -> list[DriftDocument]:
+@dataclass(frozen=True, slots=True)
+class RecordedDrift:
+    """What came of comparing the runs of a window, and those after it.
+
+    Parameters
+    ----------
+    documents : list of DriftDocument
+        Each one that is new or says something else than before, in the order of windows.
+    not_compared : list of str
+        A line for each run that could not be compared, and why: it or the one before it cannot be read, as another
+        version made it or it was changed.
+    """
+
+    documents: list[DriftDocument]
+    not_compared: list[str]
+
+
+def record_drift(store: Store, audit: str, window: Window) -> RecordedDrift:
     """Write the comparisons of a window's runs, and renew those of later windows that it changes.
 
     Parameters
@@ -30,16 +52,53 @@ def record_drift(store: Store, audit: str, window: Window) -> list[DriftDocument
 
     Returns
     -------
-    list of DriftDocument
-        Each one that is new or says something else than before, in the order of windows.
+    RecordedDrift
+        The documents that are new, and what could not be compared.
+
+    Raises
+    ------
+    StoreUnreachableError
+        If the store cannot be read now; another time it may be.
     """
     history = read_history(store, audit)
-    documents = []
+    recorded = RecordedDrift([], [])
     for one in [*(one for one in history.complete if one.window == window), *history.after(window)]:
-        document = measure_drift(Run.load(store.uri(one.prefix)), history)
+        try:
+            document = measure_drift(Run.load(store.uri(one.prefix)), history)
+        except StoreUnreachableError:
+            raise
+        except AuditError as error:
+            recorded.not_compared.append(f"{one.prefix}: cannot be compared: {error}")
+            continue
         name = one.prefix.removeprefix(f"{audit}/").replace("/", "_")
         key, content = f"{audit}/{FOLDER}/{name}.json", pretty_json(document.as_dict())
         if not store.exists(key) or store.get(key) != content:
             store.replace(key, content)
-            documents.append(document)
-    return documents
+            recorded.documents.append(document)
+    return recorded
+
+
+def compare_windows(uri: str, notify: Callable[[str], None] = ignore) -> RecordedDrift:
+    """Compare a run with the window before it, and the windows after it anew; return what is new, and what failed.
+
+    Of a run that failed, as early as you like, the windows after it are told. The documents are in
+    ``<audit>/monitor/``, outside the runs: they follow from the history, and change with it.
+
+    Raises
+    ------
+    NotFoundError
+        If `uri` is no run's.
+    StoreUnreachableError
+        If the store cannot be read now.
+    """
+    try:
+        root, audit, label, _ = uri.rstrip("/").rsplit("/", 3)
+        window = Window.from_label(label)
+    except ValueError:
+        raise NotFoundError(f"{uri}: no run; a run's URI is STORE/AUDIT/WINDOW/DIGEST") from None
+    recorded = record_drift(open_store(root), audit, window)
+    for document in recorded.documents:
+        notify(f"changes: {summary_line(document)}")
+    for why in recorded.not_compared:
+        notify(f"WARNING: changes: {why}")
+    return recorded

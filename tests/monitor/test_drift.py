@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from audit_lib import monitor
+from audit_lib import monitor, pipeline
 from audit_lib.canonical import pretty_json
 from audit_lib.documents import comparison
 from audit_lib.documents.drift import DriftDocument
+from audit_lib.documents.metrics import Metrics
 from audit_lib.errors import IncompleteRunError
+from audit_lib.monitor.drift import _compare
 from audit_lib.run import Run, Window
 from audit_lib.typed_json import decode_value
-from tests.archive.cases import applicants, do, new_run
+from tests.archive.cases import applicants, do, new_run, reseal
 
 WEEKS = [Window.parse(f"2026-01-{day:02d}", f"2026-01-{day + 7:02d}") for day in (5, 12, 19)]
 
@@ -47,7 +50,9 @@ def record(current: Run) -> list[dict[str, Any]]:
 
 
 def recorded_drifts(current: Run) -> list[DriftDocument]:
-    return monitor.record_drift(current.store, current.key.audit, current.key.window)
+    recorded = monitor.record_drift(current.store, current.key.audit, current.key.window)
+    assert recorded.not_compared == []
+    return recorded.documents
 
 
 def read(document: dict[str, Any]) -> DriftDocument:
@@ -297,3 +302,63 @@ class TestOrder:
             "20251229T000000Z_20260105T000000Z",
         ]
         assert alerts_of(document) != []
+
+
+class TestUnreadable:
+    """The window before was made by a version whose documents this one does not read."""
+
+    @staticmethod
+    def of_another_version(folder: Path) -> Run:
+        first = run(folder, 0)
+        path = Path(first.uri) / "metrics/metrics.json"
+        path.write_bytes(pretty_json(json.loads(path.read_bytes()) | {"key_of_another_version": 1}))
+        reseal(Path(first.uri))
+        return first
+
+    def test_the_next_window_is_sealed_and_told_why_it_is_not_compared(self, tmp_path: Path) -> None:
+        self.of_another_version(tmp_path)
+        inputs = tmp_path / "inputs 1"
+        inputs.mkdir()
+        said: list[str] = []
+        second = replace(new_run(inputs, str(tmp_path / "store"), WEEKS[1]), notify=said.append)
+        pipeline.run_all(second)
+        assert second.stage("evidence").is_complete()
+        (warning,) = [line for line in said if line.startswith("WARNING: changes:")]
+        assert second.key.prefix in warning and "key_of_another_version: is not a key" in warning
+
+    def test_the_windows_after_it_are_compared(self, tmp_path: Path) -> None:
+        self.of_another_version(tmp_path)
+        second, third = run(tmp_path, 1), run(tmp_path, 2)
+        recorded = monitor.record_drift(second.store, second.key.audit, second.key.window)
+        (why,) = recorded.not_compared
+        assert why.startswith(f"{second.key.prefix}: cannot be compared")
+        assert [one.current.window for one in recorded.documents] == [third.key.window.label]
+
+    def test_what_cannot_be_listed_does_not_undo_a_sealed_run(self, tmp_path: Path) -> None:
+        first = self.of_another_version(tmp_path)
+        (Path(first.uri) / "evidence/_SUCCESS").write_text("{}")
+        inputs = tmp_path / "inputs 1"
+        inputs.mkdir()
+        second = new_run(inputs, str(tmp_path / "store"), WEEKS[1])
+        pipeline.run_all(second)
+        assert second.stage("evidence").is_complete()
+
+
+def test_effects_in_several_wordings_and_flags_of_several_classifiers_are_told_apart(tmp_path: Path) -> None:
+    effects = run(tmp_path, 0)
+    metrics = effects.stage("metrics").read_document(Metrics, "metrics.json")
+    one = next(each for each in metrics.estimates if each.metric == "score_gap")
+    variants = tuple(
+        replace(one, parameters=dict(one.parameters) | told)
+        for told in (
+            {},
+            {"variation": "none"},
+            {"variation": "format:bullets"},
+            {"attribute": "sex"},
+            {"threshold": 3.0},
+            {"classifier": "rude"},
+            {"classifier": "cliche"},
+        )
+    )
+    compared, before, now = _compare(*2 * (replace(metrics, tables=(), estimates=variants),))
+    assert (len(compared), before, now) == (7, [], [])
