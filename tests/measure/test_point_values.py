@@ -68,7 +68,7 @@ OWN_DEFINITION = {
 """Metrics without a kernel, whose number is defined in one place all the same."""
 
 
-def make_table(number: int) -> pd.DataFrame:
+def make_table(number: int) -> dict[str, list[Any]]:
     """Up to twelve applications in two versions or one, in rounds of their own."""
     rng = np.random.default_rng([17, number])
     n = int(rng.integers(1, 13))
@@ -82,28 +82,31 @@ def make_table(number: int) -> pd.DataFrame:
     homes = dict(zip(people, rng.integers(0, 3, n).tolist(), strict=True))
     words = ["kind", "able", "late", "good", "work", "she", "her", "he", "his"]
     known = number % 5 != 2
-    table = pd.DataFrame(
-        {
-            "variant_id": [f"t{number:04d}v{i:02d}" for i in range(n)],
-            "application_id": people,
-            "position": f"t{number:04d}",
-            "round_id": [f"t{number:04d}r{homes[one]}" for one in people],
-            "sex": [one or None for one in sex.tolist()],
-            "race": None,
-            "score": KINDS[kind](rng, n),
-            "selected": pd.array([bool(x) for x in rng.integers(0, 2, n)], dtype="boolean"),
-            "qualified": pd.array(
-                [bool(x) if known else pd.NA for x in rng.integers(0, 2, n)], dtype="boolean"
-            ),
-            "text": [" ".join(rng.choice(words, int(rng.integers(2, 9)))) for _ in range(n)],
-            "items": [rng.permutation(["a", "b", "c", "d"])[:3].tolist() for _ in range(n)],
-            "rude": rng.integers(0, 5, n) / 4,
-            "mood": rng.choice([0.25, LOW, 0.5, 0.75], n),
-            "meaning": [(rng.integers(-8, 9, 3) / 4).tolist() for _ in range(n)],
-        }
-    )
+    return {
+        "variant_id": [f"t{number:04d}v{i:02d}" for i in range(n)],
+        "application_id": people,
+        "position": [f"t{number:04d}"] * n,
+        "round_id": [f"t{number:04d}r{homes[one]}" for one in people],
+        "sex": [one or None for one in sex.tolist()],
+        "race": [None] * n,
+        "score": KINDS[kind](rng, n).tolist(),
+        "selected": [bool(x) for x in rng.integers(0, 2, n)],
+        "qualified": [bool(x) if known else pd.NA for x in rng.integers(0, 2, n)],
+        "text": [" ".join(rng.choice(words, int(rng.integers(2, 9)))) for _ in range(n)],
+        "items": [rng.permutation(["a", "b", "c", "d"])[:3].tolist() for _ in range(n)],
+        "rude": (rng.integers(0, 5, n) / 4).tolist(),
+        "mood": rng.choice([0.25, LOW, 0.5, 0.75], n).tolist(),
+        "meaning": [(rng.integers(-8, 9, 3) / 4).tolist() for _ in range(n)],
+    }
+
+
+def make_whole() -> pd.DataFrame:
+    """All tables below one another."""
+    tables = [make_table(number) for number in range(TABLES)]
+    columns = {name: [value for one in tables for value in one[name]] for name in tables[0]}
+    whole = pd.DataFrame(columns).astype({"selected": "boolean", "qualified": "boolean"})
     # The audit's order, on which the last digit of a sum of floats depends: by group, then from the lowest score.
-    return table.sort_values(["sex", "score", "variant_id"], ignore_index=True)
+    return whole.sort_values(["position", "sex", "score", "variant_id"], ignore_index=True)
 
 
 def make_answers(table: pd.DataFrame) -> pd.DataFrame:
@@ -118,52 +121,80 @@ def make_answers(table: pd.DataFrame) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """A table as arrays: what pandas does to twelve rows costs more than what is tested."""
+
+    of: Mapping[str, np.ndarray]
+
+    @classmethod
+    def read(cls, table: pd.DataFrame) -> Columns:
+        """Take the columns; who is qualified is 1, 0, or -1 where it is not known."""
+        found = {name: np.array([*table[name], None], dtype=object)[:-1] for name in table}
+        for name, kind in (("score", float), ("rude", float), ("mood", float), ("selected", bool)):
+            found[name] = table[name].to_numpy(dtype=kind)
+        found["qualified"] = table["qualified"].astype("Int8").fillna(-1).to_numpy(dtype=int)
+        return cls(found)
+
+    def __len__(self) -> int:
+        return len(self.of["variant_id"])
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.of[name]
+
+    def where(self, mask: np.ndarray) -> Columns:
+        return Columns({name: values[mask] for name, values in self.of.items()})
+
+
+@dataclass(frozen=True)
 class Case:
     """One random table: as the audit sees it, and as columns."""
 
     rows: Rows
     observed: Rows
-    table: pd.DataFrame
+    table: Columns
     answers: pd.DataFrame
 
     @cached_property
-    def sides(self) -> dict[str, pd.DataFrame]:
+    def sides(self) -> dict[str, Columns]:
         """The rows of each group."""
-        return {sex: self.table[(self.table["sex"] == sex).to_numpy()] for sex in ("female", "male")}
+        return {sex: self.table.where(self.table["sex"] == sex) for sex in ("female", "male")}
 
     @cached_property
-    def scored(self) -> pd.DataFrame:
+    def scored(self) -> Columns:
         """The rows with a score."""
-        return self.table[self.table["score"].notna().to_numpy()]
+        return self.table.where(~np.isnan(self.table["score"]))
 
     @cached_property
-    def pairs(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+    def pairs(self) -> tuple[Columns, Columns]:
         """The answers of both sides to versions of one prompt: applications that have one of each."""
         both = zip(self.table["application_id"], self.table["sex"], strict=True)
         versions = Counter(both)
         unclear = {one for (one, _), n in versions.items() if n > 1}  # nothing says which belongs to which
-        kept = self.scored[~self.scored["application_id"].isin(unclear).to_numpy()]
-        of = {sex: kept[(kept["sex"] == sex).to_numpy()] for sex in ("female", "male")}
+        of = {}
+        for sex in ("female", "male"):
+            own = zip(self.scored["application_id"], self.scored["sex"], strict=True)
+            of[sex] = self.scored.where(
+                np.array([one not in unclear and its == sex for one, its in own], dtype=bool)
+            )
         shared = set(of["female"]["application_id"]) & set(of["male"]["application_id"])
-        found = [
-            one[one["application_id"].isin(shared).to_numpy()].sort_values("application_id")
-            for one in of.values()
-        ]
+        found = []
+        for side in of.values():
+            own = side.where(np.array([one in shared for one in side["application_id"]], dtype=bool))
+            found.append(own.where(np.argsort(own["application_id"])))
         return found[0], found[1]
 
-    def of(self, sex: str) -> pd.DataFrame:
+    def of(self, sex: str) -> Columns:
         return self.sides[sex]
 
     def scores(self, sex: str) -> np.ndarray:
-        found: np.ndarray = self.sides[sex]["score"].to_numpy(dtype=float)
+        found: np.ndarray = self.sides[sex]["score"]
         return found[~np.isnan(found)]
 
 
 @pytest.fixture(scope="module")
 def cases() -> list[Case]:
     """All tables as the strata of one audit, so that they are loaded once."""
-    tables = [make_table(number) for number in range(TABLES)]
-    whole = pd.concat(tables, ignore_index=True)
+    whole = make_whole()
     asked = make_answers(whole)
     parts = []
     for spec in (SPEC, OBSERVED):
@@ -180,11 +211,10 @@ def cases() -> list[Case]:
         parts.append({part.levels["position"]: part for part in strata(rows, ["position"])})
     asked["table"] = asked["first"].str[:5]
     by_table = dict(list(asked.groupby("table")))
-    none = asked.head(0)
+    none, every = asked.head(0), Columns.read(whole)
     return [
-        Case(parts[0][name], parts[1][name], one, by_table.get(name, none))
-        for one in tables
-        for name in [one["position"].iloc[0]]
+        Case(parts[0][name], parts[1][name], every.where(every["position"] == name), by_table.get(name, none))
+        for name in parts[0]
     ]
 
 
@@ -214,14 +244,15 @@ def gap(kernel: Callable[[np.ndarray, np.ndarray], float]) -> Callable[[Case], l
     return lambda case: [or_reason(lambda: kernel(case.scores("female"), case.scores("male")))]
 
 
-def places(case: Case) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
+def places(case: Case) -> Iterator[tuple[Columns, np.ndarray]]:
     """The scored people of rounds with at least k of them, and their shares, at each quota."""
     scored = case.scored
-    sizes = scored.groupby("round_id")["score"].transform("size")
+    sizes = Counter(scored["round_id"])
+    size = np.array([sizes[one] for one in scored["round_id"]], dtype=int)
     for k in (1, 2):
-        playing = scored[sizes >= k]
+        playing = scored.where(size >= k)
         shares = (
-            metrics.selection_shares(playing["score"].to_numpy(), playing["round_id"].to_numpy(), k=k)
+            metrics.selection_shares(playing["score"], playing["round_id"], k=k)
             if len(playing)
             else np.zeros(0)
         )
@@ -231,9 +262,7 @@ def places(case: Case) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
 def parity(case: Case) -> list[Number]:
     return [
         or_reason(
-            lambda p=p, s=s: metrics.demographic_parity_gap(
-                s[(p["sex"] == "female").to_numpy()], s[(p["sex"] == "male").to_numpy()]
-            )
+            lambda p=p, s=s: metrics.demographic_parity_gap(s[p["sex"] == "female"], s[p["sex"] == "male"])
         )
         for p, s in places(case)
     ]
@@ -242,8 +271,8 @@ def parity(case: Case) -> list[Number]:
 def opportunity(case: Case) -> list[Number]:
     found = []
     for people, shares in places(case):
-        sides = [(people["sex"] == sex).to_numpy() for sex in ("female", "male")]
-        able = people["qualified"].fillna(False).to_numpy(dtype=bool)
+        sides = [people["sex"] == sex for sex in ("female", "male")]
+        able = people["qualified"] == 1
         found.append(
             or_reason(
                 lambda a=able, s=shares, sides=sides: metrics.equal_opportunity_gap(
@@ -256,8 +285,8 @@ def opportunity(case: Case) -> list[Number]:
 
 def errors(kernel: Callable[..., float]) -> Callable[[Case], list[Number]]:
     def of(case: Case) -> list[Number]:
-        one = case.table.dropna(subset=["qualified"])
-        outcome, decision = (one[name].to_numpy(dtype=bool) for name in ("qualified", "selected"))
+        one = case.table.where(case.table["qualified"] >= 0)
+        outcome, decision = one["qualified"] == 1, one["selected"]
         return [or_reason(lambda: kernel(outcome, decision, one["sex"] == "female", one["sex"] == "male"))]
 
     return of
@@ -281,7 +310,7 @@ def selection_ratios(case: Case) -> list[Number]:
 def scoring_ratios(case: Case) -> list[Number]:
     one = case.table
     try:
-        found = metrics.scoring_rates(one["score"].to_numpy(), one["sex"].to_numpy(), POLICY.median)  # type: ignore[arg-type]
+        found = metrics.scoring_rates(one["score"], one["sex"], POLICY.median)  # type: ignore[arg-type]
     except UndefinedMetricError as error:
         return [Undefined(str(error))] * 2
     rows = {row.category: row for row in found.rows}
@@ -302,14 +331,14 @@ def adverse(case: Case) -> list[Number]:
 
 def areas(case: Case) -> list[Number]:
     """The largest gap, and that of the two groups: the same pair, where both have an AUC."""
-    one = case.table.dropna(subset=["score", "qualified"])
+    one = case.scored.where(case.scored["qualified"] >= 0)
     kept = {}
     for sex in ("female", "male"):
-        own = one[one["sex"] == sex]
-        units = [own[own["qualified"] == side]["application_id"].nunique() for side in (True, False)]
+        own = one.where(one["sex"] == sex)
+        units = [len(set(own["application_id"][own["qualified"] == side])) for side in (1, 0)]
         if len(own) >= SPEC.measure.small_cell and min(units) >= 2:
-            kept[sex] = (one["sex"] == sex).to_numpy()
-    score, outcome = one["score"].to_numpy(), one["qualified"].to_numpy(dtype=bool)
+            kept[sex] = one["sex"] == sex
+    score, outcome = one["score"], one["qualified"] == 1
     if len(kept) < 2:
         return [Undefined("too few")] * 2
     both = [metrics.auc(score[members], outcome[members]) for members in kept.values()]
@@ -326,10 +355,8 @@ def flags(kernel: Callable[..., float]) -> Callable[[Case], list[Number]]:
 
     def of(case: Case) -> list[Number]:
         one = case.scored
-        cells = [one, one[one["sex"] == "female"], one[one["sex"] == "male"]]
-        found = [
-            or_reason(lambda c=c: kernel(c["rude"].to_numpy(), c["variant_id"].to_numpy())) for c in cells
-        ]
+        cells = [one, one.where(one["sex"] == "female"), one.where(one["sex"] == "male")]
+        found = [or_reason(lambda c=c: kernel(c["rude"], c["variant_id"])) for c in cells]
         difference: Number = Undefined("a side has no value")
         if not isinstance(found[1], Undefined) and not isinstance(found[2], Undefined):
             difference = found[1] - found[2]
@@ -349,7 +376,7 @@ def over_pairs(kernel: Callable[..., Any], column: str, *more: Any) -> Callable[
     return of
 
 
-def _column(table: pd.DataFrame, name: str) -> Any:
+def _column(table: Columns, name: str) -> Any:
     return np.array(table[name].tolist()) if name in ("mood", "meaning") else table[name].tolist()
 
 
@@ -381,16 +408,16 @@ def associations(case: Case) -> list[Number]:
 
 
 def effect(case: Case) -> list[Number]:
-    one = case.table.dropna(subset=["score", "sex"])
-    if one["sex"].nunique() < 2:
+    one = case.scored.where(np.isin(case.scored["sex"], ["female", "male"]))
+    if len(set(one["sex"])) < 2:
         return [Undefined("no attribute has two levels here")]
     return [
         or_reason(
             lambda: (
                 metrics.standardised_effects(
-                    one["score"].to_numpy(),
-                    {"sex": one["sex"].to_numpy()},
-                    one["application_id"].to_numpy(),
+                    one["score"],
+                    {"sex": one["sex"]},
+                    one["application_id"],
                     {"sex": "male"},
                 )["sex", "female"].estimate
                 + 0.0
