@@ -50,7 +50,7 @@ audit: $(STATE)/airflow/.ready ## run the demo audit under Airflow and print its
 	@echo "Running the DAG $(DEMO); its store is $(STORE)"
 	@AIRFLOW_HOME="$(CURDIR)/$(STATE)/airflow" AUDIT_STORE="$(STORE)" AUDIT_RETRIES=0 AIRFLOW__LOGGING__LOGGING_LEVEL=CRITICAL \
 		airflow dags test $(DEMO) --conf '$(CONF)' \
-		|| { echo "The audit did not finish. Its completed stages are kept: mend the cause above and run it again."; exit 1; }
+		|| { echo "The audit did not finish. Its completed stages are kept: fix the cause above and run it again."; exit 1; }
 	@audit show $(DEMO) --store "$(STORE)"
 
 serve: $(STATE)/serve/.ready ## run Airflow with the audits scheduled; prints its URL and login (PORT=8080)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from audit_lib.options import Options
-from audit_lib.registry import Registry
+from audit_lib.registry import Registry, is_whole
 
 if TYPE_CHECKING:
     from audit_lib.spec import Model
@@ -105,4 +105,6 @@ class Probe:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-BACKENDS: Final[Registry[type[BackendRecord]]] = Registry("backends", "audit_lib.score.backends")
+BACKENDS: Final[Registry[type[BackendRecord]]] = Registry(
+    "backends", "audit_lib.score.backends", lambda part: is_whole(part, BackendRecord)
+)

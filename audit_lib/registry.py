@@ -7,13 +7,16 @@ A part registers itself with a decorator. A package of somebody else's brings pa
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
+from traceback import extract_tb
 from typing import Any, Final, Generic, TypeVar
 
-from audit_lib.errors import PluginError, SpecError
+from audit_lib.errors import AuditError, PluginError, SpecError
 
 Part = TypeVar("Part")
 
@@ -95,6 +98,8 @@ class Registry(Generic[Part]):
         What the parts are, in the plural; also the last part of the entry points' group.
     package : str
         The package whose modules register the parts shipped here.
+    accepts : callable, optional
+        Tells whether a part of an installed package is one of this kind.
 
     Examples
     --------
@@ -108,8 +113,9 @@ class Registry(Generic[Part]):
     audit_lib.errors.SpecError: no shape is named 'sqare'; did you mean 'square'?
     """
 
-    def __init__(self, kinds: str, package: str) -> None:
+    def __init__(self, kinds: str, package: str, accepts: Callable[[Any], bool] = lambda part: True) -> None:
         self.package = package
+        self._accepts = accepts
         self.plugins = Plugins(kinds)
         self.kind = self.plugins.kind
         self._parts: dict[str, Part] = {}
@@ -142,6 +148,30 @@ class Registry(Generic[Part]):
             raise SpecError(f"no {self.kind} is named {name!r}{did_you_mean(name, self.names())}")
         return self._parts[name]
 
+    @contextmanager
+    def naming(self, name: str) -> Iterator[None]:
+        """Run what the part `name` does; where one of an installed package fails, its name and the line are told.
+
+        The error's own words are left out: they may hold what an applicant wrote, or a password.
+
+        Raises
+        ------
+        PluginError
+            If a part of an installed package raises anything but an `AuditError`.
+        """
+        try:
+            yield
+        except AuditError:
+            raise
+        except Exception as error:
+            if (package := self.plugins.package_of(name)) is None:
+                raise
+            place = extract_tb(error.__traceback__)[-1]
+            raise PluginError(
+                f"{self.kind} {name!r} of the package {package}: {type(error).__name__} in {place.filename}, line "
+                f"{place.lineno}; tell its authors, or take it out of the spec"
+            ) from error
+
     def names(self) -> list[str]:
         """Return the names, sorted; no installed package is imported for it."""
         self._load_shipped()
@@ -152,6 +182,11 @@ class Registry(Generic[Part]):
 
     def _add(self, name: str, part: Part, where: str) -> None:
         """Keep the part that an entry point `name` refers to."""
+        if not self._accepts(part):
+            raise PluginError(
+                f"{where}: the entry point leads to no {self.kind}, but to {type(part).__name__} "
+                f"{getattr(part, '__name__', '')!r}; its authors must name what the decorator gives back"
+            )
         if self._parts.get(name, part) is not part:
             raise PluginError(
                 f"{where}: audit_lib has another of this name; uninstall the package, or ask its authors for another "
@@ -176,6 +211,17 @@ class Registry(Generic[Part]):
 def _package(point: EntryPoint) -> str:
     """Return the name and version of the package that an entry point is of."""
     return f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.value
+
+
+def is_whole(part: Any, base: type) -> bool:
+    """Tell whether a part is a subclass of `base` that has all that it must have.
+
+    Examples
+    --------
+    >>> is_whole(bool, int), is_whole(3, int), is_whole(str, int)
+    (True, False, False)
+    """
+    return inspect.isclass(part) and issubclass(part, base) and not inspect.isabstract(part)
 
 
 def did_you_mean(name: str, known: list[str]) -> str:

@@ -11,7 +11,10 @@ import pytest
 
 import audit_lib.policies as policies
 from audit_lib.errors import PluginError, SpecError
-from audit_lib.registry import Plugins, Registry
+from audit_lib.figures.by_metric import FIGURES, try_figure
+from audit_lib.measure.metric import METRICS, metric
+from audit_lib.registry import Plugins, Registry, is_whole
+from audit_lib.sample.sources import Source
 from tests.policies.packs import OWN
 
 Install = Callable[..., None]
@@ -110,6 +113,93 @@ def test_a_part_that_names_itself_otherwise_is_refused(install: Install) -> None
     registry("disc")(Plugins("shapes").load("circle"))
     with pytest.raises(PluginError, match="its decorator says 'disc'"):
         registry.get("circle")
+
+
+@pytest.mark.parametrize("value", ["['round']", "int", "Abstract", "bool()"])
+def test_a_part_of_another_kind_is_refused_with_its_package(install: Install, value: str) -> None:
+    code = "from audit_lib.sample.sources import Source\nclass Abstract(Source): ...\n"
+    install(
+        "acme", "audit_lib.sources", {"circle": "acme.round:CIRCLE"}, round__py=f"{code}CIRCLE = {value}\n"
+    )
+    registry = Registry[Any]("sources", "audit_lib.policies", lambda part: is_whole(part, Source))
+    with pytest.raises(
+        PluginError, match="source 'circle' of the package acme 1.2: the entry point leads to no"
+    ):
+        registry.get("circle")
+
+
+def test_a_metric_that_no_decorator_registered_is_refused(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(
+        "acme", "audit_lib.metrics", {"circle": "acme.round:circle"}, round__py="def circle(*rows): ...\n"
+    )
+    monkeypatch.setattr(METRICS, "plugins", Plugins("metrics"))
+    with pytest.raises(
+        PluginError, match="'circle' of the package acme 1.2: the entry point leads to no metric"
+    ):
+        METRICS.get("circle")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"title": " "}, "title: ' ' says nothing"),
+        ({"parity": float("nan")}, "parity: nan is no finite number"),
+        ({"better": "down"}, "better: 'down' is none of parity, higher, lower"),
+        ({"provenance": "magic"}, "provenance: 'magic' is none of any, assigned, observed"),
+        ({"needs": ("unicorn",)}, "needs: 'unicorn' is none of scores, "),
+    ],
+)
+def test_a_metric_whose_record_no_page_could_print_is_refused(change: dict[str, Any], said: str) -> None:
+    record = {"title": "T", "parity": 0.0, "better": "parity", "unit": "share", "meaning": "M.", "cite": "C"}
+    with pytest.raises(ValueError, match=said):
+        metric("circle", **record | change)
+
+
+def test_a_part_of_a_package_that_fails_is_named_with_the_line_and_without_its_words(
+    install: Install,
+) -> None:
+    code = "def circle():\n    raise RuntimeError('password=1234')\n"
+    install("acme", "audit_lib.shapes", {"circle": "acme.round:circle"}, round__py=code)
+    registry = shapes()
+    with pytest.raises(PluginError) as caught, registry.naming("circle"):
+        registry.get("circle")()
+    assert "shape 'circle' of the package acme 1.2: RuntimeError in " in str(caught.value)
+    assert "round.py, line 2; tell its authors" in str(caught.value)
+    assert "1234" not in str(caught.value)
+    with pytest.raises(ZeroDivisionError), registry.naming("square"):  # ours: an error of ours
+        1 / 0  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise RuntimeError('secret')", "RuntimeError in "),
+        ("return None", "gave NoneType and no text"),
+        ("return '<svg>'", "gave no XML"),
+        ("return '<script/>'", "gave <script>"),
+        ("return '<svg><g onclick=\"x()\"/></svg>'", "gave the attribute onclick"),
+        ("return '<svg><script>x()</script></svg>'", "gave <script> in its <svg>"),
+        ("return '<svg><g style=\"fill:url(//a)\"/></svg>'", "gave the attribute style"),
+        ("return '<svg><image/></svg>'", "gave <image> in its <svg>"),
+    ],
+)
+def test_a_figure_that_cannot_be_part_of_a_page_is_refused_before_a_run(
+    install: Install, monkeypatch: pytest.MonkeyPatch, body: str, said: str
+) -> None:
+    install(
+        "acme",
+        "audit_lib.figures",
+        {"circle": "acme.round:circle"},
+        round__py=f"def circle(*a, **b): {body}\n",
+    )
+    monkeypatch.setattr(FIGURES, "plugins", Plugins("figures"))
+    monkeypatch.setattr(FIGURES, "_parts", {**FIGURES._parts})
+    with pytest.raises(PluginError, match="figure 'circle' of the package acme 1.2: ") as caught:
+        try_figure("circle")
+    assert said in str(caught.value)
+    assert "secret" not in str(caught.value)
 
 
 def test_a_pack_of_a_package_is_loaded_by_its_name(install: Install) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, Required, TypedDict, Unpack
+from typing import Any, Final, Literal, Required, TypedDict, Unpack, get_args
 
-from audit_lib.errors import SpecError
+from audit_lib.errors import PluginError, SpecError
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.statutory.rate_tables import ClusteredTable
 from audit_lib.policies import Policy
@@ -41,7 +42,8 @@ Need = Literal[
 ]  # fmt: skip
 
 
-METRICS: Final[Registry[Metric]] = Registry("metrics", "audit_lib.measure.metrics")
+_DECORATED: Final[set[Metric]] = set()
+METRICS: Final[Registry[Metric]] = Registry("metrics", "audit_lib.measure.metrics", _DECORATED.__contains__)
 
 
 class _Said(TypedDict, total=False):
@@ -111,9 +113,11 @@ _RECORDS: Final[dict[str, MetricRecord]] = {}
 def metric(name: str, **record: Unpack[_Said]) -> Callable[[Metric], Metric]:
     """Register the decorated metric under `name`, with the fields of its `MetricRecord`."""
     said = MetricRecord(**record)
+    _check(said)
 
     def register(part: Metric) -> Metric:
         found = METRICS(name)(part)
+        _DECORATED.add(found)
         _RECORDS[name] = said
         if said.gap:
             _RECORDS[f"{name}_gap"] = replace(said, title=said.gap, parity=0.0, signed=True, gap="")
@@ -122,10 +126,24 @@ def metric(name: str, **record: Unpack[_Said]) -> Callable[[Metric], Metric]:
     return register
 
 
+def _check(record: MetricRecord) -> None:
+    """Refuse a record that the page could not print; a package of somebody else's is then refused with these words."""
+    for key in ("title", "unit", "meaning", "cite"):
+        if not isinstance(said := getattr(record, key), str) or not said.strip():
+            raise ValueError(f"{key}: {said!r} says nothing")
+    if record.parity is not None and not math.isfinite(record.parity):
+        raise ValueError(f"parity: {record.parity} is no finite number")
+    for key, kind in (("better", Better), ("provenance", Provenance)):
+        if (said := getattr(record, key)) not in get_args(kind):
+            raise ValueError(f"{key}: {said!r} is none of {', '.join(get_args(kind))}")
+    if unknown := [need for need in record.needs if need not in get_args(Need)]:
+        raise ValueError(f"needs: {unknown[0]!r} is none of {', '.join(get_args(Need))}")
+
+
 def record_of(name: str) -> MetricRecord:
     """Return what is known of a metric; of one that is not installed here, only its name."""
     for own in (name, name.removesuffix("_gap")):
-        with suppress(SpecError):  # there is none
+        with suppress(SpecError, PluginError):  # there is none
             METRICS.get(own)  # a metric says what it is when it is imported
     unknown = MetricRecord(
         title=name.replace("_", " ").capitalize(), parity=None, better="parity", unit="", meaning="", cite="",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from audit_lib.errors import SpecError, UndefinedMetricError
+from audit_lib.figures.by_metric import try_figure
 from audit_lib.measure.experiment.effects import experiment_only
 from audit_lib.measure.metric import METRICS, Need, record_of
 from audit_lib.measure.rows.word_lists import Words
@@ -42,6 +43,8 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
     ------
     SpecError
         If a metric is not registered, or needs what the audit does not give; says what to add.
+    PluginError
+        If a metric, or the figure that draws it, is of a package and cannot be used.
     LexiconError
         If a word list has a fault.
     """
@@ -58,6 +61,7 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
         if (fault := _lacking(name, spec, given)) is not None:
             raise SpecError(f"measure.metrics: {fault}")
         _check_packages(name, any_of)
+        try_figure(record_of(name).figure)
     if "words" in given and not any(words.protected.values()):
         raise SpecError("texts.protected: no word names a level of any attribute")
     if "cooccurrence_bias_score" in spec.measure.metrics and (

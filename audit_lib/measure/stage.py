@@ -152,7 +152,11 @@ def measure(run: Run) -> StageOutput:
 def _measured(name: str, part: Rows, spec: AuditSpec, policy: Policy, silent: bool) -> Measured:
     """Compute a metric; one that does not exist here is one Undefined with the reason."""
     try:
-        return _doubted(METRICS.get(name)(part, spec, policy), part, spec)
+        with METRICS.naming(name):
+            found = METRICS.get(name)(part, spec, policy)
+            if not isinstance(found, Measured):
+                raise TypeError(f"{name} gave {type(found).__name__}, and no Measured")
+            return _doubted(found, part, spec)
     except UndefinedMetricError as error:
         nothing = Undefined(str(error))
         estimate = Estimate(

@@ -20,7 +20,7 @@ from audit_lib.sample.columns import Unlisted, attributes_in_source, unit_of_sam
 from audit_lib.sample.labels import bounded
 from audit_lib.sample.row_checks import RowChecks
 from audit_lib.sample.served import ServedBy
-from audit_lib.sample.sources import Source, source_of
+from audit_lib.sample.sources import SOURCES, Source, source_of
 from audit_lib.sample.tables import BATCH_ROWS
 from audit_lib.sample.values import DECISION
 from audit_lib.spec import AuditSpec
@@ -77,24 +77,25 @@ def read_source(source: Source, window: Window) -> tuple[pa.Table, list[SourceRe
     spec = source.spec
     collected, served = _Collected(spec), ServedBy(spec)
     reads = []
-    for name, found in source.inputs(window):
-        rows_read = rows_kept = 0
-        for record in found:
-            for row in source.rows(record):
-                rows_read += 1
-                if not spec.source.windowed or window.start <= row["occurred_at"] < window.end:
-                    rows_kept += 1
-                    if served.keeps(row.get("recorded_model"), record.where):
-                        collected.keep(row, record.where)
+    with SOURCES.naming(spec.source.kind):
+        for name, found in source.inputs(window):
+            rows_read = rows_kept = 0
+            for record in found:
+                for row in source.rows(record):
+                    rows_read += 1
+                    if not spec.source.windowed or window.start <= row["occurred_at"] < window.end:
+                        rows_kept += 1
+                        if served.keeps(row.get("recorded_model"), record.where):
+                            collected.keep(row, record.where)
+                        else:
+                            collected.leave_out(row)
                     else:
-                        collected.leave_out(row)
-                else:
-                    collected.leave(row)
-        reads.append(
-            SourceRead(path=name, sha256=found.sha256, rows_read=rows_read, rows_in_window=rows_kept)
-        )
+                        collected.leave(row)
+            reads.append(
+                SourceRead(path=name, sha256=found.sha256, rows_read=rows_read, rows_in_window=rows_kept)
+            )
     served.check()
-    named = ", ".join(read.path for read in reads)
+    named = ", ".join(read.path for read in reads) or f"source.kind: {spec.source.kind}"
     return collected.table(named, window, served.left_out()), reads, served
 
 

@@ -68,9 +68,10 @@ class TableFile:
         readers = {".jsonl": self._json, ".ndjson": self._json, ".csv": self._csv, ".parquet": self._parquet}
         known = [name for name in readers if not (self._gzipped and name == ".parquet")]
         if not suffix or suffix[0] not in known:
-            raise InputError(
-                f"{uri}: cannot tell the format by the name; use .jsonl, .csv (also .gz) or .parquet"
-            )
+            what, use = "by the name", "use .jsonl, .csv (also .gz) or .parquet"
+            if suffix and suffix[0].startswith(".xls"):
+                what, use = "of an Excel workbook", "save it as CSV UTF-8"
+            raise InputError(f"{uri}: cannot tell the format {what}; {use}")
         self._read = readers[suffix[0]]
 
     def __iter__(self) -> Iterator[Record]:
@@ -200,6 +201,8 @@ class RecordStream:
     def __iter__(self) -> Iterator[Record]:
         digest = hashlib.sha256()
         for record in self._records:
+            if not isinstance(record, Record):
+                raise InputError(f"the source gave {type(record).__name__}; a RecordStream is of Record")
             digest.update(json.dumps(dict(record.values), sort_keys=True, default=str).encode() + b"\n")
             yield record
         self.sha256 = digest.hexdigest()

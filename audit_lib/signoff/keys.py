@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audit_lib.canonical import sha256
-from audit_lib.errors import InputError
+from audit_lib.errors import AuditError, InputError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -30,7 +31,10 @@ def generate_key(path: Path) -> Path:
     ------
     InputError
         If a file is there already.
+    AuditError
+        If the extra ``sign`` is not installed.
     """
+    need_extra()
     from cryptography.hazmat.primitives import serialization as form
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -57,7 +61,10 @@ def load_private_key(path: Path) -> Ed25519PrivateKey:
     ------
     InputError
         If the file is not there, is no Ed25519 key, or its passphrase is missing or wrong.
+    AuditError
+        If the extra ``sign`` is not installed.
     """
+    need_extra()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -89,6 +96,7 @@ def load_public_key(path: Path) -> Ed25519PublicKey:
 
 def read_public_pem(content: bytes, where: str) -> Ed25519PublicKey:
     """Read a public key from PEM bytes; `where` is what an error names."""
+    need_extra()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
@@ -113,6 +121,18 @@ def public_pem(key: Ed25519PublicKey) -> bytes:
 def key_id(key: Ed25519PublicKey) -> str:
     """Return the SHA-256 of the key's 32 bytes, by which people compare keys."""
     return sha256(key.public_bytes_raw())
+
+
+def need_extra() -> None:
+    """Refuse to handle keys where the packages for it are missing: no key, no signature and no check of one.
+
+    Raises
+    ------
+    AuditError
+        If the extra ``sign`` is not installed.
+    """
+    if lacking := [name for name in ("cryptography", "securesystemslib") if find_spec(name) is None]:
+        raise AuditError(f"signatures need {' and '.join(lacking)}; pip install 'audit-lib[sign]'")
 
 
 def _passphrase() -> bytes | None:

@@ -16,7 +16,7 @@ from audit_lib.progress import ignore
 from audit_lib.report.html import readable
 from audit_lib.run import Run
 from audit_lib.signoff.envelope import unseal
-from audit_lib.signoff.keys import key_id, read_public_pem
+from audit_lib.signoff.keys import key_id, need_extra, read_public_pem
 from audit_lib.signoff.sign_off_files import (
     FOLDER,
     PUBLIC_KEY,
@@ -158,7 +158,14 @@ def verify_sign_offs(
         JSON, are held against those of the sealed report, which no later version of the library changes.
     now : datetime, optional
         Time of the check; that a statement says it was signed later is noted.
+
+    Raises
+    ------
+    AuditError
+        If there is a sign-off, and the extra ``sign`` is not installed: what cannot be checked is no finding.
     """
+    if numbers(run):
+        need_extra()
     ids = {key_id(key) for key in trusted}
     lines: list[str] = []
     notes: list[str] = []

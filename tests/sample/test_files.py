@@ -289,6 +289,12 @@ def test_a_truncated_parquet(tmp_path: Path) -> None:
         run(tmp_path, source={"paths": ["prompts.parquet"]})
 
 
+@pytest.mark.parametrize("name", ["prompts.xlsx", "prompts.xls", "PROMPTS.XLSM"])
+def test_a_workbook_is_told_how_it_can_be_read(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="cannot tell the format of an Excel workbook; save it as CSV UTF-8"):
+        run(tmp_path, source={"paths": [name]})
+
+
 @pytest.mark.parametrize("name", ["prompts.xlsx", "prompts", "prompts.parquet.gz"])
 def test_an_unknown_format(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="cannot tell the format"):

@@ -21,6 +21,7 @@ from audit_lib.signoff import (
     SignOff,
     attestations,
     generate_key,
+    keys,
     load_private_key,
     load_public_key,
     read_sign_offs,
@@ -307,6 +308,40 @@ def test_a_private_key_is_private_and_never_overwritten(key: Path) -> None:
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     with pytest.raises(InputError, match="never overwritten"):
         generate_key(key)
+
+
+@pytest.mark.parametrize("lacking", ["cryptography", "securesystemslib"])
+def test_without_the_extra_no_key_is_made_read_or_believed(
+    run: Run,
+    key: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    lacking: str,
+) -> None:
+    signed(run, key)
+    there = keys.find_spec
+    monkeypatch.setattr(keys, "find_spec", lambda name: None if name == lacking else there(name))
+    said = f"signatures need {lacking}; pip install 'audit-lib[sign]'"
+    for command in (
+        ["keygen", str(tmp_path / "new.key")],
+        [
+            "sign",
+            run.uri,
+            "--key",
+            str(key),
+            "--auditor",
+            "A",
+            "--organisation",
+            "B",
+            "--attest",
+            *attestations(run),
+        ],
+        ["verify", run.uri, "--trust", f"{key}.pub"],
+        ["verify", run.uri],
+    ):
+        assert main(command) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_an_encrypted_key_needs_its_passphrase(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from audit_lib.documents.estimates import adjusted_p, first_p, interval_method, limits
 from audit_lib.documents.parameters import ROUNDS_LEFT_OUT, K
 from audit_lib.figures import Dot
-from audit_lib.figures.by_metric import FIGURES, Figure
+from audit_lib.figures.by_metric import Figure, draw
 from audit_lib.measure.metric import record_of
 from audit_lib.report.blocks import (
     Block,
@@ -66,7 +67,7 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
     title, meaning = record_of(name).title, _meaning(name)
     estimates = content.estimates(name)
     headline = set(content.spec.measure.strata[0])
-    figure = FIGURES.get(record_of(name).figure)
+    figure = partial(draw, record_of(name).figure)
     yield Heading(title)
     if meaning:
         yield Paragraph(text(meaning))

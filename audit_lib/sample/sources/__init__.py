@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Literal, Protocol
 
 from audit_lib.errors import AuditError, SpecError
 from audit_lib.options import Options, parse
-from audit_lib.registry import Registry
+from audit_lib.registry import Registry, is_whole
 from audit_lib.run import Window
 from audit_lib.sample.candidates import Row, candidate_rows
 from audit_lib.sample.tables import Record, TableFile, unreadable
@@ -153,7 +153,9 @@ class FileSource(Source):
         return ((key, reference) for key in self.takes for reference in getattr(self.spec.source, key))
 
 
-SOURCES: Final[Registry[type[Source]]] = Registry("sources", "audit_lib.sample.sources")
+SOURCES: Final[Registry[type[Source]]] = Registry(
+    "sources", "audit_lib.sample.sources", lambda part: is_whole(part, Source)
+)
 
 
 def source_of(spec: AuditSpec) -> Source:
@@ -164,4 +166,6 @@ def source_of(spec: AuditSpec) -> Source:
     SpecError
         If there is none of that name, an option is wrong, or ``source.columns`` maps what is not a column of ours.
     """
-    return SOURCES.get(spec.source.kind)(spec)
+    kind = SOURCES.get(spec.source.kind)
+    with SOURCES.naming(spec.source.kind):
+        return kind(spec)
