@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from audit_lib.measure.metric import METRICS, MetricRecord, Need, record_of
+from audit_lib.measure.metric import METRICS, Column, MetricRecord, Need, record_of
 
 START: Final = """\
 # Metrics
@@ -20,7 +20,7 @@ errors are in the docstrings of `audit_lib.metrics`. How to add one: [parts of y
 
 - **Parity** is the value at which a group and its reference fare the same. "None" means that no value says so.
 - **Good values** are those near parity, the higher, or the lower.
-- **Needs** are alternatives: any one of them is enough.
+- **Needs** are alternatives: any one of them is enough; what follows "and" is wanted too.
 """
 
 GOOD: Final = {"parity": "near parity", "higher": "the higher", "lower": "the lower"}
@@ -38,6 +38,10 @@ NEEDS: Final[dict[Need, str]] = {
     "terms": "a classifier that looks for the words of a list",
     "sentiment": "a classifier of sentiment",
     "embedding": "a classifier that gives embeddings",
+}
+COLUMNS: Final[dict[Column, str]] = {
+    "round_id": "who competes with whom (`round_id`, or `decision.round`)",
+    "qualified": "who is qualified (`qualified`, or `outcome`)",
 }
 PROVENANCE: Final = {
     "any": "of an experiment's versions, or of real people",
@@ -60,10 +64,11 @@ def page() -> str:
 
 
 def _section(name: str, said: MetricRecord) -> str:
+    data = "; and ".join(COLUMNS[column] for column in said.columns)
     lines = [
         f"- **Parity**: {_number(said.parity)}; good values are {_good(said)}",
         f"- **Unit**: {_unit(said.unit)}",
-        f"- **Needs**: {'; or '.join(NEEDS[need] for need in said.needs)}",
+        f"- **Needs**: {'; or '.join(NEEDS[need] for need in said.needs)}{f'; and {data}' if data else ''}",
         f"- **Groups**: {PROVENANCE[said.provenance]}",
         f"- **Sign**: {'printed, + or -' if said.signed else 'not printed'}",
         f"- **Figure**: `{said.figure}`",

@@ -41,6 +41,7 @@ Need = Literal[
     "lists", "words", "toxicity", "stereotype", "terms", "sentiment", "embedding"
 ]  # fmt: skip
 
+Column = Literal["round_id", "qualified"]
 
 _DECORATED: Final[set[Metric]] = set()
 METRICS: Final[Registry[Metric]] = Registry("metrics", "audit_lib.measure.metrics", _DECORATED.__contains__)
@@ -56,6 +57,7 @@ class _Said(TypedDict, total=False):
     meaning: Required[str]
     cite: Required[str]
     needs: tuple[Need, ...]
+    columns: tuple[Column, ...]
     provenance: Provenance
     signed: bool
     figure: str
@@ -82,6 +84,9 @@ class MetricRecord:
         What it is computed from: any one of these. ``pairs`` are answers about two candidates; ``controls`` and
         ``checks`` rows next to the ordinary ones; ``texts`` and ``lists`` are answers; ``words`` are the lists of the
         spec's section `texts`; the others are what a classifier measures.
+    columns : tuple of str
+        What the data must say too, else it is undefined everywhere: ``round_id`` (who competes with whom) or
+        ``qualified`` (who is, or an outcome that says so).
     provenance : {"any", "assigned", "observed"}
         Whose groups it is for: those of an experiment's versions, those of real people, or both.
     cite : str
@@ -101,6 +106,7 @@ class MetricRecord:
     meaning: str
     cite: str
     needs: tuple[Need, ...] = ("scores",)
+    columns: tuple[Column, ...] = ()
     provenance: Provenance = "any"
     signed: bool = False
     figure: str = "dots"

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
 
 from audit_lib.errors import AuditError
 from audit_lib.framework import recommend_for
 from audit_lib.measure.estimates.quotas import NOBODY_QUALIFIED
+from audit_lib.measure.metric import record_of
 from audit_lib.measure.requirements import lacking
 from audit_lib.sample.read import first_columns
 from audit_lib.spec import RECORDED, AuditSpec
-
-_OF_ROUNDS: Final = ("demographic_parity_gap", "equal_opportunity_gap")
-_OF_QUALIFIED: Final = (
-    "equal_opportunity_gap", "false_negative_rate_gap", "false_positive_rate_gap", "false_discovery_rate_gap",
-    "false_omission_rate_gap",
-)  # fmt: skip
 
 
 def remarks(spec: AuditSpec) -> list[str]:
@@ -46,18 +40,19 @@ def undefined(name: str, spec: AuditSpec, columns: Collection[str] | None) -> st
     """
     if (fault := lacking(name, spec)) is not None:
         return fault
-    if name in _OF_ROUNDS and spec.decision.round is None and not _may_have("round_id", spec, columns):
+    wanted = record_of(name).columns
+    if "round_id" in wanted and spec.decision.round is None and not _may_have("round_id", spec, columns):
         return (
             "candidates do not compete: it compares who gets the places of a round, and there is none; name the "
             "rounds in decision.round, or give the source a column round_id"
         )
     if (
-        name in _OF_ROUNDS
+        "round_id" in wanted
         and spec.decision.rule == RECORDED
         and not _may_have("recorded_score", spec, columns)
     ):
         return "only decisions are recorded, and it ranks scores; give the source a column recorded_score"
-    if name in _OF_QUALIFIED and not any(_may_have(key, spec, columns) for key in ("qualified", "outcome")):
+    if "qualified" in wanted and not any(_may_have(key, spec, columns) for key in ("qualified", "outcome")):
         return f"{NOBODY_QUALIFIED}, or `outcome`"
     return None
 

@@ -135,6 +135,7 @@ def test_without_qualifications_it_is_the_same_or_says_why(name: str) -> None:
     rows = table()
     nobody = pd.array([pd.NA] * len(rows), dtype="boolean")
     with_them, without = measured(name, rows), measured(name, rows.assign(qualified=nobody))
+    assert (with_them != without) == ("qualified" in record_of(name).columns), "its record says so"
     if with_them != without:
         assert all("map the column `qualified`" in value["undefined"] for value in values(without))
 

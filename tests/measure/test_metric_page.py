@@ -43,6 +43,7 @@ CHANGED: dict[str, Any] = {
     "meaning": "Something else.",
     "cite": "Nobody (1999)",
     "needs": ("lists",),
+    "columns": ("qualified",),
     "provenance": "observed",
     "signed": False,
     "figure": "another",

@@ -34,6 +34,7 @@ Cell = Mapping[str, str]
     meaning="How much better the scores tell the qualified from others in one group than in another.",
     better="parity",
     unit="AUC",
+    columns=("qualified",),
     cite="Lee, Brooks, Yu and Kizilcec, AUC Gap; DeLong et al. (1988), Biometrics 44",
     signed=True,
 )

@@ -17,6 +17,7 @@ from audit_lib.spec import AuditSpec
     meaning="A difference, the group minus its reference.",
     better="parity",
     unit="share",
+    columns=("qualified",),
     cite="Bouchard (2024), arXiv:2407.10853",
     signed=True,
 )
