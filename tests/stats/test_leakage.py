@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Undefined
@@ -81,3 +84,19 @@ def test_what_cannot_be_told_is_undefined() -> None:
         leakage(x, ["man"], ids)
     with pytest.raises(InputError, match="not above 0"):
         fit_logistic(x, [True] * 30, penalty=0.0)
+
+
+def test_small_models_are_fitted_with_one_thread_whoever_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def fitted(*given: Any) -> Any:
+        seen.append({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
+        return fit_logistic(*given)
+
+    monkeypatch.setattr("audit_lib.stats.leakage.fit_logistic", fitted)
+    x = np.random.default_rng(5).normal(size=(60, 3))
+    with threadpool_limits(2, user_api="blas"):
+        leakage(x, ["a", "b"] * 30, [str(i) for i in range(60)])
+        after = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+    assert seen == [{1}] * 10
+    assert after == {2}
