@@ -153,8 +153,16 @@ def _changed(old: Mapping[str, T], new: Mapping[str, T]) -> dict[str, BeforeAndN
 
 def _fingerprints(run: Run) -> list[str]:
     records = [path for path in run.list("scores") if path.endswith("/model.json")]
-    found = {run.stage(path.rsplit("/", 1)[0]).read_json("model.json")["fingerprint"] for path in records}
-    return sorted(found)
+    return sorted({_fingerprint(run, path) for path in records})
+
+
+def _fingerprint(run: Run, path: str) -> str:
+    """Return the digest of what answered; all else in ``model.json`` is its backend's own."""
+    described = run.stage(path.rsplit("/", 1)[0]).read_json("model.json")
+    mark = described.get("fingerprint") if isinstance(described, dict) else None
+    if not isinstance(mark, str):
+        raise EvidenceError(f"{run.uri}/{path}: fingerprint: is missing, or no text")
+    return mark
 
 
 def _canaries(run: Run) -> list[CanaryAnswer]:

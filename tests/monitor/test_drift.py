@@ -15,7 +15,7 @@ from audit_lib.canonical import pretty_json
 from audit_lib.documents import comparison
 from audit_lib.documents.drift import DriftDocument
 from audit_lib.documents.metrics import Metrics
-from audit_lib.errors import IncompleteRunError
+from audit_lib.errors import EvidenceError, IncompleteRunError
 from audit_lib.monitor.drift import _compare
 from audit_lib.run import Run, Window
 from audit_lib.typed_json import decode_value
@@ -325,6 +325,14 @@ class TestUnreadable:
         assert second.stage("evidence").is_complete()
         (warning,) = [line for line in said if line.startswith("WARNING: changes:")]
         assert second.key.prefix in warning and "key_of_another_version: is not a key" in warning
+
+    @pytest.mark.parametrize("described", [{}, [], {"fingerprint": 1}], ids=str)
+    def test_a_model_without_a_fingerprint_is_no_traceback(self, tmp_path: Path, described: Any) -> None:
+        first, second = run(tmp_path, 0), run(tmp_path, 1)
+        (Path(first.uri) / "scores/0/model.json").write_bytes(pretty_json(described))
+        reseal(Path(first.uri))
+        with pytest.raises(EvidenceError, match="scores/0/model.json: fingerprint: is missing"):
+            compare(second)
 
     def test_the_windows_after_it_are_compared(self, tmp_path: Path) -> None:
         self.of_another_version(tmp_path)
