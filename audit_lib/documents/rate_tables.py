@@ -150,11 +150,11 @@ class HiddenRow(Typed):
 PrintedRow = RateRow | RowWithoutRatio | HiddenRow
 """A row of a table in which some may be hidden."""
 
-Row = TypeVar("Row", RateRow, PrintedRow)
+TableRow = TypeVar("TableRow", RateRow, PrintedRow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RateTable(Typed, Generic[Row]):
+class RateTable(Typed, Generic[TableRow]):
     """One statutory table: one kind of rate, one family of categories, one stratum.
 
     Parameters
@@ -180,10 +180,10 @@ class RateTable(Typed, Generic[Row]):
     total: Count
     unknown: Count
     comparator: str | Undefined
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     median: float | None = None
     median_ties: Count | None = None
     tied_rounds: Count | None = None
     undersized_rounds: Count | None = None
     classification: str | None = None
-    larger: RateTable[Row] | None = field(default=None, metadata=OPTIONAL)
+    larger: RateTable[TableRow] | None = field(default=None, metadata=OPTIONAL)

@@ -58,7 +58,7 @@ class Compared(Estimate):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Contrast:
     """What an estimator says of two sides."""
 
     value: float
@@ -68,7 +68,7 @@ class Finding:
     scale: Literal["identity", "logit"] = "identity"
 
 
-Estimator = Callable[[Side, Side, float], Finding]
+Estimator = Callable[[Side, Side, float], Contrast]
 Point = Callable[[Side, Side], float]
 """What a kernel of `audit_lib.metrics` gives for two sides."""
 
@@ -98,7 +98,7 @@ def compare(
     variable : Variable
         What is compared.
     estimator : callable
-        (group's side, reference's side, level) -> Finding; raises UndefinedMetricError where there is none.
+        (group's side, reference's side, level) -> Contrast; raises UndefinedMetricError where there is none.
         `mean_gap` and `rank_index` are here; any function of two samples will do.
     method : str
         How the value is computed, in words.
@@ -120,7 +120,7 @@ def gap_of_means(point: Point) -> Estimator:
     Influence of a row: its deviation from its side's mean, over the side's size.
     """
 
-    def estimator(group: Side, reference: Side, level: float) -> Finding:
+    def estimator(group: Side, reference: Side, level: float) -> Contrast:
         _require_both(group, reference)
         value = point(group, reference)
         try:
@@ -128,20 +128,20 @@ def gap_of_means(point: Point) -> Estimator:
             interval = difference_interval(value, found, level)
         except UndefinedMetricError as error:
             nothing = Undefined(str(error))
-            return Finding(value=value, interval=nothing, test=nothing, standard_error=nothing)
+            return Contrast(value=value, interval=nothing, test=nothing, standard_error=nothing)
         deviation = math.sqrt(found.variance)
         test = t_test(value, deviation, found.df, found.clusters, "cluster influence function")
-        return Finding(value=value, interval=interval, test=test, standard_error=deviation)
+        return Contrast(value=value, interval=interval, test=test, standard_error=deviation)
 
     return estimator
 
 
-def mean_gap(group: Side, reference: Side, level: float) -> Finding:
+def mean_gap(group: Side, reference: Side, level: float) -> Contrast:
     """Difference of the means of the values."""
     return gap_of_means(lambda ours, theirs: score_gap(ours.values, theirs.values))(group, reference, level)
 
 
-def rank_index(group: Side, reference: Side, level: float) -> Finding:
+def rank_index(group: Side, reference: Side, level: float) -> Contrast:
     """(wins - losses) / pairs of integer ranks; influence of a row: its share of pairs won, centred.
 
     The value is `rabbi`'s; counts of pairs are integers, in double precision exact up to 2^53 pairs.
@@ -163,11 +163,11 @@ def rank_index(group: Side, reference: Side, level: float) -> Finding:
         test = index_test(theta, spread)
     except UndefinedMetricError as error:
         nothing = Undefined(str(error))
-        return Finding(value=value, interval=nothing, test=nothing, standard_error=nothing, scale="logit")
+        return Contrast(value=value, interval=nothing, test=nothing, standard_error=nothing, scale="logit")
     deviation: float | Undefined = Undefined("the samples do not overlap: infinite log odds")
     if 0.0 < theta < 1.0:
         deviation = math.sqrt(spread.variance) / (theta * (1 - theta))
-    return Finding(value=value, interval=interval, test=test, standard_error=deviation, scale="logit")
+    return Contrast(value=value, interval=interval, test=test, standard_error=deviation, scale="logit")
 
 
 def undirected(
@@ -182,14 +182,14 @@ def undirected(
         "a distance is biased away from 0: no standard error describes it; see its interval"
     )
 
-    def estimator(group: Side, reference: Side, level: float) -> Finding:
+    def estimator(group: Side, reference: Side, level: float) -> Contrast:
         value = kernel(group.values, reference.values)
         try:
             errors = error(group, reference)
         except UndefinedMetricError as undefined:
             nothing = Undefined(str(undefined))
-            return Finding(value=value, interval=nothing, test=nothing, standard_error=nothing)
-        return Finding(
+            return Contrast(value=value, interval=nothing, test=nothing, standard_error=nothing)
+        return Contrast(
             value=value,
             interval=distance_interval(value, errors, level),
             test=distance_test(value, errors),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.inference import Estimator, Finding, Point, gap_of_means, mean_gap
+from audit_lib.measure.inference import Contrast, Estimator, Point, gap_of_means, mean_gap
 from audit_lib.measure.sides import Side
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats.clustered_rates import effective_wilson, flat_limit
@@ -103,7 +103,7 @@ def bounded_gap(bounds: Bounds, point: Point | None = None) -> Estimator:
     """
     of_means = mean_gap if point is None else gap_of_means(point)
 
-    def estimator(group: Side, reference: Side, level: float) -> Finding:
+    def estimator(group: Side, reference: Side, level: float) -> Contrast:
         found = of_means(group, reference, level)
         sides = (group, reference)
         ends = [_end(side.values, bounds) for side in sides]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.documents.rate_tables import Levels
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.estimates.quotas import NOBODY_QUALIFIED
 from audit_lib.measure.inference import Compared
@@ -23,8 +23,6 @@ from audit_lib.spec import AuditSpec
 from audit_lib.stats.auc import AucCovariance, auc_covariance
 from audit_lib.stats.clusters import t_test
 from audit_lib.stats.simultaneous import AllPairs, simultaneous_differences
-
-Cell = Mapping[str, str]
 
 
 @metric(
@@ -52,7 +50,7 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Subgroup:
-    cell: Cell
+    cell: Levels
     members: NDArray[np.bool_]
     n: int
     reason: str | None
@@ -79,7 +77,7 @@ class _Fit:
         codes = rows.round if score_unit(spec) == "round" else rows.application
         clusters = compact(codes[known] + 1)[0]  # + 1: rows without a round are one unit together
         scores, outcome = rows.rank[known], rows.qualified[known]
-        cells: list[Cell] = []
+        cells: list[Levels] = []
         for cell in (cell for pair in spec.groups.comparisons() for cell in pair):
             if cell not in cells:
                 cells.append(cell)
@@ -129,7 +127,7 @@ class _Fit:
             flags=("undirected", *self._small(self.subgroups)),
         )
 
-    def gap(self, group: Cell, reference: Cell) -> Compared:
+    def gap(self, group: Levels, reference: Levels) -> Compared:
         """Return the signed difference of a fixed pair; beside its own interval the simultaneous one."""
         a, b = (next(one for one in self.subgroups if one.cell == cell) for cell in (group, reference))
         value: float | Undefined
@@ -209,7 +207,7 @@ class _Fit:
 
 
 def _subgroup(
-    cell: Cell,
+    cell: Levels,
     members: NDArray[np.bool_],
     outcome: NDArray[np.int8],
     clusters: NDArray[np.int32],

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from audit_lib.documents.rate_tables import Levels
 from audit_lib.errors import LexiconError, UndefinedMetricError
-from audit_lib.measure.estimates.texts import Cell, Found, Sides, described, need_texts
+from audit_lib.measure.estimates.texts import Found, Sides, described, need_texts
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.rows.texts import Texts
@@ -47,7 +48,7 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
 
 
 def _compared(
-    texts: Texts, said: Corpus, rows: Rows, spec: AuditSpec, group: Cell, reference: Cell
+    texts: Texts, said: Corpus, rows: Rows, spec: AuditSpec, group: Levels, reference: Levels
 ) -> Estimate:
     ((axis, level),), (other,) = group.items(), reference.values()
     clusters, units = compact(rows.application[texts.row])
