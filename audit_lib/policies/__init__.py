@@ -125,6 +125,8 @@ def _whole(own: dict[str, Any], where: str, extending: tuple[str, ...] = ()) -> 
     base, said = own["extends"], {key: value for key, value in own.items() if key != "extends"}
     if not isinstance(base, str):
         raise SpecError(f"{where}: extends: should be the name of a pack, such as generic")
+    if base not in (names := policy_names()):
+        raise SpecError(f"{where}: extends: no policy is named {base!r}{did_you_mean(base, names)}")
     return extended(said, _document(base, extending), where)
 
 
