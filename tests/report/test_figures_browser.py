@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from audit_lib.figures import figure_style
 from tests.report.figure_cases import CASES
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -40,10 +41,10 @@ document.getElementById('out').textContent =
 @pytest.mark.parametrize("width", [360, 760])
 def test_labels_do_not_overlap_where_they_are_shown(tmp_path: Path, width: int) -> None:
     style = files("audit_lib.report").joinpath("templates", "style.css").read_text(encoding="utf-8")
-    figures = "".join(f'<div style="width:{width}px">{draw(width=width)}</div>' for draw in CASES.values())
+    drawn = "".join(f'<div style="width:{width}px">{draw(width=width)}</div>' for draw in CASES.values())
     page = tmp_path / "figures.html"
     page.write_text(
-        f"<!doctype html><meta charset=utf-8><style>{style}{figures.figure_style()}</style><body>{figures}{PROBE}",
+        f"<!doctype html><meta charset=utf-8><style>{style}{figure_style()}</style><body>{drawn}{PROBE}",
         encoding="utf-8",
     )
     done = subprocess.run(
