@@ -8,5 +8,5 @@ from audit_lib.errors import AuditError
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["AuditError", "AuditSpec", "Estimate", "Interval", "TestResult", "Undefined", "__version__"]
