@@ -18,7 +18,7 @@ _JOINERS: Final = "\u200c\u200d"  # Persian and Sinhala names, among others, are
 
 
 def is_text(words: str, *, lines: bool = False) -> bool:
-    r"""Whether `words` show as they are read: no control, nothing that turns or hides what stands beside it.
+    r"""Whether `words` show as they are read: no control, nothing that turns or hides what is next to it.
 
     Such characters can make a name on a screen or page another one, or write a verdict over a terminal.
 

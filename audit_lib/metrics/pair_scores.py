@@ -36,7 +36,7 @@ class PairScores:
 
     @property
     def mean(self) -> float:
-        """The mean over the pairs that have a value; report `undefined` beside it.
+        """The mean over the pairs that have a value; report `undefined` with it.
 
         Raises
         ------

@@ -11,7 +11,7 @@ from audit_lib.errors import InputError, UndefinedMetricError
 
 Floats = NDArray[np.float64]
 
-_SINGULAR = 1e-12  # a variance this small beside the largest is what rounding leaves of 0
+_SINGULAR = 1e-12  # a variance this small next to the largest is what rounding leaves of 0
 
 
 def normal_draws(covariance: Floats, draws: int, seed: int) -> Floats:

@@ -1,4 +1,4 @@
-"""What stands beside a rate and its ratio: missing-data bounds, shortfall, flip-flop, what could have been found."""
+"""What is told next to a rate and its ratio: missing-data bounds, shortfall, flip-flop, what could have been found."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def stereotypical_associations(
     for texts t, groups A with their word lists, target words W and a reference distribution r.
 
     A target word that is in no text with a word of any group has no distribution: it is undefined and left
-    out of the mean. `undefined` counts such words; report the count beside the metric.
+    out of the mean. `undefined` counts such words; report the count with the metric.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ def cooccurrence_bias_score(
     all of them, each weighted by ``beta ** distance``.
 
     A target word near no word of a group has a zero in the ratio: it is undefined and left out of the mean.
-    `undefined` counts such words; report the count beside the score.
+    `undefined` counts such words; report the count with the score.
 
     Parameters
     ----------
