@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from audit_lib.figures import figure_style, standalone
 from audit_lib.report.blocks import Page
+from audit_lib.translation import t
 
 _HALO = re.compile(
     r"paint-order:stroke;stroke:[^;}]+;stroke-width:4px;?|stroke:#[0-9a-f]+;stroke-width:4px;?"
@@ -32,7 +33,14 @@ def render_html(page: Page, *, paper: bool = False) -> bytes:
     template = _environment().get_template("report.html.j2")
     style = Markup(_style(paper=paper))
     made = template.render(
-        page=page, style=style, safe=Markup, paper=paper, picture=_picture, described=_described
+        page=page,
+        style=style,
+        safe=Markup,
+        paper=paper,
+        picture=_picture,
+        described=_described,
+        skip=t("Skip to the results"),
+        on_this_page=t("On this page"),
     )
     return readable(made).encode()
 

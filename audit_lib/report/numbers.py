@@ -6,8 +6,9 @@ import math
 from fractions import Fraction
 
 from audit_lib.results import Undefined
+from audit_lib.translation import mark, t
 
-UNDEFINED = "undefined"
+UNDEFINED = mark("undefined")
 MINUS = "\N{MINUS SIGN}"
 _MOST_DIGITS = 12
 
@@ -63,7 +64,7 @@ def signed(value: float | Fraction | Undefined, digits: int = 3) -> str:
     ('+0.042', '−0.042', '0.000', '−0.000002')
     """
     if isinstance(value, Undefined):
-        return UNDEFINED
+        return t(UNDEFINED)
     exact = Fraction(value)
     text = guarded(exact, digits, Fraction(0))
     return f"+{text}" if exact > 0 else text
@@ -71,7 +72,7 @@ def signed(value: float | Fraction | Undefined, digits: int = 3) -> str:
 
 def decimal(value: float | Undefined, digits: int = 3) -> str:
     """Print a number that is not a ratio to be compared with a threshold."""
-    return UNDEFINED if isinstance(value, Undefined) else half_up(Fraction(value), digits)
+    return t(UNDEFINED) if isinstance(value, Undefined) else half_up(Fraction(value), digits)
 
 
 def p_value(value: float | Undefined, alpha: float) -> str:
@@ -83,7 +84,7 @@ def p_value(value: float | Undefined, alpha: float) -> str:
     ('0.0496', '0.04999', '< 0.001', '0.001')
     """
     if isinstance(value, Undefined):
-        return UNDEFINED
+        return t(UNDEFINED)
     if value < 0.001 <= alpha:
         return "< 0.001"
     return guarded(Fraction(value), 3, Fraction(str(alpha)))
@@ -107,10 +108,10 @@ def interval(
 
     def limit(value: float | None) -> str:
         if value is None or math.isinf(value):
-            return "no limit"
+            return t("no limit")
         return signed(value, digits) if sign else guarded(Fraction(value), digits, *thresholds)
 
-    return f"{limit(low)} to {limit(high)}"
+    return t("{low} to {high}", low=limit(low), high=limit(high))
 
 
 def count(value: int) -> str:

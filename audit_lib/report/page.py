@@ -19,6 +19,7 @@ from audit_lib.report.sections.quality import quality
 from audit_lib.report.sections.signature import signature
 from audit_lib.report.sections.statutory import statutory, strata
 from audit_lib.report.sections.summary import summary
+from audit_lib.translation import spoken, t
 
 
 def make_page(content: Content) -> Page:
@@ -37,16 +38,20 @@ def make_page(content: Content) -> Page:
         terms(content),
     ]
     return Page(
-        title=content.title,
+        title=t(content.title),
         subtitle=spec.title,
-        kicker=f"{content.policy.jurisdiction} \N{MIDDLE DOT} {content.policy.law} \N{MIDDLE DOT} {spec.audit}",
-        language="en",
+        kicker=f"{t(content.policy.jurisdiction)} \N{MIDDLE DOT} {t(content.policy.law)} \N{MIDDLE DOT} {spec.audit}",
+        language=spoken(),
         badges=tuple(_badges(content)),
         status=_status(content),
         sections=tuple(section for section in sections if section is not None),
         footer=text(
-            f"Made by audit_lib from the archived artefacts of run {key.prefix}. Policy {content.policy.name} "
-            f"{content.policy.version}."
+            t(
+                "Made by audit_lib from the archived artefacts of run {run}. Policy {policy} {version}.",
+                run=key.prefix,
+                policy=content.policy.name,
+                version=content.policy.version,
+            )
         ),
     )
 
@@ -55,20 +60,22 @@ def _auditor(content: Content) -> str:
     if content.signature is not None:
         return f"{content.signature.auditor}, {content.signature.organisation}"
     named = content.spec.report.auditor
-    return f"{named}: not signed" if named else "not signed"
+    return t("{auditor}: not signed", auditor=named) if named else t("not signed")
 
 
 def _badges(content: Content) -> list[tuple[str, Tone]]:
     signed = content.signature
     badges: list[tuple[str, Tone]] = [
-        ("Not signed", "flag") if signed is None else (f"Signed {signed.signed_at:%Y-%m-%d}", "plain")
+        (t("Not signed"), "flag")
+        if signed is None
+        else (t("Signed {day}", day=f"{signed.signed_at:%Y-%m-%d}"), "plain")
     ]
     if content.is_experiment:
-        badges.append(("Experiment", "plain"))
+        badges.append((t("Experiment"), "plain"))
     if not content.spec.model.valid_judge:
-        badges.append(("Not a valid judge", "flag"))
+        badges.append((t("Not a valid judge"), "flag"))
     if content.validation.severity_failed is not None:
-        badges.append((f"Validation: {content.validation.severity_failed}", "flag"))
+        badges.append((t("Validation: {severity}", severity=t(content.validation.severity_failed)), "flag"))
     return badges
 
 
@@ -76,26 +83,31 @@ def _status(content: Content) -> Facts:
     spec, window = content.spec, content.key.window
     model = spec.model.name + (f" @ {spec.model.revision}" if spec.model.revision else "")
     # Only an audit has a date and is valid for a time; an experiment never allows any use.
-    measured = "Date of the audit" if content.is_audit else "Computed"
+    measured = t("Date of the audit") if content.is_audit else t("Computed")
     dates: tuple[tuple[str, Text], ...] = ((measured, text(f"{content.measured_at:%Y-%m-%d}")),)
     if content.is_audit and content.policy.gate("validity") is not None:
         until = valid_until(content.policy, content.measured_at.date())
-        dates += (("No use after", text(f"{until:%Y-%m-%d}")),)
+        dates += ((t("No use after"), text(f"{until:%Y-%m-%d}")),)
     # The order of the strip: when, until when, what exactly, since when, by whom, from which run.
     return Facts(
         (
-            ("Window audited", text(f"{window.start:%Y-%m-%d} to {window.end:%Y-%m-%d}")),
-            *dates,
-            ("Planned", text(f"{content.planned_at:%Y-%m-%d %H:%M} UTC")),
-            ("Last run", text(f"{content.scored_at:%Y-%m-%d %H:%M} UTC")),
-            ("Model", text(model)),
             (
-                "Prompt template",
-                text(code(content.prompt_digest[:12])) if content.prompt_digest else text("none: recorded"),
+                t("Window audited"),
+                text(t("{start:%Y-%m-%d} to {end:%Y-%m-%d}", start=window.start, end=window.end)),
             ),
-            ("In use since", text(spec.report.distribution_date or "never used, or not stated")),
-            ("Auditor", text(_auditor(content))),
-            ("Spec", text(code(content.key.spec_digest[:16]))),
+            *dates,
+            (t("Planned"), text(f"{content.planned_at:%Y-%m-%d %H:%M} UTC")),
+            (t("Last run"), text(f"{content.scored_at:%Y-%m-%d %H:%M} UTC")),
+            (t("Model"), text(model)),
+            (
+                t("Prompt template"),
+                text(code(content.prompt_digest[:12]))
+                if content.prompt_digest
+                else text(t("none: recorded")),
+            ),
+            (t("In use since"), text(spec.report.distribution_date or t("never used, or not stated"))),
+            (t("Auditor"), text(_auditor(content))),
+            (t("Spec"), text(code(content.key.spec_digest[:16]))),
         ),
         strip=True,
     )

@@ -1,0 +1,128 @@
+"""What of a page was not written through the catalogue.
+
+    python -m tests.translation.leftover [LANGUAGE] [RUN]
+
+renders the report of each run (or of the one named) in the made-up language, in which every letter of the catalogue's
+texts has a mark; letters without one come from elsewhere: names and words of the spec and the data, or a text that
+no other language will ever hold.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, Final
+
+from audit_lib.report.content import gather
+from audit_lib.report.earlier import earlier_audits
+from audit_lib.report.html import render_html
+from audit_lib.report.page import make_page
+from audit_lib.run import Run
+from audit_lib.translation import PSEUDO, speaking
+from tests.report.golden import RUNS as GOLDEN
+
+NAMES: Final = (
+    "audit_lib", "AUC", "ROUGE-L", "BLEU", "HTTP", "UTC", "SHA-256", "JSON", "CSV", "PDF", "P(Yes)", "Holm", "Koopman",
+    "Benjamini-Hochberg", "Breslow-Day", "Simpson", "Fisher", "Newcombe", "Wilson", "Welch", "BCa", "RABBI", "NYC",
+)  # fmt: skip
+"""Proper names and abbreviations that are the same in every language."""
+_WORD: Final = re.compile(r"[A-Za-z]{2,}(?:['-][A-Za-z]+)*")
+_SHOWN: Final = ("aria-label", "alt", "title", "placeholder")
+_NOT_WORDS: Final = re.compile(r"\b[0-9a-f]{12,64}\b|https?://\S+|\d[\d.]*[eE][+-]?\d+")
+
+RUNS: Final[dict[str, Callable[[Path], Run]]] = dict(GOLDEN)
+
+
+class _Shown(HTMLParser):
+    """Texts that a reader sees or hears; not style sheets, code, and what is said to be in another language."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self._closed: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = dict(attrs)
+        if self._closed or tag in ("style", "code", "pre") or (tag != "html" and said.get("lang")):
+            if tag not in ("img", "meta", "br", "link", "input"):
+                self._closed.append(tag)
+            return
+        self.texts += [value for key, value in attrs if key in _SHOWN and value]
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._closed and self._closed[-1] == tag:
+            self._closed.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self._closed and (words := " ".join(data.split())):
+            self.texts.append(words)
+
+
+def leftover(html: bytes, own: Iterable[str]) -> list[str]:
+    """Return the texts of a page with letters that are neither marked nor of the strings `own`, each once."""
+    parser = _Shown()
+    parser.feed(html.decode())
+    strings = sorted({*own, *NAMES}, key=len, reverse=True)
+    mine = re.compile(
+        "|".join(rf"(?<!\w){re.escape(one)}(?!\w)" for one in strings if len(one) > 1), re.IGNORECASE
+    )
+    found: dict[str, None] = {}
+    for words in parser.texts:
+        if _WORD.search(mine.sub(" ", _NOT_WORDS.sub(" ", words))):
+            found[words] = None
+    return list(found)
+
+
+def own_strings(run: Run) -> Iterator[str]:
+    """Strings of a run that are other people's: of the spec, of the data's labels, of the model."""
+    spec = run.spec
+    yield from _strings(json.loads(spec.model_dump_json(exclude={"report": {"policy"}})))
+    yield from (run.uri, run.key.prefix, spec.digest if isinstance(getattr(spec, "digest", ""), str) else "")
+    for name in ("sample", "metrics"):
+        document = json.loads(run.stage(name).read(f"{name}.json"))
+        for key in ("demographics", "strata"):
+            yield from _strings(document.get(key) or {})
+        for table in document.get("tables", []):
+            yield from (row["label"] for row in table["rows"])
+            yield from _strings(table["stratum"])
+        for one in document.get("estimates", []):
+            yield from _strings([one["group"], one["reference"], one["stratum"]])
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield str(key)
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)
+    elif isinstance(value, str):
+        yield value
+        yield " ".join(value.split())
+
+
+def page_in(language: str, run: Run) -> bytes:
+    """Return the report's page in a language."""
+    with speaking(language):
+        return render_html(make_page(gather(run, earlier_audits(run))))
+
+
+def main(arguments: list[str]) -> int:
+    """Print what is left over in each run's page."""
+    language, *names = arguments or [PSEUDO]
+    for name in names or RUNS:
+        with tempfile.TemporaryDirectory() as folder:
+            run = RUNS[name](Path(folder))
+            left = leftover(page_in(language, run), own_strings(run))
+        print(f"{name}: {len(left)}", *left, sep="\n  ")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
