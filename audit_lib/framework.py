@@ -51,12 +51,13 @@ class Rule(_Part):
 
 
 class Family(_Part):
-    """Metrics that answer one question about a task."""
+    """Metrics that answer one question about a task; those of `ranked` the same of candidates who compete."""
 
     name: str
     title: str
     task: str
     metrics: tuple[str, ...]
+    ranked: tuple[str, ...] = ()
     asks: tuple[str, ...]
     rules: tuple[Rule, ...]
 
@@ -95,6 +96,8 @@ class Judged:
         Unanswered: `needs` names the questions that decide.
     why, cite : str
         The reason, and where it is from.
+    ranked : tuple of str
+        What answers the same of candidates who compete for places; a spec that has one lacks nothing.
     """
 
     family: str
@@ -104,6 +107,7 @@ class Judged:
     why: str
     cite: str
     needs: tuple[str, ...] = ()
+    ranked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +145,8 @@ class Recommendation:
             "answers": dict(self.answers),
             "metrics": list(self.metrics()),
             "families": [
-                asdict(one) | {"metrics": list(one.metrics), "needs": list(one.needs)}
+                asdict(one)
+                | {"metrics": list(one.metrics), "needs": list(one.needs), "ranked": list(one.ranked)}
                 for one in self.families
             ],
             "notes": list(self.notes),
@@ -342,6 +347,7 @@ def _judge(family: Family, answers: Mapping[str, Answer]) -> Judged:
             why=why,
             cite=cite,
             needs=needs,
+            ranked=family.ranked,
         )
 
     if answers["task"] != family.task:
@@ -359,9 +365,16 @@ def _warnings(families: Sequence[Judged], measured: Sequence[str]) -> list[str]:
     applying = {name for one in families if one.verdict == "applies" for name in one.metrics}
     found = []
     for one in families:
-        for name in one.metrics:
-            if one.verdict == "does not apply" and name in measured and name not in applying:
-                found.append(f"measure.metrics has {name}, which does not apply: {one.why}")
-            if one.verdict == "applies" and name not in measured:
-                found.append(f"measure.metrics lacks {name}, which applies: {one.why}")
+        if one.verdict == "does not apply":
+            found += [
+                f"measure.metrics has {name}, which does not apply: {one.why}"
+                for name in (*one.metrics, *one.ranked)
+                if name in measured and name not in applying
+            ]
+        elif one.verdict == "applies" and not set(one.ranked) & set(measured):
+            found += [
+                f"measure.metrics lacks {name}, which applies: {one.why}"
+                for name in one.metrics
+                if name not in measured
+            ]
     return found

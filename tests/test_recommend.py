@@ -72,13 +72,13 @@ def test_texts() -> None:
 
 def test_classification() -> None:
     person = {"task": "classification", "person_level": True, "ftu": True}
-    assert metrics(**person, equal_prevalence=True) == {"demographic_parity_gap"}
+    assert metrics(**person, equal_prevalence=True) == {"decision_rate_gap"}
     assert metrics(**person, equal_prevalence=False, intervention="assistive") == set(FNR)
     assert metrics(**person, equal_prevalence=False, intervention="punitive") == set(FPR)
     assert metrics(**person, equal_prevalence=False, intervention="neither") == set()
     assert metrics(task="classification", person_level=False, ftu=True) == set()
     mentions = {"task": "classification", "person_level": False, "ftu": False}
-    assert metrics(**mentions, equal_prevalence=True) == {"demographic_parity_gap"}
+    assert metrics(**mentions, equal_prevalence=True) == {"decision_rate_gap"}
 
 
 def test_recommendation() -> None:
@@ -118,14 +118,19 @@ def test_wrong_answers_are_named(answers: dict[str, Any], said: str) -> None:
 def test_a_spec_is_warned_of_what_it_measures_and_lacks() -> None:
     spec = load(
         framework={"person_level": True, "equal_prevalence": False, "intervention": "assistive"},
-        measure={"metrics": ["impact_ratio", "demographic_parity_gap", "false_negative_rate_gap"]},
+        measure={"metrics": ["impact_ratio", "decision_rate_gap", "false_negative_rate_gap"]},
     )
     warnings = recommend_for(spec).warnings
     assert len(warnings) == 2
-    assert "has demographic_parity_gap, which does not apply" in warnings[0]
+    assert "has decision_rate_gap, which does not apply" in warnings[0]
     assert "lacks false_omission_rate_gap, which applies" in warnings[1]
     right = load(framework={"person_level": True, "equal_prevalence": True})
-    assert recommend_for(right).warnings == (), "the impact ratio is the law's, not the framework's"
+    assert recommend_for(right).warnings == (), (
+        "of candidates who compete, the gap at each quota answers the same"
+    )
+    only_ratios = right.override("measure", metrics=["impact_ratio"])
+    (lacking,) = recommend_for(only_ratios).warnings
+    assert "lacks decision_rate_gap" in lacking, "the impact ratio is the law's, not the framework's"
     with pytest.raises(SpecError, match="no framework section"):
         recommend_for(load())
 
@@ -200,12 +205,17 @@ ERRORS = {"person_level": True, "equal_prevalence": False, "intervention": "assi
 @pytest.mark.parametrize(
     ("sections", "columns", "told"),
     [
-        ({"framework": ASKED}, {}, "recommends demographic_parity_gap, .*: candidates do not compete"),
-        ({"framework": ASKED}, {"round_id": "r1"}, None),
         (
-            {"framework": ASKED, "decision": {"rule": "recorded", "round": "round_id"}},
+            {"framework": ASKED, "measure": {"metrics": ["decision_rate_gap", "demographic_parity_gap"]}},
+            {},
+            "measure.metrics has demographic_parity_gap, undefined in every group: candidates do not compete",
+        ),
+        ({"framework": ASKED, "measure": {"metrics": ["decision_rate_gap"]}}, {}, None),
+        (
+            {"framework": ASKED, "decision": {"rule": "recorded", "round": "round_id"},
+             "measure": {"metrics": ["decision_rate_gap", "rabbi", "demographic_parity_gap"]}},
             {"round_id": "r1", "recorded_selected": True},
-            "recommends demographic_parity_gap, .*: only decisions are recorded",
+            "measure.metrics has rabbi, demographic_parity_gap, undefined .*: only decisions are recorded",
         ),
         ({"framework": ERRORS}, {}, "recommends false_negative_rate_gap, .*: no row says who is qualified"),
         ({"framework": ERRORS, "measure": {"metrics": list(FNR)}}, {"qualified": True}, None),
@@ -218,7 +228,8 @@ ERRORS = {"person_level": True, "equal_prevalence": False, "intervention": "assi
             {},
             "recommends counterfactual_cosine, .*: .* needs a classifier that measures embedding",
         ),
-        ({}, {}, None),
+        ({}, {}, "measure.metrics has demographic_parity_gap, undefined in every group: candidates do not compete"),
+        ({}, {"round_id": "r1"}, None),
     ],
 )  # fmt: skip
 def test_what_a_spec_leaves_undefined_is_told_at_validate(

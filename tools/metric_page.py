@@ -40,6 +40,7 @@ NEEDS: Final[dict[Need, str]] = {
     "embedding": "a classifier that gives embeddings",
 }
 COLUMNS: Final[dict[Column, str]] = {
+    "score": "scores next to recorded decisions",
     "round_id": "who competes with whom (`round_id`, or `decision.round`)",
     "qualified": "who is qualified (`qualified`, or `outcome`)",
 }

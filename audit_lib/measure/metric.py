@@ -41,7 +41,7 @@ Need = Literal[
     "lists", "words", "toxicity", "stereotype", "terms", "sentiment", "embedding"
 ]  # fmt: skip
 
-Column = Literal["round_id", "qualified"]
+Column = Literal["score", "round_id", "qualified"]
 
 _DECORATED: Final[set[Metric]] = set()
 METRICS: Final[Registry[Metric]] = Registry("metrics", "audit_lib.measure.metrics", _DECORATED.__contains__)
@@ -85,8 +85,8 @@ class MetricRecord:
         ``checks`` rows next to the ordinary ones; ``texts`` and ``lists`` are answers; ``words`` are the lists of the
         spec's section `texts`; the others are what a classifier measures.
     columns : tuple of str
-        What the data must say too, else it is undefined everywhere: ``round_id`` (who competes with whom) or
-        ``qualified`` (who is, or an outcome that says so).
+        What the data must say too, else it is undefined everywhere: ``score`` (recorded decisions alone have none),
+        ``round_id`` (who competes with whom) or ``qualified`` (who is, or an outcome that says so).
     provenance : {"any", "assigned", "observed"}
         Whose groups it is for: those of an experiment's versions, those of real people, or both.
     cite : str

@@ -1,4 +1,4 @@
-"""What a valid spec leaves open: metrics that are recommended and undefined, mentions that nobody counts."""
+"""What a valid spec leaves open: metrics that will be undefined, mentions that nobody counts."""
 
 from __future__ import annotations
 
@@ -14,16 +14,25 @@ from audit_lib.spec import RECORDED, AuditSpec
 
 
 def remarks(spec: AuditSpec) -> list[str]:
-    """Return what a user ought to know of a valid spec before it is run; nothing, where it has no section `framework`.
+    """Return what a user ought to know of a valid spec before it is run: metrics that will be undefined, and why.
 
     Local files are looked into as far as their first row, for the columns they have.
     """
-    if spec.framework is None:
-        return []
-    found = [] if spec.framework.ftu is not True else _unaware(spec)
-    columns, recommended = _columns(spec), recommend_for(spec)
-    for name in recommended.metrics():
+    columns = _columns(spec)
+    reasons: dict[str, list[str]] = {}
+    for name in spec.measure.metrics:
         if (reason := undefined(name, spec, columns)) is not None:
+            reasons.setdefault(reason, []).append(name)
+    found = [
+        f"measure.metrics has {', '.join(names)}, undefined in every group: {reason}"
+        for reason, names in reasons.items()
+    ]
+    if spec.framework is None:
+        return found
+    found += [] if spec.framework.ftu is not True else _unaware(spec)
+    recommended = recommend_for(spec)
+    for name in recommended.metrics():
+        if name not in spec.measure.metrics and (reason := undefined(name, spec, columns)) is not None:
             found.append(f"framework recommends {name}, which this spec leaves undefined: {reason}")
     return [*found, *recommended.warnings]
 
@@ -46,12 +55,11 @@ def undefined(name: str, spec: AuditSpec, columns: Collection[str] | None) -> st
             "candidates do not compete: it compares who gets the places of a round, and there is none; name the "
             "rounds in decision.round, or give the source a column round_id"
         )
-    if (
-        "round_id" in wanted
-        and spec.decision.rule == RECORDED
-        and not _may_have("recorded_score", spec, columns)
-    ):
-        return "only decisions are recorded, and it ranks scores; give the source a column recorded_score"
+    decided = spec.decision.rule == RECORDED and spec.model.decides
+    if "score" in wanted and decided and not _may_have("recorded_score", spec, columns):
+        return (
+            "only decisions are recorded, and it is made of scores; give the source a column recorded_score"
+        )
     if "qualified" in wanted and not any(_may_have(key, spec, columns) for key in ("qualified", "outcome")):
         return f"{NOBODY_QUALIFIED}, or `outcome`"
     return None

@@ -20,6 +20,7 @@ from audit_lib.metrics.allocation import (
 from audit_lib.metrics.correspondence import standardised_effects
 from audit_lib.metrics.effects import Effect, StandardisedEffects
 from audit_lib.metrics.error_rates import (
+    decision_rate_gap,
     false_discovery_rate_gap,
     false_negative_rate_gap,
     false_omission_rate_gap,
@@ -104,6 +105,7 @@ __all__ = [
     "counterfactual_bleu",
     "counterfactual_cosine",
     "counterfactual_rouge_l",
+    "decision_rate_gap",
     "demographic_parity_gap",
     "earth_movers_distance",
     "equal_opportunity_gap",

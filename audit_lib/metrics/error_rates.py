@@ -1,4 +1,4 @@
-"""Do decisions err equally for all groups? Differences of the four error rates.
+"""Do decisions favour and err equally for all groups? Differences of their rate, and of the four error rates.
 
 Source of the definitions: Bouchard, "An Actionable Framework for Assessing Bias and Fairness in Large
 Language Model Use Cases" (2024), arXiv:2407.10853.
@@ -120,6 +120,29 @@ def false_discovery_rate_gap(
     """
     y, d = _decisions(outcome, decision)
     return _rate_gap(~y, d, is_group, is_reference, "with decision 1")
+
+
+def decision_rate_gap(
+    outcome: ArrayLike, decision: ArrayLike, is_group: ArrayLike, is_reference: ArrayLike
+) -> float:
+    """Demographic parity of a classifier: P(decision = 1) of the group minus that of the reference.
+
+    Parameters, returns and errors are those of `false_negative_rate_gap`. The outcome enters only by its length, so
+    that all five gaps are called in one way; undefined if a side has nobody. `demographic_parity_gap` is the same
+    number from the selected of each side; of a ranking it is taken at a quota.
+
+    Parameters
+    ----------
+    outcome, decision, is_group, is_reference
+        As in `false_negative_rate_gap`.
+
+    Examples
+    --------
+    >>> decision_rate_gap([0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1])
+    0.5
+    """
+    y, d = _decisions(outcome, decision)
+    return _rate_gap(d, np.ones_like(y), is_group, is_reference, "with a decision")
 
 
 def _decisions(outcome: ArrayLike, decision: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.metric import METRICS, Measured, record_of
 from audit_lib.results import Undefined
-from tests.measure.tables import POLICY, SPEC, TEXT_SECTIONS, as_rows, measured, parts, table
+from tests.measure.tables import OBSERVED, POLICY, SPEC, TEXT_SECTIONS, as_rows, measured, parts, table
 from tests.specs import load
 
 OF_ONE_BOUND = {"fraction", "probability_of_any", "sentiment_parity_weak", "stereotypical_associations"}
@@ -138,6 +141,17 @@ def test_without_qualifications_it_is_the_same_or_says_why(name: str) -> None:
     assert (with_them != without) == ("qualified" in record_of(name).columns), "its record says so"
     if with_them != without:
         assert all("map the column `qualified`" in value["undefined"] for value in values(without))
+
+
+def test_of_decisions_alone_it_is_the_same_or_its_record_asks_for_scores(name: str) -> None:
+    if "scores" not in record_of(name).needs:
+        return
+    rows = as_rows(table())
+    spec = OBSERVED if of_a_cut(name) else SPEC
+    wants_scores = "score" in record_of(name).columns
+    refused = pytest.raises(UndefinedMetricError, match="only decisions were recorded")
+    with refused if wants_scores else nullcontext():
+        METRICS.get(name)(replace(rows, decisions_only=True), spec, POLICY)
 
 
 def test_answers_that_are_missing_leave_the_rest_as_it_was(name: str) -> None:

@@ -292,6 +292,12 @@ def errors(kernel: Callable[..., float]) -> Callable[[Case], list[Number]]:
     return of
 
 
+def decisions(case: Case) -> list[Number]:
+    one = case.table
+    sides = [one["sex"] == sex for sex in ("female", "male")]
+    return [or_reason(lambda: metrics.decision_rate_gap(one["selected"], one["selected"], *sides))]
+
+
 def ratios(selected: Mapping[str, int], total: Mapping[str, int]) -> list[Number]:
     """Of the policy's categories in its order; the highest is the comparator."""
     table = metrics.impact_ratios(selected, total)
@@ -434,6 +440,7 @@ KERNELS: dict[str, Callable[[Case], list[Number]]] = {
     "counterfactual_bleu": over_pairs(mean(text_metrics.counterfactual_bleu), "text", MASKED),
     "counterfactual_cosine": over_pairs(mean(text_metrics.counterfactual_cosine), "meaning"),
     "counterfactual_rouge_l": over_pairs(mean(text_metrics.counterfactual_rouge_l), "text", MASKED),
+    "decision_rate_gap": decisions,
     "demographic_parity_gap": parity,
     "earth_movers_distance": gap(metrics.earth_movers_distance),
     "equal_opportunity_gap": opportunity,

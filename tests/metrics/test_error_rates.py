@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fairlearn.metrics import MetricFrame, false_negative_rate, false_positive_rate
+from fairlearn.metrics import (
+    MetricFrame,
+    demographic_parity_difference,
+    false_negative_rate,
+    false_positive_rate,
+    selection_rate,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import precision_score
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.metrics import (
+    decision_rate_gap,
+    demographic_parity_gap,
     false_discovery_rate_gap,
     false_negative_rate_gap,
     false_omission_rate_gap,
@@ -91,3 +99,19 @@ def test_wrong_input_is_named(gap):
         gap([1, 0], [np.nan, 0], [1, 0], [0, 1])
     with pytest.raises(UndefinedMetricError, match="group: nobody"):
         gap([], [], [], [])
+
+
+@given(rows=ROWS)
+def test_the_rate_of_decisions_is_fairlearn_s(rows):
+    outcome, decision, group = (np.array(column) for column in zip(*rows, strict=True))
+    if group.all() or not group.any():
+        with pytest.raises(UndefinedMetricError, match="nobody with a decision"):
+            decision_rate_gap(outcome, decision, group, ~group)
+        return
+    found = decision_rate_gap(outcome, decision, group, ~group)
+    frame = MetricFrame(metrics=selection_rate, y_true=outcome, y_pred=decision, sensitive_features=group)
+    assert found == pytest.approx(frame.by_group[True] - frame.by_group[False], abs=1e-15)
+    assert abs(found) == pytest.approx(
+        demographic_parity_difference(outcome, decision, sensitive_features=group), abs=1e-15
+    )
+    assert found == demographic_parity_gap(decision[group], decision[~group])

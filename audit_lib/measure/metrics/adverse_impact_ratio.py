@@ -17,6 +17,7 @@ from audit_lib.spec import AuditSpec
     better="parity",
     unit="ratio",
     provenance="observed",
+    columns=("score",),
     cite="Gaebler, Goel, Huq and Tambe (2024), arXiv:2404.03086",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:

@@ -32,7 +32,7 @@ from audit_lib.stats.simultaneous import AllPairs, simultaneous_differences
     meaning="How much better the scores tell the qualified from others in one group than in another.",
     better="parity",
     unit="AUC",
-    columns=("qualified",),
+    columns=("score", "qualified"),
     cite="Lee, Brooks, Yu and Kizilcec, AUC Gap; DeLong et al. (1988), Biometrics 44",
     signed=True,
 )

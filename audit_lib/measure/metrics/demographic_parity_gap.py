@@ -18,7 +18,7 @@ from audit_lib.spec import AuditSpec
     meaning="Share of the group among the best k of each round, minus that of the reference.",
     better="parity",
     unit="share",
-    columns=("round_id",),
+    columns=("score", "round_id"),
     cite="Chen, Ji and Evans (2024), arXiv:2408.01285",
     signed=True,
 )

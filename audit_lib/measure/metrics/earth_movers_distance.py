@@ -20,6 +20,7 @@ from audit_lib.stats.distances import ErrorDraws, earth_movers_errors
     meaning="A distance, in the unit of the scores: above 0 on any sample.",
     better="lower",
     unit="score",
+    columns=("score",),
     cite="Chen, Ji and Evans (2024), arXiv:2408.01285",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:

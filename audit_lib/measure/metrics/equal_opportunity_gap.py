@@ -18,7 +18,7 @@ from audit_lib.spec import AuditSpec
     meaning="The same difference as demographic parity, among the qualified.",
     better="parity",
     unit="share",
-    columns=("round_id", "qualified"),
+    columns=("score", "round_id", "qualified"),
     cite="Chen, Ji and Evans (2024), arXiv:2408.01285",
     signed=True,
 )

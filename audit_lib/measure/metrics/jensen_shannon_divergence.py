@@ -22,6 +22,7 @@ BINS = 20
     meaning="A distance of two distributions: above 0 on any sample.",
     better="lower",
     unit="nats",
+    columns=("score",),
     cite="Chen, Ji and Evans (2024), arXiv:2408.01285",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:

@@ -20,6 +20,7 @@ _NONE = "nothing was asked again, so the noise of the model is not known"
     better="lower",
     unit="standard deviations",
     needs=("controls",),
+    columns=("score",),
     cite="Gaebler, Goel, Huq and Tambe (2024), arXiv:2404.03086",
     signed=True,
 )

@@ -17,6 +17,7 @@ from audit_lib.spec import AuditSpec
     meaning="Share of pairs that the group wins, minus the share it loses, against the reference; from -1 to 1.",
     better="parity",
     unit="index",
+    columns=("score",),
     cite="Chen, Ji and Evans (2024), arXiv:2408.01285",
     signed=True,
 )

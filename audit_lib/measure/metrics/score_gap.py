@@ -17,6 +17,7 @@ from audit_lib.spec import AuditSpec
     meaning="Mean score of the group minus that of the reference.",
     better="parity",
     unit="score",
+    columns=("score",),
     cite="Chen, Ji and Evans (2024), arXiv:2408.01285",
     signed=True,
 )

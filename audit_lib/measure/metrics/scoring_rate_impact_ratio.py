@@ -21,6 +21,7 @@ from audit_lib.spec import AuditSpec
     meaning="The scoring rate of a category divided by the highest.",
     better="parity",
     unit="ratio",
+    columns=("score",),
     cite="6 RCNY 5-300 and 5-301(b)",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:

@@ -17,6 +17,7 @@ from audit_lib.spec import AuditSpec
     better="parity",
     unit="standard deviations",
     provenance="assigned",
+    columns=("score",),
     cite="Gaebler, Goel, Huq and Tambe (2024), arXiv:2404.03086",
     signed=True,
 )
