@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gettext
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -220,10 +220,9 @@ def archived(words: str, /) -> str:
 @cache
 def _of_pattern(language: str, words: str) -> str | None:
     """Translate a filled text, or None where no text of the catalogue has its form."""
-    if language == PSEUDO:
-        ids, of = _ids("es"), _pseudo
-    else:
-        ids, of = _ids(language), _catalogue(language).gettext
+    of: Callable[[str], str] = _pseudo if language == PSEUDO else _catalogue(language).gettext
+    # The made-up language has the patterns of a real one: what it cannot tell is what that one would miss.
+    ids = _ids("es" if language == PSEUDO else language)
     if words in ids:
         return of(words)
     for pattern in _patterns("es" if language == PSEUDO else language):
