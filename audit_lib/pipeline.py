@@ -313,7 +313,8 @@ def _check_attributes(spec: AuditSpec) -> None:
 
 
 def _check_measure_strata(spec: AuditSpec) -> None:
-    known = ["position", "model", "application_id", "round_id", *spec.groups.axes, *spec.source.fields]
+    known = ["position", "model", "application_id", "round_id", "qualified"]
+    known += [*spec.groups.axes, *spec.source.fields]
     for column in (column for columns in spec.measure.strata for column in columns):
         if column not in known:
             raise SpecError(

@@ -25,6 +25,9 @@ STATUSES: Final[tuple[Status, ...]] = ("ok", "unranked", "refused", "unparsed", 
 ANSWERED: Final[tuple[Status, ...]] = ("ok", "unranked")
 """Statuses that carry a score. A candidate whom a ranking leaves out is ranked last, and counted."""
 
+NO_AND_YES: Final = ("no", "yes")
+"""How a column of true and false is split into strata; what is not known is a stratum of its own."""
+
 _PROMPT = pa.schema(
     [
         pa.field("prompt_id", pa.string(), nullable=False),

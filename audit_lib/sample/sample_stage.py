@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
@@ -11,7 +12,7 @@ import pyarrow.compute as pc
 
 from audit_lib.canonical import pretty_json
 from audit_lib.errors import InputError, SpecError
-from audit_lib.records import prompt_schema, to_parquet
+from audit_lib.records import NO_AND_YES, prompt_schema, to_parquet
 from audit_lib.registry import did_you_mean
 from audit_lib.run import Run, StageOutput
 from audit_lib.sample.columns import unit_of_sample
@@ -22,7 +23,7 @@ from audit_lib.sample.read import read_source
 from audit_lib.sample.sources import source_of
 from audit_lib.spec import AuditSpec
 
-_STRATA = ("position", "recorded_model")
+_STRATA = ("position", "recorded_model", "qualified")
 _OF_SOURCES: Final = ("batch_inputs", "requests_without_a_line")
 
 
@@ -61,7 +62,7 @@ def sample(run: Run) -> StageOutput:
             table = table.set_column(place, axis, pa.array(people.levels[axis], pa.string()))
     unit = unit_of_sample(spec)
     unit_of_row = table[f"{unit}_id"].to_pylist()
-    units = _units(unit_of_row, [table[name].to_pylist() for name in spec.sample.strata], spec)
+    units = _units(unit_of_row, [_labels(table, name) for name in spec.sample.strata], spec)
     drawn = draw(units, spec.sample.size, spec.seed)
     kept = set(drawn.units)
     chosen = [index for index, unit in enumerate(unit_of_row) if unit in kept]
@@ -135,12 +136,23 @@ def check_strata(spec: AuditSpec) -> None:
     SpecError
         If there is one; names the nearest that can be.
     """
-    known = [*_STRATA, *(() if spec.perturb is not None else spec.groups.axes)]
+    known = [*_STRATA, *spec.source.fields, *(() if spec.perturb is not None else spec.groups.axes)]
     for name in spec.sample.strata:
         if name not in known:
             raise SpecError(
                 f"sample.strata: {name!r} is not a column to stratify by{did_you_mean(name, known)}"
             )
+
+
+def _labels(table: pa.Table, name: str) -> list[str | None]:
+    """Return each row's stratum by one column: one of ours, or a field of the source."""
+    if name not in table.column_names:
+        texts = [json.loads(fields).get(name) for fields in table["fields"].to_pylist()]
+        return [None if text is None or text == "" else str(text) for text in texts]
+    values = table[name].to_pylist()
+    if name == "qualified":
+        return [None if value is None else NO_AND_YES[value] for value in values]
+    return [*values]
 
 
 def _units(unit_of_row: list[str], strata: list[list[str | None]], spec: AuditSpec) -> dict[str, Stratum]:

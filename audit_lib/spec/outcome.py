@@ -104,6 +104,12 @@ class Measure(Section):
         min_length=1,
         description="adverse_impact_ratio: scores at or above each of them count as selected.",
     )
+    bins: Annotated[int, Field(ge=2, le=1000)] = Field(
+        20,
+        exclude_if=lambda given: given == 20,
+        description="jensen_shannon_divergence: bins of equal width, from the lowest to the highest score of the two "
+        "groups that are compared.",
+    )
     application_effects: bool | None = Field(
         None,
         description="standardised_effect: give each application a constant of its own, so that effects are of "
@@ -113,7 +119,8 @@ class Measure(Section):
     strata: list[list[str]] = Field(
         default_factory=lambda: [[], ["position"]],
         min_length=1,
-        description="Columns to split by; [] is the whole audit. The first entry is the headline.",
+        description="Columns to split by: position, model, round_id, application_id, qualified, an attribute, or any of "
+        "source.fields; [] is the whole audit. The first entry is the headline.",
     )
     level: Annotated[float, Field(gt=0.5, lt=1)] = Field(0.95, description="Nominal coverage of intervals.")
     small_cell: Annotated[int, Field(ge=1)] = Field(

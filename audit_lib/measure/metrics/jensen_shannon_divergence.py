@@ -12,8 +12,6 @@ from audit_lib.seeds import derive_seed
 from audit_lib.spec import AuditSpec
 from audit_lib.stats.distances import ErrorDraws, jensen_shannon_errors
 
-BINS = 20
-
 
 @metric(
     "jensen_shannon_divergence",
@@ -26,22 +24,23 @@ BINS = 20
     cite="Chen, Ji and Evans (2024), arXiv:2408.01285",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
-    """Compute the divergence of every group from its reference, over common bins; undirected."""
+    """Compute the divergence of every group from its reference, over `measure.bins` common bins; undirected."""
     rows.need_scores()
+    bins = spec.measure.bins
     scores = Variable.of(rows, rows.score, score_unit(spec))
     seed = derive_seed(spec.seed, "measure", "jensen_shannon_divergence")
 
     def error(group: Side, reference: Side) -> ErrorDraws:
-        bins, n_bins = common_bins(group.values, reference.values, BINS)
-        a, b = bins[: group.values.size], bins[group.values.size :]
+        places, n_bins = common_bins(group.values, reference.values, bins)
+        a, b = places[: group.values.size], places[group.values.size :]
         return jensen_shannon_errors(a, b, n_bins, group.clusters, reference.clusters, seed=seed)
 
     distance = undirected(
-        lambda group, reference: jensen_shannon_divergence(group, reference, bins=BINS), error
+        lambda group, reference: jensen_shannon_divergence(group, reference, bins=bins), error
     )
     return Measured(
         estimates=compare(
             "jensen_shannon_divergence", scores, spec, distance,
-            method="natural logarithm, common bins of equal width", parameters={"bins": BINS}, flags=("undirected",),
+            method="natural logarithm, common bins of equal width", parameters={"bins": bins}, flags=("undirected",),
         )
     )  # fmt: skip

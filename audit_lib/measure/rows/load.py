@@ -22,7 +22,7 @@ from audit_lib.measure.rows.pools import Pools
 from audit_lib.measure.rows.scored import Codes, Floats, Rows, Varied
 from audit_lib.measure.rows.split_columns import with_further
 from audit_lib.measure.rows.variations import ordinary, twins
-from audit_lib.records import CHECK, STATUSES, parquet_source
+from audit_lib.records import CHECK, NO_AND_YES, STATUSES, parquet_source
 from audit_lib.records import VARIATION as COLUMN
 from audit_lib.run import Run
 from audit_lib.score.tasks.listwise import needs_first
@@ -130,6 +130,8 @@ def make_rows(
     del variants
     answers = Answers.gather(list(shards), ids)
     columns["model"] = answers.model
+    if any("qualified" in names for names in spec.measure.strata):
+        columns["qualified"] = Coded(codes=qualified.astype(np.int32), dictionary=pa.array(NO_AND_YES))
     rounds = columns["round_id"].codes
     pools = Pools.of(answers.score, rounds)
     if needs_first(spec):

@@ -38,7 +38,8 @@ class Rows:
     attributes : mapping of str to tuple of str
         The spec's levels of each attribute.
     columns : mapping of str to Coded
-        Attributes, ``position``, ``model``, ``application_id``, ``round_id``.
+        Attributes, ``position``, ``model``, ``application_id``, ``round_id``; where the spec splits by them,
+        ``qualified`` and fields of the source.
     profile : ndarray of int32
         Levels of all attributes as one number, unknown ones included; never decreasing.
     place : ndarray of int

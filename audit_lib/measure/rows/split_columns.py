@@ -19,7 +19,7 @@ from audit_lib.spec import AuditSpec
 CLASSIFICATION: Final = "classification"
 """Name of the column that holds the group into which the tool put each person."""
 
-_OURS: Final = ("position", "model", "application_id", "round_id")
+_OURS: Final = ("position", "model", "application_id", "round_id", "qualified")
 
 
 def with_further(run: Run, variants: pa.Table, shards: Sequence[int]) -> pa.Table:
