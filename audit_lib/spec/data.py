@@ -238,8 +238,8 @@ class Sample(Section):
     )
     strata: list[str] = Field(
         default_factory=lambda: ["position"],
-        description="Columns whose shares the draw keeps (proportional allocation): position, recorded_model, qualified, "
-        "an attribute, or any of source.fields.",
+        description="Columns whose shares the draw keeps (proportional allocation): position, recorded_model, "
+        "qualified, an attribute, or any of source.fields.",
     )
 
     @field_validator("strata")

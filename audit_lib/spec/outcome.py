@@ -119,8 +119,8 @@ class Measure(Section):
     strata: list[list[str]] = Field(
         default_factory=lambda: [[], ["position"]],
         min_length=1,
-        description="Columns to split by: position, model, round_id, application_id, qualified, an attribute, or any of "
-        "source.fields; [] is the whole audit. The first entry is the headline.",
+        description="Columns to split by: position, model, round_id, application_id, qualified, an attribute, or any "
+        "of source.fields; [] is the whole audit. The first entry is the headline.",
     )
     level: Annotated[float, Field(gt=0.5, lt=1)] = Field(0.95, description="Nominal coverage of intervals.")
     small_cell: Annotated[int, Field(ge=1)] = Field(
