@@ -21,7 +21,7 @@ from typing import Final
 from audit_lib.errors import AuditError, IncompleteRunError, NotFoundError, SpecError, ValidationFailedError
 from audit_lib.registry import did_you_mean
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput, Window
-from audit_lib.spec import AuditSpec, unasked
+from audit_lib.spec import AuditSpec, load_spec, unasked
 from audit_lib.store import open_store
 
 COMMAND: Final = "audit run"
@@ -65,14 +65,15 @@ def open_run(
 ) -> Run:
     """Return the run of a spec over a window, with the spec's numbers overridden where given.
 
-    An override changes the spec's digest, and so makes another run. Nothing is written.
+    An override changes the spec's digest, and so makes another run. Nothing is written. ``panel.yaml#NAME`` is one
+    model of a panel.
 
     Raises
     ------
     SpecError
         If the spec is wrong.
     """
-    spec = AuditSpec.load(spec_path)
+    spec = load_spec(spec_path)
     _check_parts(spec)
     if sample_size is not None:
         spec = spec.override("sample", size=sample_size)

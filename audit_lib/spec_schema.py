@@ -9,7 +9,8 @@ from audit_lib.options import Options
 from audit_lib.sample.sources import SOURCES
 from audit_lib.score.backends import backend
 from audit_lib.score.classifiers import classifier
-from audit_lib.spec import json_schema
+from audit_lib.spec import PanelModel, json_schema
+from audit_lib.spec.panel import MOST
 
 
 def spec_schema() -> dict[str, Any]:
@@ -35,7 +36,32 @@ def spec_schema() -> dict[str, Any]:
         for name, part in SOURCES
         if part.takes
     ]
+    _add_panel(schema)
     return schema
+
+
+def _add_panel(schema: dict[str, Any]) -> None:
+    """Let a spec have `models`, a panel, in place of `model`."""
+    own = PanelModel.model_json_schema()["properties"]["source"]
+    sections = schema["$defs"]
+    sections["ModelOptions"] = {"allOf": sections["Model"]["allOf"]}
+    sections["Model"]["allOf"] = [{"$ref": "#/$defs/ModelOptions"}]
+    sections["PanelModel"] = {
+        **sections["Model"],
+        "properties": {**sections["Model"]["properties"], "source": own},
+        "title": "PanelModel",
+        "description": PanelModel.__doc__,
+    }
+    schema["properties"]["models"] = {
+        "type": "array",
+        "minItems": 2,
+        "maxItems": MOST,
+        "items": {"$ref": "#/$defs/PanelModel"},
+        "description": "A panel: each model is audited over the same sample, versions and seeds, and the runs are "
+        "compared. In place of model.",
+    }
+    schema["required"] = [key for key in schema["required"] if key != "model"]
+    schema["oneOf"] = [{"required": ["model"]}, {"required": ["models"]}]
 
 
 def _add_options(

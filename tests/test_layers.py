@@ -16,6 +16,7 @@ ABOVE = {
     "cli",
     "compare",
     "oscal",
+    "panel",
     "pipeline",
     "preflight",
     "signoff",

@@ -9,7 +9,7 @@ from audit_lib.archive.attempts import FOLDER, fault_of, outcome_of, seal, start
 from audit_lib.documents.evidence import AttemptFault, AttemptOutcome
 from audit_lib.errors import AuditError, SpecError
 from audit_lib.run import Run, RunKey, Window
-from audit_lib.spec import AuditSpec
+from audit_lib.spec import load_spec
 from audit_lib.store import open_store
 
 
@@ -61,7 +61,7 @@ def unopened_run(
     loaded: then there is no audit that has failed.
     """
     try:
-        spec = AuditSpec.load(spec_path)
+        spec = load_spec(spec_path)
         if sample_size is not None:
             spec = spec.override("sample", size=sample_size)
         if names_per_cell is not None:

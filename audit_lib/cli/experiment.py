@@ -46,9 +46,9 @@ def _paraphrase(options: argparse.Namespace) -> int:
     from audit_lib.errors import ConflictError, SpecError
     from audit_lib.perturb.paraphrase import back_translate
     from audit_lib.score import check_model
-    from audit_lib.spec import AuditSpec
+    from audit_lib.spec import load_spec
 
-    spec, out = AuditSpec.load(options.spec), Path(options.out)
+    spec, out = load_spec(options.spec), Path(options.out)
     pipeline.check(spec)
     if spec.prompt is None:
         raise SpecError("prompt: the spec has no template to put into other words")

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audit_lib import pipeline
+from audit_lib.cli import panels
 from audit_lib.cli.shared import Command, find_run, notify, positive, store_option
 from audit_lib.errors import AuditError, ValidationFailedError
 
 if TYPE_CHECKING:
     from audit_lib.run import Run, Window
-    from audit_lib.spec import AuditSpec
+    from audit_lib.spec import Schedule
 
 
 def add_commands(command: Command) -> None:
@@ -40,9 +41,9 @@ def add_commands(command: Command) -> None:
         _validate,
         "Check a spec, the files it names, and what this machine lacks to run it",
         "Every fault is named with its key: packages, the model, its endpoint and key, the inputs, the store. Costs "
-        "nothing.",
+        f"nothing. {panels.HELP} What asking each of them takes is printed then.",
     )
-    check.add_argument("spec", help="YAML file")
+    check.add_argument("spec", help="YAML file, or one model of a panel: panel.yaml#NAME")
     check.add_argument(
         "--offline", action="store_true", help="do not ask the model's endpoint or a hub whether it is there"
     )
@@ -65,9 +66,10 @@ def add_commands(command: Command) -> None:
         "run",
         _run,
         "Run an audit, all stages",
-        "Complete stages are found and skipped: a run that was stopped goes on where it was.",
+        "Complete stages are found and skipped: a run that was stopped goes on where it was. "
+        f"{panels.HELP} Exit code 1: a model failed; the others are compared without it.",
     )
-    run.add_argument("spec", help="YAML file")
+    run.add_argument("spec", help="YAML file, or one model of a panel: panel.yaml#NAME")
     run.add_argument(
         "--window",
         nargs=2,
@@ -91,9 +93,10 @@ def add_commands(command: Command) -> None:
         "plan",
         _plan,
         "Print what an audit will take: groups, requests, tokens, money and time",
-        "Reads the data and makes the prompts in a temporary folder; nothing is kept, and no model is asked.",
+        "Reads the data and makes the prompts in a temporary folder; nothing is kept, and no model is asked. "
+        f"{panels.HELP}",
     )
-    plan.add_argument("spec", help="YAML file")
+    plan.add_argument("spec", help="YAML file, or one model of a panel: panel.yaml#NAME")
     plan.add_argument(
         "--window",
         nargs=2,
@@ -141,9 +144,11 @@ def _init(options: argparse.Namespace) -> int:
 def _validate(options: argparse.Namespace) -> int:
     from audit_lib.preflight import require_ready
     from audit_lib.sample.read import first_columns
-    from audit_lib.spec import AuditSpec
+    from audit_lib.spec import Panel, read_spec
 
-    spec = AuditSpec.load(options.spec)
+    spec = read_spec(options.spec)
+    if isinstance(spec, Panel):
+        return panels.validate_panel(options, spec, _latest(spec.schedule))
     pipeline.check(spec)
     require_ready(spec, options.store, offline=options.offline, load=False)
     first_columns(spec)  # a column that is missing or a date in another form is told here, and not by the run
@@ -177,10 +182,12 @@ def _schema(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     from audit_lib.archive.seal_failures import is_sealed, seal_refusal, unopened_run
     from audit_lib.preflight import require_ready
-    from audit_lib.spec import AuditSpec
+    from audit_lib.spec import Panel, read_spec
 
-    spec = AuditSpec.load(options.spec)
-    window = _window(options, spec)
+    spec = read_spec(options.spec)
+    window = _window(options, spec.schedule)
+    if isinstance(spec, Panel):
+        return panels.run_panel(options, spec, window)
     changed = {"sample_size": options.sample_size, "names_per_cell": options.names_per_cell}
     placed = unopened_run(options.spec, window, options.store, **changed, notify=notify)
     try:
@@ -202,16 +209,22 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _window(options: argparse.Namespace, spec: AuditSpec) -> Window:
-    """Return the window that was named, or the latest of the schedule that is over."""
+def _latest(schedule: Schedule) -> Window:
+    """Return the latest window of a schedule that is over."""
     from datetime import UTC, datetime
 
-    from audit_lib.run import Window
     from audit_lib.windows import latest_window
+
+    return latest_window(schedule, datetime.now(UTC))
+
+
+def _window(options: argparse.Namespace, schedule: Schedule) -> Window:
+    """Return the window that was named, or the latest of the schedule that is over."""
+    from audit_lib.run import Window
 
     if options.window is not None:
         return Window.parse(*options.window)
-    window = latest_window(spec.schedule, datetime.now(UTC))
+    window = _latest(schedule)
     notify(
         f"window {window.start:%Y-%m-%d %H:%M} to {window.end:%Y-%m-%d %H:%M %Z}, the latest of the schedule; "
         "--window names another"
@@ -224,12 +237,16 @@ def _plan(options: argparse.Namespace) -> int:
 
     from audit_lib.preflight import preflight
     from audit_lib.score import estimate
-    from audit_lib.spec import AuditSpec
+    from audit_lib.spec import Panel, read_spec
 
+    found = read_spec(options.spec)
+    window = _window(options, found.schedule)
+    if isinstance(found, Panel):
+        return panels.plan_panel(options, found, window)
     with tempfile.TemporaryDirectory(prefix="audit-plan-") as folder:
         run = pipeline.open_run(
             options.spec,
-            _window(options, AuditSpec.load(options.spec)),
+            window,
             folder,
             sample_size=options.sample_size,
             names_per_cell=options.names_per_cell,

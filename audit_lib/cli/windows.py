@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audit_lib.cli.shared import Command, positive, store_option
@@ -101,11 +100,11 @@ def _status(options: argparse.Namespace) -> int:
 def _read(store: Store, name: str) -> tuple[AuditSpec, list[BegunRun]]:
     """Return the spec of a file, or of an audit's latest run with all its runs."""
     from audit_lib.run import SUCCESS, Run
-    from audit_lib.spec import AuditSpec
+    from audit_lib.spec import load_spec
     from audit_lib.windows import begun_runs
 
-    if name.endswith((".yaml", ".yml")) or "/" in name:
-        return AuditSpec.load(Path(name)), []
+    if name.endswith((".yaml", ".yml")) or "/" in name or "#" in name:
+        return load_spec(name), []
     begun = begun_runs(store, name)
     if not begun:
         raise NotFoundError(f"{store.uri(name)}: no run of this audit; name its spec's YAML file instead")

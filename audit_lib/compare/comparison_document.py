@@ -18,14 +18,11 @@ from audit_lib.documents.comparison import (
 from audit_lib.documents.estimates import defined, first_p, limits
 from audit_lib.documents.parameters import THRESHOLD, VARIATION
 from audit_lib.errors import InputError
-from audit_lib.report.content import gather
+from audit_lib.report.content import Content, gather
 from audit_lib.report.tables import csv_bytes
 from audit_lib.results import Estimate, Undefined
 from audit_lib.run import Run
 from audit_lib.stats.multiplicity import benjamini_hochberg, holm
-
-METRICS: Final = ("standardised_effect", "adverse_impact_ratio")
-"""What is compared: effects of experiments, impact ratios at thresholds of real applicants."""
 
 COLUMNS: Final = (
     "run", "model", "revision", "task", "prompt_sha256", "metric", "variation", "threshold", "stratum", "group",
@@ -35,7 +32,7 @@ COLUMNS: Final = (
 """Columns of ``comparison.csv``."""
 
 RULE: Final = (
-    "One test an estimate: each effect in each model, prompt, task and stratum, and each impact ratio at each "
+    "One test an estimate: each metric of each group in each model, prompt, task and stratum, at each quota or "
     "threshold, are one family."
 )
 
@@ -49,15 +46,16 @@ def comparison_of(runs: Sequence[Run], design: str) -> Comparison:
         If no run has an estimate to compare.
     """
     contents = [gather(run) for run in runs]
+    shared = shared_metrics(contents)
     estimates = [
         (number, e)
         for number, content in enumerate(contents)
-        for metric in METRICS
+        for metric in shared
         for e in content.estimates(metric)
     ]
     if not estimates:
         raise InputError(
-            f"{runs[0].uri}: nothing to compare; list {' or '.join(METRICS)} in measure.metrics of the runs"
+            f"{runs[0].uri}: nothing to compare; the runs have no metric in common: list the same in measure.metrics"
         )
     labels = _labels(runs)
     about = []
@@ -95,6 +93,12 @@ def comparison_of(runs: Sequence[Run], design: str) -> Comparison:
         multiplicity=family,
         estimates=adjusted,
     )
+
+
+def shared_metrics(contents: Sequence[Content]) -> list[str]:
+    """Return the metrics of which every run has estimates, in the order of the first run."""
+    found = [dict.fromkeys(e.metric for e in content.metrics.estimates) for content in contents]
+    return [metric for metric in found[0] if all(metric in one for one in found[1:])]
 
 
 def comparison_csv(document: Comparison) -> bytes:

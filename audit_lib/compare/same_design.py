@@ -59,6 +59,17 @@ def check_same_design(runs: Sequence[Run]) -> str:
             )
         if run.key in [other.key for other in runs[:number]]:
             raise InputError(f"{run.uri}: the same run is listed twice")
+    return design_of(runs)
+
+
+def design_of(runs: Sequence[Run]) -> str:
+    """Return the digest of what runs have in common, of which the versions are made and perhaps no more.
+
+    Raises
+    ------
+    InputError
+        If they differ in more than model, prompt and task; says in what.
+    """
     first, *others = runs
     digest = _digest(first)
     for run in others:

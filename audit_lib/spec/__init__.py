@@ -4,6 +4,7 @@ from audit_lib.spec.audit import RESERVED, AuditSpec, json_schema
 from audit_lib.spec.data import Demographics, Groups, Sample, Schedule, Source
 from audit_lib.spec.experiment import Leakage, Manipulation, Material, Robustness
 from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, Report
+from audit_lib.spec.panel import Panel, PanelModel, load_spec, panel_digest, read_spec
 from audit_lib.spec.perturb import Perturb
 from audit_lib.spec.recorded import RECORDED, unasked
 from audit_lib.spec.scoring import Generation, Measured, Model, PromptTemplate, Scoring, TextClassifier, Texts
@@ -28,6 +29,8 @@ __all__ = [
     "Measured",
     "Model",
     "Name",
+    "Panel",
+    "PanelModel",
     "Perturb",
     "PromptTemplate",
     "Provenance",
@@ -43,5 +46,8 @@ __all__ = [
     "Texts",
     "Use",
     "json_schema",
+    "load_spec",
+    "panel_digest",
+    "read_spec",
     "unasked",
 ]

@@ -196,23 +196,12 @@ class AuditSpec(Section):
         SpecError
             If the file is not there, is not YAML, or breaks a rule; every fault is named with its key.
         """
-        path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise SpecError(
-                f"{path}: cannot be read ({error.strerror}); `audit init` writes a spec"
-            ) from None
-        except UnicodeDecodeError as error:
-            raise SpecError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-        if len(text) > LONGEST:
-            raise SpecError(f"{path}: has {len(text)} characters; a spec has at most {LONGEST}")
-        return cls.load_text(text, path)
+        return cls.load_text(read_spec_text(Path(path)), Path(path))
 
     @classmethod
     def load_text(cls, text: str, path: Path) -> AuditSpec:
         """Read a spec from YAML text; `path` is where its relative paths start and what errors name."""
-        return cls._checked(read_yaml(text, path), path)
+        return cls.checked(read_yaml(text, path), path)
 
     @classmethod
     def load_json(cls, content: bytes, path: Path, plan: Callable[[str], bytes] | None = None) -> AuditSpec:
@@ -230,14 +219,26 @@ class AuditSpec(Section):
             document = json.loads(content)
         except ValueError as error:
             raise SpecError(f"{path}: not JSON ({type(error).__name__})") from None
-        spec = cls._checked(document, path)
+        spec = cls.checked(document, path)
         if spec.canonical() != content:
             spec._archived = content
         spec._plan = plan
         return spec
 
     @classmethod
-    def _checked(cls, content: Any, path: Path) -> AuditSpec:
+    def checked(cls, content: Any, path: Path) -> AuditSpec:
+        """Make a spec of what was read from a file.
+
+        Raises
+        ------
+        SpecError
+            If it breaks a rule; every fault is named with its key.
+        """
+        if isinstance(content, dict) and "models" in content:
+            raise SpecError(
+                f"{path}: models: this is a panel; name one of its models, as {path.name}#NAME, or give the file to "
+                "`audit validate`, `audit plan` or `audit run`"
+            )
         try:
             spec = cls.model_validate(content)
         except ValidationError as error:
@@ -257,7 +258,7 @@ class AuditSpec(Section):
         if content.get(section) is None:
             raise SpecError(f"{section}: the spec {self.audit!r} has no such section to override")
         content[section].update(values)
-        return AuditSpec._checked(content, self._base / f"{self.audit}.yaml")
+        return AuditSpec.checked(content, self._base / f"{self.audit}.yaml")
 
     @property
     def splits(self) -> list[list[str]]:
@@ -342,6 +343,25 @@ class AuditSpec(Section):
         files = self.read_design_files() if design_files is None else design_files
         hashes = {key: sha256(content) for key, content in files.items()}
         return sha256(self.canonical() + canonical_json(hashes))
+
+
+def read_spec_text(path: Path) -> str:
+    """Return the text of a spec's file.
+
+    Raises
+    ------
+    SpecError
+        If it cannot be read, is not UTF-8, or is longer than `LONGEST`.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read ({error.strerror}); `audit init` writes a spec") from None
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    if len(text) > LONGEST:
+        raise SpecError(f"{path}: has {len(text)} characters; a spec has at most {LONGEST}")
+    return text
 
 
 def json_schema() -> dict[str, Any]:

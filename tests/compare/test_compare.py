@@ -140,9 +140,11 @@ def test_what_is_no_comparison_is_refused(tmp_path: Path, runs: list[Run]) -> No
         compare([runs[0], runs[1], runs[0]])
     with pytest.raises(IncompleteRunError, match="not a sealed run"):
         compare([runs[0], made(tmp_path)])
-    plain = {"measure": {"metrics": ["score_gap"]}}
-    with pytest.raises(InputError, match="nothing to compare"):
-        compare([sealed(tmp_path / "plain", model, **plain) for model in ("fair-1", "kind-1")])
+    measured = [{"measure": {"metrics": [name]}} for name in ("score_gap", "rabbi")]
+    with pytest.raises(InputError, match="nothing to compare; the runs have no metric in common"):
+        compare(
+            [sealed(tmp_path / "plain", m, **s) for m, s in zip(("fair-1", "kind-1"), measured, strict=True)]
+        )
 
 
 def test_prompts_and_tasks_stand_beside_the_models(tmp_path: Path) -> None:

@@ -1,0 +1,122 @@
+"""The stage ``compare`` of a panel: the record of all its runs, and the comparison of those that are sealed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from audit_lib.archive.attempts import read_attempts
+from audit_lib.canonical import pretty_json, sha256
+from audit_lib.compare import compare
+from audit_lib.compare.same_design import design_of
+from audit_lib.documents.evidence import AttemptFault
+from audit_lib.documents.panel import PanelCost, PanelMember, PanelRecord, State
+from audit_lib.errors import InputError
+from audit_lib.panel.panel_run import RECORD, PanelRun
+from audit_lib.run import Run, StageOutput
+from audit_lib.score import estimate
+from audit_lib.typed_json import decode
+
+COMPARISON = "comparison.json"
+
+
+def compare_panel(panel: PanelRun) -> PanelRecord:
+    """Write the panel's record and, of two sealed runs or more, the comparison; the same state gives no new record.
+
+    Raises
+    ------
+    EvidenceError
+        If an artefact of a run is not what its stage wrote.
+    """
+    started = datetime.now(UTC)
+    members = tuple(_member(name, run) for name, run in zip(panel.names, panel.runs, strict=True))
+    sealed = [run for one, run in zip(members, panel.runs, strict=True) if one.state == "sealed"]
+    made, why = {}, None
+    if len(sealed) > 1:
+        try:
+            made = compare(sealed)
+        except InputError as error:
+            why = str(error)
+    else:
+        why = (
+            f"{len(sealed)} of {len(members)} models have a sealed run that is valid; a comparison needs two"
+        )
+    drawn = [run for run in panel.runs if run.stage("variants").is_complete()]
+    record = PanelRecord(
+        audit=panel.key.audit,
+        title=panel.title,
+        window=panel.key.window.label,
+        panel_digest=panel.key.spec_digest,
+        design=design_of(drawn) if len(drawn) == len(panel.runs) else None,
+        members=members,
+        comparison_sha256=sha256(made[COMPARISON]) if made else None,
+        why_no_comparison=why,
+    )
+    content = pretty_json(record.as_dict())
+    last = panel.last_number()
+    if last and panel.record(last).read(RECORD) == content:
+        panel.notify(f"compare/{last}: complete, skipped")
+        return record
+    counts = {"models": len(members), "sealed": len(sealed), "failed": len(members) - len(sealed)}
+    panel.record(last + 1).commit(StageOutput({RECORD: content, **made}, counts), started)
+    panel.notify(f"compare/{last + 1}: done - models {len(members)}, sealed {len(sealed)}")
+    return record
+
+
+def read_record(panel: PanelRun) -> PanelRecord | None:
+    """Return the last record of a panel; None where it has none."""
+    last = panel.last_number()
+    if not last:
+        return None
+    folder = panel.record(last)
+    return decode(PanelRecord, folder.read(RECORD), folder.store.uri(f"{folder.prefix}/{RECORD}"))
+
+
+def cost_of(run: Run) -> PanelCost:
+    """Return what asking a run's model takes, from its versions."""
+    found = estimate(run)
+    return PanelCost(
+        requests=found.requests,
+        calls=found.calls,
+        prompt_tokens=found.usage.prompt,
+        completion_tokens=found.usage.completion,
+        money=found.cost,
+    )
+
+
+def _member(name: str, run: Run) -> PanelMember:
+    model = run.spec.model
+    state, faults = _state(run)
+    variants = run.stage("variants")
+    return PanelMember(
+        name=name,
+        model=model.name,
+        backend=model.backend,
+        revision=model.revision,
+        audit=run.key.audit,
+        run=run.key.prefix,
+        spec_digest=run.key.spec_digest,
+        state=state,
+        faults=faults,
+        manifest_sha256=_digest(run, "evidence", "manifest.json"),
+        prompts_sha256=_digest(run, "sample", "prompts.parquet"),
+        variants_sha256=_digest(run, "variants", "variants.parquet"),
+        asked=cost_of(run) if variants.is_complete() else None,
+    )
+
+
+def _state(run: Run) -> tuple[State, tuple[AttemptFault, ...]]:
+    """Return what became of a run, and what went wrong in its last attempt."""
+    if run.stage("evidence").is_complete():
+        return ("sealed" if run.stage("metrics").is_complete() else "failed validation"), ()
+    attempts = read_attempts(run.store, run.key.prefix)
+    if not attempts or attempts[-1].outcome is None:
+        return "not run", ()
+    return "failed", attempts[-1].faults
+
+
+def _digest(run: Run, stage: str, name: str) -> str | None:
+    folder = run.stage(stage)
+    if not folder.is_complete():
+        return None
+    entry = folder.success().artefacts.get(name)
+    return None if entry is None else entry.sha256
