@@ -5,7 +5,7 @@ from __future__ import annotations
 from audit_lib.policies.clocks import valid_until
 from audit_lib.report.blocks import Facts, Page, Text, Tone, code, text
 from audit_lib.report.content import Content
-from audit_lib.report.sections.data import data
+from audit_lib.report.sections.answers_and_validation import answers_and_validation
 from audit_lib.report.sections.experiment import experiment
 from audit_lib.report.sections.framework import framework
 from audit_lib.report.sections.history import earlier_audits, history
@@ -15,17 +15,23 @@ from audit_lib.report.sections.metric_estimates import metric_estimates
 from audit_lib.report.sections.other_rate_tables import other_rate_tables
 from audit_lib.report.sections.pairwise_answers import pairwise_answers
 from audit_lib.report.sections.periods import periods
-from audit_lib.report.sections.quality import quality
 from audit_lib.report.sections.signature import signature
 from audit_lib.report.sections.statutory import statutory, strata
 from audit_lib.report.sections.summary import summary
+from audit_lib.report.sections.what_was_audited import what_was_audited
 from audit_lib.translation import spoken, t
 
 
 def make_page(content: Content) -> Page:
     """Return the page's blocks."""
     spec, key = content.spec, content.key
-    sections = [summary(content), signature(content), data(content), *statutory(content), quality(content)]
+    sections = [
+        summary(content),
+        signature(content),
+        what_was_audited(content),
+        *statutory(content),
+        answers_and_validation(content),
+    ]
     sections += [strata(content), experiment(content), leakage(content), metric_estimates(content)]
     sections += [pairwise_answers(content), other_rate_tables(content)]
     sections += [history(content), decisions(content), framework(content)]

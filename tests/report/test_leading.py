@@ -21,7 +21,7 @@ from audit_lib.policies import policy_of
 from audit_lib.report.content import Content, gather, read_table
 from audit_lib.report.leading import headline
 from audit_lib.report.sections.rate_charts import ratios_chart
-from audit_lib.report.sections.rates import rate_table
+from audit_lib.report.sections.rate_table import rate_table
 from audit_lib.report.sections.summary import leaders
 from audit_lib.report.suppress import masked
 from audit_lib.report.suppress.cells import items

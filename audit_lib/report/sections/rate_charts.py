@@ -10,7 +10,7 @@ from audit_lib.report.blocks import Chart
 from audit_lib.report.content import Content, ExactTable
 from audit_lib.report.leading import convincing, least, picked
 from audit_lib.report.numbers import guarded, percent
-from audit_lib.report.sections.rates import undefined
+from audit_lib.report.sections.rate_table import undefined
 from audit_lib.results import Undefined
 
 

@@ -25,11 +25,11 @@ from audit_lib.report.exact_tables import WHOLE, Tally, tally
 from audit_lib.report.leading import convincing, leading, least
 from audit_lib.report.numbers import UNDEFINED, count, guarded, percent
 from audit_lib.report.sections.adverse import adverse
-from audit_lib.report.sections.firmness import agreement, firmness
 from audit_lib.report.sections.metric_estimates import MOST_STRATA
 from audit_lib.report.sections.rate_charts import rates_chart, ratios_chart
-from audit_lib.report.sections.rates import rate_table
+from audit_lib.report.sections.rate_table import rate_table
 from audit_lib.report.sections.uncertainty import uncertainty_table
+from audit_lib.report.sections.what_could_change import agreement, one_other_decision
 
 
 def statutory(content: Content) -> list[Section]:
@@ -177,7 +177,7 @@ def _kind(content: Content, kind: str, tables: Iterable[ExactTable]) -> Iterable
         )
         yield Fold(
             f"{policy.table(kind).title}: how firm each finding is (beyond the text of the law)",
-            tuple(firmness(content, table) for table in chosen),
+            tuple(one_other_decision(content, table) for table in chosen),
         )
     yield Paragraph(text(policy.guidance.wording))
 

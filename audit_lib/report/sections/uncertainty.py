@@ -11,7 +11,7 @@ from audit_lib.report.blocks import Cell, Column, Row, Table
 from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.leading import picked
 from audit_lib.report.numbers import interval, p_or_dash
-from audit_lib.report.sections.firmness import number_of
+from audit_lib.report.sections.what_could_change import number_of
 from audit_lib.results import Estimate, Interval, Undefined
 
 _TWO: Final = "two_standard_deviations"

@@ -58,7 +58,7 @@ def agreement(content: Content) -> Fold | None:
     return Fold("Do the strata agree?", (Table("Agreement of the strata", columns, tuple(rows), notes),))
 
 
-def firmness(content: Content, table: ExactTable) -> Table:
+def one_other_decision(content: Content, table: ExactTable) -> Table:
     """What one other decision, or the missing answers, could change."""
     policy = content.policy
     digits, dash = policy.rounding.ratio, "\N{EN DASH}"

@@ -13,7 +13,7 @@ from audit_lib.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph,
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, count, half_up, percent
 from audit_lib.report.sections.estimates import variation_in_words
-from audit_lib.report.sections.firmness import bounds
+from audit_lib.report.sections.what_could_change import bounds
 
 _MOST_DOTS = 40
 _WORDS: Final = {
@@ -25,7 +25,7 @@ _WORDS: Final = {
 }
 
 
-def quality(content: Content) -> Section:
+def answers_and_validation(content: Content) -> Section:
     """Make the section."""
     lead = (
         "Answers can go missing more often for one group than for another, and that alone moves a rate. "

@@ -25,7 +25,7 @@ from audit_lib.report.sections.what_was_varied import assigned, what_was_varied
 _LABELS: Final = {"weights_sha256": "Weights, SHA-256", "dtype": "Number format"}
 
 
-def data(content: Content) -> Section:
+def what_was_audited(content: Content) -> Section:
     """Make the section."""
     spec, sample = content.spec, content.sample
     window = content.key.window
