@@ -10,12 +10,13 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from audit_lib.spec import Source
+from audit_lib.spec import Outcome, Source
 
 Convert = Callable[[Any, bool], Any]
 """From a value, and whether it is text to be read (CSV), to ours."""
 
 DECISION: Final = "recorded_selected"
+OUTCOME: Final = "outcome"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TRUTH: Final = {
     "true": True, "1": True, "yes": True, "y": True, "false": False, "0": False, "no": False, "n": False,
@@ -53,6 +54,8 @@ def converter(ours: str, kind: pa.DataType, source: Source) -> Convert:
         return _decisions(source.selected_values, source.rejected_values)
     if ours == DECISION:
         return _plain_decision
+    if ours == OUTCOME and source.outcome is not None and source.outcome.threshold is None:
+        return _outcomes(source.outcome)
     return {pa.string(): text, pa.int32(): _integer, pa.float64(): _number, pa.bool_(): _boolean}[kind]
 
 
@@ -126,6 +129,20 @@ def _decisions(selected: list[str], rejected: list[str]) -> Convert:
         if word not in known:
             raise UnknownWordError(str(value).strip())
         return known[word]
+
+    return convert
+
+
+def _outcomes(how: Outcome) -> Convert:
+    """Return what reads a word as 1 or 0, or a class as its place in the list."""
+    known = {folded(word): 1.0 for word in how.positive} | {folded(word): 0.0 for word in how.negative}
+    known |= {folded(word): float(place) for place, word in enumerate(how.classes)}
+    listed = ", ".join((*how.positive, *how.negative, *how.classes))
+
+    def convert(value: Any, is_text: bool) -> float:
+        if not isinstance(value, (str, int)) or folded(value) not in known:
+            raise WrongTypeError(f"one of {listed}", hint="list every word in source.outcome")
+        return known[folded(value)]
 
     return convert
 

@@ -58,6 +58,41 @@ class Constant(Section):
     value: str = Field(description="As the column of a file would hold it.")
 
 
+class Outcome(Section):
+    """How the column `outcome` is read: what turned out to be true of each person, where it is not 1 or 0."""
+
+    positive: list[str] = Field(
+        default_factory=list,
+        description="Words that mean qualified, such as [Hired, Retained]; case makes no difference.",
+    )
+    negative: list[str] = Field(
+        default_factory=list,
+        description="Words that mean not qualified. A word in neither list is refused; an empty cell is not known.",
+    )
+    threshold: float | None = Field(
+        None, description="Outcomes are numbers, and those at or above this one mean qualified."
+    )
+    classes: list[str] = Field(
+        default_factory=list,
+        description="Outcomes are the true classes, those of decision.classes; each is held against all others.",
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Outcome:
+        ways = [bool(self.positive or self.negative), self.threshold is not None, bool(self.classes)]
+        if sum(ways) != 1:
+            raise ValueError("give one of positive and negative, threshold, or classes")
+        if bool(self.positive) != bool(self.negative):
+            raise ValueError("positive and negative are given together: nobody could err otherwise")
+        words = [
+            " ".join(word.split()).casefold() for word in (*self.positive, *self.negative, *self.classes)
+        ]
+        if "" in words:
+            raise ValueError("holds no empty word: an empty cell is not known")
+        no_repeats(words)
+        return self
+
+
 class Source(Section):
     """Where the prompts, or the recorded decisions, are read from."""
 
@@ -102,6 +137,11 @@ class Source(Section):
     rejected_values: list[str] = Field(
         default_factory=list,
         description="Words that mean not selected. A word in neither list is refused; an empty cell is no decision.",
+    )
+    outcome: Outcome | None = Field(
+        None,
+        exclude_if=lambda given: given is None,
+        description="How the column `outcome` is read; null: 1 means qualified, 0 not, and any other number nothing.",
     )
     windowed: bool = Field(
         True,

@@ -126,7 +126,7 @@ def make_rows(
     names = ["application_id", "position", "round_id", *spec.groups.axes]
     names += [name for name in variants.column_names if name not in (*_VARIANT_COLUMNS, *names)]
     columns = {name: Coded.encode(variants[name]) for name in names}
-    recorded, qualified = flags(variants["recorded_selected"]), _qualified(variants)
+    recorded, qualified = flags(variants["recorded_selected"]), _qualified(variants, spec)
     del variants
     answers = Answers.gather(list(shards), ids)
     columns["model"] = answers.model
@@ -180,15 +180,18 @@ def _decisions_only(score: Floats, recorded: NDArray[Any], spec: AuditSpec) -> b
     return bool((score[known] == recorded[known]).all())
 
 
-def _qualified(variants: pa.Table) -> NDArray[np.int8]:
-    qualified = flags(variants["qualified"])
-    if variants["outcome"].null_count < len(variants):
-        outcome = variants["outcome"].to_numpy()
-        with np.errstate(invalid="ignore"):
-            qualified = np.where((qualified < 0) & np.isin(outcome, (0, 1)), outcome, qualified).astype(
-                np.int8
-            )
-    return qualified
+def _qualified(variants: pa.Table, spec: AuditSpec) -> NDArray[np.int8]:
+    """Read who is qualified: as the column of that name says, else as the outcome does."""
+    qualified, how = flags(variants["qualified"]), spec.source.outcome
+    if variants["outcome"].null_count == len(variants) or (how is not None and how.classes):
+        return qualified
+    outcome = variants["outcome"].to_numpy()
+    with np.errstate(invalid="ignore"):
+        if how is not None and how.threshold is not None:
+            known, positive = ~np.isnan(outcome), outcome >= how.threshold
+        else:
+            known, positive = np.isin(outcome, (0, 1)), outcome == 1
+    return np.where((qualified < 0) & known, positive, qualified).astype(np.int8)
 
 
 def _profile(columns: Mapping[str, Coded], attributes: Mapping[str, tuple[str, ...]]) -> Codes:

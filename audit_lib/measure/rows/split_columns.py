@@ -19,6 +19,9 @@ from audit_lib.spec import AuditSpec
 CLASSIFICATION: Final = "classification"
 """Name of the column that holds the group into which the tool put each person."""
 
+TRUE_CLASS: Final = "true_class"
+"""Name of the column that holds the class that each person turned out to be of, where the source says so."""
+
 _OURS: Final = ("position", "model", "application_id", "round_id", "qualified")
 
 
@@ -59,6 +62,13 @@ def with_further(run: Run, variants: pa.Table, shards: Sequence[int]) -> pa.Tabl
         ids = variants["variant_id"].to_pylist()
         column = pa.array([answered.get(variant) for variant in ids], pa.string())
         variants = variants.append_column(CLASSIFICATION, pa.chunked_array([column]))
+    truth = run.spec.source.outcome
+    if truth is not None and truth.classes:
+        # The sample keeps a class as its place in the list.
+        said = [
+            None if place is None else truth.classes[int(place)] for place in variants["outcome"].to_pylist()
+        ]
+        variants = variants.append_column(TRUE_CLASS, pa.chunked_array([pa.array(said, pa.string())]))
     return variants
 
 
