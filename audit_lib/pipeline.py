@@ -114,9 +114,10 @@ def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int
     if folder.is_complete():
         run.notify(f"{label}: complete, skipped")
         if name == "sample":
+            from audit_lib.documents.sample import Sample
             from audit_lib.sample.read import changed_since
 
-            for path in changed_since(run.spec, folder.read_json("sample.json")):
+            for path in changed_since(run.spec, folder.read_document(Sample, "sample.json")):
                 run.notify(
                     f"WARNING: {path}: the source changed since this run was sampled; this run keeps the "
                     "old data; change the spec or the store to audit the new"

@@ -21,6 +21,7 @@ from audit_lib.documents.metrics import (
     Statuses,
     read_metrics,
 )
+from audit_lib.documents.sample import Sample
 from audit_lib.errors import IncompleteRunError, UndefinedMetricError
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
 from audit_lib.measure.leakage import leakage_of
@@ -212,9 +213,10 @@ def _demographics(run: Run) -> Demographics | None:
     """What the sample says of people whose category is not known; None where categories are assigned."""
     if not run.stage("sample").is_complete():
         return None
-    found = run.stage("sample").read_json("sample.json").get("demographics")
-    kept = [one.name for one in fields(Demographics)]
-    return None if found is None else Demographics(**{key: found[key] for key in kept if key in found})
+    found = run.stage("sample").read_document(Sample, "sample.json").demographics
+    if found is None:
+        return None
+    return Demographics(**{one.name: getattr(found, one.name) for one in fields(Demographics)})
 
 
 def _decisions(rows: Rows, ids: pa.ChunkedArray) -> bytes:
