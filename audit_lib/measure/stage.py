@@ -18,10 +18,10 @@ from audit_lib.documents.metrics import (
     PairwiseAnswers,
     RowCounts,
     ScoreSummary,
-    Statuses,
     read_metrics,
 )
 from audit_lib.documents.sample import Sample
+from audit_lib.documents.statuses import ANSWERED, STATUSES, Statuses
 from audit_lib.errors import IncompleteRunError, UndefinedMetricError
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
 from audit_lib.measure.leakage import leakage_of
@@ -34,7 +34,7 @@ from audit_lib.measure.rows.split_columns import attributed
 from audit_lib.measure.splits import Splits
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.gates import check_invoked
-from audit_lib.records import ANSWERED, STATUSES, write_table
+from audit_lib.records import write_table
 from audit_lib.results import Estimate, Undefined
 from audit_lib.run import SUCCESS, Run, StageOutput
 from audit_lib.spec import AuditSpec

@@ -22,8 +22,8 @@ from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
 from audit_lib.canonical import canonical_json, sha256
+from audit_lib.documents.statuses import STATUSES
 from audit_lib.errors import NotFoundError
-from audit_lib.records import STATUSES
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Response
 from audit_lib.store import Store

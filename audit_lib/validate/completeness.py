@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from audit_lib.records import ANSWERED, CHECK, STATUSES, VARIATION
+from audit_lib.documents.statuses import ANSWERED, STATUSES
+from audit_lib.records import CHECK, VARIATION
 from audit_lib.score.reading.logprobs import BELOW
 from audit_lib.validate.expectations import Expectation, between
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from audit_lib.canonical import pretty_json
+from audit_lib.documents.statuses import ANSWERED
 from audit_lib.errors import ValidationFailedError
 from audit_lib.progress import Progress
-from audit_lib.records import ANSWERED, VARIATION
+from audit_lib.records import VARIATION
 from audit_lib.run import Run, StageOutput
 from audit_lib.validate.completeness import (
     completeness_by_group,

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from audit_lib.documents.statuses import STATUSES
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows.answers import SCORE_COLUMNS, Answers, flags, modal
 from audit_lib.measure.rows.coded import Coded
@@ -22,7 +23,7 @@ from audit_lib.measure.rows.pools import Pools
 from audit_lib.measure.rows.scored import Codes, Floats, Rows, Varied
 from audit_lib.measure.rows.split_columns import with_further
 from audit_lib.measure.rows.variations import ordinary, twins
-from audit_lib.records import CHECK, NO_AND_YES, STATUSES, parquet_source
+from audit_lib.records import CHECK, NO_AND_YES, parquet_source
 from audit_lib.records import VARIATION as COLUMN
 from audit_lib.run import Run
 from audit_lib.score.tasks.listwise import needs_first

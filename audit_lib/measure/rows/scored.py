@@ -50,7 +50,7 @@ class Rows:
     rank : ndarray of int32
         Number of distinct scores below each row's; -1 without one.
     status : ndarray of int8
-        Index into ``records.STATUSES``.
+        Index into ``STATUSES``.
     qualified : ndarray of int8
         1, 0, or -1 where it is not known: ``qualified``, or an ``outcome`` that is 1 or 0.
     decisions : Decisions

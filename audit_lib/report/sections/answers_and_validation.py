@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
-from audit_lib.documents.metrics import STATUSES
+from audit_lib.documents.statuses import STATUSES
 from audit_lib.documents.validation import VariationCompleteness
 from audit_lib.figures import Dot, dot_chart, score_boxes
 from audit_lib.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Row, Section, Table, text
