@@ -200,3 +200,7 @@ class Page:
     status: Facts
     sections: tuple[Section, ...]
     footer: Text
+    others: tuple[tuple[str, str, str], ...] = ()
+    """The same page in other languages: code, name and address of each."""
+    untranslated: frozenset[str] = frozenset()
+    """Texts that are in English on a page in another language."""

@@ -167,6 +167,11 @@ class Report(Section):
         default_factory=list,
         description="Further forms of the report, beside HTML, JSON and CSV: `pdf` (PDF/UA; needs the extra `pdf`).",
     )
+    languages: list[Literal["es"]] = Field(
+        default_factory=list,
+        description="Languages of the page next to English: `es` (Spanish) gives report.es.html, and report.es.pdf "
+        "where `formats` asks for a PDF. The English page is the one that is checked; tables and JSON stay English.",
+    )
     switches: dict[Name, str] = Field(
         default_factory=dict,
         description="Switch of the policy pack -> the way it stands in this audit, where it is not the pack's.",
