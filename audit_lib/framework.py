@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from audit_lib.errors import SpecError
 from audit_lib.registry import did_you_mean
+from audit_lib.translation import t
 
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec
@@ -191,7 +192,7 @@ def recommend(answers: Mapping[str, Answer], measured: Sequence[str] | None = No
     _check(rules, answers)
     families = tuple(_judge(family, answers) for family in rules.families)
     notes = tuple(
-        f"{note.text} ({note.cite})"
+        f"{t(note.text)} ({t(note.cite)})"
         for note in rules.notes
         if all(key in answers and answers[key] == wanted for key, wanted in note.when.items())
     )
@@ -227,10 +228,17 @@ def ftu_conflict(spec: AuditSpec, design: Mapping[str, Any]) -> str | None:
     answered = None if spec.framework is None else spec.framework.ftu
     if measured is None or answered is None or measured == answered:
         return None
-    share = design["ftu"]["any"]
-    return (
-        f"framework.ftu says that {'no prompt mentions' if answered else 'prompts mention'} a protected word; of "
-        f"{design['ftu']['prompts']} prompts {share['mentioning']} mention one of perturb.terms"
+    counts = {"prompts": design["ftu"]["prompts"], "mentioning": design["ftu"]["any"]["mentioning"]}
+    if answered:
+        return t(
+            "framework.ftu says that no prompt mentions a protected word; of {prompts} prompts {mentioning} mention "
+            "one of perturb.terms",
+            **counts,
+        )
+    return t(
+        "framework.ftu says that prompts mention a protected word; of {prompts} prompts {mentioning} mention one of "
+        "perturb.terms",
+        **counts,
     )
 
 
@@ -351,13 +359,17 @@ def _judge(family: Family, answers: Mapping[str, Answer]) -> Judged:
         )
 
     if answers["task"] != family.task:
-        return judged("does not apply", f"for {family.task}, not {answers['task']}", family.rules[0].cite)
+        other = t("for {task}, not {given}", task=t(family.task), given=t(str(answers["task"])))
+        return judged("does not apply", other, family.rules[0].cite)
     for rule in family.rules:
         if any(key in answers and answers[key] != wanted for key, wanted in rule.when.items()):
             continue
         if needs := tuple(key for key in rule.when if key not in answers):
-            return judged("unanswered", f"answer {' and '.join(needs)} first", rule.cite, needs)
-        return judged("applies" if rule.applies else "does not apply", rule.why, rule.cite)
+            listed = needs[0]
+            for key in needs[1:]:
+                listed = t("{most} and {last}", most=listed, last=key)
+            return judged("unanswered", t("answer {needs} first", needs=listed), rule.cite, needs)
+        return judged("applies" if rule.applies else "does not apply", t(rule.why), rule.cite)
     raise SpecError(f"framework.yaml: no rule of {family.name} fits the answers {dict(answers)}")
 
 
@@ -367,13 +379,13 @@ def _warnings(families: Sequence[Judged], measured: Sequence[str]) -> list[str]:
     for one in families:
         if one.verdict == "does not apply":
             found += [
-                f"measure.metrics has {name}, which does not apply: {one.why}"
+                t("measure.metrics has {name}, which does not apply: {why}", name=name, why=one.why)
                 for name in (*one.metrics, *one.ranked)
                 if name in measured and name not in applying
             ]
         elif one.verdict == "applies" and not set(one.ranked) & set(measured):
             found += [
-                f"measure.metrics lacks {name}, which applies: {one.why}"
+                t("measure.metrics lacks {name}, which applies: {why}", name=name, why=one.why)
                 for name in one.metrics
                 if name not in measured
             ]
