@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from audit_lib.translation import mark
-
 K: Final = "k"
 """How many places a selection has."""
 ROUNDS_LEFT_OUT: Final = "rounds_left_out"
@@ -35,25 +33,3 @@ REPEATS: Final = "repeats"
 UNCHANGED: Final = "unchanged"
 """Answers that were the same again."""
 MEAN_ABSOLUTE_DIFFERENCE: Final = "mean_absolute_difference"
-WORDS: Final = {
-    "attribute": mark("attribute"),
-    "bins": mark("bins"),
-    "classifier": mark("classifier"),
-    "highest": mark("highest"),
-    "items": mark("items"),
-    "label": mark("label"),
-    "losses": mark("losses"),
-    "lowest": mark("lowest"),
-    "repeats": mark("repeats"),
-    "rounds": mark("rounds"),
-    "rounds_left_out": mark("rounds left out"),
-    "threshold": mark("threshold"),
-    "undefined_pairs": mark("undefined pairs"),
-    "unpaired": mark("unpaired"),
-    "variation": mark("variation"),
-    "window": mark("window"),
-    "wins": mark("wins"),
-    "words": mark("words"),
-    "words_defined": mark("words defined"),
-}
-"""Names of parameters as pages print them; others print as they are, with spaces."""

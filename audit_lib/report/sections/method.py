@@ -233,7 +233,7 @@ def terms(content: Content) -> Section:
     """Words and sources."""
     policy = content.policy
     sources = tuple(
-        text(link(t(c.title), c.url) if c.url else t(c.title), f". {t(c.publisher)}, {c.dated}.")
+        text(link(t(c.title), c.url) if c.url else t(c.title), f". {t(c.publisher)}, {archived(c.dated)}.")
         for c in policy.citations
     )
     words = Facts(tuple((t(one.term), text(t(one.text))) for one in policy.glossary))

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from audit_lib.documents.estimates import adjusted_p, first_p, interval_method, limits
-from audit_lib.documents.parameters import ROUNDS_LEFT_OUT, WORDS, K
+from audit_lib.documents.parameters import ROUNDS_LEFT_OUT, K
 from audit_lib.figures import Dot
 from audit_lib.figures.by_metric import Figure, draw
 from audit_lib.measure.metric import record_of
@@ -44,6 +44,28 @@ _OF_EACH: Final = mark("{title} of each group, with {level:.0%} intervals.")
 MOST_STRATA: Final = 50
 """Strata that are printed in full; the tables of more are in the CSV files."""
 _MOST_DOTS = 40
+_PARAMETERS: Final = {
+    "attribute": mark("attribute"),
+    "bins": mark("bins"),
+    "classifier": mark("classifier"),
+    "highest": mark("highest"),
+    "items": mark("items"),
+    "label": mark("label"),
+    "losses": mark("losses"),
+    "lowest": mark("lowest"),
+    "repeats": mark("repeats"),
+    "rounds": mark("rounds"),
+    "rounds_left_out": mark("rounds left out"),
+    "threshold": mark("threshold"),
+    "undefined_pairs": mark("undefined pairs"),
+    "unpaired": mark("unpaired"),
+    "variation": mark("variation"),
+    "window": mark("window"),
+    "wins": mark("wins"),
+    "words": mark("words"),
+    "words_defined": mark("words defined"),
+}
+"""Names of parameters as pages print them; others print as they are, with spaces."""
 
 
 def metric_estimates(content: Content) -> Section | None:
@@ -135,7 +157,7 @@ def _details(estimates: list[Estimate]) -> dict[int, str]:
     varied = [key for key in keys if len({str(e.parameters.get(key)) for e in estimates}) > 1]
     return {
         id(e): ", ".join(
-            f"{t(WORDS.get(key, key.replace('_', ' ')))} {known(str(e.parameters[key]))}"
+            f"{t(_PARAMETERS.get(key, key.replace('_', ' ')))} {known(str(e.parameters[key]))}"
             for key in varied
             if key in e.parameters
         )
