@@ -23,6 +23,7 @@ from audit_lib.documents.metrics import (
 from audit_lib.documents.sample import Sample
 from audit_lib.documents.statuses import ANSWERED, STATUSES, Statuses
 from audit_lib.errors import IncompleteRunError, UndefinedMetricError
+from audit_lib.measure.equivalence import held_to_tolerance
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
 from audit_lib.measure.leakage import leakage_of
 from audit_lib.measure.metric import METRICS, Measured, record_of
@@ -154,10 +155,8 @@ def _measured(name: str, part: Rows, spec: AuditSpec, policy: Policy, silent: bo
     """Compute a metric; one that does not exist here is one Undefined with the reason."""
     try:
         with METRICS.naming(name):
-            found = METRICS.get(name)(part, spec, policy)
-            if not isinstance(found, Measured):
-                raise TypeError(f"{name} gave {type(found).__name__}, and no Measured")
-            return _doubted(found, part, spec)
+            found = _doubted(_of_metric(name, part, spec, policy), part, spec)
+            return held_to_tolerance(name, found, spec, lambda other: _of_metric(name, part, other, policy))
     except UndefinedMetricError as error:
         nothing = Undefined(str(error))
         estimate = Estimate(
@@ -169,6 +168,13 @@ def _measured(name: str, part: Rows, spec: AuditSpec, policy: Policy, silent: bo
             stratum=dict(part.levels),
         )
         return Measured(estimates=[] if silent else [estimate])
+
+
+def _of_metric(name: str, part: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    found = METRICS.get(name)(part, spec, policy)
+    if not isinstance(found, Measured):
+        raise TypeError(f"{name} gave {type(found).__name__}, and no Measured")
+    return found
 
 
 def _doubted(found: Measured, part: Rows, spec: AuditSpec) -> Measured:

@@ -20,6 +20,7 @@ from audit_lib.report.sections.periods import periods
 from audit_lib.report.sections.signature import signature
 from audit_lib.report.sections.statutory import statutory, strata
 from audit_lib.report.sections.summary import summary
+from audit_lib.report.sections.tolerance import tolerance
 from audit_lib.report.sections.what_was_audited import what_was_audited
 from audit_lib.translation import LANGUAGES, speaking, spoken, t, tn
 
@@ -49,7 +50,13 @@ def make_page(content: Content) -> Page:
         *statutory(content),
         answers_and_validation(content),
     ]
-    sections += [strata(content), experiment(content), leakage(content), metric_estimates(content)]
+    sections += [
+        strata(content),
+        experiment(content),
+        leakage(content),
+        metric_estimates(content),
+        tolerance(content),
+    ]
     sections += [pairwise_answers(content), other_rate_tables(content)]
     sections += [history(content), decisions(content), framework(content)]
     sections += [
