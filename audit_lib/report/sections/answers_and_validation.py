@@ -14,27 +14,61 @@ from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, count, half_up, percent
 from audit_lib.report.sections.estimates import variation_in_words
 from audit_lib.report.sections.what_could_change import bounds
+from audit_lib.translation import mark, t
+from audit_lib.validate.expectations import (
+    BETWEEN,
+    DIFFERENT_VALUES,
+    FILLED,
+    IN_SET,
+    ROW_COUNT,
+    UNIQUE,
+    UNIQUE_TOGETHER,
+)
 
 _MOST_DOTS = 40
-_WORDS: Final = {
-    "ok": "Answered",
-    "unranked": "Left out of the ranking",
-    "refused": "Refused",
-    "unparsed": "Not readable",
-    "error": "Error",
+_STATUSES: Final = {
+    "ok": mark("Answered"),
+    "unranked": mark("Left out of the ranking"),
+    "refused": mark("Refused"),
+    "unparsed": mark("Not readable"),
+    "error": mark("Error"),
+}
+_SEVERITIES: Final = {"error": mark("error"), "warning": mark("warning")}
+_TABLES: Final = {
+    "prompts": mark("prompts"),
+    "variants": mark("variants"),
+    "scores": mark("scores"),
+    "completeness": mark("completeness"),
+}
+_EXPECTATIONS: Final = {
+    FILLED: mark("column values to not be null"),
+    UNIQUE: mark("column values to be unique"),
+    UNIQUE_TOGETHER: mark("compound columns to be unique"),
+    IN_SET: mark("column values to be in set"),
+    BETWEEN: mark("column values to be between"),
+    ROW_COUNT: mark("table row count to be between"),
+    DIFFERENT_VALUES: mark("column unique value count to be between"),
+}
+"""What this library expects itself; a suite that the spec brings has any of Great Expectations' names."""
+_OBSERVED: Final = {
+    "element_count": mark("element count {value}"),
+    "missing_count": mark("missing count {value}"),
+    "unexpected_count": mark("unexpected count {value}"),
+    "observed_value": mark("observed value {value}"),
+    "rows": mark("rows {value}"),
 }
 
 
 def answers_and_validation(content: Content) -> Section:
     """Make the section."""
-    lead = (
-        "Answers can go missing more often for one group than for another, and that alone moves a rate. "
-        "Nothing is dropped in silence: each row without an answer is counted here, by group."
-    )
+    lead = [
+        t("Answers can go missing more often for one group than for another, and that alone moves a rate."),
+        t("Nothing is dropped in silence: each row without an answer is counted here, by group."),
+    ]
     beside = content.validation.beside
     if beside:
-        lead += " So are those of controls, other prompts and tasks, and manipulation checks."
-    blocks: list[Block] = [Paragraph(text(lead))]
+        lead.append(t("So are those of controls, other prompts and tasks, and manipulation checks."))
+    blocks: list[Block] = [Paragraph(text(" ".join(lead)))]
     blocks += [chart] if (chart := _missing_chart(content)) else []
     blocks.append(_missing(content))
     if beside:
@@ -45,11 +79,11 @@ def answers_and_validation(content: Content) -> Section:
     if any(entry.n for entry in content.metrics.label_mass):
         blocks.append(_mass(content))
     blocks.append(_validation(content))
-    return Section("answers", "Missing answers and soundness", tuple(blocks))
+    return Section("answers", t("Missing answers and soundness"), tuple(blocks))
 
 
 def _where(stratum: Mapping[str, str], group: Mapping[str, str] | None) -> str:
-    name = in_words(group) if group else "group unknown"
+    name = in_words(group) if group else t("group unknown")
     return f"{name} ({in_words(stratum)})" if stratum else name
 
 
@@ -59,33 +93,35 @@ def _missing(content: Content) -> Table:
     rows = []
     for entry in entries:
         answered = entry.answered
-        share = percent(Fraction(answered, entry.n), digits) if entry.n else UNDEFINED
+        share = percent(Fraction(answered, entry.n), digits) if entry.n else t(UNDEFINED)
         cells = (Cell(count(entry.n)), *(Cell(count(n)) for n in entry.statuses.values()), Cell(share))
         rows.append(Row(_where(entry.stratum, entry.group), cells))
     columns = (
-        Column("Group", numeric=False),
-        Column("Rows"),
-        *(Column(_WORDS[s]) for s in STATUSES),
-        Column("With a score"),
+        Column(t("Group"), numeric=False),
+        Column(t("Rows")),
+        *(Column(t(_STATUSES[s])) for s in STATUSES),
+        Column(t("With a score")),
     )
     notes: list[str] = []
     if any(entry.unranked for entry in entries):
         notes.append(
-            "A candidate whom a ranking leaves out, or names otherwise than shown, ranks last in the order "
-            "shown; such rows have a score and are counted."
+            t(
+                "A candidate whom a ranking leaves out, or names otherwise than shown, ranks last in the order shown; "
+                "such rows have a score and are counted."
+            )
         )
     if content.hidden:
-        notes.append("Groups whose numbers are hidden are in no table of groups, nor are empty ones.")
-    return Table("Answers by group", columns, tuple(rows), tuple(notes))
+        notes.append(t("Groups whose numbers are hidden are in no table of groups, nor are empty ones."))
+    return Table(t("Answers by group"), columns, tuple(rows), tuple(notes))
 
 
 def _beside(content: Content, varied: Sequence[VariationCompleteness]) -> Fold:
     """Answers to what is asked beside the question, each variation by itself."""
     columns = (
-        Column("Asked beside the question, group", numeric=False),
-        Column("Asked"),
-        *(Column(_WORDS[s]) for s in STATUSES),
-        Column("With an answer"),
+        Column(t("Asked beside the question, group"), numeric=False),
+        Column(t("Asked")),
+        *(Column(t(_STATUSES[s])) for s in STATUSES),
+        Column(t("With an answer")),
     )
     digits, most = content.policy.rounding.rate_percent, content.spec.checks.maximum_answered_gap
     rows = []
@@ -93,14 +129,17 @@ def _beside(content: Content, varied: Sequence[VariationCompleteness]) -> Fold:
         wide = one.answered_gap is not None and one.answered_gap > most
         for entry in (e for e in one.groups if e.n):
             share = percent(Fraction(entry.answered, entry.n), digits)
-            mark = Cell(share, mark="gap" if wide else "", tone="flag" if wide else "plain")
-            levels = {axis: level or "unknown" for axis, level in entry.group.items()}
-            cells = (Cell(count(entry.n)), *(Cell(count(n)) for n in entry.statuses.values()), mark)
+            answered = Cell(share, mark=t("gap") if wide else "", tone="flag" if wide else "plain")
+            levels = {axis: level or t("unknown") for axis, level in entry.group.items()}
+            cells = (Cell(count(entry.n)), *(Cell(count(n)) for n in entry.statuses.values()), answered)
             rows.append(Row(in_words(levels), cells, note=variation_in_words(one.variation)))
-    title = "Answers beside the question, by group"
+    title = t("Answers beside the question, by group")
     notes = (
-        f"Each repeat is counted. Marked: shares of two groups more than {most:g} apart (checks.maximum_answered_gap). "
-        "Effects in that variation are of those who were answered.",
+        t(
+            "Each repeat is counted. Marked: shares of two groups more than {gap:g} apart "
+            "(checks.maximum_answered_gap). Effects in that variation are of those who were answered.",
+            gap=most,
+        ),
     )
     return Fold(title, (Table(title, columns, tuple(rows), notes),))
 
@@ -124,7 +163,7 @@ def _missing_chart(content: Content) -> Chart | None:
     description = "; ".join(f"{d.label}: {d.printed}" for d in dots)
     wide, narrow = (
         dot_chart(
-            "Share of rows without a score, in percent",
+            t("Share of rows without a score, in percent"),
             description,
             dots,
             span=(0.0, reach),
@@ -134,7 +173,9 @@ def _missing_chart(content: Content) -> Chart | None:
         for width, names in ((760, 270), (360, 0))
     )
     return Chart(
-        wide, narrow, "Share of rows without a score by group, in percent. The table below has the counts."
+        wide,
+        narrow,
+        t("Share of rows without a score by group, in percent. The table below has the counts."),
     )
 
 
@@ -145,11 +186,11 @@ def _score_chart(content: Content) -> Chart | None:
     if not entries or len(entries) > _MOST_DOTS:
         return None
     boxes = {_where(e.stratum, e.group): e.quantiles for e in entries if e.quantiles is not None}
-    medians = {t.median for t in content.headline if t.kind == "scoring"} - {None}
+    medians = {table.median for table in content.headline if table.kind == "scoring"} - {None}
     median = medians.pop() if len(medians) == 1 else None
-    guide = (median, "median of the full sample") if median is not None else None
+    guide = (median, t("median of the full sample")) if median is not None else None
     wide, narrow = (score_boxes(boxes, guide=guide, width=width) for width in (760, 360))
-    return Chart(wide, narrow, "Scores by group: the middle half, the median, and the whole range.")
+    return Chart(wide, narrow, t("Scores by group: the middle half, the median, and the whole range."))
 
 
 def _mass(content: Content) -> Table:
@@ -158,19 +199,19 @@ def _mass(content: Content) -> Table:
             _where(e.stratum, e.group),
             (
                 Cell(count(e.n)),
-                Cell(UNDEFINED if e.mean is None else half_up(Fraction(e.mean), 3)),
-                Cell(UNDEFINED if e.minimum is None else half_up(Fraction(e.minimum), 3)),
+                Cell(t(UNDEFINED) if e.mean is None else half_up(Fraction(e.mean), 3)),
+                Cell(t(UNDEFINED) if e.minimum is None else half_up(Fraction(e.minimum), 3)),
             ),
         )
         for e in content.metrics.label_mass
     )
-    note = (
+    note = t(
         "Label mass: how much of the model's probability fell on the allowed answers. Scores are normalised "
         "over these answers."
     )
     return Table(
-        "Label mass by group",
-        (Column("Group", numeric=False), Column("Rows"), Column("Mean"), Column("Smallest")),
+        t("Label mass by group"),
+        (Column(t("Group"), numeric=False), Column(t("Rows")), Column(t("Mean")), Column(t("Smallest"))),
         rows,
         (note,),
     )
@@ -183,13 +224,20 @@ def _scores(content: Content) -> Fold:
         if set(e.stratum) != headline or not e.n:
             continue
         numbers = [e.mean, e.sd, *(e.quantiles or [None] * 5)]
-        cells = [Cell(UNDEFINED if x is None else half_up(Fraction(x), 4)) for x in numbers]
+        cells = [Cell(t(UNDEFINED) if x is None else half_up(Fraction(x), 4)) for x in numbers]
         rows.append(Row(_where(e.stratum, e.group), (Cell(count(e.n)), *cells)))
-    columns = ("Scored", "Mean", "SD", "Smallest", "Quarter", "Median", "Three quarters", "Largest")
-    table = Table(
-        "Scores by group", (Column("Group", numeric=False), *(Column(c) for c in columns)), tuple(rows)
+    heads = (
+        t("Scored"),
+        t("Mean"),
+        t("SD"),
+        t("Smallest"),
+        t("Quarter"),
+        t("Median"),
+        t("Three quarters"),
+        t("Largest"),
     )
-    return Fold("Scores by group", (table,))
+    columns = (Column(t("Group"), numeric=False), *map(Column, heads))
+    return Fold(t("Scores by group"), (Table(t("Scores by group"), columns, tuple(rows)),))
 
 
 def _validation(content: Content) -> Fold:
@@ -198,20 +246,26 @@ def _validation(content: Content) -> Fold:
     for suite in validation.suites:
         for e in suite.expectations:
             observed = ", ".join(
-                f"{key.replace('_', ' ')} {value}" for key, value in e.observed.items() if value is not None
+                t(_OBSERVED[key], value=value) if key in _OBSERVED else f"{key.replace('_', ' ')} {value}"
+                for key, value in e.observed.items()
+                if value is not None
             )
             cells = (
                 Cell(e.column or ""),
-                Cell(e.severity),
-                Cell("met" if e.success else "not met", tone="plain" if e.success else "flag"),
+                Cell(t(_SEVERITIES.get(e.severity, e.severity))),
+                Cell(t("met") if e.success else t("not met"), tone="plain" if e.success else "flag"),
                 Cell(observed),
             )
-            rows.append(
-                Row(f"{suite.table}: {e.expectation.removeprefix('expect_').replace('_', ' ')}", cells)
-            )
+            words = e.expectation.removeprefix("expect_").replace("_", " ")
+            named = t(_EXPECTATIONS[e.expectation]) if e.expectation in _EXPECTATIONS else words
+            table = t(_TABLES[suite.table]) if suite.table in _TABLES else suite.table
+            rows.append(Row(f"{table}: {named}", cells))
     failed = sum(not e.success for suite in validation.suites for e in suite.expectations)
-    title = f"Validation: {len(rows)} expectations, {failed} not met"
-    columns = tuple(
-        Column(c, numeric=False) for c in ("Expectation", "Column", "Severity", "Result", "Observed")
+    title = t(
+        "Validation: {expectations} expectations, {failed} not met", expectations=len(rows), failed=failed
     )
-    return Fold(title, (Table("Expectations on the tables", columns, tuple(rows)),))
+    columns = tuple(
+        Column(head, numeric=False)
+        for head in (t("Expectation"), t("Column"), t("Severity"), t("Result"), t("Observed"))
+    )
+    return Fold(title, (Table(t("Expectations on the tables"), columns, tuple(rows)),))

@@ -12,7 +12,9 @@ from audit_lib.plan.power_limits import NOT_PROMISED
 from audit_lib.report.blocks import Cell, Column, Fold, Row, Table
 from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.numbers import UNDEFINED, count, half_up, interval, p_value, signed
+from audit_lib.report.table_names import category_name, kind_name, table_name
 from audit_lib.results import Undefined
+from audit_lib.translation import t
 
 
 def agreement(content: Content) -> Fold | None:
@@ -26,17 +28,20 @@ def agreement(content: Content) -> Fold | None:
         p = None if isinstance(test, Undefined) else defined(test.p_value)
         known = None if isinstance(simpson, Undefined) else simpson
         turned = known is not None and known.reversed
-        kind = content.policy.table(entry.table).title
         rows.append(
             Row(
-                f"{entry.label} against {entry.comparator}",
+                t(
+                    "{group} against {reference}",
+                    group=category_name(entry.label),
+                    reference=category_name(entry.comparator),
+                ),
                 (
-                    Cell(kind),
-                    Cell(count(len(entry.strata)) if entry.strata else "hidden"),
-                    Cell(UNDEFINED if p is None else p_value(p, alpha)),
+                    Cell(kind_name(content.policy, entry.table)),
+                    Cell(count(len(entry.strata)) if entry.strata else t("hidden")),
+                    Cell(t(UNDEFINED) if p is None else p_value(p, alpha)),
                     Cell(
-                        UNDEFINED if known is None else f"{known.lower}, {known.equal}, {known.higher}",
-                        mark="\N{BLACK LEFT-POINTING TRIANGLE} turned round" if turned else "",
+                        t(UNDEFINED) if known is None else f"{known.lower}, {known.equal}, {known.higher}",
+                        mark="\N{BLACK LEFT-POINTING TRIANGLE} " + t("turned round") if turned else "",
                         tone="flag" if turned else "plain",
                     ),
                 ),
@@ -45,17 +50,23 @@ def agreement(content: Content) -> Fold | None:
     if not rows:
         return None
     columns = (
-        Column("Comparison", numeric=False),
-        Column("Table", numeric=False),
-        Column("Strata"),
-        Column("Breslow-Day p"),
-        Column("Strata where it is lower, equal, higher"),
+        Column(t("Comparison"), numeric=False),
+        Column(t("Table"), numeric=False),
+        Column(t("Strata")),
+        Column(t("Breslow-Day p")),
+        Column(t("Strata where it is lower, equal, higher")),
     )
     notes = (
-        "A small p says that the odds ratio differs between the strata, so that the pooled ratio hides something.",
-        "Turned round: the pooled difference has the other sign than that within strata (Simpson's paradox).",
+        t(
+            "A small p says that the odds ratio differs between the strata, so that the pooled ratio hides something."
+        ),
+        t(
+            "Turned round: the pooled difference has the other sign than that within strata (Simpson's paradox)."
+        ),
     )
-    return Fold("Do the strata agree?", (Table("Agreement of the strata", columns, tuple(rows), notes),))
+    return Fold(
+        t("Do the strata agree?"), (Table(t("Agreement of the strata"), columns, tuple(rows), notes),)
+    )
 
 
 def one_other_decision(content: Content, table: ExactTable) -> Table:
@@ -70,7 +81,7 @@ def one_other_decision(content: Content, table: ExactTable) -> Table:
         detectable = None if impact is None else defined(impact.smallest_detectable_ratio)
         rows.append(
             Row(
-                row.label,
+                category_name(row.label),
                 (
                     Cell(number_of(row)),
                     Cell(dash if short is None else signed(-short.pooled, 1)),
@@ -80,19 +91,31 @@ def one_other_decision(content: Content, table: ExactTable) -> Table:
             )
         )
     return Table(
-        f"{policy.table(table.kind).title}, {policy.family(table.family).title.lower()}: how firm",
+        t("{table}: how firm", table=table_name(policy, table)),
         (
-            Column("Category", numeric=False),
-            Column("Assessed"),
-            Column("More or fewer selected than expected"),
-            Column("One different selection", numeric=False),
-            Column("Smallest detectable ratio"),
+            Column(t("Category"), numeric=False),
+            Column(t("Assessed")),
+            Column(t("More or fewer selected than expected")),
+            Column(t("One different selection"), numeric=False),
+            Column(t("Smallest detectable ratio")),
         ),
         tuple(rows),
         (
-            "Expected: the selections of the category and of the comparator together, shared out at their common rate.",
-            f"Smallest detectable ratio: nominal power {content.spec.measure.power:g}, two-sided at "
-            f"{content.spec.measure.alpha:g}, for independent people. {NOT_PROMISED}",
+            t(
+                "Expected: the selections of the category and of the comparator together, shared out at their common "
+                "rate."
+            ),
+            " ".join(
+                [
+                    t(
+                        "Smallest detectable ratio: nominal power {power:g}, two-sided at {alpha:g}, for independent "
+                        "people.",
+                        power=content.spec.measure.power,
+                        alpha=content.spec.measure.alpha,
+                    ),
+                    t(NOT_PROMISED),
+                ]
+            ),
         ),
     )
 
@@ -102,43 +125,52 @@ def bounds(content: Content) -> Iterator[Table]:
     policy, dash = content.policy, "\N{EN DASH}"
     digits, threshold = policy.rounding.ratio, policy.guidance.threshold
     for table in content.headline:
-        rows = []
-        for row in table.rows:
-            cells = [Cell(number_of(row))]
-            for found in (row.missing, row.unknown):
-                cells.append(Cell(dash if found is None else count(found.n)))
-                ends = (
-                    None if found is None or isinstance(found.ratio_bounds, Undefined) else found.ratio_bounds
-                )
-                known = found is not None and found.n and ends is not None
-                cells.append(Cell(interval(*ends, digits, threshold) if ends is not None and known else dash))
-            rows.append(Row(row.label, tuple(cells)))
-        if all(cell.text in (dash, "0") for row in rows for cell in row.cells[1:]):
+        moved = [(row, (row.missing, row.unknown)) for row in table.rows]
+        if not any(found is not None and found.n for _, both in moved for found in both):
             continue
-        where = f", {table.where}" if table.stratum else ""
-        title = f"{policy.table(table.kind).title}, {policy.family(table.family).title.lower()}{where}"
+        rows = []
+        for row, both in moved:
+            cells = [Cell(number_of(row))]
+            for found in both:
+                cells.append(Cell(dash if found is None else count(found.n)))
+                ends = None if found is None or not found.n else found.ratio_bounds
+                cells.append(
+                    Cell(
+                        dash
+                        if ends is None or isinstance(ends, Undefined)
+                        else interval(*ends, digits, threshold)
+                    )
+                )
+            rows.append(Row(category_name(row.label), tuple(cells)))
+        title = ", ".join([table_name(policy, table), *([table.where] if table.stratum else [])])
         yield Table(
-            f"{title}: missing-data bounds",
+            t("{table}: missing-data bounds", table=title),
             (
-                Column("Category", numeric=False),
-                Column("Assessed"),
-                Column("Without an answer"),
-                Column("Ratio if all or none of these had been selected"),
-                Column("Of unknown category"),
-                Column("Ratio if all of these were in the category"),
+                Column(t("Category"), numeric=False),
+                Column(t("Assessed")),
+                Column(t("Without an answer")),
+                Column(t("Ratio if all or none of these had been selected")),
+                Column(t("Of unknown category")),
+                Column(t("Ratio if all of these were in the category")),
             ),
             tuple(rows),
-            ("Bounds over the comparator's rate as it is. They need no assumption, and are therefore wide.",),
+            (
+                t(
+                    "Bounds over the comparator's rate as it is. They need no assumption, and are therefore wide."
+                ),
+            ),
         )
 
 
 def number_of(row: ExactRow) -> str:
     """People assessed in a row, or that the policy hides them."""
-    return "hidden" if row.hidden else count(row.n)
+    return t("hidden") if row.hidden else count(row.n)
 
 
 def _flips(flip: FlipFlop) -> str:
     """Which of the two findings one selection, moved between the category and the comparator, reverses."""
-    names = {"the guideline's side": flip.threshold_reverses, "significance": flip.significance_reverses}
-    reversed_ = [words for words, turned in names.items() if turned]
-    return f"changes {' and '.join(reversed_)}" if reversed_ else "changes nothing"
+    if flip.threshold_reverses and flip.significance_reverses:
+        return t("changes the guideline's side and significance")
+    if flip.threshold_reverses:
+        return t("changes the guideline's side")
+    return t("changes significance") if flip.significance_reverses else t("changes nothing")
