@@ -45,7 +45,7 @@ def framework(content: Content) -> Section | None:
     """Make the section; none where the spec does not answer the framework's questions."""
     if content.spec.framework is None:
         return None
-    found = recommend_for(content.spec, design=content.design.as_dict())
+    found = recommend_for(content.spec, design=content.design)
     measured = set(content.spec.measure.metrics)
     questions = {question.key: question.text for question in load_framework().questions}
     facts = Facts(tuple((t(questions[key]), text(_say(value))) for key, value in found.answers.items()))
