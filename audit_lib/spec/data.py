@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
@@ -219,8 +220,22 @@ class Groups(Section):
         "American}}.",
     )
 
+    also: list[list[Name]] = Field(
+        default_factory=list,
+        exclude_if=lambda given: not given,
+        description="Further intersections that are compared, next to single attributes and to all of them together, "
+        "such as [[sex, race], [sex, age]] of three attributes.",
+    )
+    masks: list[str] = Field(
+        default_factory=list,
+        exclude_if=lambda given: not given,
+        description="auc_gap: columns of source.fields that say yes or no of each person, such as [first_generation]. "
+        "Each makes two subgroups; who has no value is in neither.",
+    )
+
     @model_validator(mode="after")
     def _check(self) -> Groups:
+        self._check_further()
         for attribute, levels in self.attributes.items():
             if len(levels) < 2 or len(set(levels)) != len(levels):
                 raise ValueError(f"attribute {attribute!r} needs two or more different levels, has {levels}")
@@ -244,6 +259,24 @@ class Groups(Section):
                     )
         return self
 
+    def _check_further(self) -> None:
+        for number, axes in enumerate(self.also):
+            for axis in axes:
+                if axis not in self.attributes:
+                    raise ValueError(
+                        f"also: {axis!r} is not an attribute{did_you_mean(axis, list(self.attributes))}"
+                    )
+            no_repeats(axes)
+            if not 1 < len(axes) < len(self.attributes):
+                raise ValueError(
+                    f"also: [{', '.join(axes)}] is compared already; name two attributes or more, and not all of them"
+                )
+            if sorted(axes) in [sorted(earlier) for earlier in self.also[:number]]:
+                raise ValueError(f"also: [{', '.join(axes)}] is listed twice")
+        no_repeats(self.masks)
+        if taken := [mask for mask in self.masks if mask in self.attributes]:
+            raise ValueError(f"masks: {taken[0]!r} is an attribute, whose levels are compared already")
+
     @property
     def axes(self) -> tuple[str, ...]:
         """Attribute names in the spec's order."""
@@ -251,23 +284,30 @@ class Groups(Section):
 
     def cells(self) -> list[dict[str, str]]:
         """Return the intersectional groups, in the order of the spec's levels."""
+        return self._crossed(self.axes)
+
+    def _crossed(self, axes: Sequence[str]) -> list[dict[str, str]]:
         cells: list[dict[str, str]] = [{}]
-        for attribute, levels in self.attributes.items():
-            cells = [{**cell, attribute: level} for cell in cells for level in levels]
+        for attribute in axes:
+            cells = [{**cell, attribute: level} for cell in cells for level in self.attributes[attribute]]
         return cells
 
     def comparisons(self) -> list[tuple[dict[str, str], dict[str, str]]]:
-        """Return (group, reference) pairs: each attribute alone, then the intersectional groups."""
+        """Return (group, reference) pairs: each attribute alone, those of `also`, then the intersectional groups."""
         pairs = [
             ({axis: level}, {axis: self.reference[axis]})
             for axis, levels in self.attributes.items()
             for level in levels
             if level != self.reference[axis]
         ]
-        if len(self.axes) > 1:
-            reference = {axis: self.reference[axis] for axis in self.axes}
-            pairs += [(cell, reference) for cell in self.cells() if cell != reference]
+        for axes in (*self.also, *((self.axes,) if len(self.axes) > 1 else ())):
+            reference = {axis: self.reference[axis] for axis in axes}
+            pairs += [(cell, reference) for cell in self._crossed(axes) if cell != reference]
         return pairs
+
+    def mask_sides(self) -> list[tuple[dict[str, str], dict[str, str]]]:
+        """Return (group, reference) pairs of `masks`: who it says yes of, and who it says no of."""
+        return [({mask: "yes"}, {mask: "no"}) for mask in self.masks]
 
 
 class Sample(Section):

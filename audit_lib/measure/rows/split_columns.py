@@ -14,6 +14,7 @@ from audit_lib.errors import InputError
 from audit_lib.policies import policy_of
 from audit_lib.records import parquet_source
 from audit_lib.run import Run
+from audit_lib.sample.values import yes_or_no
 from audit_lib.spec import AuditSpec
 
 CLASSIFICATION: Final = "classification"
@@ -42,14 +43,16 @@ def with_further(run: Run, variants: pa.Table, shards: Sequence[int]) -> pa.Tabl
     InputError
         If a recorded class is not one of `decision.classes`.
     """
-    decision = run.spec.decision
-    names = _fields(run.spec)
+    decision, masks = run.spec.decision, run.spec.groups.masks
+    names = list(dict.fromkeys([*_fields(run.spec), *masks]))
     wanted = [*names, *([decision.class_field] if decision.class_field is not None else [])]
     if wanted:
         own = _of_prompts(run, wanted)
         prompts = _column(run, "variants", "variants.parquet", "prompt_id")
         for name in names:
             values = [own[prompt][name] or None for prompt in prompts]
+            if name in masks:
+                values = yes_or_no(name, values)
             variants = variants.append_column(name, pa.chunked_array([pa.array(values, pa.string())]))
         if decision.class_field is not None:
             values = [own[prompt][decision.class_field] or None for prompt in prompts]
