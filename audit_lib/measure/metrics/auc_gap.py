@@ -182,7 +182,8 @@ class _Fit:
         interval: Interval | Undefined
         error: float | Undefined
         further: dict[str, Any] = {}
-        reasons = [f"{name}: {one.reason}" for name, one in (("group", a), ("reference", b)) if one.reason]
+        unusable = {self._name(one.cell): one.reason for one in (a, b) if one.reason}
+        reasons = [f"{name}: {unusable[name]}" for name in sorted(unusable)]
         if isinstance(self.areas, Undefined) or reasons:
             nothing = self.areas if isinstance(self.areas, Undefined) else Undefined("; ".join(reasons))
             value = interval = error = nothing
