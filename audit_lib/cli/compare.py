@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from audit_lib.cli.shared import Command, find_run, store_option
+from audit_lib.cli.shared import Command, find_run, store_option, write_new
 
 
 def add_command(command: Command) -> None:
@@ -26,17 +26,6 @@ def add_command(command: Command) -> None:
 
 def _compare(options: argparse.Namespace) -> int:
     from audit_lib.compare import compare
-    from audit_lib.errors import ConflictError
 
-    made = compare([find_run(uri, options.store) for uri in options.runs])
-    out = Path(options.out)
-    for name, content in made.items():
-        if (out / name).exists() and (out / name).read_bytes() != content:
-            raise ConflictError(
-                f"{out / name}: is there already, and says something else; name another folder"
-            )
-    out.mkdir(parents=True, exist_ok=True)
-    for name, content in made.items():
-        (out / name).write_bytes(content)
-        print(f"wrote {out / name}")
+    write_new(Path(options.out), compare([find_run(uri, options.store) for uri in options.runs]))
     return 0

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from audit_lib import __version__
-from audit_lib.cli import compare, evidence, experiment, recommend, redact, runs, sign_off, windows
+from audit_lib.cli import compare, evidence, experiment, recommend, redact, runs, sign_off, validity, windows
 from audit_lib.cli.shared import Action
 from audit_lib.errors import AuditError, EvidenceError, ValidationFailedError
 
@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     sign_off.add_commands(command)
     experiment.add_commands(command)
     compare.add_command(command)
+    validity.add_command(command)
     redact.add_command(command)
     recommend.add_command(command)
     windows.add_commands(command)

@@ -11,7 +11,6 @@ from audit_lib import pipeline
 from audit_lib.cli import panels
 from audit_lib.cli.shared import Command, find_run, notify, positive, store_option
 from audit_lib.errors import AuditError, ValidationFailedError
-from audit_lib.translation import LANGUAGES
 
 if TYPE_CHECKING:
     from audit_lib.run import Run, Window
@@ -59,6 +58,7 @@ def add_commands(command: Command) -> None:
     schema = command("schema", _schema, "Print the JSON Schema of a spec, for editors, or of report.json")
     which = schema.add_mutually_exclusive_group()
     which.add_argument("--report", action="store_true", help="the schema of report.json instead")
+    which.add_argument("--validity", action="store_true", help="the schema of validity.json instead")
     which.add_argument(
         "--check-report", action="store_true", help="the schema of `audit check-report --format json` instead"
     )
@@ -126,14 +126,6 @@ def add_commands(command: Command) -> None:
     report.add_argument(
         "--output", metavar="FILE", help="with --format: file to write (default: report.FORMAT)"
     )
-    report.add_argument(
-        "--language",
-        choices=tuple(LANGUAGES),
-        default="en",
-        help="of a sealed run: the page (or PDF, with --format pdf) in this language: "
-        + ", ".join(f"{code} {name}" for code, name in LANGUAGES.items())
-        + " (default: en)",
-    )
     store_option(report)
 
 
@@ -170,11 +162,11 @@ def _validate(options: argparse.Namespace) -> int:
 
 
 def _schema(options: argparse.Namespace) -> int:
-    if options.report:
+    if options.report or options.validity:
         from audit_lib.canonical import pretty_json
         from audit_lib.documents.schema import schema_of
 
-        print(pretty_json(schema_of("report.json")).decode(), end="")
+        print(pretty_json(schema_of("report.json" if options.report else "validity.json")).decode(), end="")
     elif options.check_report:
         from audit_lib.canonical import pretty_json
         from audit_lib.check.json_schema import check_schema
@@ -296,8 +288,6 @@ def _report(options: argparse.Namespace) -> int:
     from audit_lib.errors import InputError
     from audit_lib.report import report
 
-    if options.language != "en" and options.format is None:
-        options.format = "html"
     if options.format is not None:
         return _one_form(options)
     if options.output is not None:
@@ -317,13 +307,10 @@ def _one_form(options: argparse.Namespace) -> int:
     from audit_lib.signoff.archived_report import archived_report
 
     run = find_run(options.run, options.store, notify)
-    path = Path(
-        options.output
-        or f"report{'' if options.language == 'en' else '.' + options.language}.{options.format}"
-    )
+    path = Path(options.output or f"report.{options.format}")
     if "://" not in run.uri and path.resolve().is_relative_to(Path(run.uri).resolve()):
         raise InputError(f"{path}: lies in the run, which is sealed; name a file elsewhere with --output")
-    content = archived_report(run, options.format, options.language)
+    content = archived_report(run, options.format)
     path.write_bytes(content)
     print(f"wrote {path}")
     return 0

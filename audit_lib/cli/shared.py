@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from audit_lib import pipeline
-from audit_lib.errors import NotFoundError, ValidationFailedError
+from audit_lib.errors import ConflictError, NotFoundError, ValidationFailedError
 
 if TYPE_CHECKING:
     from audit_lib.run import Run
@@ -56,6 +57,25 @@ def date_of(text: str) -> date:
 def notify(message: str) -> None:
     """Tell people how far it is."""
     print(message, file=sys.stderr, flush=True)
+
+
+def write_new(out: Path, made: Mapping[str, bytes]) -> None:
+    """Write files into a folder, and say which.
+
+    Raises
+    ------
+    ConflictError
+        If one is there and says something else; nothing is written then.
+    """
+    for name, content in made.items():
+        if (out / name).exists() and (out / name).read_bytes() != content:
+            raise ConflictError(
+                f"{out / name}: is there already, and says something else; name another folder"
+            )
+    out.mkdir(parents=True, exist_ok=True)
+    for name, content in made.items():
+        (out / name).write_bytes(content)
+        print(f"wrote {out / name}")
 
 
 def find_run(uri: str, store: str, notify: Callable[[str], None] = lambda message: None) -> Run:

@@ -8,13 +8,12 @@ from math import isfinite
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.figures.dots import Dot, dot_chart
 from audit_lib.figures.drawing import NARROWEST
-from audit_lib.translation import t
 
 
 def forest(
     groups: Mapping[str, Sequence[Dot]],
     *,
-    title: str | None = None,
+    title: str = "Effects",
     parity: float = 0.0,
     span: tuple[float, float] | None = None,
     guide: tuple[float, str] | None = None,
@@ -26,7 +25,7 @@ def forest(
     ----------
     groups : mapping of str to sequence of Dot
         Heading -> its rows; an empty heading draws none. A dot's ``inner`` interval is drawn thicker.
-    title : str, optional
+    title : str
         Heading.
     parity : float
         Where nothing differs: 0 for differences, 1 for ratios; a solid line.
@@ -78,7 +77,7 @@ def forest(
         for heading, dots in groups.items()
     )
     return dot_chart(
-        t("Effects") if title is None else title,
+        title,
         said,
         drawn,
         span=span,

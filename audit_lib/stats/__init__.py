@@ -15,6 +15,7 @@ ranks              how sure is the rank index?
 clusters           ... when rows share an application?
 few_clusters       ... when there are few, or few in which a group occurs?
 distances          how sure is a distance between two groups' scores?
+correlations       ... a correlation whose points come from a few models?
 bootstrap          ... for any function of sums over applications?
 spread             how much do answers to the same question differ?
 auc                how sure are AUCs of overlapping subgroups, and the gap between them?
@@ -53,6 +54,12 @@ from audit_lib.stats.clusters import (
     cluster_interval,
     mean_difference,
     two_sided_variance,
+)
+from audit_lib.stats.correlations import (
+    cluster_moments,
+    correlation_of_moments,
+    fisher_interval,
+    jackknife_interval,
 )
 from audit_lib.stats.distances import (
     ErrorDraws,
@@ -119,7 +126,9 @@ __all__ = [
     "class_reason",
     "clopper_pearson",
     "cluster_interval",
+    "cluster_moments",
     "cochran_q",
+    "correlation_of_moments",
     "design_effect",
     "difference_of_proportions",
     "distance_interval",
@@ -128,11 +137,13 @@ __all__ = [
     "effective_wilson",
     "exact_ratio",
     "fisher_exact",
+    "fisher_interval",
     "flags",
     "flat_limit",
     "flip_flop",
     "holm",
     "is_below",
+    "jackknife_interval",
     "jensen_shannon_errors",
     "least_squares_cr2",
     "mantel_haenszel",

@@ -25,8 +25,6 @@ OFFERED = {
 FOR_STUDIES = {
     "audit_lib.metrics.auc_by_group": "the AUC of each subgroup behind auc_gap, for a figure",
     "audit_lib.metrics.column_selection_rates": "rates of 1e5 rounds at once, where one column is one group",
-    "audit_lib.metrics.fairness_ndcg": "whether a metric ranks models by fairness: of several audits",
-    "audit_lib.metrics.predictive_validity": "whether a metric foretells gaps: of several audits",
     "audit_lib.metrics.rank_counts_by_group": "the counts behind rabbi of many groups, for a benchmark",
     "audit_lib.metrics.scoring_rates": "median_split and counts in one call, for scores and labels without a run",
     "audit_lib.metrics.selection_shares": "pool_standing and fractional_shares in one call, for scores without a run",
