@@ -18,8 +18,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from audit_lib.errors import SpecError
 from audit_lib.registry import did_you_mean
+from audit_lib.translation import t
 
 if TYPE_CHECKING:
+    from audit_lib.documents.design import Design, Unawareness
     from audit_lib.spec import AuditSpec
 
 Answer = str | bool
@@ -191,7 +193,7 @@ def recommend(answers: Mapping[str, Answer], measured: Sequence[str] | None = No
     _check(rules, answers)
     families = tuple(_judge(family, answers) for family in rules.families)
     notes = tuple(
-        f"{note.text} ({note.cite})"
+        f"{t(note.text)} ({t(note.cite)})"
         for note in rules.notes
         if all(key in answers and answers[key] == wanted for key, wanted in note.when.items())
     )
@@ -204,33 +206,38 @@ def recommend(answers: Mapping[str, Answer], measured: Sequence[str] | None = No
     )
 
 
-def measured_ftu(design: Mapping[str, Any]) -> bool | None:
-    """Return whether no prompt of a run mentions a protected word, by its ``design.json``.
+def measured_ftu(perturbation: str, ftu: Unawareness | None) -> bool | None:
+    """Return whether no prompt of a run mentions a protected word, by two keys of its ``design.json``.
 
     None where nobody looked: the spec has no `perturb.terms`, or names fill slots and the words around say nothing.
 
     Examples
     --------
-    >>> looked = {"perturbation": "lexicon", "ftu": {"unaware": True}}
-    >>> measured_ftu(looked), measured_ftu(looked | {"perturbation": "persona"}), measured_ftu({})
-    (True, None, None)
+    >>> measured_ftu("lexicon", None) is None
+    True
     """
-    if "ftu" not in design:
+    if ftu is None:
         return None
-    unaware = bool(design["ftu"]["unaware"])
-    return None if unaware and design["perturbation"] == "persona" else unaware
+    return None if ftu.unaware and perturbation == "persona" else ftu.unaware
 
 
-def ftu_conflict(spec: AuditSpec, design: Mapping[str, Any]) -> str | None:
+def ftu_conflict(spec: AuditSpec, perturbation: str, ftu: Unawareness | None) -> str | None:
     """Say where the spec's answer on mentions is not what its prompts are; None where it is, or nobody looked."""
-    measured = measured_ftu(design)
+    measured = measured_ftu(perturbation, ftu)
     answered = None if spec.framework is None else spec.framework.ftu
-    if measured is None or answered is None or measured == answered:
+    if ftu is None or measured is None or answered is None or measured == answered:
         return None
-    share = design["ftu"]["any"]
-    return (
-        f"framework.ftu says that {'no prompt mentions' if answered else 'prompts mention'} a protected word; of "
-        f"{design['ftu']['prompts']} prompts {share['mentioning']} mention one of perturb.terms"
+    counts = {"prompts": ftu.prompts, "mentioning": ftu.any.mentioning}
+    if answered:
+        return t(
+            "framework.ftu says that no prompt mentions a protected word; of {prompts} prompts {mentioning} mention "
+            "one of perturb.terms",
+            **counts,
+        )
+    return t(
+        "framework.ftu says that prompts mention a protected word; of {prompts} prompts {mentioning} mention one of "
+        "perturb.terms",
+        **counts,
     )
 
 
@@ -252,7 +259,7 @@ def needs_mentions(metrics: Sequence[str]) -> tuple[str, ...]:
 
 
 def recommend_for(
-    spec: AuditSpec, further: Mapping[str, Answer] | None = None, design: Mapping[str, Any] | None = None
+    spec: AuditSpec, further: Mapping[str, Answer] | None = None, design: Design | None = None
 ) -> Recommendation:
     """Say which metrics apply to a spec, from its ``framework`` section, and compare them with what it measures.
 
@@ -262,7 +269,7 @@ def recommend_for(
         The audit.
     further : mapping of str to bool or str, optional
         Answers that come before the spec's.
-    design : mapping, optional
+    design : Design, optional
         ``design.json`` of a run of it: whether prompts mention a protected word is then what was measured, and a
         different answer of the spec is a warning.
 
@@ -276,12 +283,12 @@ def recommend_for(
             f"{spec.audit}: no framework section; write its answers there, or give them as options"
         )
     answers = {} if spec.framework is None else spec.framework.model_dump(mode="json", exclude_none=True)
-    if design is not None and (measured := measured_ftu(design)) is not None:
+    if design is not None and (measured := measured_ftu(design.perturbation, design.ftu)) is not None:
         answers["ftu"] = measured
     answers |= further or {}
     answers.setdefault("task", _TASKS.get(spec.task, "classification"))
     found = recommend(answers, spec.measure.metrics)
-    conflict = None if design is None else ftu_conflict(spec, design)
+    conflict = None if design is None else ftu_conflict(spec, design.perturbation, design.ftu)
     return found if conflict is None else replace(found, warnings=(conflict, *found.warnings))
 
 
@@ -351,13 +358,17 @@ def _judge(family: Family, answers: Mapping[str, Answer]) -> Judged:
         )
 
     if answers["task"] != family.task:
-        return judged("does not apply", f"for {family.task}, not {answers['task']}", family.rules[0].cite)
+        other = t("for {task}, not {given}", task=t(family.task), given=t(str(answers["task"])))
+        return judged("does not apply", other, family.rules[0].cite)
     for rule in family.rules:
         if any(key in answers and answers[key] != wanted for key, wanted in rule.when.items()):
             continue
         if needs := tuple(key for key in rule.when if key not in answers):
-            return judged("unanswered", f"answer {' and '.join(needs)} first", rule.cite, needs)
-        return judged("applies" if rule.applies else "does not apply", rule.why, rule.cite)
+            listed = needs[0]
+            for key in needs[1:]:
+                listed = t("{most} and {last}", most=listed, last=key)
+            return judged("unanswered", t("answer {needs} first", needs=listed), rule.cite, needs)
+        return judged("applies" if rule.applies else "does not apply", t(rule.why), rule.cite)
     raise SpecError(f"framework.yaml: no rule of {family.name} fits the answers {dict(answers)}")
 
 
@@ -367,13 +378,13 @@ def _warnings(families: Sequence[Judged], measured: Sequence[str]) -> list[str]:
     for one in families:
         if one.verdict == "does not apply":
             found += [
-                f"measure.metrics has {name}, which does not apply: {one.why}"
+                t("measure.metrics has {name}, which does not apply: {why}", name=name, why=one.why)
                 for name in (*one.metrics, *one.ranked)
                 if name in measured and name not in applying
             ]
         elif one.verdict == "applies" and not set(one.ranked) & set(measured):
             found += [
-                f"measure.metrics lacks {name}, which applies: {one.why}"
+                t("measure.metrics lacks {name}, which applies: {why}", name=name, why=one.why)
                 for name in one.metrics
                 if name not in measured
             ]

@@ -114,9 +114,10 @@ def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int
     if folder.is_complete():
         run.notify(f"{label}: complete, skipped")
         if name == "sample":
+            from audit_lib.documents.sample import Sample
             from audit_lib.sample.read import changed_since
 
-            for path in changed_since(run.spec, folder.read_json("sample.json")):
+            for path in changed_since(run.spec, folder.read_document(Sample, "sample.json")):
                 run.notify(
                     f"WARNING: {path}: the source changed since this run was sampled; this run keeps the "
                     "old data; change the spec or the store to audit the new"
@@ -321,6 +322,19 @@ def _check_measure_strata(spec: AuditSpec) -> None:
             raise SpecError(
                 f"measure.strata: {column!r} is not a column to split by{did_you_mean(column, known)}"
             )
+    for mask in spec.groups.masks:
+        if mask not in spec.source.fields:
+            raise SpecError(
+                f"groups.masks: {mask!r} is not in source.fields{did_you_mean(mask, spec.source.fields)}"
+            )
+        if any(mask in columns for columns in spec.measure.strata):
+            raise SpecError(
+                f"measure.strata: {mask!r} is one of groups.masks, whose sides are compared already"
+            )
+    if spec.groups.masks and "auc_gap" not in spec.measure.metrics:
+        raise SpecError(
+            "groups.masks: only the metric auc_gap compares them, and measure.metrics does not name it"
+        )
     decision = spec.decision
     if decision.class_field is not None and decision.class_field not in spec.source.fields:
         raise SpecError(

@@ -10,7 +10,7 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,11 +19,6 @@ from audit_lib.errors import ColumnTypeError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Status = Literal["ok", "unranked", "refused", "unparsed", "error"]
-STATUSES: Final[tuple[Status, ...]] = ("ok", "unranked", "refused", "unparsed", "error")
-ANSWERED: Final[tuple[Status, ...]] = ("ok", "unranked")
-"""Statuses that carry a score. A candidate whom a ranking leaves out is ranked last, and counted."""
 
 NO_AND_YES: Final = ("no", "yes")
 """How a column of true and false is split into strata; what is not known is a stratum of its own."""

@@ -139,6 +139,28 @@ class Multiplicity(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Equivalence(Typed):
+    """Whether a number is within the tolerance that the spec gives its metric.
+
+    Parameters
+    ----------
+    tolerance : float
+        Largest distance from parity that is tolerated.
+    level : float
+        Nominal coverage of the interval, 1 - 2 alpha: two one-sided tests at alpha.
+    interval : Interval or Undefined
+        What is held against the tolerance.
+    verdict : {"within", "outside"} or Undefined
+        Within: the whole interval is. Outside: none of it is. Otherwise it cannot be told, with the reason.
+    """
+
+    tolerance: float
+    level: float
+    interval: Interval | Undefined
+    verdict: Literal["within", "outside"] | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate(Typed):
     """One number of the audit, with everything needed to read it.
 
@@ -174,6 +196,8 @@ class Estimate(Typed):
         ``logit``: of the rank index x, log((1 + x) / (1 - x)).
     multiplicity : Multiplicity or None
         The first test's p-value, adjusted; None before that, and where there is none.
+    equivalence : Equivalence or None
+        Whether it is within the tolerance of the spec; None where that gives none.
     """
 
     metric: str
@@ -194,6 +218,7 @@ class Estimate(Typed):
     standard_error: float | Undefined | None = field(default=None, metadata=OPTIONAL)
     scale: Literal["identity", "logit"] | None = field(default=None, metadata=OPTIONAL)
     multiplicity: Multiplicity | None = field(default=None, metadata=OPTIONAL)
+    equivalence: Equivalence | None = field(default=None, metadata=OPTIONAL)
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and math.isnan(self.value):

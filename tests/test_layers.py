@@ -143,4 +143,9 @@ def test_inference_knows_no_run(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted((PACKAGE / "figures").glob("*.py")), ids=lambda p: p.name)
 def test_figures_are_drawn_without_a_run(path: Path) -> None:
-    assert imports(path) <= {"errors", "figures", "metrics", "registry", "results"}
+    assert imports(path) <= {"errors", "figures", "metrics", "registry", "results", "translation"}
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "translation").glob("*.py")), ids=lambda p: p.name)
+def test_texts_know_nothing_that_is_said_in_them(path: Path) -> None:
+    assert imports(path) <= {"translation"}

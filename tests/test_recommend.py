@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ import pytest
 
 import audit_lib.metrics
 from audit_lib.cli.main import main
+from audit_lib.documents.design import Design
 from audit_lib.errors import SpecError
 from audit_lib.framework import load_framework, recommend, recommend_for
 from audit_lib.measure.stage import METRICS
+from audit_lib.perturb.ftu import ftu_report
 from audit_lib.pipeline import run_stage
 from tests.perturb.cases import write_lexicons
 from tests.perturb.test_substitution import lexicon_run
@@ -150,10 +153,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "key=value" in capsys.readouterr().err
 
 
-LOOKED = {
-    "perturbation": "lexicon",
-    "ftu": {"prompts": 8, "unaware": True, "any": {"mentioning": 0}},
-}
+NONE = Design(perturbation="none", groups=(), unknown_group=0, rounds=0, requests=0)
+LOOKED = replace(NONE, perturbation="lexicon", ftu=ftu_report([set()] * 8, ["sex"]))
 
 
 def test_what_was_measured_on_the_prompts_comes_before_the_spec_s_answer() -> None:
@@ -165,7 +166,7 @@ def test_what_was_measured_on_the_prompts_comes_before_the_spec_s_answer() -> No
     )
     assert recommend_for(spec).answers["ftu"] is False
     assert recommend_for(spec, {"ftu": False}, LOOKED).answers["ftu"] is False, "an option comes first"
-    assert recommend_for(spec, design={"perturbation": "none"}).answers["ftu"] is False
+    assert recommend_for(spec, design=NONE).answers["ftu"] is False
 
 
 def test_the_command_takes_the_measured_answer_of_a_run(

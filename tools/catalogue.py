@@ -107,7 +107,8 @@ def _templates(node: ast.AST, constants: Mapping[str, ast.expr]) -> list[str]:
         case ast.Constant(value=str(words)) if any(c.isalpha() for c in words):
             return [words]
         case ast.JoinedStr():
-            made = "".join(_piece(value) for value in node.values)
+            names: dict[str, str] = {}
+            made = "".join(_piece(value, names) for value in node.values)
             return [made] if any(text.strip() for text, *_ in Formatter().parse(made)) else []
         case ast.IfExp():
             return _templates(node.body, constants) + _templates(node.orelse, constants)
@@ -118,21 +119,22 @@ def _templates(node: ast.AST, constants: Mapping[str, ast.expr]) -> list[str]:
     return []
 
 
-def _piece(node: ast.expr) -> str:
+def _piece(node: ast.expr, names: dict[str, str]) -> str:
+    """A piece of an f-string as template; `names` holds the places so far and what fills them."""
     if isinstance(node, ast.Constant):
         return str(node.value).replace("{", "{{").replace("}", "}}")
     assert isinstance(node, ast.FormattedValue)
-    names = [
-        n.id if isinstance(n, ast.Name) else n.attr
-        for n in ast.walk(node.value)
-        if isinstance(n, ast.Name | ast.Attribute)
+    used = [
+        part.id if isinstance(part, ast.Name) else part.attr
+        for part in ast.walk(node.value)
+        if isinstance(part, ast.Name | ast.Attribute)
     ]
-    spec = (
-        "".join(_piece(one) for one in node.format_spec.values)
-        if isinstance(node.format_spec, ast.JoinedStr)
-        else ""
-    )
-    return f"{{{'_'.join(dict.fromkeys(names)) or 'value'}{':' + spec if spec else ''}}}"
+    name, what = "_".join(dict.fromkeys(used)) or "value", ast.dump(node.value)
+    while names.setdefault(name, what) != what:
+        name += "_2"
+    spec = node.format_spec
+    form = "".join(_piece(one, names) for one in spec.values) if isinstance(spec, ast.JoinedStr) else ""
+    return f"{{{name}{':' + form if form else ''}}}"
 
 
 def of_yaml(value: Any, key: str = "") -> Iterator[str]:
@@ -256,7 +258,8 @@ def fill(language: str, given: list[dict[str, Any]]) -> Catalog:
             english if isinstance(english, str) else english[0], one.get("context")
         )
         if message is None:
-            raise SystemExit(f"no such text: {english!r}")
+            print(f"no such text: {english!r}", file=sys.stderr)
+            continue
         translation = one["translation"]
         message.string = tuple(translation) if isinstance(translation, list) else translation
     return catalog

@@ -77,6 +77,11 @@ def _section(name: str, said: MetricRecord) -> str:
     ]
     if said.gap:
         lines.insert(1, f"- **Differences**: `{name}_gap`, {said.gap[0].lower() + said.gap[1:]}; parity 0")
+    if said.of_groups:
+        own = (
+            said.of_groups[0].lower() + said.of_groups[1:] if said.of_groups[1].islower() else said.of_groups
+        )
+        lines.insert(1, f"- **Of each group**: `{name.removesuffix('_gap')}`, {own}")
     return f"## {name}\n\n**{said.title}.** {said.meaning}\n\n" + "\n".join(lines) + "\n"
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from audit_lib.documents.evidence import is_instant
+from audit_lib.documents.sample import Sample
 from audit_lib.errors import AuditError
 from audit_lib.run import SUCCESS, Run
 
@@ -95,9 +96,9 @@ def sampled_too(name: str) -> bool:
 def sampled_counts(run: Run) -> dict[str, int]:
     """Return the counts of the sample, less the rounds."""
     prompts = run.stage("sample").read_table("prompts.parquet")
-    document = run.stage("sample").read_json("sample.json")
-    unknown = (document.get("demographics") or {}).get("unknown", {})
-    others = sum(model["rows"] for model in document.get("models") or () if not model["audited"])
+    document = run.stage("sample").read_document(Sample, "sample.json")
+    unknown = {} if document.demographics is None else document.demographics.unknown
+    others = sum(model.rows for model in document.models or () if not model.audited)
     found = {f"unknown_{axis}": count for axis, count in unknown.items()} | {"rows_of_other_models": others}
     counts = {"prompts": len(prompts), "applications": int(prompts["application_id"].nunique())}
     return counts | {name: count for name, count in found.items() if count}

@@ -41,6 +41,7 @@ from audit_lib.archive.recompute import Recompute, check_scores, recompute_stage
 from audit_lib.archive.records_check import check_order
 from audit_lib.archive.software import software
 from audit_lib.documents.evidence import FailedAttempt, Manifest, odd_json
+from audit_lib.documents.validation import Validation
 from audit_lib.errors import AuditError, NotFoundError, StoreError, StoreUnreachableError
 from audit_lib.progress import Progress, ignore
 from audit_lib.run import SUCCESS, Run
@@ -214,7 +215,7 @@ def _check_outcome(work: Work, run: Run, manifest: Manifest | None) -> None:
         return
     path = f"evidence/{MANIFEST}"
     try:
-        failed = not run.stage("validation").read_json("validation.json")["success"]
+        failed = not run.stage("validation").read_document(Validation, "validation.json").success
         needed = expected_stages(run, failed=failed)
     except StoreUnreachableError:
         raise

@@ -32,13 +32,14 @@ def add_command(command: Command) -> None:
 
 def _recommend(options: argparse.Namespace) -> int:
     from audit_lib.canonical import pretty_json
+    from audit_lib.documents.design import Design
     from audit_lib.framework import read_answers, recommend, recommend_for, recommendation_text
     from audit_lib.spec import load_spec
 
     short = [f"{key}={value}" for key in ("task", "ftu") if (value := getattr(options, key)) is not None]
     answers = read_answers([*short, *options.answers])
     run = find_run(options.run, options.store) if options.run else None
-    design = None if run is None else run.stage("variants").read_json("design.json")
+    design = None if run is None else run.stage("variants").read_document(Design, "design.json")
     if options.spec:
         found = recommend_for(load_spec(options.spec), answers, design)
     else:

@@ -11,6 +11,7 @@ from audit_lib import pipeline
 from audit_lib.cli import panels
 from audit_lib.cli.shared import Command, find_run, notify, positive, store_option
 from audit_lib.errors import AuditError, ValidationFailedError
+from audit_lib.translation import LANGUAGES
 
 if TYPE_CHECKING:
     from audit_lib.run import Run, Window
@@ -125,6 +126,14 @@ def add_commands(command: Command) -> None:
     )
     report.add_argument(
         "--output", metavar="FILE", help="with --format: file to write (default: report.FORMAT)"
+    )
+    report.add_argument(
+        "--language",
+        choices=tuple(LANGUAGES),
+        default="en",
+        help="of a sealed run: the page (or PDF, with --format pdf) in this language: "
+        + ", ".join(f"{code} {name}" for code, name in LANGUAGES.items())
+        + " (default: en)",
     )
     store_option(report)
 
@@ -288,6 +297,8 @@ def _report(options: argparse.Namespace) -> int:
     from audit_lib.errors import InputError
     from audit_lib.report import report
 
+    if options.language != "en" and options.format is None:
+        options.format = "html"
     if options.format is not None:
         return _one_form(options)
     if options.output is not None:
@@ -307,10 +318,13 @@ def _one_form(options: argparse.Namespace) -> int:
     from audit_lib.signoff.archived_report import archived_report
 
     run = find_run(options.run, options.store, notify)
-    path = Path(options.output or f"report.{options.format}")
+    path = Path(
+        options.output
+        or f"report{'' if options.language == 'en' else '.' + options.language}.{options.format}"
+    )
     if "://" not in run.uri and path.resolve().is_relative_to(Path(run.uri).resolve()):
         raise InputError(f"{path}: lies in the run, which is sealed; name a file elsewhere with --output")
-    content = archived_report(run, options.format)
+    content = archived_report(run, options.format, options.language)
     path.write_bytes(content)
     print(f"wrote {path}")
     return 0

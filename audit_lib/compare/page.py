@@ -140,7 +140,7 @@ def _metric(document: Comparison, metric: str, place: str, title: str, words: st
     # One scale for all contrasts: a small effect must not look like a large one.
     span = scale_of((dot_of(_estimate(e)) for e in found), parity)
     inner = " (thin) and 70% (thick)" if ratio else ""
-    caption = f"with {document.level:.0%}{inner} intervals; the line at {parity:g} is parity."
+    rest = f"with {document.level:.0%}{inner} intervals; the line at {parity:g} is parity."
     contrasts: dict[str, list[ComparedEstimate]] = {}
     for e in found:
         contrasts.setdefault(against(_estimate(e)), []).append(e)
@@ -152,7 +152,7 @@ def _metric(document: Comparison, metric: str, place: str, title: str, words: st
         several = len(groups) > 1
         shown = groups if several else {"": next(iter(groups.values()))}
         blocks.append(Heading(contrast))
-        blocks += forest_chart(contrast, shown, parity, caption, span)
+        blocks += forest_chart(contrast, shown, parity, f"{contrast}, {rest}", span)
         blocks.append(_table(document, contrast, estimates, ratio, several))
     return Section(place, title, tuple(blocks))
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import JsonValue
-
 from audit_lib.documents.rate_tables import Levels
 from audit_lib.typed_json import OPTIONAL, Count, Typed
 
@@ -72,6 +70,38 @@ class Substitution(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupNames(Typed):
+    """The names of a group: how many, how long, how many of them tell the group, and how common they are."""
+
+    group: Levels
+    eligible: Count
+    """Names that the rules of the spec leave."""
+    names: Count
+    mean_first_name_letters: float
+    mean_last_name_letters: float
+    mean_first_name_share: float | None = field(default=None, metadata=OPTIONAL)
+    mean_last_name_share: float | None = field(default=None, metadata=OPTIONAL)
+    mean_first_name_bearers: float | None = field(default=None, metadata=OPTIONAL)
+    mean_last_name_bearers: float | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargestDifference(Typed):
+    """The largest difference between two groups' means, in standard deviations of all names."""
+
+    all_eligible: float
+    chosen: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names(Typed):
+    """Which names were chosen."""
+
+    groups: tuple[GroupNames, ...]
+    largest_difference_in_sd: LargestDifference | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Personas(Typed):
     """Which prompts have a slot that tells a group."""
 
@@ -102,11 +132,10 @@ class Design(Typed):
     unknown_group: Count
     rounds: Count
     requests: Count
+    names: Names | None = field(default=None, metadata=OPTIONAL)
+    personas: Personas | None = field(default=None, metadata=OPTIONAL)
     ftu: Unawareness | None = field(default=None, metadata=OPTIONAL)
     substitution: Substitution | None = field(default=None, metadata=OPTIONAL)
-    names: JsonValue = field(default=None, metadata=OPTIONAL)
-    """How many names there are, how common and how long they are, by group."""
-    personas: Personas | None = field(default=None, metadata=OPTIONAL)
     warnings: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
     design: Dealt | None = field(default=None, metadata=OPTIONAL)
     variations: Mapping[str, Count] | None = field(default=None, metadata=OPTIONAL)

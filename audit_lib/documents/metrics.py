@@ -9,13 +9,12 @@ from typing import Final, Literal
 from pydantic import JsonValue
 
 from audit_lib.documents.rate_tables import Levels, PrintedRow, RateRow, RateTable
+from audit_lib.documents.statuses import StatusCounts, Statuses
 from audit_lib.results import Estimate, Interval, Multiplicity, TestResult, Undefined
 from audit_lib.stats.heterogeneity import SimpsonCheck
 from audit_lib.typed_json import OPTIONAL, Count, Typed, decode
 
 SCHEMA: Final = "audit-metrics/1"
-STATUSES: Final = ("ok", "unranked", "refused", "unparsed", "error")
-"""What an answer can be, in the order of the columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,19 +50,7 @@ class SameStratum(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statuses(Typed):
-    """How many answers have which status."""
-
-    n: Count
-    ok: Count
-    unranked: Count
-    refused: Count
-    unparsed: Count
-    error: Count
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missingness(Typed):
+class Missingness(StatusCounts, Typed):
     """How many rows of a group have which status; of the rows of unknown group where `group` is None."""
 
     stratum: Levels
@@ -77,16 +64,6 @@ class Missingness(Typed):
     decided_without_score: Count
     repeats: Statuses | None = field(default=None, metadata=OPTIONAL)
     """Of all repeats: a row with one answer counts as answered, though others failed."""
-
-    @property
-    def statuses(self) -> dict[str, int]:
-        """Status -> rows."""
-        return {name: getattr(self, name) for name in STATUSES}
-
-    @property
-    def answered(self) -> int:
-        """Rows with an answer that can be measured."""
-        return self.ok + self.unranked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

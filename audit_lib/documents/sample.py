@@ -16,12 +16,22 @@ DRAWN = "drawn"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile(Typed):
-    """A file that was read."""
+    """What was read from one input of a source."""
+
+    path: str
+    """Its name; of a file, as the spec writes it."""
+    sha256: str
+    """Of the file's bytes, or of what else was read."""
+    rows_read: Count
+    rows_in_window: Count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputFile(Typed):
+    """A file of requests that belongs to a source."""
 
     path: str
     sha256: str
-    rows_read: Count
-    rows_in_window: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +89,7 @@ class Sample(Typed):
     rows: Count
     window: str
     sources: tuple[SourceFile, ...]
-    batch_inputs: tuple[Mapping[str, str], ...] | None = field(default=None, metadata=OPTIONAL)
+    batch_inputs: tuple[InputFile, ...] | None = field(default=None, metadata=OPTIONAL)
     requests_without_a_line: Count | None = field(default=None, metadata=OPTIONAL)
     source: Mapping[str, JsonValue] | None = field(default=None, metadata=OPTIONAL)
     """What a source of another package says of what it read."""

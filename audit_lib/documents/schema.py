@@ -9,12 +9,15 @@ from typing import Any, Final
 from pydantic.json_schema import GenerateJsonSchema
 
 from audit_lib.documents.design import Design
+from audit_lib.documents.ledger import LedgerLine
 from audit_lib.documents.metrics import Metrics
+from audit_lib.documents.missed_windows import MissedWindows
 from audit_lib.documents.plan import Plan
 from audit_lib.documents.report import Report
 from audit_lib.documents.sample import Sample
 from audit_lib.documents.validation import Validation
 from audit_lib.documents.validity import ValidityStudy
+from audit_lib.documents.withdrawn import Withdrawn
 from audit_lib.typed_json import adapter
 
 DOCUMENTS: Final[Mapping[str, Any]] = {
@@ -24,9 +27,12 @@ DOCUMENTS: Final[Mapping[str, Any]] = {
     "validation.json": Validation,
     "metrics.json": Metrics,
     "report.json": Report,
+    "a line of the ledger": LedgerLine,
+    "missed windows": MissedWindows,
+    "withdrawn report.json": Withdrawn,
     "validity.json": ValidityStudy,
 }
-"""File -> its type."""
+"""File, or what has no file of its own -> its type."""
 
 _OPEN: Final = "RateTable_Union_RateRow__RowWithoutRatio__HiddenRow__"
 _NAMES: Final = {_OPEN: "PrintedRateTable", "RateTable_RateRow_": "RateTable"}

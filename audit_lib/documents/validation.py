@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from audit_lib.documents.metrics import STATUSES
+from audit_lib.documents.statuses import StatusCounts
 from audit_lib.typed_json import OPTIONAL, Count, Typed
 
 
@@ -24,8 +24,8 @@ class Expected(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suite(Typed):
-    """The expectations on a table."""
+class SuiteResult(Typed):
+    """The expectations on a table, and whether they are met."""
 
     table: str
     suite: str | None = field(default=None, metadata=OPTIONAL)
@@ -35,7 +35,7 @@ class Suite(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Completeness(Typed):
+class Completeness(StatusCounts, Typed):
     """How many answers of a group have which status; a level is None where it is not known."""
 
     group: Mapping[str, str | None]
@@ -48,16 +48,6 @@ class Completeness(Typed):
     answered_share: float | None
     label_below_top: Count | None = field(default=None, metadata=OPTIONAL)
     """Answers not read because labels were hidden; only where there are any."""
-
-    @property
-    def statuses(self) -> dict[str, int]:
-        """Status -> answers."""
-        return {name: getattr(self, name) for name in STATUSES}
-
-    @property
-    def answered(self) -> int:
-        """Answers that can be measured."""
-        return self.ok + self.unranked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +73,7 @@ class Validation(Typed):
 
     success: bool
     severity_failed: Literal["warning", "error"] | None
-    suites: tuple[Suite, ...]
+    suites: tuple[SuiteResult, ...]
     completeness: tuple[Completeness, ...] | None
     """By group; None where counts are hidden."""
     beside: tuple[VariationCompleteness, ...] | None = field(default=None, metadata=OPTIONAL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +11,9 @@ from numpy.typing import ArrayLike
 from audit_lib.errors import InputError
 from audit_lib.figures.drawing import Floats
 from audit_lib.results import Undefined
+from audit_lib.translation import tn
+
+What = Literal["AUCs", "intervals", "models", "correlations", "scores", "distributions", "points", "values"]
 
 
 def numbers(values: ArrayLike | Sequence[object], name: str) -> Floats:
@@ -66,8 +70,65 @@ def within(values: Floats, low: float, high: float, name: str) -> Floats:
     return np.clip(values, low, high)
 
 
-def undefined(count: int, total: int, what: str, by: Mapping[str, int] | None = None) -> str:
-    """The sentence that says how many values were left out, and where."""
-    verb = "is undefined and not drawn" if count == 1 else "are undefined and not drawn"
-    where = ", ".join(f"{key} {n}" for key, n in (by or {}).items() if n)
-    return f"{count:,} of {total:,} {what} {verb}{f' ({where})' if where else ''}."
+def undefined(count: int, total: int, what: What, by: Mapping[str, int] | None = None) -> str:
+    """The sentence that says how many values were left out, and where; `what` names them, as below."""
+    n = {"n": f"{count:,}", "total": f"{total:,}"}
+    match what:
+        case "AUCs":
+            words = tn(
+                "{n} of {total} AUCs is undefined and not drawn",
+                "{n} of {total} AUCs are undefined and not drawn",
+                count,
+                **n,
+            )
+        case "intervals":
+            words = tn(
+                "{n} of {total} intervals is undefined and not drawn",
+                "{n} of {total} intervals are undefined and not drawn",
+                count,
+                **n,
+            )
+        case "models":
+            words = tn(
+                "{n} of {total} models is undefined and not drawn",
+                "{n} of {total} models are undefined and not drawn",
+                count,
+                **n,
+            )
+        case "correlations":
+            words = tn(
+                "{n} of {total} correlations is undefined and not drawn",
+                "{n} of {total} correlations are undefined and not drawn",
+                count,
+                **n,
+            )
+        case "scores":
+            words = tn(
+                "{n} of {total} scores is undefined and not drawn",
+                "{n} of {total} scores are undefined and not drawn",
+                count,
+                **n,
+            )
+        case "distributions":
+            words = tn(
+                "{n} of {total} distributions is undefined and not drawn",
+                "{n} of {total} distributions are undefined and not drawn",
+                count,
+                **n,
+            )
+        case "points":
+            words = tn(
+                "{n} of {total} points is undefined and not drawn",
+                "{n} of {total} points are undefined and not drawn",
+                count,
+                **n,
+            )
+        case "values":
+            words = tn(
+                "{n} of {total} values is undefined and not drawn",
+                "{n} of {total} values are undefined and not drawn",
+                count,
+                **n,
+            )
+    where = ", ".join(f"{key} {number}" for key, number in (by or {}).items() if number)
+    return f"{words} ({where})." if where else f"{words}."

@@ -14,6 +14,7 @@ from audit_lib.figures.arrays import numbers, undefined, within
 from audit_lib.figures.drawing import LINE, SMALL, TEXT, Drawing, Floats, Scale, fit, fixed
 from audit_lib.figures.row_labels import label_room, row_label
 from audit_lib.results import Undefined
+from audit_lib.translation import t
 
 _ROW = 24
 _VALUE = 44
@@ -61,8 +62,8 @@ def auc_gap_figure(
     groups: Sequence[str],
     models: Sequence[ModelAuc],
     *,
-    title: str = "AUC by subgroup, and the gap",
-    interval_name: str = "95% interval",
+    title: str | None = None,
+    interval_name: str | None = None,
     width: int = 760,
 ) -> str:
     """Draw, for each model side by side: the overall AUC, each subgroup's AUC, and the AUC gap.
@@ -76,8 +77,8 @@ def auc_gap_figure(
         Subgroups, from the top; they may overlap.
     models : sequence of ModelAuc
         One panel each.
-    title, interval_name : str
-        Heading, and what the bars through the marks are.
+    title, interval_name : str, optional
+        Heading, and what the bars through the marks are: by default 95% intervals.
     width : int
         Pixels of the whole, such as 760, or 360 for a phone, where panels stand below each other.
 
@@ -113,11 +114,12 @@ def auc_gap_figure(
     if not everything.size:
         raise UndefinedMetricError("no AUC of any model and subgroup is defined")
 
-    drawing = Drawing(title, width)
-    signs = [("overall", "overall AUC"), ("gap", "AUC gap")]
+    interval_name = t("95% interval") if interval_name is None else interval_name
+    drawing = Drawing(t("AUC by subgroup, and the gap") if title is None else title, width)
+    signs = [("overall", t("overall AUC")), ("gap", t("AUC gap"))]
     if any((~np.isnan(p.low)).any() for p in panels):
         signs.insert(1, ("bar", interval_name))
-    drawing.legend(["subgroup's AUC"], signs)
+    drawing.legend([t("subgroup's AUC")], signs)
     drawing.bottom += 4
     names = label_room(groups, width)
     columns = min(len(panels), max(1, int((width - names) // 200))) if names else 1
@@ -142,7 +144,7 @@ def auc_gap_figure(
         drawing.note(
             undefined(sum(no_interval.values()), len(panels) * len(groups), "intervals", no_interval)
         )
-    return drawing.svg("AUC by subgroup. " + " ".join(p.words for p in panels), bottom)
+    return drawing.svg(" ".join([t("AUC by subgroup."), *(p.words for p in panels)]), bottom)
 
 
 def _panel(groups: Sequence[str], model: ModelAuc) -> _Panel:
@@ -164,14 +166,18 @@ def _panel(groups: Sequence[str], model: ModelAuc) -> _Panel:
     low, high = np.where(np.isnan(auc), np.nan, low), np.where(np.isnan(auc), np.nan, high)
     overall = float(within(numbers([model.overall], f"{where}.overall"), 0, 1, f"{where}.overall")[0])
     known = auc[~np.isnan(auc)]
-    gap = f"gap {fixed(float(known.max() - known.min()))}" if known.size > 1 else "gap undefined"
-    if known.size > 1 and model.gap_low is not None and model.gap_high is not None:
-        gap += f" [{fixed(model.gap_low)}, {fixed(model.gap_high)}]"
+    gap = t("gap undefined")
+    if known.size > 1:
+        gap = t("gap {gap}", gap=fixed(float(known.max() - known.min())))
+        if model.gap_low is not None and model.gap_high is not None:
+            gap += f" [{fixed(model.gap_low)}, {fixed(model.gap_high)}]"
     listed = ", ".join(f"{g} {fixed(float(a))}" for g, a in zip(groups, auc, strict=True) if not np.isnan(a))
-    total = "undefined" if np.isnan(overall) else fixed(overall)
-    return _Panel(
-        model.model, overall, auc, low, high, gap, f"{model.model}: overall {total}; {listed}; {gap}."
-    )
+    words = f"{model.model}: {_overall(overall)}; {listed}; {gap}."
+    return _Panel(model.model, overall, auc, low, high, gap, words)
+
+
+def _overall(overall: float) -> str:
+    return t("overall undefined") if np.isnan(overall) else t("overall {auc}", auc=fixed(overall))
 
 
 def _ends(values: Floats) -> tuple[float, float]:
@@ -194,8 +200,7 @@ def _draw(drawing: Drawing, panel: _Panel, groups: Sequence[str], across: Scale,
     top, x0, wide, head, names = place
     row = _ROW + head
     drawing.text("heading", x0 + 4, top + LINE - 4, fit(panel.model, (wide - 12) * 0.88, TEXT))
-    total = "overall undefined" if np.isnan(panel.overall) else f"overall {fixed(panel.overall)}"
-    drawing.text("tick", x0 + 4, top + 2 * LINE - 4, fit(total, wide - 12, SMALL))
+    drawing.text("tick", x0 + 4, top + 2 * LINE - 4, fit(_overall(panel.overall), wide - 12, SMALL))
     drawing.text("tick", x0 + 4, top + 3 * LINE - 4, fit(panel.gap, wide - 12, SMALL))
     begin = top + 3 * LINE + 6
     end = begin + row * len(groups) + 16
@@ -209,7 +214,7 @@ def _draw(drawing: Drawing, panel: _Panel, groups: Sequence[str], across: Scale,
         y = above + head + _ROW / 2
         value = x0 + wide - 4
         if np.isnan(panel.auc[i]):
-            drawing.text("tick", value, y + 4, "undefined" if wide > 260 else "undef.", "end")
+            drawing.text("tick", value, y + 4, t("undefined") if wide > 260 else t("undef."), "end")
             continue
         if not np.isnan(panel.low[i]):
             drawing.line("bar", across(float(panel.low[i])), y, across(float(panel.high[i])), y)

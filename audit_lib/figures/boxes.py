@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 
 from audit_lib.errors import InputError
 from audit_lib.figures.arrays import numbers
-from audit_lib.figures.drawing import Drawing, fixed, polygon, scale_over, short
+from audit_lib.figures.drawing import Drawing, Floats, fixed, polygon, scale_over, short
 from audit_lib.figures.row_labels import label_room, row_label
+from audit_lib.translation import t
 
 _ROW = 30
 _HALF = 7.0
@@ -20,8 +21,8 @@ def score_boxes(
     quantiles: Mapping[str, ArrayLike],
     *,
     guide: tuple[float, str] | None = None,
-    title: str = "Scores by group",
-    score_name: str = "score",
+    title: str | None = None,
+    score_name: str | None = None,
     width: int = 760,
 ) -> str:
     """Draw a box a group: from quarter to three quarters, a stroke at the median, whiskers to both ends.
@@ -32,7 +33,7 @@ def score_boxes(
         Least score, 25%, 50%, 75% and greatest of each group, in any unit.
     guide : tuple of float and str, optional
         A dashed line, such as the median of all, and its name.
-    title, score_name : str
+    title, score_name : str, optional
         Heading, and what the horizontal axis shows.
     width : int
         Pixels of the whole, such as 760, or 360 for a phone.
@@ -59,8 +60,9 @@ def score_boxes(
     for group, five in boxes.items():
         if five.size != 5 or np.isnan(five).any() or (np.diff(five) < 0).any():
             raise InputError(f"quantiles[{group!r}]: expected five ascending numbers")
-    drawing = Drawing(title, width)
-    signs: Sequence[tuple[str, str]] = [("area-key", "middle half"), ("outline", "median")]
+    score_name = t("score") if score_name is None else score_name
+    drawing = Drawing(t("Scores by group") if title is None else title, width)
+    signs: Sequence[tuple[str, str]] = [("area-key", t("middle half")), ("outline", t("median"))]
     drawing.legend([], [*signs, *([("guide", guide[1])] if guide else [])])
     drawing.bottom += 6
     names = label_room(list(boxes), width)
@@ -85,10 +87,21 @@ def score_boxes(
         drawing.line("outline", middle, y - _HALF - 1, middle, y + _HALF + 1)
     if guide:
         drawing.line("guide", across(guide[0]), top - 4, across(guide[0]), end)
-    words = "; ".join(
-        f"{group}: median {short(float(five[2]), 4)}, half between {short(float(five[1]), 4)} and "
-        f"{short(float(five[3]), 4)}, all between {short(float(five[0]), 4)} and {short(float(five[4]), 4)}"
-        for group, five in boxes.items()
+    words = "; ".join(_in_words(group, five) for group, five in boxes.items())
+    said = [t("{score} of {groups} groups.", score=score_name.capitalize(), groups=len(boxes)), f"{words}."]
+    if guide:
+        said.append(t("Dashed: {name}, {value}.", name=guide[1], value=fixed(guide[0])))
+    return drawing.svg(" ".join(said))
+
+
+def _in_words(group: str, five: Floats) -> str:
+    least, quarter, middle, three, most = (short(float(value), 4) for value in five)
+    return t(
+        "{group}: median {middle}, half between {quarter} and {three}, all between {least} and {most}",
+        group=group,
+        middle=middle,
+        quarter=quarter,
+        three=three,
+        least=least,
+        most=most,
     )
-    at = f" Dashed: {guide[1]}, {fixed(guide[0])}." if guide else ""
-    return drawing.svg(f"{score_name.capitalize()} of {len(boxes)} groups. {words}.{at}")

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.figures.arrays import numbers, undefined
 from audit_lib.figures.drawing import SMALL, TEXT, Drawing, Floats, fit, short, text_width, wrap
+from audit_lib.translation import t
 
 _ROW = 26
 _LINKS = 36
@@ -21,9 +22,9 @@ def rank_bump(
     metric: ArrayLike,
     gap: ArrayLike,
     *,
-    title: str = "Models ranked by metric and by measured gap",
-    metric_name: str = "metric",
-    gap_name: str = "measured gap",
+    title: str | None = None,
+    metric_name: str | None = None,
+    gap_name: str | None = None,
     width: int = 760,
 ) -> str:
     """Draw the ranking of models by a metric (left) and by the measured gap (right), fairest first.
@@ -35,7 +36,7 @@ def rank_bump(
     metric, gap : array_like, shape (m,)
         Size of the bias of each model, at least 0, such as the root mean square over its non-reference
         groups. Models with an undefined side are left out and counted.
-    title, metric_name, gap_name : str
+    title, metric_name, gap_name : str, optional
         Heading, and what the two columns rank by.
     width : int
         Pixels of the whole, such as 760, or 360 for a phone.
@@ -77,11 +78,14 @@ def rank_bump(
         "link same" if a == b else "link flagged" if a < b else "link" for a, b in zip(*ranks, strict=True)
     ]
 
-    drawing = Drawing(title, width, "Rank 1: the fairest, with the smallest value.")
+    metric_name = t("metric") if metric_name is None else metric_name
+    gap_name = t("measured gap") if gap_name is None else gap_name
+    title = t("Models ranked by metric and by measured gap") if title is None else title
+    drawing = Drawing(title, width, t("Rank 1: the fairest, with the smallest value."))
     signs = {
-        "link flagged": "fairer by the metric than by the gap",
-        "link": "less fair by the metric",
-        "link same": "same rank",
+        "link flagged": t("fairer by the metric than by the gap"),
+        "link": t("less fair by the metric"),
+        "link same": t("same rank"),
     }
     drawing.legend([], [(kind, words) for kind, words in signs.items() if kind in kinds])
     drawing.bottom += 24
@@ -92,8 +96,9 @@ def rank_bump(
     room = min(most, max(text_width(words, size) for lines in labels for words in lines) + 6)
     row = _ROW if all(len(lines) == 1 for lines in labels) else _ROW + 12
     ends = (room + digits + 12, width - room - digits - 12)
-    drawing.text("axis", ends[0] + 4, drawing.bottom - 8, fit(f"by {metric_name}", ends[0], SMALL), "end")
-    drawing.text("axis", ends[1] - 4, drawing.bottom - 8, fit(f"by {gap_name}", width - ends[1], SMALL))
+    left, right = t("by {metric}", metric=metric_name), t("by {metric}", metric=gap_name)
+    drawing.text("axis", ends[0] + 4, drawing.bottom - 8, fit(left, ends[0], SMALL), "end")
+    drawing.text("axis", ends[1] - 4, drawing.bottom - 8, fit(right, width - ends[1], SMALL))
     top = drawing.bottom + row / 2
     places = [[top + row * int(place) for place in order] for order in orders]
     # Steady ranks first, so that the lines to look at lie on top.
@@ -113,11 +118,22 @@ def rank_bump(
     if len(known) < x.size:
         drawing.note(undefined(x.size - len(known), x.size, "models"))
     listed = "; ".join(
-        f"{models[j]} {short(float(ranks[0][i]))} and {short(float(ranks[1][i]))}"
+        t(
+            "{model} {one} and {other}",
+            model=models[j],
+            one=short(float(ranks[0][i])),
+            other=short(float(ranks[1][i])),
+        )
         for i, j in enumerate(known)
     )
     return drawing.svg(
-        f"Ranks of {len(known)} models by {metric_name} and by {gap_name}: {listed}.",
+        t(
+            "Ranks of {models} models by {metric} and by {gap}: {listed}.",
+            models=len(known),
+            metric=metric_name,
+            gap=gap_name,
+            listed=listed,
+        ),
         top + row * (len(known) - 0.5) + 6,
     )
 

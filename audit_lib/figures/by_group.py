@@ -11,7 +11,8 @@ from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.figures.arrays import table, undefined, within
 from audit_lib.figures.drawing import Drawing, Scale, fixed
 from audit_lib.figures.row_labels import label_room, row_label
-from audit_lib.figures.weak_correlations import OPEN_MARK, weak
+from audit_lib.figures.weak_correlations import open_mark, weak
+from audit_lib.translation import t
 
 _STEP = 10
 
@@ -21,7 +22,7 @@ def correlation_by_group(
     correlations: Mapping[str, ArrayLike],
     p_values: Mapping[str, ArrayLike] | None = None,
     *,
-    title: str = "Correlation with the measured gap, by group",
+    title: str | None = None,
     width: int = 760,
 ) -> str:
     """Draw the correlation of each metric with the measured gap, for each group on its own.
@@ -34,7 +35,7 @@ def correlation_by_group(
         Pearson's r by metric, in [-1, 1]; undefined ones are left out and counted.
     p_values : mapping of str to array_like, shape (m,), optional
         Their p-values; correlations with p above 0.01 have open marks.
-    title : str
+    title : str, optional
         Heading.
     width : int
         Pixels of the whole, such as 760, or 360 for a phone.
@@ -66,8 +67,8 @@ def correlation_by_group(
     if not known.any():
         raise UndefinedMetricError(f"none of the {rows.size} correlations is defined")
 
-    drawing = Drawing(title, width)
-    drawing.legend(list(correlations), OPEN_MARK if p_values is not None else ())
+    drawing = Drawing(t("Correlation with the measured gap, by group") if title is None else title, width)
+    drawing.legend(list(correlations), open_mark() if p_values is not None else ())
     drawing.bottom += 6
     names = label_room(groups, width)
     left = names + 8 if names else 12.0
@@ -77,7 +78,7 @@ def correlation_by_group(
     height = head + max(26, _STEP * len(rows) + 10)
     top = drawing.bottom
     end = top + height * len(groups)
-    drawing.bottom = drawing.x_axis(across, top, end, "Pearson r with the measured gap")
+    drawing.bottom = drawing.x_axis(across, top, end, t("Pearson r with the measured gap"))
     drawing.line("origin", across(0), top, across(0), end)
     for column, group in enumerate(groups):
         above = top + column * height
@@ -98,4 +99,5 @@ def correlation_by_group(
         for column, group in enumerate(groups)
         if known[:, column].any()
     ]  # fmt: skip
-    return drawing.svg(f"Pearson correlation with the measured gap by group. {'; '.join(words)}.")
+    said = t("Pearson correlation with the measured gap by group.")
+    return drawing.svg(f"{said} {'; '.join(words)}.")

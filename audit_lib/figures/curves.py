@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.figures.arrays import numbers, table, undefined, within
+from audit_lib.figures.arrays import What, numbers, table, undefined, within
 from audit_lib.figures.drawing import (
     LINE,
     SMALL,
@@ -24,7 +24,8 @@ from audit_lib.figures.drawing import (
     text_width,
     y_room,
 )
-from audit_lib.figures.weak_correlations import OPEN_MARK, weak
+from audit_lib.figures.weak_correlations import open_mark, weak
+from audit_lib.translation import t
 
 _DODGE = 7.0
 
@@ -34,8 +35,8 @@ def correlation_by_k(
     correlations: Mapping[str, ArrayLike],
     p_values: Mapping[str, ArrayLike] | None = None,
     *,
-    title: str = "Correlation with the measured gap, by quota",
-    k_name: str = "quota k",
+    title: str | None = None,
+    k_name: str | None = None,
     width: int = 760,
 ) -> str:
     """Draw the correlation of each metric with the measured gap over the quotas.
@@ -48,7 +49,7 @@ def correlation_by_k(
         Pearson's r by metric, in [-1, 1]; undefined ones are left out and counted, and break the line.
     p_values : mapping of str to array_like, shape (m,), optional
         Their p-values; correlations with p above 0.01 have open marks.
-    title, k_name : str
+    title, k_name : str, optional
         Heading, and name of the horizontal axis.
     width : int
         Pixels of the whole, such as 760, or 360 for a phone.
@@ -76,20 +77,26 @@ def correlation_by_k(
     rows = within(table(correlations, places.size, "correlations"), -1, 1, "correlations")
     open_marks = weak(rows, p_values, list(correlations))
     low = min(0.0, float(np.floor(np.nanmin(rows, initial=0.0) * 4) / 4))
-    drawing = Drawing(title, width)
-    drawing.legend(list(correlations), OPEN_MARK if p_values is not None else (), lines=True)
-    _curves(drawing, places, dict(zip(correlations, rows, strict=True)), open_marks, low, k_name, "Pearson r")
+    k_name = t("quota k") if k_name is None else k_name
+    drawing = Drawing(t("Correlation with the measured gap, by quota") if title is None else title, width)
+    drawing.legend(list(correlations), open_mark() if p_values is not None else (), lines=True)
+    by_name = dict(zip(correlations, rows, strict=True))
+    _curves(drawing, places, by_name, open_marks, low, k_name, t("Pearson r"))
     _leave_out(drawing, correlations, rows, "correlations")
-    return drawing.svg(
-        _words("Pearson correlation with the measured gap", k_name, places, correlations, rows)
+    said = t(
+        "Pearson correlation with the measured gap, {k} {low} to {high}.",
+        k=k_name,
+        low=short(float(places[0])),
+        high=short(float(places[-1])),
     )
+    return drawing.svg(f"{said} {_words(correlations, rows)}")
 
 
 def fairness_ndcg_curve(
     n: ArrayLike,
     ndcg: Mapping[str, ArrayLike],
     *,
-    title: str = "Does the metric list the fairest models first?",
+    title: str | None = None,
     width: int = 760,
 ) -> str:
     """Draw fairness NDCG at N of each metric (see `audit_lib.metrics.fairness_ndcg`).
@@ -100,7 +107,7 @@ def fairness_ndcg_curve(
         Lengths of the list, ascending.
     ndcg : mapping of str to array_like, shape (m,)
         Mean NDCG over sub-tasks, in [0, 1]; undefined ones are left out and counted, and break the line.
-    title : str
+    title : str, optional
         Heading.
     width : int
         Pixels of the whole, such as 760, or 360 for a phone.
@@ -125,12 +132,17 @@ def fairness_ndcg_curve(
     """
     places = _places(n, "n")
     rows = within(table(ndcg, places.size, "ndcg"), 0, 1, "ndcg")
-    drawing = Drawing(title, width)
+    drawing = Drawing(t("Does the metric list the fairest models first?") if title is None else title, width)
     drawing.legend(list(ndcg), lines=True)
-    closed = np.zeros(rows.shape, bool)
-    _curves(drawing, places, dict(zip(ndcg, rows, strict=True)), closed, 0.0, "N, models listed", "NDCG at N")
+    closed, by_name = np.zeros(rows.shape, bool), dict(zip(ndcg, rows, strict=True))
+    _curves(drawing, places, by_name, closed, 0.0, t("N, models listed"), t("NDCG at N"))
     _leave_out(drawing, ndcg, rows, "values")
-    return drawing.svg(_words("NDCG of the list of models, fairest first", "N", places, ndcg, rows))
+    said = t(
+        "NDCG of the list of models, fairest first, N {low} to {high}.",
+        low=short(float(places[0])),
+        high=short(float(places[-1])),
+    )
+    return drawing.svg(f"{said} {_words(ndcg, rows)}")
 
 
 def _curves(
@@ -189,7 +201,7 @@ def _places(values: ArrayLike, name: str) -> Floats:
     return places
 
 
-def _leave_out(drawing: Drawing, names: Iterable[str], rows: Floats, what: str) -> None:
+def _leave_out(drawing: Drawing, names: Iterable[str], rows: Floats, what: What) -> None:
     missing = np.isnan(rows).sum(axis=1)
     if missing.sum() == rows.size:
         raise UndefinedMetricError(f"none of the {rows.size} {what} is defined")
@@ -198,10 +210,9 @@ def _leave_out(drawing: Drawing, names: Iterable[str], rows: Floats, what: str) 
         drawing.note(undefined(int(missing.sum()), rows.size, what, by))
 
 
-def _words(what: str, x_name: str, places: Floats, names: Iterable[str], rows: Floats) -> str:
-    ends = f"{x_name} {short(float(places[0]))} to {short(float(places[-1]))}"
+def _words(names: Iterable[str], rows: Floats) -> str:
     curves = [
-        f"{name}: {', '.join('undefined' if np.isnan(v) else fixed(float(v)) for v in row)}"
+        f"{name}: {', '.join(t('undefined') if np.isnan(v) else fixed(float(v)) for v in row)}"
         for name, row in zip(names, rows, strict=True)
     ]
-    return f"{what}, {ends}. {'; '.join(curves)}."
+    return f"{'; '.join(curves)}."

@@ -23,6 +23,7 @@ from audit_lib.figures.drawing import (
     polyline,
     text_width,
 )
+from audit_lib.translation import t
 
 _PLOT = 84
 _MOST_BINS = 24
@@ -34,8 +35,8 @@ def score_distributions(
     scores: Mapping[str, ArrayLike],
     reference: str,
     *,
-    title: str = "Scores by group",
-    score_name: str = "score",
+    title: str | None = None,
+    score_name: str | None = None,
     width: int = 760,
 ) -> str:
     """Draw a histogram a group (filled) over the reference's (outlined), on common bins and axes.
@@ -48,7 +49,7 @@ def score_distributions(
         Scores by group, in any unit; missing and infinite ones are left out and counted.
     reference : str
         The group that all others are drawn against.
-    title, score_name : str
+    title, score_name : str, optional
         Heading, and what the horizontal axis shows, with its unit.
     width : int
         Pixels of the whole, such as 760, or 360 for a phone.
@@ -89,9 +90,11 @@ def score_distributions(
     shares = {g: np.histogram(v, edges)[0] / v.size for g, v in known.items() if v.size}
     top = max(float(share.max()) for share in shares.values())
 
-    drawing = Drawing(title, width, f"Up: share of a group's scores. Across: {score_name}.")
+    score_name = t("score") if score_name is None else score_name
+    title = t("Scores by group") if title is None else title
+    drawing = Drawing(title, width, t("Up: share of a group's scores. Across: {score}.", score=score_name))
     drawing.legend(
-        [], [("area-key", "the group named"), ("outline", f"{reference}, {_summary(known[reference])}")]
+        [], [("area-key", t("the group named")), ("outline", f"{reference}, {_summary(known[reference])}")]
     )
     drawing.bottom += 6
     up = Scale(0, top, 0, -_PLOT)
@@ -113,15 +116,21 @@ def score_distributions(
             steps = _steps(edges, shares[group], across, up, base)
             drawing.path("area", polygon(steps))
         else:
-            drawing.text("tick", x0, heading, "no score defined")
+            drawing.text("tick", x0, heading, t("no score defined"))
         drawing.path("outline", polyline(_steps(edges, shares[reference], across, up, base)))
     if sum(missing.values()):
         drawing.note(
             undefined(sum(missing.values()), sum(a.size for a in arrays.values()), "scores", missing)
         )
     words = "; ".join(f"{g}: {_summary(known[g])}" for g in scores if known[g].size)
+    said = t(
+        "Histograms of {score} of {groups} groups, each over that of {reference}.",
+        score=score_name,
+        groups=len(compared),
+        reference=reference,
+    )
     return drawing.svg(
-        f"Histograms of {score_name} of {len(compared)} groups, each over that of {reference}. {words}.",
+        f"{said} {words}.",
         start + height * -(-len(compared) // columns),
     )
 
@@ -129,7 +138,7 @@ def score_distributions(
 def _summary(values: Floats) -> str:
     size = float(np.abs(values).max())
     mean = fixed(float(values.mean()), 2 if 1 <= size < 1000 else 0 if size >= 1000 else 3)
-    return f"n = {values.size:,}, mean {mean}"
+    return t("n = {n:,}, mean {mean}", n=values.size, mean=mean)
 
 
 def _bins(values: Floats) -> tuple[Floats, list[float]]:

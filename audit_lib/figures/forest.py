@@ -8,12 +8,13 @@ from math import isfinite
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.figures.dots import Dot, dot_chart
 from audit_lib.figures.drawing import NARROWEST
+from audit_lib.translation import t
 
 
 def forest(
     groups: Mapping[str, Sequence[Dot]],
     *,
-    title: str = "Effects",
+    title: str | None = None,
     parity: float = 0.0,
     span: tuple[float, float] | None = None,
     guide: tuple[float, str] | None = None,
@@ -25,7 +26,7 @@ def forest(
     ----------
     groups : mapping of str to sequence of Dot
         Heading -> its rows; an empty heading draws none. A dot's ``inner`` interval is drawn thicker.
-    title : str
+    title : str, optional
         Heading.
     parity : float
         Where nothing differs: 0 for differences, 1 for ratios; a solid line.
@@ -77,7 +78,7 @@ def forest(
         for heading, dots in groups.items()
     )
     return dot_chart(
-        title,
+        t("Effects") if title is None else title,
         said,
         drawn,
         span=span,

@@ -21,6 +21,7 @@ from audit_lib.figures.drawing import (
     text_width,
     y_room,
 )
+from audit_lib.translation import t
 
 Box = tuple[float, float, float, float]
 
@@ -28,7 +29,7 @@ Box = tuple[float, float, float, float]
 def score_moments(
     scores: Mapping[str, Mapping[str, ArrayLike]],
     *,
-    title: str = "Shape of the score distributions",
+    title: str | None = None,
     width: int = 760,
 ) -> str:
     """Draw skewness (across) and excess kurtosis (up) of each model's scores of each group.
@@ -42,7 +43,7 @@ def score_moments(
     scores : mapping of model to mapping of group to array_like, shape (n,)
         Scores in any unit; missing and infinite ones are left out and counted. A distribution of equal
         scores, or of fewer than three, has no shape: it is left out and counted.
-    title : str
+    title : str, optional
         Heading.
     width : int
         Pixels of the whole, such as 760, or 360 for a phone.
@@ -83,7 +84,9 @@ def score_moments(
         )
 
     drawing = Drawing(
-        title, width, "0 and 0: a normal distribution. Dashed: the least kurtosis that a skewness allows."
+        t("Shape of the score distributions") if title is None else title,
+        width,
+        t("0 and 0: a normal distribution. Dashed: the least kurtosis that a skewness allows."),
     )
     drawing.legend(models)
     drawing.bottom += LINE + 14
@@ -91,8 +94,8 @@ def score_moments(
     up = scale_over(np.array([0.0, -2.0, *(p[3] for p in points)]), top + height, top)
     left, right = y_room(up) + 4, width - 12.0
     across = scale_over(np.array([0.0, *(p[2] for p in points)]), left, right, margin=24)
-    bottom = drawing.x_axis(across, top, top + height, "skewness")
-    drawing.y_axis(up, left, right, "excess kurtosis")
+    bottom = drawing.x_axis(across, top, top + height, t("skewness"))
+    drawing.y_axis(up, left, right, t("excess kurtosis"))
     drawing.line("origin", across(0), top, across(0), top + height)
     drawing.line("origin", left, up(0), right, up(0))
     drawing.path("guide", polyline(_least_kurtosis(across, up)))
@@ -101,16 +104,32 @@ def score_moments(
         drawing.mark(i, x, y)
     unnamed = _name_points(drawing, [p[1] for p in points], places, (left, top, right, top + height))
     if unnamed:
-        drawing.note(f"{unnamed} of {len(points)} points have no name beside them for want of room.")
+        drawing.note(
+            t(
+                "{unnamed} of {points} points have no name beside them for want of room.",
+                unnamed=unnamed,
+                points=len(points),
+            )
+        )
     if len(points) < total:
         drawing.note(
-            undefined(total - len(points), total, "distributions")
-            + " A shape needs three scores, not all equal."
+            f"{undefined(total - len(points), total, 'distributions')} "
+            f"{t('A shape needs three scores, not all equal.')}"
         )
     if missing:
         drawing.note(undefined(missing, rows, "scores"))
-    words = "; ".join(f"{models[i]}, {g}: skewness {fixed(x)}, kurtosis {fixed(y)}" for i, g, x, y in points)
-    return drawing.svg(f"Scatter plot of skewness (across) and excess kurtosis (up). {words}.", bottom)
+    words = "; ".join(
+        t(
+            "{model}, {group}: skewness {skewness}, kurtosis {kurtosis}",
+            model=models[i],
+            group=group,
+            skewness=fixed(x),
+            kurtosis=fixed(y),
+        )
+        for i, group, x, y in points
+    )
+    said = t("Scatter plot of skewness (across) and excess kurtosis (up).")
+    return drawing.svg(f"{said} {words}.", bottom)
 
 
 def _shape(values: Floats) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from audit_lib.figures.arrays import numbers, undefined
 from audit_lib.figures.drawing import LINE, Drawing, Floats, fixed, scale_over, y_room
 from audit_lib.figures.weak_correlations import WEAK
 from audit_lib.metrics.validity import predictive_validity_table
+from audit_lib.translation import archived, t
 
 
 def metric_against_gap(
@@ -20,9 +21,9 @@ def metric_against_gap(
     gap: ArrayLike,
     *,
     series: Sequence[str] | None = None,
-    title: str = "Metric against measured gap",
-    metric_name: str = "metric",
-    gap_name: str = "measured gap",
+    title: str | None = None,
+    metric_name: str | None = None,
+    gap_name: str | None = None,
     line: Literal["zero", "identity"] = "zero",
     width: int = 760,
 ) -> str:
@@ -35,7 +36,7 @@ def metric_against_gap(
         undefined side are left out and counted.
     series : sequence of str, shape (n,), optional
         What a point belongs to, such as its model; each has its own mark.
-    title, metric_name, gap_name : str
+    title, metric_name, gap_name : str, optional
         Heading, and what the axes show, with units.
     line : {"zero", "identity"}
         Lines where each side is 0, or the line on which both are equal (where they share a unit).
@@ -74,7 +75,9 @@ def metric_against_gap(
     names = list(dict.fromkeys(labels))
 
     found = correlation_words(x[known], y[known])
-    drawing = Drawing(title, width, found)
+    metric_name = t("metric") if metric_name is None else metric_name
+    gap_name = t("measured gap") if gap_name is None else gap_name
+    drawing = Drawing(t("Metric against measured gap") if title is None else title, width, found)
     if series is not None:
         drawing.legend(names)
     drawing.bottom += LINE + 14
@@ -94,10 +97,11 @@ def metric_against_gap(
     for i in np.flatnonzero(known):
         drawing.mark(names.index(labels[i]), across(float(x[i])), up(float(y[i])), radius=4)
     if line == "identity":
-        drawing.note("On the dashed line metric and gap are equal.")
+        drawing.note(t("On the dashed line metric and gap are equal."))
     if not known.all():
         drawing.note(undefined(int((~known).sum()), x.size, "points"))
-    return drawing.svg(f"Scatter plot of {metric_name} (across) and {gap_name} (up). {found}", bottom)
+    said = t("Scatter plot of {metric} (across) and {gap} (up).", metric=metric_name, gap=gap_name)
+    return drawing.svg(f"{said} {found}", bottom)
 
 
 def correlation_words(x: Floats, y: Floats) -> str:
@@ -105,10 +109,11 @@ def correlation_words(x: Floats, y: Floats) -> str:
     try:
         found = predictive_validity_table(x, y)
     except UndefinedMetricError as error:
-        return f"Pearson r is undefined ({error}), n = {x.size:,}"
+        return t("Pearson r is undefined ({reason}), n = {n:,}", reason=archived(str(error)), n=x.size)
     p = "p < 0.001" if found.p_value < 0.001 else f"p = {found.p_value:.2g}"
-    weak = f"; p above {WEAK:g}" if found.p_value > WEAK else ""
-    return f"Pearson r = {fixed(found.correlation)} ({p}{weak}), n = {found.n:,}"
+    if found.p_value > WEAK:
+        p = t("{p}; p above {limit:g}", p=p, limit=WEAK)
+    return t("Pearson r = {r} ({p}), n = {n:,}", r=fixed(found.correlation), p=p, n=found.n)
 
 
 def _with_zero(values: Floats, line: str) -> Floats:

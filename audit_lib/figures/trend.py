@@ -21,6 +21,7 @@ from audit_lib.figures.drawing import (
     text_width,
     y_room,
 )
+from audit_lib.translation import t
 
 _HEIGHT = 220.0
 
@@ -31,8 +32,8 @@ def trend(
     versions: Sequence[str],
     *,
     guide: tuple[float, str] | None = None,
-    title: str = "From audit to audit",
-    y_name: str = "leading impact ratio",
+    title: str | None = None,
+    y_name: str | None = None,
     width: int = 760,
 ) -> str:
     """Draw each series over the audits, the oldest first.
@@ -47,7 +48,7 @@ def trend(
         Version of the tool at each audit. Where it differs from the one before, a line stands between them.
     guide : tuple of float and str, optional
         A dashed line and its name.
-    title, y_name : str
+    title, y_name : str, optional
         Heading, and name of the vertical axis.
     width : int
         Pixels of the whole, such as 760, or 360 for a phone.
@@ -79,9 +80,10 @@ def trend(
     if not known.any():
         raise UndefinedMetricError(f"none of the {rows.size} values is defined")
     changes = [i for i in range(1, len(audits)) if versions[i] != versions[i - 1]]
-    drawing = Drawing(title, width)
+    y_name = t("leading impact ratio") if y_name is None else y_name
+    drawing = Drawing(t("From audit to audit") if title is None else title, width)
     extra = [("guide", guide[1])] if guide else []
-    extra += [("version", "another version of the tool")] if changes else []
+    extra += [("version", t("another version of the tool"))] if changes else []
     drawing.legend(list(values), extra, lines=True)
     drawing.bottom += LINE + 8
     top, bottom = drawing.bottom, drawing.bottom + _HEIGHT
@@ -119,13 +121,16 @@ def trend(
     if (~known).any():
         by = dict(zip(values, (~known).sum(axis=1).tolist(), strict=True))
         drawing.note(undefined(int((~known).sum()), rows.size, "values", by))
-    words = "; ".join(
-        f"{name}: " + ", ".join(
-            f"{audit} {'undefined' if np.isnan(v) else fixed(float(v))}" for audit, v in zip(audits, row, strict=True)
-        )
+    listed = {
+        name: [
+            f"{audit} {t('undefined') if np.isnan(v) else fixed(float(v))}"
+            for audit, v in zip(audits, row, strict=True)
+        ]
         for name, row in zip(values, rows, strict=True)
-    )  # fmt: skip
-    changed = (
-        f" Another version of the tool from {', '.join(audits[i] for i in changes)} on." if changes else ""
-    )
-    return drawing.svg(f"{y_name.capitalize()} from audit to audit. {words}.{changed}")
+    }
+    words = "; ".join(f"{name}: {', '.join(own)}" for name, own in listed.items())
+    said = [t("{number} from audit to audit.", number=y_name.capitalize()), f"{words}."]
+    if changes:
+        from_on = ", ".join(audits[i] for i in changes)
+        said.append(t("Another version of the tool from {audits} on.", audits=from_on))
+    return drawing.svg(" ".join(said))

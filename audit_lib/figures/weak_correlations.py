@@ -10,11 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from audit_lib.errors import InputError
 from audit_lib.figures.arrays import table, within
 from audit_lib.figures.drawing import Floats
+from audit_lib.translation import t
 
 WEAK = 0.01
 """Correlations with a p-value above this are marked, as in Chen, Ji and Evans (arXiv:2408.01285)."""
 
-OPEN_MARK = (("hollow-mark", f"open: p > {WEAK:g}"),)
+
+def open_mark() -> tuple[tuple[str, str]]:
+    """The sign of such a correlation in a legend, and its name."""
+    return (("hollow-mark", t("open: p > {limit:g}", limit=WEAK)),)
 
 
 def weak(rows: Floats, p_values: Mapping[str, ArrayLike] | None, names: Sequence[str]) -> NDArray[np.bool_]:

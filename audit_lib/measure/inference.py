@@ -17,11 +17,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.documents.statuses import ANSWERED, STATUSES
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import Side, Variable
 from audit_lib.metrics.allocation import rabbi, score_gap
-from audit_lib.records import ANSWERED, STATUSES
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats.cells import pair_reason

@@ -62,6 +62,7 @@ class _Said(TypedDict, total=False):
     signed: bool
     figure: str
     gap: str
+    of_groups: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +98,8 @@ class MetricRecord:
         What draws its estimates (`audit_lib.figures.by_metric`).
     gap : str
         Title of its differences (``NAME_gap``, parity 0), where it has a value for each group of its own.
+    of_groups : str
+        Of a metric ``NAME_gap``: title of the values of each group (``NAME``), which have no parity.
     """
 
     title: str
@@ -111,6 +114,7 @@ class MetricRecord:
     signed: bool = False
     figure: str = "dots"
     gap: str = ""
+    of_groups: str = ""
 
 
 _RECORDS: Final[dict[str, MetricRecord]] = {}
@@ -127,6 +131,9 @@ def metric(name: str, **record: Unpack[_Said]) -> Callable[[Metric], Metric]:
         _RECORDS[name] = said
         if said.gap:
             _RECORDS[f"{name}_gap"] = replace(said, title=said.gap, parity=0.0, signed=True, gap="")
+        if said.of_groups:
+            own = name.removesuffix("_gap")
+            _RECORDS[own] = replace(said, title=said.of_groups, parity=None, signed=False, of_groups="")
         return found
 
     return register
@@ -148,7 +155,7 @@ def _check(record: MetricRecord) -> None:
 
 def record_of(name: str) -> MetricRecord:
     """Return what is known of a metric; of one that is not installed here, only its name."""
-    for own in (name, name.removesuffix("_gap")):
+    for own in (name, name.removesuffix("_gap"), f"{name}_gap"):
         with suppress(SpecError, PluginError):  # there is none
             METRICS.get(own)  # a metric says what it is when it is imported
     unknown = MetricRecord(

@@ -10,8 +10,9 @@ from audit_lib.documents.metrics import Findings, Heterogeneity, TestFamily
 from audit_lib.documents.rate_tables import RateRow, RateTable
 from audit_lib.results import Estimate, Multiplicity, TestResult, Undefined
 from audit_lib.stats.multiplicity import benjamini_hochberg, holm
+from audit_lib.translation import mark
 
-NOT_ALLOWED_FOR = (
+NOT_ALLOWED_FOR = mark(
     "Adjusted for the number of tests, but not for the comparator of an impact ratio being the highest rate, picked by "
     "the data: of simulated tables of 2 to 14 equal groups, 50 to 200 people in each, 3 to 16% had a false finding by "
     "Fisher's test, and 5 to 20% by the normal one."

@@ -8,6 +8,7 @@ from typing import Final
 
 from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.figures.by_metric import try_figure
+from audit_lib.measure.equivalence import check_tolerances
 from audit_lib.measure.experiment.effects import experiment_only
 from audit_lib.measure.metric import METRICS, Need, record_of
 from audit_lib.measure.rows.word_lists import Words
@@ -73,6 +74,7 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
             "measure.application_effects: with perturb.design two_sample each application is shown in one group, so "
             "its own constant would take up its group's effect; set it to false, or choose another design"
         )
+    check_tolerances(spec)
     _check_repeats(spec)
 
 

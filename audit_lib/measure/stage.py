@@ -18,10 +18,12 @@ from audit_lib.documents.metrics import (
     PairwiseAnswers,
     RowCounts,
     ScoreSummary,
-    Statuses,
     read_metrics,
 )
+from audit_lib.documents.sample import Sample
+from audit_lib.documents.statuses import ANSWERED, STATUSES, Statuses
 from audit_lib.errors import IncompleteRunError, UndefinedMetricError
+from audit_lib.measure.equivalence import held_to_tolerance
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
 from audit_lib.measure.leakage import leakage_of
 from audit_lib.measure.metric import METRICS, Measured, record_of
@@ -33,7 +35,7 @@ from audit_lib.measure.rows.split_columns import attributed
 from audit_lib.measure.splits import Splits
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.gates import check_invoked
-from audit_lib.records import ANSWERED, STATUSES, write_table
+from audit_lib.records import write_table
 from audit_lib.results import Estimate, Undefined
 from audit_lib.run import SUCCESS, Run, StageOutput
 from audit_lib.spec import AuditSpec
@@ -153,10 +155,8 @@ def _measured(name: str, part: Rows, spec: AuditSpec, policy: Policy, silent: bo
     """Compute a metric; one that does not exist here is one Undefined with the reason."""
     try:
         with METRICS.naming(name):
-            found = METRICS.get(name)(part, spec, policy)
-            if not isinstance(found, Measured):
-                raise TypeError(f"{name} gave {type(found).__name__}, and no Measured")
-            return _doubted(found, part, spec)
+            found = _doubted(_of_metric(name, part, spec, policy), part, spec)
+            return held_to_tolerance(name, found, spec, lambda other: _of_metric(name, part, other, policy))
     except UndefinedMetricError as error:
         nothing = Undefined(str(error))
         estimate = Estimate(
@@ -168,6 +168,13 @@ def _measured(name: str, part: Rows, spec: AuditSpec, policy: Policy, silent: bo
             stratum=dict(part.levels),
         )
         return Measured(estimates=[] if silent else [estimate])
+
+
+def _of_metric(name: str, part: Rows, spec: AuditSpec, policy: Policy) -> Measured:
+    found = METRICS.get(name)(part, spec, policy)
+    if not isinstance(found, Measured):
+        raise TypeError(f"{name} gave {type(found).__name__}, and no Measured")
+    return found
 
 
 def _doubted(found: Measured, part: Rows, spec: AuditSpec) -> Measured:
@@ -212,9 +219,10 @@ def _demographics(run: Run) -> Demographics | None:
     """What the sample says of people whose category is not known; None where categories are assigned."""
     if not run.stage("sample").is_complete():
         return None
-    found = run.stage("sample").read_json("sample.json").get("demographics")
-    kept = [one.name for one in fields(Demographics)]
-    return None if found is None else Demographics(**{key: found[key] for key in kept if key in found})
+    found = run.stage("sample").read_document(Sample, "sample.json").demographics
+    if found is None:
+        return None
+    return Demographics(**{one.name: getattr(found, one.name) for one in fields(Demographics)})
 
 
 def _decisions(rows: Rows, ids: pa.ChunkedArray) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from audit_lib.documents.design import Dealt
 from audit_lib.perturb.change import Change
 from audit_lib.perturb.design import Block, Kind, allocate, balance, design_report
 from audit_lib.records import stream_parquet
@@ -66,10 +67,10 @@ class Allocation:
         place = self._places[index] * self._each + change.replicate
         return f"{position}/{self._pools[position, tuple(change.cell.values())][place]:05d}"
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> Dealt:
         """Return what ``design.json`` says of the design."""
         found = balance(self._dealt, self._applications, len(self._cells))
-        return {"design": design_report(self._kind, self._block_size, found, self._cells)}
+        return design_report(self._kind, self._block_size, found, self._cells)
 
     def artefacts(self) -> dict[str, bytes]:
         """Return the design matrix: which application is shown in which group."""

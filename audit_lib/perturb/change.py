@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
+
+from audit_lib.documents.design import Names, Personas, Substitution, Unawareness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,22 @@ class Change:
     candidate: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """What ``design.json`` says of the texts, looked at before any is changed.
+
+    Parameters
+    ----------
+    names, personas, ftu, substitution
+        As the fields of `audit_lib.documents.design.Design`; None where nobody looked.
+    """
+
+    names: Names | None = None
+    personas: Personas | None = None
+    ftu: Unawareness | None = None
+    substitution: Substitution | None = None
+
+
 class Perturbation(Protocol):
     """Registered with ``@PERTURBATIONS(name)`` as a function of the run; the spec's `perturb.kind` names it."""
 
@@ -40,8 +58,8 @@ class Perturbation(Protocol):
         """Variants of a prompt in each group."""
         ...
 
-    def survey(self, prompts: Iterable[Mapping[str, str]]) -> dict[str, Any]:
-        """Look at the texts of all prompts before any is changed, and return what ``design.json`` says of them.
+    def survey(self, prompts: Iterable[Mapping[str, str]]) -> Survey:
+        """Look at the texts of all prompts before any is changed.
 
         Raises
         ------

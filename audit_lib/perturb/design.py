@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
 from math import comb
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.documents.design import Dealt
 from audit_lib.errors import SpecError
 from audit_lib.seeds import generator
 
@@ -133,17 +134,17 @@ def balance(dealt: Mapping[str, Block], applications: Mapping[str, str], groups:
 
 def design_report(
     kind: Kind, block_size: int | None, found: Balance, cells: Sequence[Mapping[str, str]]
-) -> dict[str, Any]:
+) -> Dealt:
     """Return the design for ``design.json``."""
-    return {
-        "kind": kind,
-        "block_size": block_size,
-        "exactly_balanced": found.exact,
-        "groups": [dict(cell) for cell in cells],
-        "applications_by_group": list(found.applications),
-        "concurrence": [list(row) for row in found.concurrence],
-        "applications_by_position": {p: list(counts) for p, counts in found.by_position.items()},
-    }
+    return Dealt(
+        kind=kind,
+        block_size=block_size,
+        exactly_balanced=found.exact,
+        groups=tuple(dict(cell) for cell in cells),
+        applications_by_group=found.applications,
+        concurrence=found.concurrence,
+        applications_by_position=found.by_position,
+    )
 
 
 def smallest_replicate(groups: int, block_size: int) -> tuple[Block, ...]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from audit_lib.documents.design import AttributeMentioned, AttributeOutside, Mentioning, Unawareness
 from audit_lib.perturb.template import parts, read_template, slots
 from audit_lib.sample.columns import NAME
 from audit_lib.stats.intervals import wilson
@@ -72,7 +73,7 @@ def ftu_report(
     attributes: Sequence[str],
     level: float = 0.95,
     outside: Iterable[Collection[str]] | None = None,
-) -> dict[str, Any]:
+) -> Unawareness:
     """Return the shares of prompts that mention each attribute, with Wilson intervals.
 
     Parameters
@@ -89,15 +90,14 @@ def ftu_report(
 
     Returns
     -------
-    dict
-        ``prompts``, ``unaware`` (no prompt mentions any), ``any`` and one entry for each attribute; with `outside`
-        also ``outside``, the prompts that mention each attribute there.
+    Unawareness
+        With an entry for each attribute; where `outside` is given, also the prompts that mention each there.
 
     Examples
     --------
     >>> report = ftu_report([{"sex"}, {"sex", "race"}, set(), set()], ["sex", "race"])
-    >>> report["unaware"], report["any"]["mentioning"], report["attributes"][1]
-    (False, 2, {'attribute': 'race', 'mentioning': 1, 'share': 0.25, 'interval': [0.045587, 0.699358]})
+    >>> report.unaware, report.any.mentioning, report.attributes[1]
+    (False, 2, AttributeMentioned(attribute='race', mentioning=1, share=0.25, interval=(0.045587, 0.699358)))
     """
     counts: Counter[str] = Counter()
     prompts = mentioning = 0
@@ -106,26 +106,26 @@ def ftu_report(
         mentioning += bool(found)
         counts.update(found)
     stays = Counter(attribute for one in outside or () for attribute in one)
-    return {
-        "prompts": prompts,
-        "unaware": mentioning == 0,
-        "level": level,
-        "any": _share(mentioning, prompts, level),
-        "attributes": [{"attribute": a, **_share(counts[a], prompts, level)} for a in attributes],
-        **(
-            {}
-            if outside is None
-            else {"outside": [{"attribute": a, "mentioning": stays[a]} for a in attributes]}
+    return Unawareness(
+        prompts=prompts,
+        unaware=mentioning == 0,
+        level=level,
+        any=Mentioning(mentioning=mentioning, **_share(mentioning, prompts, level)),
+        attributes=tuple(
+            AttributeMentioned(attribute=a, mentioning=counts[a], **_share(counts[a], prompts, level))
+            for a in attributes
         ),
-    }
+        outside=None
+        if outside is None
+        else tuple(AttributeOutside(attribute=a, mentioning=stays[a]) for a in attributes),
+    )
 
 
 def _share(count: int, n: int, level: float) -> dict[str, Any]:
     if n == 0:
-        return {"mentioning": 0, "share": None, "interval": None}
+        return {"share": None, "interval": None}
     found = wilson(count, n, level)
     return {
-        "mentioning": count,
         "share": round(count / n, 6),
-        "interval": [round(float(found.low), 6), round(float(found.high), 6)],
+        "interval": (round(float(found.low), 6), round(float(found.high), 6)),
     }

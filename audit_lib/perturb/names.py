@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isfinite, log1p
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.documents.design import GroupNames, LargestDifference, Names
 from audit_lib.errors import LexiconError
 from audit_lib.seeds import generator
 
@@ -32,7 +33,7 @@ _LENGTHS: Final = ("first_name", "last_name")
 
 def choose_names(
     rows: Sequence[Row], axes: Sequence[str], groups: Sequence[Group], settings: Perturb, seed: int
-) -> tuple[dict[Group, list[Row]], dict[str, Any]]:
+) -> tuple[dict[Group, list[Row]], Names]:
     """Return each group's names under the spec's rules, and the account of them for ``design.json``.
 
     Parameters
@@ -77,20 +78,21 @@ def choose_names(
             raise LexiconError(
                 f"{KEY}: {len(members)} names for {' '.join(group)}, and {wanted} is {least}; add names or lower it"
             )
-    report: dict[str, Any] = {}
+    largest = None
     if settings.names_per_group is not None:
-        names, report = _balanced(names, settings.names_per_group, seed)
-    return names, {
-        "groups": [
-            {
-                "group": dict(zip(axes, group, strict=True)),
-                "eligible": eligible[group],
+        names, largest = _balanced(names, settings.names_per_group, seed)
+    return names, Names(
+        groups=tuple(
+            GroupNames(
+                group=dict(zip(axes, group, strict=True)),
+                eligible=eligible[group],
+                names=len(names[group]),
                 **_means(names[group]),
-            }
+            )
             for group in groups
-        ],
-        **report,
-    }
+        ),
+        largest_difference_in_sd=largest,
+    )
 
 
 def number(row: Row, column: str, line: int) -> float:
@@ -142,7 +144,7 @@ def _covariates(members: Sequence[Row]) -> NDArray[np.float64]:
 
 def _balanced(
     names: Mapping[Group, list[Row]], size: int, seed: int
-) -> tuple[dict[Group, list[Row]], dict[str, Any]]:
+) -> tuple[dict[Group, list[Row]], LargestDifference]:
     """Choose `size` names of each group so that means of the covariates are alike: exchanges from a seeded draw."""
     table = {group: _covariates(members) for group, members in names.items()}
     everything = np.concatenate(list(table.values()))
@@ -164,13 +166,11 @@ def _balanced(
             out, into = np.unravel_index(int(cost.argmin()), cost.shape)
             inside = sorted([*(place for place in inside if place != inside[int(out)]), outside[int(into)]])
         chosen[group] = inside
-    report = {
-        "largest_difference_in_sd": {
-            "all_eligible": _largest(list(scaled.values())),
-            "chosen": _largest([values[chosen[group]] for group, values in scaled.items()]),
-        }
-    }
-    return {group: [names[group][place] for place in inside] for group, inside in chosen.items()}, report
+    largest = LargestDifference(
+        all_eligible=_largest(list(scaled.values())),
+        chosen=_largest([values[chosen[group]] for group, values in scaled.items()]),
+    )
+    return {group: [names[group][place] for place in inside] for group, inside in chosen.items()}, largest
 
 
 def _largest(values: Sequence[NDArray[np.float64]]) -> float:
@@ -179,8 +179,8 @@ def _largest(values: Sequence[NDArray[np.float64]]) -> float:
     return round(float(np.ptp(means, axis=0).max()), 6)
 
 
-def _means(members: Sequence[Row]) -> dict[str, Any]:
-    found: dict[str, Any] = {"names": len(members)}
+def _means(members: Sequence[Row]) -> dict[str, float]:
+    found: dict[str, float] = {}
     for column in _LENGTHS:
         found[f"mean_{column}_letters"] = round(float(np.mean([len(row[column]) for row in members])), 4)
     for column in (*_SHARES, *_BEARERS):

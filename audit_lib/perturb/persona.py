@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow.parquet as pq
 
+from audit_lib.documents.design import Names, Personas
 from audit_lib.errors import LexiconError, UnknownSlotError
 from audit_lib.perturb.attributes import Signal
-from audit_lib.perturb.change import Change
+from audit_lib.perturb.change import Change, Survey
 from audit_lib.perturb.ftu import shown_fields
 from audit_lib.perturb.names import choose_names
 from audit_lib.perturb.parsed import Parsed, Values
@@ -60,8 +61,8 @@ class Persona:
         The slots that do not depend on the name.
     each : int
         Variants of each prompt in each group.
-    account : dict
-        Which names were chosen, for ``design.json``; empty where all of the table are used.
+    account : Names or None
+        Which names were chosen, for ``design.json``; None where all of the table are used.
     shown : frozenset of str or None
         Fields that the model reads; None for all.
     unused : dict
@@ -74,7 +75,7 @@ class Persona:
     names: list[list[dict[str, str]]]
     signals: list[Signal]
     each: int
-    account: dict[str, Any] = field(default_factory=dict)
+    account: Names | None = None
     shown: frozenset[str] | None = None
     unused: dict[str, dict[str, int]] = field(default_factory=dict)
     turns: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -142,7 +143,7 @@ class Persona:
             signals.append(Signal.read(file(key), key, reference, groups.axes, spec.seed))
         _check_slots(signals)
         names: list[list[dict[str, str]]] = [[] for _ in cells]
-        account: dict[str, Any] = {}
+        account: Names | None = None
         unused = {signal.key: signal.unused(groups.attributes) for signal in signals}
         signalled = {axis for signal in signals for axis in signal.axes}
         if settings.names is not None:
@@ -184,7 +185,7 @@ class Persona:
                     values["name"] = f"{values['first_name']} {values['last_name']}"
                 yield Edit(cell=cell, replicate=replicate, values=values)
 
-    def survey(self, prompts: Iterable[Mapping[str, str]]) -> dict[str, Any]:
+    def survey(self, prompts: Iterable[Mapping[str, str]]) -> Survey:
         """Return the account of the names, and how many prompts read the same in every group."""
         alike = seen = 0
         for index, fields in enumerate(prompts):
@@ -195,11 +196,10 @@ class Persona:
                 "no prompt has a slot such as {{name}} that tells a group, in a field that the model reads: every "
                 "variant would be the same text. Put slots into the fields, or leave out the perturb section."
             )
-        found: dict[str, Any] = {"names": self.account} if self.account else {}
-        found["personas"] = {"prompts": seen, "prompts_alike_in_all_groups": alike}
-        if self.unused:
-            found["personas"]["lexicon_rows_not_used"] = self.unused
-        return found
+        personas = Personas(
+            prompts=seen, prompts_alike_in_all_groups=alike, lexicon_rows_not_used=self.unused or None
+        )
+        return Survey(names=self.account, personas=personas)
 
     def _alike(self, index: int, fields: Mapping[str, str]) -> bool:
         """Tell whether what the model reads of a prompt is the same text in every group."""
@@ -280,7 +280,7 @@ def _names(
     content: bytes,
     cells: Sequence[dict[str, str]],
     signalled: set[str],
-) -> tuple[list[list[dict[str, str]]], dict[str, Any], dict[str, int]]:
+) -> tuple[list[list[dict[str, str]]], Names | None, dict[str, int]]:
     """Return each group's names in seeded order, the account of them, and rows of other levels.
 
     Groups that names cannot tell apart share them.
@@ -308,7 +308,7 @@ def _names(
     rules = ("minimum_first_share", "minimum_last_share", "names_per_group")
     ruled = settings.unique_first_names != "no" or any(getattr(settings, rule) is not None for rule in rules)
     others = unused(rows, {axis: spec.groups.attributes[axis] for axis in own})
-    return [shuffled[key] for key in keys], account if ruled else {}, others
+    return [shuffled[key] for key in keys], account if ruled else None, others
 
 
 def _check_slots(signals: Sequence[Signal]) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from audit_lib.documents.design import Substitution as Exchanged
+from audit_lib.documents.design import Unawareness
 from audit_lib.errors import LexiconError
-from audit_lib.perturb.change import Change
+from audit_lib.perturb.change import Change, Survey
 from audit_lib.perturb.ftu import Surroundings, ftu_report
 from audit_lib.perturb.lexicon import Parsed, SwapLexicon
 from audit_lib.registry import did_you_mean
@@ -50,7 +52,7 @@ class Substitution:
             Surroundings.of(run, swap),
         )
 
-    def survey(self, prompts: Iterable[Mapping[str, str]]) -> dict[str, Any]:
+    def survey(self, prompts: Iterable[Mapping[str, str]]) -> Survey:
         """Return the FTU check, how many prompts are varied, and which mentions are doubtful or were left alone."""
         varied: list[tuple[str, ...]] = []
         outside: list[set[str]] = []
@@ -66,19 +68,17 @@ class Substitution:
         self.unvaried = not any(varied)
         if self.unvaried and not self.as_is:
             raise LexiconError(_refusal(ftu))
-        return {
-            "ftu": ftu,
-            "substitution": {
-                "prompts_varied": sum(map(bool, varied)),
-                "prompts_without_mention": sum(not one for one in varied),
-                "prompts_with_words_that_stay": sum(
-                    not other.isdisjoint(one) for one, other in zip(varied, outside, strict=True)
-                ),
-                "mentions": mentions,
-                "doubtful_mentions": doubtful,
-                "mentions_left_alone": left,
-            },
-        }
+        exchanged = Exchanged(
+            prompts_varied=sum(map(bool, varied)),
+            prompts_without_mention=sum(not one for one in varied),
+            prompts_with_words_that_stay=sum(
+                not other.isdisjoint(one) for one, other in zip(varied, outside, strict=True)
+            ),
+            mentions=mentions,
+            doubtful_mentions=doubtful,
+            mentions_left_alone=left,
+        )
+        return Survey(ftu=ftu, substitution=exchanged)
 
     def changes(self, index: int, fields: Mapping[str, str], groups: Sequence[int]) -> Iterator[Change]:
         """Yield the variants of a prompt: one for each level that its own attributes take in these groups."""
@@ -131,22 +131,22 @@ def read_terms(run: Run) -> SwapLexicon:
     return SwapLexicon.read(files, run.spec.groups.attributes)
 
 
-def _refusal(ftu: Mapping[str, Any]) -> str:
+def _refusal(ftu: Unawareness) -> str:
     way_out = "Leave out the perturb section, or set perturb.no_mention: as_is"
-    stays = [f"{one['attribute']} ({one['mentioning']})" for one in ftu["outside"] if one["mentioning"]]
+    stays = [f"{one.attribute} ({one.mentioning})" for one in ftu.outside or () if one.mentioning]
     if stays:
         return (
-            f"none of {ftu['prompts']} prompts mentions a word of perturb.terms in a field that is exchanged; what "
+            f"none of {ftu.prompts} prompts mentions a word of perturb.terms in a field that is exchanged; what "
             f"mentions {', '.join(stays)} is the template or another field, and is the same in all variants. Put these "
             f"words into a field of perturb.fields. {way_out}"
         )
     return (
-        f"none of {ftu['prompts']} prompts mentions a word of perturb.terms: the model sees no group (fairness through "
+        f"none of {ftu.prompts} prompts mentions a word of perturb.terms: the model sees no group (fairness through "
         f"unawareness), so counterfactual metrics do not apply. {way_out}"
     )
 
 
-def terms_outside_slots(run: Run, prompts: Iterable[Mapping[str, str]]) -> dict[str, Any]:
+def terms_outside_slots(run: Run, prompts: Iterable[Mapping[str, str]]) -> Unawareness:
     """Return the FTU check of texts with slots, and of the template: words of a group that no persona changes."""
     swap = read_terms(run)
     around = Surroundings.of(run, swap)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
 
 from audit_lib.canonical import canonical_json, pretty_json
+from audit_lib.documents.design import Design, GroupVariants, Unawareness
 from audit_lib.errors import SpecError, UnknownSlotError
 from audit_lib.framework import ftu_conflict, measured_ftu, needs_mentions
 from audit_lib.perturb.allocation import Allocation
-from audit_lib.perturb.change import Perturbation
+from audit_lib.perturb.change import Perturbation, Survey
 from audit_lib.perturb.formats import FORMATS
 from audit_lib.perturb.persona import Persona
 from audit_lib.perturb.pools import ask_lists, pair_rows, read_block
@@ -82,7 +84,7 @@ def perturb(run: Run) -> StageOutput:
     template = read_template(run.design_file("prompt.template")) if spec.prompt is not None else None
     pooled = not spec.model.answers_are_recorded and spec.task in ("pairwise", "listwise")
     own = None if pooled else template  # what is asked about one candidate alone
-    extras: dict[str, Any] = {}
+    survey, dealt, warning = Survey(), None, None
     artefacts: dict[str, bytes] = {}
     further = Further.from_run(run)
     made: Iterable[list[Row]]
@@ -93,12 +95,12 @@ def perturb(run: Run) -> StageOutput:
         made = (_as_it_is(record, own, spec.groups.axes, further, recorded=recorded) for record in records)
     else:
         perturbation = PERTURBATIONS.get(spec.perturb.kind)(run)
-        extras |= perturbation.survey(_texts(records))
-        if spec.perturb.terms and "ftu" not in extras:
-            extras["ftu"] = terms_outside_slots(run, _texts(records))
-        _check_framework(spec, extras)
+        survey = perturbation.survey(_texts(records))
+        if spec.perturb.terms and survey.ftu is None:
+            survey = replace(survey, ftu=terms_outside_slots(run, _texts(records)))
+        warning = _check_framework(spec, spec.perturb.kind, survey.ftu)
         allocation = Allocation.of(run, records, perturbation.each)
-        extras |= allocation.report()
+        dealt = allocation.report()
         artefacts |= allocation.artefacts()
         made = _varied(run, records, perturbation, allocation, own, further)
     counts = _Counts()
@@ -114,33 +116,37 @@ def perturb(run: Run) -> StageOutput:
         )
     else:
         content = stream_parquet(rows, schema, ROW_GROUP)
-    design = {
-        "perturbation": spec.perturb.kind if spec.perturb else "none",
-        "groups": [{"group": cell, "variants": counts.of(cell)} for cell in spec.groups.cells()],
-        "unknown_group": counts.unknown(spec.groups.axes),
-        "rounds": len(counts.rounds),
-        "requests": counts.requests(),
-        **extras,
-    }
-    if spec.perturb is not None and _asks_again(spec):
-        design["variations"] = counts.variations(spec.perturb.formats)
+    design = Design(
+        perturbation=spec.perturb.kind if spec.perturb else "none",
+        groups=tuple(GroupVariants(group=cell, variants=counts.of(cell)) for cell in spec.groups.cells()),
+        unknown_group=counts.unknown(spec.groups.axes),
+        rounds=len(counts.rounds),
+        requests=counts.requests(),
+        names=survey.names,
+        personas=survey.personas,
+        ftu=survey.ftu,
+        substitution=survey.substitution,
+        warnings=None if warning is None else (warning,),
+        design=dealt,
+        variations=counts.variations(spec.perturb.formats)
+        if spec.perturb is not None and _asks_again(spec)
+        else None,
+    )
     return StageOutput(
-        {"variants.parquet": content, "design.json": pretty_json(design), **artefacts},
+        {"variants.parquet": content, "design.json": pretty_json(design.as_dict()), **artefacts},
         {"variants": counts.rows, "requests": counts.requests()},
     )
 
 
-def _check_framework(spec: AuditSpec, extras: dict[str, Any]) -> None:
+def _check_framework(spec: AuditSpec, perturbation: str, ftu: Unawareness | None) -> str | None:
     """Refuse metrics that need mentions where there are none, and say where the spec's answer is another."""
-    found = {"perturbation": spec.perturb.kind if spec.perturb else "none", **extras}
-    needing = needs_mentions(spec.measure.metrics) if measured_ftu(found) else ()
+    needing = needs_mentions(spec.measure.metrics) if measured_ftu(perturbation, ftu) else ()
     if needing:
         raise SpecError(
             f"measure.metrics has {', '.join(needing)}, and no prompt mentions a protected word (fairness through "
             "unawareness): leave them out, or give perturb.terms the words of your prompts"
         )
-    if (conflict := ftu_conflict(spec, found)) is not None:
-        extras["warnings"] = [conflict]
+    return ftu_conflict(spec, perturbation, ftu)
 
 
 def _asks_again(spec: AuditSpec) -> bool:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from audit_lib.spec import AuditSpec
+from audit_lib.translation import mark
 
-NOT_PROMISED: Final = (
+NOT_PROMISED: Final = mark(
     "The nominal power is that of two groups of independent people, fixed beforehand. It knows neither that rows share "
     "applications or rounds, nor that the comparator is picked and p-values are adjusted, so it is no promise: of "
     "simulated differences planned for 80%, between groups of 100, 54% were found once adjusted for 100 tests, and 45% "
     "where five rows share an application (intraclass correlation 0.3)."
 )
 
-THESE_NAMES: Final = (
+THESE_NAMES: Final = mark(
     "Intervals hold for the names that were shown, not for all names that could signal a group: in simulated "
     "experiments of 300 applications and 30 names a group, whose own effects have a standard deviation of 0.25 "
     "(that of the score is 1), intervals at 95% held the effect over all names in 67 to 89%."

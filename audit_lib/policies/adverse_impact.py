@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from audit_lib.policies.policy import Policy
+from audit_lib.translation import mark
 
 Verdict = Literal["indicated", "not indicated", "too few to tell", "look closer", "undefined"]
 
@@ -51,19 +52,36 @@ def adverse_finding(policy: Policy, row: Mapping[str, Any], alpha: float) -> Adv
     tests = row["impact_ratio"]["tests"]
     p = tests[0]["p_value"] if tests else None
     if below is None:
-        return AdverseImpact(verdict="undefined", reasons=("there is no ratio",))
+        return AdverseImpact(verdict="undefined", reasons=(mark("there is no ratio"),))
     if not isinstance(p, float | int) or "undefined" in flips:
-        reason = "it is the highest rate" if not tests else "significance is undefined"
+        reason = mark("it is the highest rate") if not tests else mark("significance is undefined")
         return AdverseImpact(verdict="not indicated" if not tests else "undefined", reasons=(reason,))
     significant = p < alpha
     reversed_ = flips["threshold_reverses"] if below else flips["significance_reverses"]
     few = "small_cell" in row["impact_ratio"]["flags"]
+    threshold = (
+        mark("below {threshold} of the highest rate ({cite})")
+        if below
+        else mark("not below {threshold} of the highest rate ({cite})")
+    )
+    significance = (
+        mark("significant at {alpha} ({cite})")
+        if significant
+        else mark("not significant at {alpha} ({cite})")
+    )
+    flip_flop = (
+        mark("one selection more or less turns the finding round ({cite})")
+        if reversed_
+        else mark("one selection more or less does not turn the finding round ({cite})")
+    )
+    small_numbers = mark("{n} people, too few ({cite})") if few else mark("{n} people ({cite})")
     said = {
-        "threshold": f"{'below' if below else 'not below'} {policy.guidance.threshold} of the highest rate",
-        "significance": f"{'significant' if significant else 'not significant'} at {alpha}",
-        "flip_flop": f"one selection more or less {'turns' if reversed_ else 'does not turn'} the finding round",
-        "small_numbers": f"{row['n']} people" + (", too few" if few else ""),
+        "threshold": threshold,
+        "significance": significance,
+        "flip_flop": flip_flop,
+        "small_numbers": small_numbers,
     }
+    values = {"threshold": policy.guidance.threshold, "alpha": alpha, "n": row["n"]}
     verdict: Verdict
     if below:
         firm = (
@@ -74,5 +92,5 @@ def adverse_finding(policy: Policy, row: Mapping[str, Any], alpha: float) -> Adv
         verdict = "look closer" if significant else "not indicated"
     return AdverseImpact(
         verdict=verdict,
-        reasons=tuple(f"{said[test.name]} ({test.cite})" for test in policy.practical_tests),
+        reasons=tuple(said[test.name].format(cite=test.cite, **values) for test in policy.practical_tests),
     )

@@ -13,7 +13,7 @@ from audit_lib.report.content import gather
 from audit_lib.report.document import document_frame, with_metrics
 from audit_lib.report.earlier import earlier_audits
 from audit_lib.report.html import render_html
-from audit_lib.report.page import make_page
+from audit_lib.report.page import make_page, page_in
 from audit_lib.report.signature import Signature
 from audit_lib.report.tables import answers_csv, estimates_csv, tables_csv
 from audit_lib.run import Run, StageOutput
@@ -39,7 +39,8 @@ def report(
     -------
     StageOutput
         ``report.html``, ``report.json``, ``tables.csv``, ``estimates.csv`` and ``answers.csv``; ``report.pdf``
-        where ``report.formats`` of the spec asks for it.
+        where ``report.formats`` of the spec asks for it, and ``report.LANGUAGE.html`` for each of
+        ``report.languages``.
 
     Raises
     ------
@@ -49,9 +50,16 @@ def report(
         If a number does not follow from its own counts.
     """
     content = gather(run, earlier_audits(run) if earlier is None else earlier, signature)
-    page = make_page(content)
+    pages = {"report": make_page(content)}
+    for language in run.spec.report.languages:
+        pages[f"report.{language}"], untranslated = page_in(language, content)
+        if untranslated:
+            run.notify(
+                f"report: {len(untranslated)} texts of report.{language}.html have no translation and are in English: "
+                + "; ".join(untranslated)
+            )
     artefacts = {
-        "report.html": render_html(page),
+        **{f"{name}.html": render_html(page) for name, page in pages.items()},
         "tables.csv": tables_csv(content),
         "estimates.csv": estimates_csv(content),
         "answers.csv": answers_csv(content),
@@ -60,12 +68,12 @@ def report(
         from audit_lib.report.pdf import render_pdf, why_no_pdf
 
         if (reason := why_no_pdf()) is None:
-            artefacts["report.pdf"] = render_pdf(page)
+            artefacts |= {f"{name}.pdf": render_pdf(page) for name, page in pages.items()}
         else:
             run.notify(f"report: no report.pdf was made: {reason}")
-    counts = {"sections": len(page.sections), "tables": len(content.tables)}
+    counts = {"sections": len(pages["report"].sections), "tables": len(content.tables)}
     frame, archived = document_frame(content), content.archived_metrics
     # The largest text comes last, when what was read is not needed any more: a year's metrics fill memory once.
-    del content, page
+    del content, pages
     artefacts["report.json"] = with_metrics(frame, archived)
     return StageOutput(artefacts, counts)

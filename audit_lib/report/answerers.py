@@ -7,6 +7,7 @@ from typing import Final
 from audit_lib.documents.sample import RecordedModel
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import count
+from audit_lib.translation import t, tn, tp
 
 _MOST: Final = 5
 
@@ -17,23 +18,35 @@ def whose(content: Content) -> str:
     if not others:
         return name
     named = [f"{one}: {count(n)}" if len(content.served) > 1 else one for one, n in content.served.items()]
-    more = f" and {count(len(named) - _MOST)} more" if len(named) > _MOST else ""
-    return f"{name} (answered by {', '.join(named[:_MOST])}{more})"
+    listed = ", ".join(named[:_MOST])
+    if len(named) > _MOST:
+        return t(
+            "{name} (answered by {models} and {n:,} more)", name=name, models=listed, n=len(named) - _MOST
+        )
+    return t("{name} (answered by {models})", name=name, models=listed)
 
 
 def answered_by(content: Content) -> str:
     """List the models that answered, with their rows, and the rows that name none or are not audited."""
-    words = "; ".join(f"{name}: {_rows(n)}" for name, n in content.served.items()) or "none"
-    for entry in _recorded(content):
-        if entry.model is None:
-            words += (
-                f"; {_rows(entry.sampled)} of the data name no model, and count as {content.spec.model.name}"
-            )
+    said = [
+        tn("{model}: {n:,} row", "{model}: {n:,} rows", n, model=name) for name, n in content.served.items()
+    ] or [tp("of models", "none")]
+    said += [
+        tn(
+            "{n:,} row of the data name no model, and count as {model}",
+            "{n:,} rows of the data name no model, and count as {model}",
+            entry.sampled,
+            model=content.spec.model.name,
+        )
+        for entry in _recorded(content)
+        if entry.model is None
+    ]
+    words = "; ".join(said)
     left_out = [entry for entry in _recorded(content) if not entry.audited]
-    if left_out:
-        listed = ", ".join(f"{entry.model} ({count(entry.rows)})" for entry in left_out)
-        words += f". Left out, as model.served does not list them: {listed}"
-    return words
+    if not left_out:
+        return words
+    listed = ", ".join(f"{entry.model} ({count(entry.rows)})" for entry in left_out)
+    return t("{words}. Left out, as model.served does not list them: {models}", words=words, models=listed)
 
 
 def _others(content: Content) -> list[str]:
@@ -42,7 +55,3 @@ def _others(content: Content) -> list[str]:
 
 def _recorded(content: Content) -> tuple[RecordedModel, ...]:
     return (content.sample.models or ()) if content.spec.model.answers_are_recorded else ()
-
-
-def _rows(number: int) -> str:
-    return f"{count(number)} {'row' if number == 1 else 'rows'}"

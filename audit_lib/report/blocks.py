@@ -5,6 +5,7 @@ Blocks hold text, never markup: what is escaped and how is the renderer's busine
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -26,6 +27,18 @@ Text = tuple[Run, ...]
 def text(*parts: str | Run) -> Text:
     """Make a text from strings and runs."""
     return tuple(Run(part) if isinstance(part, str) else part for part in parts)
+
+
+def filled(words: str, **runs: Run) -> Text:
+    """Make a text from a sentence with places for runs, such as links; another language may have them elsewhere.
+
+    Examples
+    --------
+    >>> filled("See {file} here.", file=code("a.csv"))[1:]
+    (Run(text='a.csv', style='code', target=''), Run(text=' here.', style='plain', target=''))
+    """
+    pieces = re.split(rf"\{{({'|'.join(runs)})\}}", words)
+    return tuple(runs[piece] if place % 2 else Run(piece) for place, piece in enumerate(pieces) if piece)
 
 
 def strong(words: str) -> Run:
@@ -200,3 +213,7 @@ class Page:
     status: Facts
     sections: tuple[Section, ...]
     footer: Text
+    others: tuple[tuple[str, str, str], ...] = ()
+    """The same page in other languages: code, name and address of each."""
+    untranslated: frozenset[str] = frozenset()
+    """Texts that are in English on a page in another language."""

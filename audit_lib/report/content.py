@@ -34,12 +34,13 @@ from audit_lib.report.suppress import Cell, masked, printable, redacted_sample, 
 from audit_lib.results import Estimate
 from audit_lib.run import SUCCESS, Run, RunKey
 from audit_lib.spec import AuditSpec, Provenance
+from audit_lib.translation import mark
 from audit_lib.typed_json import decode
 
 __all__ = ["Content", "ExactRow", "ExactTable", "gather", "in_words", "read_table"]
 
 T = TypeVar("T")
-_OTHER: Final = "other"
+_OTHER: Final = mark("other")
 WithDemographics = TypeVar("WithDemographics", Metrics, Sample)
 
 

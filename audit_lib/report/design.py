@@ -2,9 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from audit_lib.documents.report import DesignFacts
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import count
+from audit_lib.translation import mark, t, tn
+
+_OF_PERSONAS: Final = {
+    "full": mark("full: every application in all {groups} groups"),
+    "balanced_incomplete": mark("balanced incomplete: every application in {block_size} of {groups} groups"),
+    "two_sample": mark(
+        "two-sample: every application in one of {groups} groups only, so that groups are compared by different "
+        "applications"
+    ),
+}
+_OF_MENTIONS: Final = {
+    "full": mark(
+        "full: every application in all {groups} groups, of these in those that differ in what it mentions"
+    ),
+    "balanced_incomplete": mark(
+        "balanced incomplete: every application in {block_size} of {groups} groups, of these in those that differ in "
+        "what it mentions"
+    ),
+    "two_sample": mark(
+        "two-sample: every application in one of {groups} groups only, so that groups are compared by different "
+        "applications, of these in those that differ in what it mentions"
+    ),
+}
+"""The same of exchanged words: a text comes in the groups of what it mentions only."""
 
 
 def design_facts(content: Content) -> DesignFacts | None:
@@ -33,27 +59,31 @@ def design_words(content: Content) -> str | None:
     facts = design_facts(content)
     if facts is None:
         return None
-    groups = count(facts.groups)
-    words = {
-        "full": f"full: every application in all {groups} groups",
-        "balanced_incomplete": f"balanced incomplete: every application in {facts.block_size} of {groups} groups",
-        "two_sample": f"two-sample: every application in one of {groups} groups only, so that groups are compared by "
-        "different applications",
-    }[facts.kind]
-    if content.design.perturbation != "persona":
-        words += ", of these in those that differ in what it mentions"
+    said = [
+        t(
+            (_OF_PERSONAS if content.design.perturbation == "persona" else _OF_MENTIONS)[facts.kind],
+            groups=count(facts.groups),
+            block_size=facts.block_size,
+        )
+    ]
     fewest, most = facts.fewest_applications, facts.most_applications
     if fewest is None or most is None:
-        return words
-    words += f"; {_applications(fewest)} a group" if fewest == most else (
-        f"; from {count(fewest)} to {_applications(most)} a group"
-    )  # fmt: skip
+        return said[0]
+    if fewest == most:
+        said.append(tn("{n} application a group", "{n} applications a group", fewest, n=count(fewest)))
+    else:
+        said.append(
+            tn(
+                "from {fewest} to {n} application a group",
+                "from {fewest} to {n} applications a group",
+                most,
+                fewest=count(fewest),
+                n=count(most),
+            )
+        )
     if facts.kind != "full":
-        words += "; exactly balanced" if facts.exactly_balanced else "; not exactly balanced"
+        said.append(t("exactly balanced") if facts.exactly_balanced else t("not exactly balanced"))
+    words = "; ".join(said)
     if fewest == 0:
-        words += ". Groups that no application was shown in have no result"
+        return t("{words}. Groups that no application was shown in have no result", words=words)
     return words
-
-
-def _applications(number: int) -> str:
-    return f"{count(number)} application{'' if number == 1 else 's'}"

@@ -12,11 +12,12 @@ from audit_lib.documents.rate_tables import AdverseImpact, Bounds, HiddenEstimat
 from audit_lib.errors import EvidenceError
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Undefined
+from audit_lib.translation import known, mark, t
 
 _CLOSE = 1e-9
 
 
-WHOLE: Final = "all positions together"
+WHOLE: Final = mark("all positions together")
 """What the stratum of the whole audit is called."""
 
 
@@ -91,7 +92,7 @@ class ExactTable:
     @property
     def where(self) -> str:
         """The stratum in words."""
-        return in_words(self.stratum) or WHOLE
+        return in_words(self.stratum) or t(WHOLE)
 
     def row(self, label: str) -> ExactRow:
         """Return the row of a category."""
@@ -226,4 +227,4 @@ def in_words(levels: Mapping[str, str]) -> str:
     >>> in_words({"sex": "female", "race": "Black"}), in_words({"position": "software_engineer"})
     ('female, Black', 'software engineer')
     """
-    return ", ".join(str(level).replace("_", " ") for level in levels.values())
+    return ", ".join(known(str(level).replace("_", " ")) for level in levels.values())

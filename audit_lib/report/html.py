@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from audit_lib.figures import figure_style, standalone
 from audit_lib.report.blocks import Page
-from audit_lib.translation import t
+from audit_lib.translation import speaking, t
 
 _HALO = re.compile(
     r"paint-order:stroke;stroke:[^;}]+;stroke-width:4px;?|stroke:#[0-9a-f]+;stroke-width:4px;?"
@@ -32,6 +32,8 @@ def render_html(page: Page, *, paper: bool = False) -> bytes:
     """Return the page as HTML (UTF-8). Every text is escaped; only charts and the style sheet are not."""
     template = _environment().get_template("report.html.j2")
     style = Markup(_style(paper=paper))
+    with speaking(page.language):
+        around = {"skip": t("Skip to the results"), "on_this_page": t("On this page")}
     made = template.render(
         page=page,
         style=style,
@@ -39,8 +41,8 @@ def render_html(page: Page, *, paper: bool = False) -> bytes:
         paper=paper,
         picture=_picture,
         described=_described,
-        skip=t("Skip to the results"),
-        on_this_page=t("On this page"),
+        said=partial(_said, page.untranslated),
+        **around,
     )
     return readable(made).encode()
 
@@ -54,6 +56,11 @@ def readable(words: str) -> str:
     'Ada��'
     """
     return _NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", words)
+
+
+def _said(untranslated: frozenset[str], words: str) -> str:
+    """Mark a text that is in English on a page in another language, so that it is read aloud as English."""
+    return Markup('<span lang="en">{}</span>').format(words) if words in untranslated else words
 
 
 def _picture(svg: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from datetime import date
 from fractions import Fraction
+from typing import Final
 
 from audit_lib.results import Undefined
 from audit_lib.translation import mark, t
@@ -11,6 +13,10 @@ from audit_lib.translation import mark, t
 UNDEFINED = mark("undefined")
 MINUS = "\N{MINUS SIGN}"
 _MOST_DIGITS = 12
+_MONTHS: Final = (
+    mark("January"), mark("February"), mark("March"), mark("April"), mark("May"), mark("June"), mark("July"),
+    mark("August"), mark("September"), mark("October"), mark("November"), mark("December"),
+)  # fmt: skip
 
 
 def half_up(value: Fraction, digits: int) -> str:
@@ -112,6 +118,17 @@ def interval(
         return signed(value, digits) if sign else guarded(Fraction(value), digits, *thresholds)
 
     return t("{low} to {high}", low=limit(low), high=limit(high))
+
+
+def day(value: date) -> str:
+    """Print a day with its month in words.
+
+    Examples
+    --------
+    >>> day(date(2026, 1, 5))
+    '5 January 2026'
+    """
+    return t("{day} {month} {year}", day=value.day, month=t(_MONTHS[value.month - 1]), year=value.year)
 
 
 def count(value: int) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from audit_lib.policies.clocks import valid_until
 from audit_lib.report.blocks import Facts, Page, Text, Tone, code, text
 from audit_lib.report.content import Content
-from audit_lib.report.sections.data import data
+from audit_lib.report.sections.answers_and_validation import answers_and_validation
 from audit_lib.report.sections.experiment import experiment
 from audit_lib.report.sections.framework import framework
 from audit_lib.report.sections.history import earlier_audits, history
@@ -15,18 +17,46 @@ from audit_lib.report.sections.metric_estimates import metric_estimates
 from audit_lib.report.sections.other_rate_tables import other_rate_tables
 from audit_lib.report.sections.pairwise_answers import pairwise_answers
 from audit_lib.report.sections.periods import periods
-from audit_lib.report.sections.quality import quality
 from audit_lib.report.sections.signature import signature
 from audit_lib.report.sections.statutory import statutory, strata
 from audit_lib.report.sections.summary import summary
-from audit_lib.translation import spoken, t
+from audit_lib.report.sections.tolerance import tolerance
+from audit_lib.report.sections.what_was_audited import what_was_audited
+from audit_lib.translation import LANGUAGES, speaking, spoken, t, tn
+
+
+def page_in(language: str, content: Content) -> tuple[Page, list[str]]:
+    """Return the page in a language, and its texts that have no words in it, which are in English and marked."""
+    with speaking(language) as speaker:
+        page = make_page(content)
+        missing = list(speaker.untranslated)
+        if missing:
+            told = tn(
+                "{n} text of this page has no translation and is in English.",
+                "{n} texts of this page have no translation and are in English.",
+                len(missing),
+            )
+            page = replace(page, untranslated=frozenset(missing), footer=(*page.footer, *text(" ", told)))
+    return page, missing
 
 
 def make_page(content: Content) -> Page:
     """Return the page's blocks."""
     spec, key = content.spec, content.key
-    sections = [summary(content), signature(content), data(content), *statutory(content), quality(content)]
-    sections += [strata(content), experiment(content), leakage(content), metric_estimates(content)]
+    sections = [
+        summary(content),
+        signature(content),
+        what_was_audited(content),
+        *statutory(content),
+        answers_and_validation(content),
+    ]
+    sections += [
+        strata(content),
+        experiment(content),
+        leakage(content),
+        metric_estimates(content),
+        tolerance(content),
+    ]
     sections += [pairwise_answers(content), other_rate_tables(content)]
     sections += [history(content), decisions(content), framework(content)]
     sections += [
@@ -42,6 +72,11 @@ def make_page(content: Content) -> Page:
         subtitle=spec.title,
         kicker=f"{t(content.policy.jurisdiction)} \N{MIDDLE DOT} {t(content.policy.law)} \N{MIDDLE DOT} {spec.audit}",
         language=spoken(),
+        others=tuple(
+            (language, LANGUAGES[language], "report.html" if language == "en" else f"report.{language}.html")
+            for language in ("en", *spec.report.languages)
+            if spec.report.languages and language != spoken()
+        ),
         badges=tuple(_badges(content)),
         status=_status(content),
         sections=tuple(section for section in sections if section is not None),

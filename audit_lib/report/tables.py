@@ -15,7 +15,8 @@ from math import isinf
 from typing import Any, Final
 
 from audit_lib.documents.estimates import adjusted_p, defined, first_p, limits
-from audit_lib.documents.metrics import STATUSES, Missingness
+from audit_lib.documents.metrics import Missingness
+from audit_lib.documents.statuses import STATUSES
 from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from audit_lib.documents.sample import SampledDemographics
 from audit_lib.errors import ColumnTypeError, DuplicateIdError, MissingColumnError, SpecError
 from audit_lib.policies import policy_of
 from audit_lib.registry import did_you_mean
@@ -42,7 +43,7 @@ class Attributes:
 
     def account(
         self, application_ids: Sequence[str], chosen: Sequence[int], spec: AuditSpec
-    ) -> dict[str, Any]:
+    ) -> SampledDemographics:
         """Count people, each once, among the `chosen` rows: matched, unmatched, and unknown by value.
 
         ``unknown`` counts whoever has no level, for whatever reason; ``unknown_values`` those whose value is no
@@ -63,18 +64,20 @@ class Attributes:
             )
             for axis in self.levels
         }
-        return {
-            **self.origin,
-            "people": len(people),
-            "matched": matched,
-            "unmatched": len(people) - matched,
-            "unknown": {
+        read_as = self._read_as(people, spec)
+        return SampledDemographics(
+            path=self.origin.get("path"),
+            sha256=self.origin.get("sha256"),
+            people=len(people),
+            matched=matched,
+            unmatched=len(people) - matched,
+            unknown={
                 axis: sum(levels[index] is None for index in people) for axis, levels in self.levels.items()
             },
-            **({"read_as": read} if any((read := self._read_as(people, spec)).values()) else {}),
-            "unknown_values": {axis: bounded(counts, known) for axis, counts in unknown.items()},
-            "provenance": spec.groups.provenance,
-        }
+            read_as=read_as if any(read_as.values()) else None,
+            unknown_values={axis: bounded(counts, known) for axis, counts in unknown.items()},
+            provenance=spec.groups.provenance,
+        )
 
     def _read_as(self, people: Sequence[int], spec: AuditSpec) -> dict[str, dict[str, str]]:
         """Return, by attribute, labels that mean a level, though the spec does not list them -> that level."""
@@ -131,19 +134,19 @@ def attributes(spec: AuditSpec, application_ids: Sequence[str], own: Mapping[str
     return Attributes(matched=matched, raw=raw, levels=levels, origin=origin)
 
 
-def warnings(account: Mapping[str, Any], declared: Sequence[str] = ()) -> Iterator[str]:
+def warnings(found: SampledDemographics, declared: Sequence[str] = ()) -> Iterator[str]:
     """Say what is wrong with the demographics of ``sample.json``, though nothing stops the audit.
 
     Values that are `declared` as unknown (``groups.unknown_values``) are as they should be.
     """
-    people = account["people"]
-    for axis, unknown in account["unknown"].items():
+    people = found.people
+    for axis, unknown in found.unknown.items():
         if people and unknown / people > MOSTLY_UNKNOWN:
             yield (
                 f"WARNING: {axis} is unknown for {unknown} of {people} people: what is measured rests on the others; "
                 "look at demographics.columns, demographics.values and the ids"
             )
-    for axis, values in account["unknown_values"].items():
+    for axis, values in found.unknown_values.items():
         strange = {
             value: count for value, count in values.items() if value != BLANK and value not in declared
         }

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 
+from audit_lib.documents.sample import Sample, SourceFile
 from audit_lib.errors import DuplicateIdError, EmptyWindowError, InputError
 from audit_lib.records import prompt_schema
 from audit_lib.run import Window
@@ -30,36 +29,7 @@ CHEAP_BYTES: Final = 1 << 30
 """Files up to this size are digested again when a complete sample is found."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceRead:
-    """What was read from one input of a source.
-
-    Parameters
-    ----------
-    path : str
-        Its name; of a file, as the spec writes it.
-    sha256 : str
-        Of the file's bytes, or of what else was read.
-    rows_read, rows_in_window : int
-        Prompts in it, and those kept.
-    """
-
-    path: str
-    sha256: str
-    rows_read: int
-    rows_in_window: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON form."""
-        return {
-            "path": self.path,
-            "sha256": self.sha256,
-            "rows_read": self.rows_read,
-            "rows_in_window": self.rows_in_window,
-        }
-
-
-def read_source(source: Source, window: Window) -> tuple[pa.Table, list[SourceRead], ServedBy]:
+def read_source(source: Source, window: Window) -> tuple[pa.Table, list[SourceFile], ServedBy]:
     """Read the prompts of `window`, half-open on ``occurred_at`` in UTC, in the source's order.
 
     Only the window's rows are held in memory. Attributes are as the source writes them. Recorded decisions of models
@@ -92,7 +62,7 @@ def read_source(source: Source, window: Window) -> tuple[pa.Table, list[SourceRe
                     else:
                         collected.leave(row)
             reads.append(
-                SourceRead(path=name, sha256=found.sha256, rows_read=rows_read, rows_in_window=rows_kept)
+                SourceFile(path=name, sha256=found.sha256, rows_read=rows_read, rows_in_window=rows_kept)
             )
     served.check()
     named = ", ".join(read.path for read in reads) or f"source.kind: {spec.source.kind}"
@@ -111,24 +81,30 @@ def first_columns(spec: AuditSpec) -> frozenset[str] | None:
     return None if row is None else frozenset(row)
 
 
-def changed_since(spec: AuditSpec, document: Mapping[str, Any]) -> list[str]:
+def changed_since(spec: AuditSpec, document: Sample) -> list[str]:
     """Return the paths of `document` (``sample.json``) whose bytes are no longer those that were sampled.
 
     Files at a URI, files that are not there, and files over `CHEAP_BYTES` are not looked at.
     """
-    recorded = [*document["sources"], *document.get("batch_inputs", ())]
-    if (people := document["demographics"]) is not None and "path" in people:
-        recorded.append(people)
+    recorded = {one.path: one.sha256 for one in document.sources}
+    recorded |= {one.path: one.sha256 for one in document.batch_inputs or ()}
+    if (people := document.demographics) is not None and people.path is not None:
+        recorded[people.path] = people.sha256 or ""
     files = {*spec.source.paths, *spec.source.batch_inputs}
     files |= {spec.demographics.path} if spec.demographics is not None else set()
     changed = []
-    for entry in (entry for entry in recorded if entry["path"] in files):
-        path = spec.path(entry["path"])
-        if "://" in path or not Path(path).is_file() or Path(path).stat().st_size > CHEAP_BYTES:
+    for name, digest in recorded.items():
+        path = spec.path(name)
+        if (
+            name not in files
+            or "://" in path
+            or not Path(path).is_file()
+            or Path(path).stat().st_size > CHEAP_BYTES
+        ):
             continue
         with Path(path).open("rb") as stream:
-            if hashlib.file_digest(stream, "sha256").hexdigest() != entry["sha256"]:
-                changed.append(entry["path"])
+            if hashlib.file_digest(stream, "sha256").hexdigest() != digest:
+                changed.append(name)
     return changed
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audit_lib.canonical import pretty_json
+from audit_lib.documents.sample import Drawn, Occurred, Sample
 from audit_lib.errors import InputError, SpecError
 from audit_lib.records import NO_AND_YES, prompt_schema, to_parquet
 from audit_lib.registry import did_you_mean
@@ -21,6 +22,7 @@ from audit_lib.sample.draw import Stratum, draw
 from audit_lib.sample.places import check_sampled_places
 from audit_lib.sample.read import read_source
 from audit_lib.sample.sources import source_of
+from audit_lib.sample.values import yes_or_no
 from audit_lib.spec import AuditSpec
 
 _STRATA = ("position", "recorded_model", "qualified")
@@ -60,6 +62,8 @@ def sample(run: Run) -> StageOutput:
         for axis in spec.groups.axes:
             place = table.schema.get_field_index(axis)
             table = table.set_column(place, axis, pa.array(people.levels[axis], pa.string()))
+    for mask in spec.groups.masks:
+        yes_or_no(mask, _labels(table, mask))
     unit = unit_of_sample(spec)
     unit_of_row = table[f"{unit}_id"].to_pylist()
     units = _units(unit_of_row, [_labels(table, name) for name in spec.sample.strata], spec)
@@ -68,29 +72,28 @@ def sample(run: Run) -> StageOutput:
     chosen = [index for index, unit in enumerate(unit_of_row) if unit in kept]
     table = table.take(chosen)
     findings = source.findings()
-    document: dict[str, Any] = {
-        "rows": len(chosen),
-        "window": run.key.window.label,
-        "sources": [read.as_dict() for read in reads],
+    demographics = people.account(application_ids, chosen, spec) if accounted else None
+    document = Sample(
+        rows=len(chosen),
+        window=run.key.window.label,
+        sources=tuple(reads),
         **_known(findings.document),
-        "unit": unit,
-        "models": served.account(Counter(table["recorded_model"].to_pylist())),
-        "occurred": _occurred(table["occurred_at"]),
-        "strata": [
-            {
-                **dict(zip(spec.sample.strata, stratum, strict=True)),
-                "available": available,
-                "drawn": drawn.drawn[stratum],
-            }
+        unit=unit,
+        models=served.account(Counter(table["recorded_model"].to_pylist())),
+        occurred=_occurred(table["occurred_at"]),
+        strata=tuple(
+            Drawn(
+                dict(zip(spec.sample.strata, stratum, strict=True)), available, drawn.drawn[stratum]
+            ).as_dict()
             for stratum, available in drawn.available.items()
-        ],
-        "demographics": people.account(application_ids, chosen, spec) if accounted else None,
-    }
+        ),
+        demographics=demographics,
+    )
     competing = "application_id" if spec.decision.round == "application_id" else "round_id"
     if (warning := check_sampled_places(spec, table[competing].drop_null().to_pylist())) is not None:
         run.notify(warning)
     declared = spec.groups.unknown_values or ()
-    for warning in warnings(document["demographics"], declared) if accounted else ():
+    for warning in () if demographics is None else warnings(demographics, declared):
         run.notify(warning)
     if left_out := served.left_out():
         run.notify(f"WARNING: {left_out} rows of models that model.served does not list are left out")
@@ -99,14 +102,13 @@ def sample(run: Run) -> StageOutput:
     counts = {"prompts": len(chosen), "applications": pc.count_distinct(table["application_id"]).as_py()}
     if unit == "round":
         counts["rounds"] = len(drawn.units)
-    if accounted:
-        unknown = document["demographics"]["unknown"]
-        counts |= {f"unknown_{axis}": count for axis, count in unknown.items() if count}
+    if demographics is not None:
+        counts |= {f"unknown_{axis}": count for axis, count in demographics.unknown.items() if count}
     counts |= findings.counts
     if left_out:
         counts["rows_of_other_models"] = left_out
     content = to_parquet(table.to_pandas(), prompt_schema(spec.groups.axes), ["prompt_id"])
-    return StageOutput({"prompts.parquet": content, "sample.json": pretty_json(document)}, counts)
+    return StageOutput({"prompts.parquet": content, "sample.json": pretty_json(document.as_dict())}, counts)
 
 
 def _known(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,16 +118,14 @@ def _known(found: Mapping[str, Any]) -> dict[str, Any]:
     return {**ours, **({"source": theirs} if theirs else {})}
 
 
-def _occurred(instants: pa.ChunkedArray) -> dict[str, Any] | None:
+def _occurred(instants: pa.ChunkedArray) -> Occurred | None:
     """Return when the first and the last of the sampled prompts occurred, and how many do not say; None: none does."""
     if instants.null_count == len(instants):
         return None
     ends = pc.min_max(instants).as_py()
-    return {
-        "first": ends["min"].isoformat(),
-        "last": ends["max"].isoformat(),
-        "not_stated": instants.null_count,
-    }
+    return Occurred(
+        first=ends["min"].isoformat(), last=ends["max"].isoformat(), not_stated=instants.null_count
+    )
 
 
 def check_strata(spec: AuditSpec) -> None:

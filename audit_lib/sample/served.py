@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Any, Final
+from typing import Final
 
+from audit_lib.documents.sample import RecordedModel
 from audit_lib.errors import InputError
 from audit_lib.spec import AuditSpec
 
@@ -75,7 +76,7 @@ class ServedBy:
         """How many rows of other models were left out."""
         return sum(self._others().values())
 
-    def account(self, sampled: Counter[str | None]) -> list[dict[str, Any]] | None:
+    def account(self, sampled: Counter[str | None]) -> tuple[RecordedModel, ...] | None:
         """Return each model with its rows in the window and in the sample; None where a live model is asked.
 
         Names that do not look like one are counted together: a wrong column may hold what must not be printed.
@@ -88,12 +89,12 @@ class ServedBy:
             counts = found.setdefault(key, [0, 0])
             counts[0] += rows
             counts[1] += sampled[name]
-        return [
-            {"model": name, "rows": rows, "sampled": drawn, "audited": audited}
+        return tuple(
+            RecordedModel(model=name, rows=rows, sampled=drawn, audited=audited)
             for (name, audited), (rows, drawn) in sorted(
                 found.items(), key=lambda one: (one[0][0] or "", one[0][1])
             )
-        ]
+        )
 
     def _others(self) -> Counter[str]:
         return Counter(

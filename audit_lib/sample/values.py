@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 
 import pyarrow as pa
 
-from audit_lib.spec import Source
+from audit_lib.errors import InputError
+from audit_lib.records import NO_AND_YES
+from audit_lib.spec import Outcome, Source
 
 Convert = Callable[[Any, bool], Any]
 """From a value, and whether it is text to be read (CSV), to ours."""
 
 DECISION: Final = "recorded_selected"
+OUTCOME: Final = "outcome"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_TRUTH: Final = {
+_TRUTH: Final[dict[str, bool]] = {
     "true": True, "1": True, "yes": True, "y": True, "false": False, "0": False, "no": False, "n": False,
 }  # fmt: skip
 _MONTHS: Final = (
@@ -53,6 +56,8 @@ def converter(ours: str, kind: pa.DataType, source: Source) -> Convert:
         return _decisions(source.selected_values, source.rejected_values)
     if ours == DECISION:
         return _plain_decision
+    if ours == OUTCOME and source.outcome is not None and source.outcome.threshold is None:
+        return _outcomes(source.outcome)
     return {pa.string(): text, pa.int32(): _integer, pa.float64(): _number, pa.bool_(): _boolean}[kind]
 
 
@@ -130,6 +135,20 @@ def _decisions(selected: list[str], rejected: list[str]) -> Convert:
     return convert
 
 
+def _outcomes(how: Outcome) -> Convert:
+    """Return what reads a word as 1 or 0, or a class as its place in the list."""
+    known = {folded(word): 1.0 for word in how.positive} | {folded(word): 0.0 for word in how.negative}
+    known |= {folded(word): float(place) for place, word in enumerate(how.classes)}
+    listed = ", ".join((*how.positive, *how.negative, *how.classes))
+
+    def convert(value: Any, is_text: bool) -> float:
+        if not isinstance(value, (str, int)) or folded(value) not in known:
+            raise WrongTypeError(f"one of {listed}", hint="list every word in source.outcome")
+        return known[folded(value)]
+
+    return convert
+
+
 def _instants(how: str) -> Convert:
     return {"unix_s": _unix_seconds, "iso8601": _iso8601}.get(how) or _declared(how)
 
@@ -183,3 +202,26 @@ def _shown(value: str) -> str | None:
     """Return a value that may be printed, since it is a date; anything else may say who somebody is."""
     plain = value.strip()
     return plain if _DATE.fullmatch(plain) else None
+
+
+def yes_or_no(name: str, values: Sequence[str | None]) -> list[str | None]:
+    """Return the values of a mask as ``yes``, ``no`` or None.
+
+    Raises
+    ------
+    InputError
+        If one is neither; says how many, and no value.
+
+    Examples
+    --------
+    >>> yes_or_no("veteran", ["true", "0", None])
+    ['yes', 'no', None]
+    """
+    found = [None if value is None else _TRUTH.get(value.strip().casefold()) for value in values]
+    strange = sum(value is not None and said is None for value, said in zip(values, found, strict=True))
+    if strange:
+        raise InputError(
+            f"groups.masks: {strange} of {len(values)} rows say neither yes nor no in the column {name!r}; write true "
+            "and false, yes and no, or 1 and 0, and leave the cell empty where it is not known"
+        )
+    return [None if said is None else NO_AND_YES[said] for said in found]

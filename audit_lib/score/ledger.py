@@ -14,19 +14,19 @@ ledger: the score tables hold everything, and the folder may be deleted.
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from audit_lib.canonical import canonical_json, sha256
-from audit_lib.errors import NotFoundError
-from audit_lib.records import STATUSES
+from audit_lib.documents.ledger import KeptAnswer, LedgerLine, LedgerRecord
+from audit_lib.errors import EvidenceError, NotFoundError
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Response
 from audit_lib.store import Store
+from audit_lib.typed_json import decode
 
 SEGMENT_RESPONSES: Final = 256
 SEGMENT_S: Final = 4.0
@@ -35,8 +35,8 @@ SEGMENT_S: Final = 4.0
 A backend looks at it every half second (`Allotment.idle`), so that no answer waits for 5 seconds.
 """
 
-_NOT_KEPT: Final = ("request_id", "repeat")  # they are the asking run's, not the answer's
-_FIELDS: Final = tuple(field.name for field in fields(Response) if field.name not in _NOT_KEPT)
+_BEFORE: Final = b'{"record":'
+_AFTER: Final = b',"sha256":'
 
 RequestKey = tuple[str, int]
 
@@ -168,26 +168,24 @@ class Ledger:
 
 
 def _line(address: str, response: Response) -> bytes:
-    content = asdict(response)
-    record = {"key": address, "response": {name: content[name] for name in _FIELDS}}
-    return canonical_json({"record": record, "sha256": sha256(canonical_json(record))}) + b"\n"
+    kept = KeptAnswer(**{one.name: getattr(response, one.name) for one in fields(KeptAnswer)})
+    record = LedgerRecord(key=address, response=kept)
+    line = LedgerLine(record=record, sha256=sha256(canonical_json(record.as_dict())))
+    return canonical_json(line.as_dict()) + b"\n"
 
 
 def _entry(line: bytes) -> tuple[str, str, Response] | None:
     """Return a line's digest, key and response, or None if it is not what was written."""
     try:
-        content = json.loads(line)
-        record = content["record"]
-        if sha256(canonical_json(record)) != content["sha256"] or record["response"].keys() != set(_FIELDS):
-            return None
-        values = dict(record["response"])
-        if values["status"] not in STATUSES or values["status"] == "error":
-            return None
-        if values["label_probabilities"] is not None:
-            values["label_probabilities"] = tuple(map(float, values["label_probabilities"]))
-        return str(content["sha256"]), str(record["key"]), Response(request_id="", **values)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        found = decode(LedgerLine, line, "a line of the ledger")
+    except EvidenceError:
         return None
+    # The digest is of the bytes: a whole number that is read as a float would be written otherwise.
+    if sha256(line[len(_BEFORE) : line.rfind(_AFTER)]) != found.sha256:
+        return None
+    kept = found.record.response
+    values = {one.name: getattr(kept, one.name) for one in fields(KeptAnswer)}
+    return found.sha256, found.record.key, Response(request_id="", **values)
 
 
 def served(responses: Iterable[Response]) -> list[dict[str, Any]]:

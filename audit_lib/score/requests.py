@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, runtime_checkable
 
 from audit_lib.canonical import canonical_json, sha256
+from audit_lib.documents.statuses import Status
 from audit_lib.errors import ColumnTypeError
-from audit_lib.records import Status
 from audit_lib.registry import Registry
 from audit_lib.seeds import derive_seed
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from audit_lib.archive.artefact_differences import compare
-from audit_lib.errors import EvidenceError, IncompleteRunError
+from audit_lib.errors import EvidenceError, IncompleteRunError, InputError
 from audit_lib.report.content import gather
 from audit_lib.report.earlier import earlier_audits
 from audit_lib.report.html import render_html
-from audit_lib.report.page import make_page
+from audit_lib.report.page import make_page, page_in
 from audit_lib.report.pdf import render_pdf
 from audit_lib.run import Run
 from audit_lib.signoff.sign_off_files import read_sign_offs
@@ -20,11 +20,11 @@ FORMS: Final = {"html": "report.html", "pdf": "report.pdf", "json": "report.json
 """Form of a report -> its file."""
 
 
-def archived_report(run: Run, form: str) -> bytes:
+def archived_report(run: Run, form: str, language: str = "en") -> bytes:
     """Return the report of a sealed run in one form; of a signed run, the last signed report.
 
-    What lies in the run is given as it is. A PDF that is not there is set from the run's artefacts, if the page that
-    they make here is the archived one.
+    What lies in the run is given as it is. A PDF or a language that is not there is set from the run's artefacts, if
+    the English page that they make here is the archived one.
 
     Parameters
     ----------
@@ -32,6 +32,8 @@ def archived_report(run: Run, form: str) -> bytes:
         Sealed, with a report.
     form : str
         A key of `FORMS`.
+    language : str
+        Language of the page; of JSON and CSV there is one form only.
 
     Raises
     ------
@@ -40,8 +42,13 @@ def archived_report(run: Run, form: str) -> bytes:
     EvidenceError
         If its evidence or a sign-off does not verify, or this version of the library makes another page.
     InputError
-        If no PDF can be made on this machine.
+        If no PDF can be made on this machine, or the form has no languages.
     """
+    name = FORMS[form]
+    if language != "en":
+        if form not in ("html", "pdf"):
+            raise InputError(f"--language {language}: {name} has one form, for machines; use html or pdf")
+        name = f"report.{language}.{form}"
     for stage in ("report", "evidence"):
         if not run.stage(stage).is_complete():
             raise IncompleteRunError(
@@ -55,13 +62,18 @@ def archived_report(run: Run, form: str) -> bytes:
         )
     signed = read_sign_offs(run)
     folder = signed[-1].folder if signed else run.stage("report")
-    if FORMS[form] in folder.success().artefacts:
-        return folder.read(FORMS[form])
-    page = make_page(gather(run, earlier_audits(run), last_signature(run)))
+    if name in folder.success().artefacts:
+        return folder.read(name)
+    content = gather(run, earlier_audits(run), last_signature(run))
+    page = make_page(content)
     difference = compare("report.html", folder.read("report.html"), render_html(page))
     if difference is not None and difference.exceeds:
         raise EvidenceError(
-            f"{run.uri}: this version of audit_lib makes another page than the archived one, so its {form} would not "
+            f"{run.uri}: this version of audit_lib makes another page than the archived one, so its {name} would not "
             f"be that report: {'; '.join(difference.exceeds)}. Use the version that made it"
         )
-    return render_pdf(page)
+    if language != "en":
+        page, untranslated = page_in(language, content)
+        if untranslated:
+            run.notify(f"{name}: {len(untranslated)} texts have no translation and are in English")
+    return render_pdf(page) if form == "pdf" else render_html(page)

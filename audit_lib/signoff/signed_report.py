@@ -19,7 +19,8 @@ from audit_lib.signoff.sign_off_files import PUBLIC_KEY, STATEMENT, SignOff, rea
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-_PDF: Final = "report.pdf"
+_PDF: Final = ".pdf"
+"""End of the names of what not every machine can make."""
 _OF_THE_SIGNATURE: Final = ("title", "status", "signature", "attested", "required_fields")
 """Keys of ``report.json`` that a signature changes."""
 
@@ -45,14 +46,15 @@ def check_rendition(run: Run, one: SignOff, key: Ed25519PublicKey) -> list[str]:
     made = report(run, signature=signature_of(one.predicate, key)).artefacts
     notes: list[str] = []
     names = report_names(one)
-    without_pdf = why_no_pdf() if _PDF in names else None
+    without_pdf = why_no_pdf() if any(name.endswith(_PDF) for name in names) else None
     if without_pdf is not None:
-        notes.append(f"{_where(one)}/{_PDF}: was not made again: {without_pdf}")
-    needed = {name for name in made if name != _PDF}  # an auditor's machine may make none
+        pdfs = ", ".join(name for name in names if name.endswith(_PDF))
+        notes.append(f"{_where(one)}/{pdfs}: was not made again: {without_pdf}")
+    needed = {name for name in made if not name.endswith(_PDF)}  # an auditor's machine may make none
     if missing := sorted(needed - set(names)):
         raise EvidenceError(f"{', '.join(missing)} belongs to the signed report, and is not there")
     for name in names:
-        if name == _PDF and without_pdf is not None:
+        if name.endswith(_PDF) and without_pdf is not None:
             continue
         if name not in made:
             raise EvidenceError(f"{name} does not follow from the evidence")
@@ -60,7 +62,7 @@ def check_rendition(run: Run, one: SignOff, key: Ed25519PublicKey) -> list[str]:
         if difference is None:
             continue
         if difference.exceeds:
-            why = " (another machine's fonts or WeasyPrint do that too)" if name == _PDF else ""
+            why = " (another machine's fonts or WeasyPrint do that too)" if name.endswith(_PDF) else ""
             raise EvidenceError(
                 f"{name} is not the report that follows from the evidence and this statement: "
                 f"{'; '.join(difference.exceeds)}{why}"
@@ -78,8 +80,8 @@ def check_facts(run: Run, one: SignOff) -> None:
         If a table or ``report.json`` says another thing than the sealed one, the signature apart.
     """
     sealed = run.stage("report")
-    for name in sorted({*report_names(one), *sealed.success().artefacts} - {_PDF}):
-        if name == "report.html":
+    for name in sorted({*report_names(one), *sealed.success().artefacts}):
+        if name.endswith((".html", _PDF)):
             continue
         contents = [folder.read(name) for folder in (sealed, one.folder)]
         if name == "report.json":

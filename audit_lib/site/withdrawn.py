@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from audit_lib.canonical import pretty_json
+from audit_lib.documents.withdrawn import Withdrawn
 from audit_lib.report.blocks import Bullets, Facts, Notice, Page, Paragraph, Section, link, text
 from audit_lib.report.html import render_html
 from audit_lib.report.pdf import render_pdf, why_no_pdf
@@ -72,7 +73,7 @@ def _content(path: str, reasons: list[str]) -> bytes:
     if path.endswith(".html"):
         return render_html(_page(path, reasons))
     if path.endswith(".json"):
-        return pretty_json({"status": "withdrawn", "reasons": reasons})
+        return pretty_json(Withdrawn(reasons=tuple(reasons)).as_dict())
     if path.endswith(".pdf") and why_no_pdf() is None:
         return render_pdf(_page(path, reasons))
     out = io.StringIO()

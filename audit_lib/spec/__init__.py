@@ -1,7 +1,7 @@
 """The declarative audit: what a user writes, key by key, and what each key refuses."""
 
 from audit_lib.spec.audit import RESERVED, AuditSpec, json_schema
-from audit_lib.spec.data import Demographics, Groups, Sample, Schedule, Source
+from audit_lib.spec.data import Demographics, Groups, Outcome, Sample, Schedule, Source
 from audit_lib.spec.experiment import Leakage, Manipulation, Material, Robustness
 from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, Report
 from audit_lib.spec.panel import Panel, PanelModel, load_spec, panel_digest, read_spec
@@ -29,6 +29,7 @@ __all__ = [
     "Measured",
     "Model",
     "Name",
+    "Outcome",
     "Panel",
     "PanelModel",
     "Perturb",

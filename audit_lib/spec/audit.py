@@ -148,6 +148,12 @@ class AuditSpec(Section):
 
     def _check_task(self) -> None:
         undecided = self.task in UNDECIDED
+        truth = self.source.outcome
+        if truth is not None and truth.classes and sorted(truth.classes) != sorted(self.decision.classes):
+            raise ValueError(
+                "source.outcome.classes and decision.classes list the same classes: what a tool could say, and what "
+                "could be true"
+            )
         if not undecided and self.decision.rule == "none":
             raise ValueError(
                 f"task {self.task} needs a decision section: what *selected* means, such as "

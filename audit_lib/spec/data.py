@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
@@ -58,6 +59,41 @@ class Constant(Section):
     value: str = Field(description="As the column of a file would hold it.")
 
 
+class Outcome(Section):
+    """How the column `outcome` is read: what turned out to be true of each person, where it is not 1 or 0."""
+
+    positive: list[str] = Field(
+        default_factory=list,
+        description="Words that mean qualified, such as [Hired, Retained]; case makes no difference.",
+    )
+    negative: list[str] = Field(
+        default_factory=list,
+        description="Words that mean not qualified. A word in neither list is refused; an empty cell is not known.",
+    )
+    threshold: float | None = Field(
+        None, description="Outcomes are numbers, and those at or above this one mean qualified."
+    )
+    classes: list[str] = Field(
+        default_factory=list,
+        description="Outcomes are the true classes, those of decision.classes; each is held against all others.",
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Outcome:
+        ways = [bool(self.positive or self.negative), self.threshold is not None, bool(self.classes)]
+        if sum(ways) != 1:
+            raise ValueError("give one of positive and negative, threshold, or classes")
+        if bool(self.positive) != bool(self.negative):
+            raise ValueError("positive and negative are given together: nobody could err otherwise")
+        words = [
+            " ".join(word.split()).casefold() for word in (*self.positive, *self.negative, *self.classes)
+        ]
+        if "" in words:
+            raise ValueError("holds no empty word: an empty cell is not known")
+        no_repeats(words)
+        return self
+
+
 class Source(Section):
     """Where the prompts, or the recorded decisions, are read from."""
 
@@ -102,6 +138,11 @@ class Source(Section):
     rejected_values: list[str] = Field(
         default_factory=list,
         description="Words that mean not selected. A word in neither list is refused; an empty cell is no decision.",
+    )
+    outcome: Outcome | None = Field(
+        None,
+        exclude_if=lambda given: given is None,
+        description="How the column `outcome` is read; null: 1 means qualified, 0 not, and any other number nothing.",
     )
     windowed: bool = Field(
         True,
@@ -179,8 +220,22 @@ class Groups(Section):
         "American}}.",
     )
 
+    also: list[list[Name]] = Field(
+        default_factory=list,
+        exclude_if=lambda given: not given,
+        description="Further intersections that are compared, next to single attributes and to all of them together, "
+        "such as [[sex, race], [sex, age]] of three attributes.",
+    )
+    masks: list[str] = Field(
+        default_factory=list,
+        exclude_if=lambda given: not given,
+        description="auc_gap: columns of source.fields that say yes or no of each person, such as [first_generation]. "
+        "Each makes two subgroups; who has no value is in neither.",
+    )
+
     @model_validator(mode="after")
     def _check(self) -> Groups:
+        self._check_further()
         for attribute, levels in self.attributes.items():
             if len(levels) < 2 or len(set(levels)) != len(levels):
                 raise ValueError(f"attribute {attribute!r} needs two or more different levels, has {levels}")
@@ -204,6 +259,24 @@ class Groups(Section):
                     )
         return self
 
+    def _check_further(self) -> None:
+        for number, axes in enumerate(self.also):
+            for axis in axes:
+                if axis not in self.attributes:
+                    raise ValueError(
+                        f"also: {axis!r} is not an attribute{did_you_mean(axis, list(self.attributes))}"
+                    )
+            no_repeats(axes)
+            if not 1 < len(axes) < len(self.attributes):
+                raise ValueError(
+                    f"also: [{', '.join(axes)}] is compared already; name two attributes or more, and not all of them"
+                )
+            if sorted(axes) in [sorted(earlier) for earlier in self.also[:number]]:
+                raise ValueError(f"also: [{', '.join(axes)}] is listed twice")
+        no_repeats(self.masks)
+        if taken := [mask for mask in self.masks if mask in self.attributes]:
+            raise ValueError(f"masks: {taken[0]!r} is an attribute, whose levels are compared already")
+
     @property
     def axes(self) -> tuple[str, ...]:
         """Attribute names in the spec's order."""
@@ -211,23 +284,30 @@ class Groups(Section):
 
     def cells(self) -> list[dict[str, str]]:
         """Return the intersectional groups, in the order of the spec's levels."""
+        return self._crossed(self.axes)
+
+    def _crossed(self, axes: Sequence[str]) -> list[dict[str, str]]:
         cells: list[dict[str, str]] = [{}]
-        for attribute, levels in self.attributes.items():
-            cells = [{**cell, attribute: level} for cell in cells for level in levels]
+        for attribute in axes:
+            cells = [{**cell, attribute: level} for cell in cells for level in self.attributes[attribute]]
         return cells
 
     def comparisons(self) -> list[tuple[dict[str, str], dict[str, str]]]:
-        """Return (group, reference) pairs: each attribute alone, then the intersectional groups."""
+        """Return (group, reference) pairs: each attribute alone, those of `also`, then the intersectional groups."""
         pairs = [
             ({axis: level}, {axis: self.reference[axis]})
             for axis, levels in self.attributes.items()
             for level in levels
             if level != self.reference[axis]
         ]
-        if len(self.axes) > 1:
-            reference = {axis: self.reference[axis] for axis in self.axes}
-            pairs += [(cell, reference) for cell in self.cells() if cell != reference]
+        for axes in (*self.also, *((self.axes,) if len(self.axes) > 1 else ())):
+            reference = {axis: self.reference[axis] for axis in axes}
+            pairs += [(cell, reference) for cell in self._crossed(axes) if cell != reference]
         return pairs
+
+    def mask_sides(self) -> list[tuple[dict[str, str], dict[str, str]]]:
+        """Return (group, reference) pairs of `masks`: who it says yes of, and who it says no of."""
+        return [({mask: "yes"}, {mask: "no"}) for mask in self.masks]
 
 
 class Sample(Section):

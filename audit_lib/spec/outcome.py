@@ -110,6 +110,12 @@ class Measure(Section):
         description="jensen_shannon_divergence: bins of equal width, from the lowest to the highest score of the two "
         "groups that are compared.",
     )
+    tolerance: dict[Name, Annotated[float, Field(gt=0)]] = Field(
+        default_factory=dict,
+        exclude_if=lambda given: not given,
+        description="Metric -> largest distance from parity that is tolerated. Within means that the whole interval at "
+        "level 1 - 2 alpha lies inside (two one-sided tests); outside, that none of it does; else it cannot be told.",
+    )
     application_effects: bool | None = Field(
         None,
         description="standardised_effect: give each application a constant of its own, so that effects are of "
@@ -134,6 +140,12 @@ class Measure(Section):
         description="Nominal power that the plan is computed for: of two independent proportions. Clusters and the "
         "picking of the comparator are not in it.",
     )
+
+    @model_validator(mode="after")
+    def _tolerable(self) -> Measure:
+        if self.tolerance and self.alpha >= 0.25:
+            raise ValueError("tolerance needs an alpha below 0.25: its interval has the level 1 - 2 alpha")
+        return self
 
     @field_validator("metrics", "quotas", "thresholds")
     @classmethod
@@ -166,6 +178,11 @@ class Report(Section):
     formats: list[Literal["pdf"]] = Field(
         default_factory=list,
         description="Further forms of the report, beside HTML, JSON and CSV: `pdf` (PDF/UA; needs the extra `pdf`).",
+    )
+    languages: list[Literal["es"]] = Field(
+        default_factory=list,
+        description="Languages of the page next to English: `es` (Spanish) gives report.es.html, and report.es.pdf "
+        "where `formats` asks for a PDF. The English page is the one that is checked; tables and JSON stay English.",
     )
     switches: dict[Name, str] = Field(
         default_factory=dict,

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, Undefined
 from audit_lib.stats._checks import check_level, finite_values, t_quantile, z_quantile
+from audit_lib.stats.own_degrees import pair_degrees, pair_multipliers
 from audit_lib.typed_json import as_json
 
 __all__ = [
@@ -147,7 +148,7 @@ def simultaneous_differences(
     covariance: ArrayLike,
     level: float = 0.95,
     *,
-    df: float = math.inf,
+    df: float | ArrayLike = math.inf,
     draws: int = DRAWS,
     seed: int = 0,
 ) -> AllPairs:
@@ -164,8 +165,11 @@ def simultaneous_differences(
         At least two.
     covariance : array_like of shape (k, k)
         Their covariance, whatever the overlap they come from.
-    level, df, draws, seed
+    level, draws, seed
         As in :func:`max_t_quantile`.
+    df : float or array_like of shape (k,)
+        Degrees of freedom shared by all pairs, or those of each estimate: then each pair has its own
+        (`audit_lib.stats.own_degrees`), and ``critical_value`` is on the normal scale.
 
     Raises
     ------
@@ -186,15 +190,16 @@ def simultaneous_differences(
         raise InputError(f"covariance of {v.shape[0]} estimates given for {values.size}")
     if values.size < 2:
         raise UndefinedMetricError("fewer than two estimates: there is no pair")
-    critical = max_t_quantile(v, level, df=df, draws=draws, seed=seed)
-    single = z_quantile(level) if math.isinf(df) else t_quantile(level, df)
+    errors = _pair_errors(v)
+    critical, multipliers = _multipliers(v, errors, df, level, draws, seed)
     pairs = []
-    for (i, j), error in _pair_errors(v).items():
+    for (i, j), error in errors.items():
         difference = float(values[i] - values[j])
         interval: Interval | Undefined = Undefined("the difference of this pair has no variance")
         conditional = interval
         if error > 0.0:
-            half = critical * error
+            together, single = multipliers[i, j]
+            half = together * error
             interval = Interval(
                 low=difference - half,
                 high=difference + half,
@@ -220,6 +225,44 @@ def simultaneous_differences(
         gap=_gap([pair.interval for pair in pairs], sizes, level),
         critical_value=critical,
     )
+
+
+def _multipliers(
+    v: Floats,
+    errors: dict[tuple[int, int], float],
+    df: float | ArrayLike,
+    level: float,
+    draws: int,
+    seed: int,
+) -> tuple[float, dict[tuple[int, int], tuple[float, float]]]:
+    """Return the critical value, and what multiplies each pair's error: with all others, and alone."""
+    live = {pair: error for pair, error in errors.items() if error > 0.0}
+    if np.ndim(df) == 0:
+        shared = float(np.asarray(df, dtype=np.float64))
+        critical = max_t_quantile(v, level, df=shared, draws=draws, seed=seed)
+        return critical, dict.fromkeys(live, (critical, _single(level, shared)))
+    degrees = np.asarray(df, dtype=np.float64)
+    if degrees.shape != (v.shape[0],):
+        raise InputError(
+            f"df has shape {degrees.shape} for {v.shape[0]} estimates; give one number, or one each"
+        )
+    if not live:
+        raise UndefinedMetricError("no pair of estimates has any variance")
+    rng = np.random.Generator(np.random.PCG64(seed))
+    normal = np.einsum("ij,jd->id", _root(v), rng.standard_normal((v.shape[0], draws)))
+    variances = v.diagonal()
+    critical, together = pair_multipliers(live, variances, degrees, normal, check_level(level), seed)
+    alone = {
+        (i, j): _single(level, pair_degrees((variances[i], degrees[i]), (variances[j], degrees[j])))
+        for i, j in live
+    }
+    if len(live) == 1:  # exact: nothing was selected
+        together = alone
+    return critical, {pair: (together[pair], alone[pair]) for pair in live}
+
+
+def _single(level: float, df: float) -> float:
+    return z_quantile(level) if math.isinf(df) else t_quantile(level, df)
 
 
 def _gap(intervals: list[Interval | Undefined], sizes: list[float], level: float) -> Interval:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from audit_lib.documents.validation import Expected, SuiteResult
 from audit_lib.errors import InputError
 from audit_lib.validate.expectations import (
     BETWEEN,
@@ -28,14 +29,14 @@ ROWS_SHOWN: Final = 20
 """Failing rows that a result lists, as row numbers of the table from 0."""
 
 
-def check_table(table: str, frame: pd.DataFrame, suite: Sequence[Expectation]) -> dict[str, Any]:
+def check_table(table: str, frame: pd.DataFrame, suite: Sequence[Expectation]) -> SuiteResult:
     """Check a suite on a table.
 
     Returns
     -------
-    dict
-        ``table``, ``success`` and ``expectations``: for each, in the suite's order, its name in Great
-        Expectations, its column, its severity, whether it held, and numbers that were observed.
+    SuiteResult
+        For each expectation, in the suite's order, its name in Great Expectations, its column, its severity,
+        whether it is met, and numbers that were observed.
 
     Raises
     ------
@@ -47,7 +48,7 @@ def check_table(table: str, frame: pd.DataFrame, suite: Sequence[Expectation]) -
     >>> import pandas as pd
     >>> from audit_lib.validate.expectations import between
     >>> result = check_table("scores", pd.DataFrame({"score": [0.2, 1.5, None]}), [between("score", 0, 1)])
-    >>> result["success"], result["expectations"][0]["observed"]["rows"]
+    >>> result.success, result.expectations[0].observed["rows"]
     (False, [1])
     """
     # Row numbers are of the table as it is archived, whatever index it was given.
@@ -63,15 +64,15 @@ def check_table(table: str, frame: pd.DataFrame, suite: Sequence[Expectation]) -
                 "the table is not one that the stages write"
             ) from None
         results.append(
-            {
-                "expectation": expectation.kind,
-                "column": columns,
-                "severity": expectation.severity,
-                "success": success,
-                "observed": observed,
-            }
+            Expected(
+                expectation=expectation.kind,
+                column=columns,
+                severity=expectation.severity,
+                success=success,
+                observed=observed,
+            )
         )
-    return {"table": table, "success": all(r["success"] for r in results), "expectations": results}
+    return SuiteResult(table=table, success=all(one.success for one in results), expectations=tuple(results))
 
 
 def _evaluated(frame: pd.DataFrame, e: Expectation) -> tuple[bool, dict[str, Any]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
+from audit_lib.documents.validation import Expected, SuiteResult
 from audit_lib.errors import InputError, SpecError
 from audit_lib.validate.evaluate import ROWS_SHOWN, is_text
 
@@ -91,12 +92,12 @@ def check_suites(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
             _suite(_great_expectations(), where, read)
 
 
-def run_suite(table: str, reference: str, content: bytes, frame: pd.DataFrame) -> dict[str, Any]:
+def run_suite(table: str, reference: str, content: bytes, frame: pd.DataFrame) -> SuiteResult:
     """Run a named suite on a table.
 
     Returns
     -------
-    dict
+    SuiteResult
         As `audit_lib.validate.evaluate.check_table` returns it, and ``suite``: the file that the spec names.
 
     Raises
@@ -111,7 +112,7 @@ def run_suite(table: str, reference: str, content: bytes, frame: pd.DataFrame) -
     read = read_suite(content, where)
     text = [any(name in frame and is_text(frame[name]) for name in _columns(one)) for one in read]
     batch = _batch(gx, frame)
-    outcomes: dict[int, dict[str, Any]] = {}
+    outcomes: dict[int, Expected] = {}
     for of_text, result_format in ((True, _BOOLEAN), (False, _WITH_ROWS)):
         part = {place: one for place, one in enumerate(read) if text[place] is of_text}
         if part:
@@ -119,13 +120,10 @@ def run_suite(table: str, reference: str, content: bytes, frame: pd.DataFrame) -
             suite = _suite(gx, where, list(part.values()), list(part))
             outcome = batch.validate(suite, result_format=result_format)
             outcomes |= _results(where, list(frame.columns), part, outcome)
-    results = [outcomes[place] for place in range(len(read))]
-    return {
-        "table": table,
-        "suite": reference,
-        "success": all(r["success"] for r in results),
-        "expectations": results,
-    }
+    results = tuple(outcomes[place] for place in range(len(read)))
+    return SuiteResult(
+        table=table, suite=reference, success=all(one.success for one in results), expectations=results
+    )
 
 
 def _batch(gx: Any, frame: pd.DataFrame) -> Any:
@@ -139,7 +137,7 @@ def _batch(gx: Any, frame: pd.DataFrame) -> Any:
 
 def _results(
     where: str, columns: Sequence[str], part: Mapping[int, dict[str, Any]], outcome: Any
-) -> dict[int, dict[str, Any]]:
+) -> dict[int, Expected]:
     results = {}
     for result in outcome.results:
         place = result.expectation_config.meta["place"]
@@ -150,13 +148,13 @@ def _results(
                 f"{where}: expectations.{place}: {one['type']} could not be evaluated on "
                 f"{', '.join(_columns(one)) or 'the table'}; the table has the columns {', '.join(columns)}"
             )
-        results[place] = {
-            "expectation": one["type"],
-            "column": ", ".join(_columns(one)) or None,
-            "severity": _SEVERITIES[one["severity"]],
-            "success": bool(result.success),
-            "observed": _numbers(result.result),
-        }
+        results[place] = Expected(
+            expectation=one["type"],
+            column=", ".join(_columns(one)) or None,
+            severity=_SEVERITIES[one["severity"]],
+            success=bool(result.success),
+            observed=_numbers(result.result),
+        )
     return results
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from audit_lib.records import ANSWERED, STATUSES
+from audit_lib.documents.statuses import ANSWERED, STATUSES
 from audit_lib.run import Window
 from audit_lib.sample.demographics import MOSTLY_UNKNOWN
 from audit_lib.spec import RECORDED, UNDECIDED

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from audit_lib.canonical import pretty_json
+from audit_lib.documents.validation import Completeness, Expected, Validation, VariationCompleteness
 from audit_lib.errors import ValidationFailedError
 from audit_lib.progress import Progress
-from audit_lib.records import ANSWERED, VARIATION
+from audit_lib.records import VARIATION
 from audit_lib.run import Run, StageOutput
 from audit_lib.validate.completeness import (
     completeness_by_group,
     completeness_by_variation,
     completeness_suite,
     label_mass,
+    of_known_group,
     variation_suite,
 )
 from audit_lib.validate.evaluate import check_table
@@ -64,7 +66,7 @@ def validate(run: Run) -> StageOutput:
     suites += [
         check_table("completeness", *completeness_suite(groups, mass, spec.checks)),
     ]
-    varied: list[dict[str, Any]] = []
+    varied: tuple[VariationCompleteness, ...] = ()
     if beside is not None:
         suites.append(
             check_table("beside", *beside_suite(spec, *beside, asked - len(variants) * spec.score.repeats))
@@ -78,22 +80,24 @@ def validate(run: Run) -> StageOutput:
         run_suite(name, reference, run.design_file(f"{KEY}.{name}"), tables[name])
         for name, reference in spec.checks.suites.items()
     ]
-    failed = [e["severity"] for suite in suites for e in suite["expectations"] if not e["success"]]
-    severity = "error" if "error" in failed else "warning" if failed else None
-    document = {
-        "success": severity is None or (severity == "warning" and not spec.checks.fail_on_warning),
-        "severity_failed": severity,
-        "suites": suites,
-        "completeness": groups,
-        **({"beside": varied} if varied else {}),
-        "label_mass": mass,
-    }
+    failed = [one.severity for suite in suites for one in suite.expectations if not one.success]
+    severity: Literal["warning", "error"] | None = (
+        "error" if "error" in failed else "warning" if failed else None
+    )
+    document = Validation(
+        success=severity is None or (severity == "warning" and not spec.checks.fail_on_warning),
+        severity_failed=severity,
+        suites=tuple(suites),
+        completeness=groups,
+        beside=varied or None,
+        label_mass=mass,
+    )
     counts = {
-        "expectations": sum(len(suite["expectations"]) for suite in suites),
+        "expectations": sum(len(suite.expectations) for suite in suites),
         "errors": failed.count("error"),
         "warnings": failed.count("warning"),
     }
-    return StageOutput({"validation.json": pretty_json(document)}, counts)
+    return StageOutput({"validation.json": pretty_json(document.as_dict())}, counts)
 
 
 def require_valid(run: Run) -> None:
@@ -107,25 +111,23 @@ def require_valid(run: Run) -> None:
         If there was no validation.
     """
     folder = run.stage("validation")
-    document = folder.read_json("validation.json")
-    if document["success"]:
+    document = folder.read_document(Validation, "validation.json")
+    if document.success:
         return
     failures = [
-        _failure(
-            suite["table"] if "suite" not in suite else f"{suite['table']} ({suite['suite']})", expectation
-        )
+        _failure(suite.table if suite.suite is None else f"{suite.table} ({suite.suite})", one)
         + (
-            _detail(document, expectation["column"], run.spec.checks)
-            if suite["table"] == "completeness"
-            else told_noise(run, expectation["column"])
-            if suite["table"] == "scoring"
+            _detail(document, one.column, run.spec.checks)
+            if suite.table == "completeness"
+            else told_noise(run, one.column)
+            if suite.table == "scoring"
             else ""
         )
-        for suite in document["suites"]
-        for expectation in suite["expectations"]
-        if not expectation["success"]
+        for suite in document.suites
+        for one in suite.expectations
+        if not one.success
     ]
-    by_checks = any(suite["table"] == "completeness" and not suite["success"] for suite in document["suites"])
+    by_checks = any(suite.table == "completeness" and not suite.success for suite in document.suites)
     raise ValidationFailedError(
         f"the audit's tables are not fit to be measured: {'; '.join(failures)}. "
         f"See {folder.store.uri(f'{folder.prefix}/validation.json')}"
@@ -144,35 +146,39 @@ def _ordinary(
     return variants[own], scores[theirs], (variants[~own], scores[~theirs])
 
 
-def _failure(table: str, expectation: dict[str, Any]) -> str:
-    observed = expectation["observed"]
-    name = f"{table}: {expectation['expectation']}"
-    if expectation["column"] is not None:
-        name += f" on {expectation['column']}"
+def _failure(table: str, failed: Expected) -> str:
+    observed = failed.observed
+    name = f"{table}: {failed.expectation}"
+    if failed.column is not None:
+        name += f" on {failed.column}"
     if "unexpected_count" in observed:
         name += f" ({observed['unexpected_count']} of {observed['element_count']} rows)"
     elif "observed_value" in observed:
         name += f" (observed {observed['observed_value']})"
-    return f"{name}, {expectation['severity']}"
+    return f"{name}, {failed.severity}"
 
 
-def _detail(document: dict[str, Any], column: str | None, checks: Checks) -> str:
+def _detail(document: Validation, column: str | None, checks: Checks) -> str:
     """Name value, threshold and group of a failed check of completeness."""
-    groups = [g for g in document["completeness"] if g["n"]]
+    groups = [one for one in document.completeness or () if one.n]
     if column == "answered_share":
-        n, answered = sum(g["n"] for g in groups), sum(g[s] for g in groups for s in ANSWERED)
+        n, answered = sum(one.n for one in groups), sum(one.answered for one in groups)
         return f": {answered} of {n} answered, and at least {checks.minimum_answered_share:g} must be"
-    known = [g for g in groups if None not in g["group"].values()]
+    known = of_known_group(groups)
     if column == "answered_gap" and known:
-        low, high = (f(known, key=lambda g: g["answered_share"]) for f in (min, max))
+        low, high = (f(known, key=_share) for f in (min, max))
         return f": {_named(low)} against {_named(high)}, and at most {checks.maximum_answered_gap:g} may lie between"
-    if column == "mean_label_mass" and document["label_mass"] is not None:
-        return f": {document['label_mass']['mean']:.4g}, and at least {checks.minimum_label_mass:g} is asked"
+    if column == "mean_label_mass" and document.label_mass is not None:
+        return f": {document.label_mass.mean:.4g}, and at least {checks.minimum_label_mass:g} is asked"
     return ""
 
 
-def _named(group: dict[str, Any]) -> str:
-    return f"{', '.join(group['group'].values())} {group['answered_share']:.4g}"
+def _share(group: Completeness) -> float:
+    return group.answered_share or 0.0
+
+
+def _named(group: Completeness) -> str:
+    return f"{', '.join(map(str, group.group.values()))} {_share(group):.4g}"
 
 
 def _scores(run: Run) -> pd.DataFrame:

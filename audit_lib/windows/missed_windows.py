@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 from audit_lib.canonical import pretty_json
+from audit_lib.documents.missed_windows import MissedWindows
 from audit_lib.run import Window
 from audit_lib.store import Store
+from audit_lib.typed_json import decode
 from audit_lib.windows.window_states import OwedWindow
 
 FOLDER: Final = "missed"
-SCHEMA: Final = "audit-missed-windows/1"
 
 
 def note_missed(store: Store, audit: str, owed: Sequence[OwedWindow], now: datetime) -> list[Window]:
@@ -21,21 +21,26 @@ def note_missed(store: Store, audit: str, owed: Sequence[OwedWindow], now: datet
 
     The note stays when somebody audits such a window by hand later: what became of a window is derived from the
     runs, never from these notes.
+
+    Raises
+    ------
+    EvidenceError
+        If an earlier note is not as it was written; the message names the file and the keys.
     """
     missed = [one.window for one in owed if one.state == "missed"]
     if not missed:
         return []
     folder = f"{audit}/{FOLDER}"
-    known = {label for key in store.list(folder) for label in json.loads(store.get(key))["windows"]}
+    notes = (decode(MissedWindows, store.get(key), store.uri(key)) for key in store.list(folder))
+    known = {label for note in notes for label in note.windows}
     new = [window for window in missed if window.label not in known]
     if new:
         stamp = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}"
-        note = {
-            "schema": SCHEMA,
-            "audit": audit,
-            "noted_at": now.astimezone(UTC).isoformat(timespec="seconds"),
-            "windows": [window.label for window in new],
-        }
-        if not store.put(f"{folder}/{stamp}.json", pretty_json(note)):
+        note = MissedWindows(
+            audit=audit,
+            noted_at=now.astimezone(UTC).isoformat(timespec="seconds"),
+            windows=tuple(window.label for window in new),
+        )
+        if not store.put(f"{folder}/{stamp}.json", pretty_json(note.as_dict())):
             return []  # another run was faster, and tells it
     return new

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import replace
+from functools import cache
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -235,5 +238,13 @@ def measured(name: str, table: pd.DataFrame, cuts: int = 1, spec: AuditSpec = SP
     """What a metric gives in every stratum, as JSON."""
     spec = OBSERVED if name in OF_PEOPLE and spec is SPEC else spec
     return [
-        METRICS.get(name)(part, spec, POLICY).as_dict() for part in parts(as_rows(table, spec, cuts), spec)
+        METRICS.get(name)(part, spec, POLICY).as_dict()
+        for part in _parts_of(pickle.dumps(table), cuts, spec.canonical())
     ]
+
+
+@cache
+def _parts_of(pickled: bytes, cuts: int, canonical: bytes) -> list[Rows]:
+    """The strata of a table, made once for all metrics that are measured in it, as the stage makes them."""
+    spec = AuditSpec.load_text(canonical.decode(), Path("audit.yaml"))
+    return parts(as_rows(pickle.loads(pickled), spec, cuts), spec)

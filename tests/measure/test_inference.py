@@ -34,7 +34,8 @@ GROUPS = [CELL, {"race": "Black"}, {"sex": "female"}]
 
 
 def pick(found: list[dict[str, Any]], group: dict[str, str], k: int | None = None) -> Any:
-    (one,) = [e for e in found[0]["estimates"] if e["group"] == group and e["parameters"].get("k") == k]
+    own = [e for e in found[0]["estimates"] if e["metric"] != "auc"]  # each subgroup's own
+    (one,) = [e for e in own if e["group"] == group and e["parameters"].get("k") == k]
     return one
 
 

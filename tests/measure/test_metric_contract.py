@@ -190,6 +190,8 @@ def test_swapping_group_and_reference_swaps_the_sign(name: str) -> None:
     matched = 0
     for estimate in ours.estimates:
         for other in theirs.estimates:
+            if other.metric != estimate.metric:
+                continue
             if other.group == estimate.reference and other.reference == estimate.group:
                 if any(other.parameters.get(x) != estimate.parameters.get(x) for x in ("k", "variation")):
                     continue

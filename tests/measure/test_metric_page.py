@@ -48,6 +48,7 @@ CHANGED: dict[str, Any] = {
     "signed": False,
     "figure": "another",
     "gap": "Another gap",
+    "of_groups": "Another of each group",
 }
 
 

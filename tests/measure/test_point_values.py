@@ -336,7 +336,7 @@ def adverse(case: Case) -> list[Number]:
 
 
 def areas(case: Case) -> list[Number]:
-    """The largest gap, and that of the two groups: the same pair, where both have an AUC."""
+    """The largest gap, that of the two groups (the same pair, where both have an AUC), and everybody's and each AUC."""
     one = case.scored.where(case.scored["qualified"] >= 0)
     kept = {}
     for sex in ("female", "male"):
@@ -345,10 +345,18 @@ def areas(case: Case) -> list[Number]:
         if len(own) >= SPEC.measure.small_cell and min(units) >= 2:
             kept[sex] = one["sex"] == sex
     score, outcome = one["score"], one["qualified"] == 1
+    known = one["qualified"] >= 0
+    each = [known & members for members in (known, one["sex"] == "female", one["sex"] == "male")]
+    alone = [
+        metrics.auc(score[own], outcome[own])
+        if 0 < outcome[own].sum() < own.sum()
+        else Undefined("one class")
+        for own in each
+    ]
     if len(kept) < 2:
-        return [Undefined("too few")] * 2
+        return [Undefined("too few")] * 2 + alone
     both = [metrics.auc(score[members], outcome[members]) for members in kept.values()]
-    return [metrics.auc_gap(score, outcome, kept), both[0] - both[1]]
+    return [metrics.auc_gap(score, outcome, kept), both[0] - both[1], *alone]
 
 
 def wins(case: Case) -> list[Number]:

@@ -68,14 +68,14 @@ def test_first_names_that_repeat_or_are_shared() -> None:
 def test_chosen_names_are_more_alike_between_groups_than_all_are(size: int, most: float) -> None:
     names, account = chosen(names_per_group=size)
     assert {len(members) for members in names.values()} == {size}
-    gap = account["largest_difference_in_sd"]
-    assert gap["chosen"] < most * gap["all_eligible"]
-    for entry, group in zip(account["groups"], EIGHT, strict=True):
+    gap = account.largest_difference_in_sd
+    assert gap is not None and gap.chosen < most * gap.all_eligible
+    for entry, group in zip(account.groups, EIGHT, strict=True):
         members = names[group]
-        assert entry["group"] == dict(zip(AXES, group, strict=True)) and entry["eligible"] == 30
+        assert entry.group == dict(zip(AXES, group, strict=True)) and entry.eligible == 30
         bearers = [float(row["first_name_bearers"]) for row in members]
-        assert entry["mean_first_name_bearers"] == pytest.approx(sum(bearers) / size, abs=1e-3)
-        assert entry["mean_first_name_letters"] == pytest.approx(
+        assert entry.mean_first_name_bearers == pytest.approx(sum(bearers) / size, abs=1e-3)
+        assert entry.mean_first_name_letters == pytest.approx(
             sum(len(row["first_name"]) for row in members) / size, abs=1e-3
         )
 

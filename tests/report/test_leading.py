@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +23,7 @@ from audit_lib.policies import policy_of
 from audit_lib.report.content import Content, gather, read_table
 from audit_lib.report.leading import headline
 from audit_lib.report.sections.rate_charts import ratios_chart
-from audit_lib.report.sections.rates import rate_table
+from audit_lib.report.sections.rate_table import rate_table
 from audit_lib.report.sections.summary import leaders
 from audit_lib.report.suppress import masked
 from audit_lib.report.suppress.cells import items
@@ -68,6 +70,12 @@ def people(seed: int) -> pd.DataFrame:
     )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def drawn(base: Content) -> Callable[[int, int, str], Content]:
+    """The tables of a draw, made once for all who ask for them."""
+    return cache(lambda seed, small_cell, policy: content_of(base, people(seed), small_cell, policy))
+
+
 def content_of(base: Content, table: pd.DataFrame, small_cell: int, policy_name: str) -> Content:
     """The tables of these people, as the stages make them."""
     spec = load(
@@ -110,9 +118,9 @@ def surviving(content: Content) -> dict[tuple[int, str], tuple[float, int]]:
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize(("small_cell", "policy"), [(5, "generic"), (30, "nyc_ll144"), (1, "us_ugesp")])
 def test_the_leading_figure_has_the_evidence_and_rests_on_no_small_cell(
-    base: Content, seed: int, small_cell: int, policy: str
+    drawn: Callable[[int, int, str], Content], seed: int, small_cell: int, policy: str
 ) -> None:
-    content = content_of(base, people(seed), small_cell, policy)
+    content = drawn(seed, small_cell, policy)
     least = max(5, small_cell)
     found = surviving(content)
     firm = [key for key, (p, n) in found.items() if n >= least and p < 0.05]
@@ -139,11 +147,11 @@ def test_the_leading_figure_has_the_evidence_and_rests_on_no_small_cell(
             )
 
 
-def test_the_draws_hold_what_they_are_to_show(base: Content) -> None:
+def test_the_draws_hold_what_they_are_to_show(drawn: Callable[[int, int, str], Content]) -> None:
     """Both kinds: the smallest ratio is that of a small cell while a larger one survives; and all are small."""
     shadowed = nothing = 0
     for seed in range(12):
-        content = content_of(base, people(seed), 5, "generic")
+        content = drawn(seed, 5, "generic")
         found = surviving(content)
         ratios = {key: content.headline[key[0]].row(key[1]).ratio for key in found}
         smallest = min(found, key=lambda key: ratios[key])  # type: ignore[arg-type,return-value]
@@ -163,10 +171,10 @@ def test_the_chart_flags_what_the_figure_flags(base: Content, tmp_path: Path) ->
     assert 0 < chart.wide.count('class="dot flagged"') < below
 
 
-def test_the_trend_follows_what_leads_and_no_small_cell(base: Content) -> None:
+def test_the_trend_follows_what_leads_and_no_small_cell(drawn: Callable[[int, int, str], Content]) -> None:
     none = 0
     for seed in (0, 1, 2, 3):
-        content = content_of(base, people(seed), 30, "nyc_ll144")
+        content = drawn(seed, 30, "nyc_ll144")
         small = {(row.label, row.n) for table in content.headline for row in table.rows if row.n < 30}
         for table in content.headline:
             point = _point(None, content, table, ())  # type: ignore[arg-type]

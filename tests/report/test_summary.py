@@ -22,7 +22,7 @@ from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page
 from audit_lib.report.sections import statutory
 from audit_lib.report.sections.rate_charts import ratios_chart
-from audit_lib.report.sections.rates import rate_table
+from audit_lib.report.sections.rate_table import rate_table
 from audit_lib.report.sections.summary import leaders, summary
 from audit_lib.report.sections.uncertainty import uncertainty_table
 from audit_lib.report.tables import tables_csv

@@ -99,10 +99,7 @@ def test_the_shipped_suite_stops_an_audit_whose_judge_gives_everybody_the_same_s
     results = {
         name: run_suite("scores", "s.yaml", content, t) for name, t in (("same", same), ("all", different))
     }
-    found = {
-        name: [(e["severity"], e["success"]) for e in result["expectations"]]
-        for name, result in results.items()
-    }
+    found = {name: [(e.severity, e.success) for e in result.expectations] for name, result in results.items()}
     assert found == {
         "same": [("error", False), ("warning", False)],
         "all": [("error", True), ("warning", True)],

@@ -429,25 +429,25 @@ def test_results_are_in_the_order_of_the_suite() -> None:
         unique("other", "name"),
     ]
     result = check_table("t", frame, suite)
-    assert [(e["column"], e["success"]) for e in result["expectations"]] == [
+    assert [(e.column, e.success) for e in result.expectations] == [
         ("number", False),
         ("name", False),
         ("number", False),
         ("name", True),
         ("other, name", False),
     ]
-    assert result["expectations"][0]["observed"] == {
+    assert result.expectations[0].observed == {
         "element_count": 3,
         "missing_count": 1,
         "unexpected_count": 1,
         "rows": [1],
     }
-    assert [e["observed"] for e in result["expectations"] if "name" in e["column"]] == [{}, {}, {}]
+    assert [e.observed for e in result.expectations if "name" in (e.column or "")] == [{}, {}, {}]
 
 
 def test_no_more_rows_are_listed_than_people_read() -> None:
     result = check_table("t", pd.DataFrame({"number": range(100)}), [between("number", -2, -1)])
-    observed = result["expectations"][0]["observed"]
+    observed = result.expectations[0].observed
     assert observed["unexpected_count"] == 100
     assert observed["rows"] == list(range(ROWS_SHOWN))
 

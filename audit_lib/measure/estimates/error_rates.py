@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.documents.parameters import CLASS, WITHOUT_DECISION, WITHOUT_OUTCOME
 from audit_lib.measure.estimates.quotas import NOBODY_QUALIFIED
 from audit_lib.measure.inference import compare, gap_of_means
+from audit_lib.measure.rows.coded import Coded
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.measure.sides import Side, Variable, decision_unit
+from audit_lib.measure.rows.split_columns import CLASSIFICATION, TRUE_CLASS
+from audit_lib.measure.sides import Side, Unit, Variable, decision_unit, score_unit
 from audit_lib.metrics.error_rates import RateGap
 from audit_lib.results import Estimate
 from audit_lib.spec import AuditSpec
+
+NO_TRUE_CLASS: Final = (
+    "no row says which class is true; map the column `outcome`, and list its classes in source.outcome"
+)
 
 Flags = NDArray[np.int8]
 """1, 0, or -1 where it is not known."""
@@ -43,11 +51,59 @@ class Rate:
     of_truth: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Labels:
+    """Decisions and true outcomes of the rows, each 1, 0 or -1; of one class against all others where `of` names it."""
+
+    made: Flags
+    true: Flags
+    unit: Unit
+    unknown: str
+    of: str | None = None
+
+
 def rate_gaps(name: str, rows: Rows, spec: AuditSpec, rate: Rate) -> list[Estimate]:
-    """Compare a rate of decisions between every group and its reference, of rows with a decision."""
-    made, true = rows.decisions.selected, rows.qualified
-    reason = NOBODY_QUALIFIED if rate.of_truth and (true < 0).all() else None
-    known = (made >= 0) & (true >= 0) if rate.of_truth else made >= 0
+    """Compare a rate of decisions between every group and its reference, of rows with a decision.
+
+    Where the tool puts people into several classes, the rate of each class is compared too, that class against all
+    others; and nothing but these where nobody is known to be qualified, or nobody is selected.
+    """
+    by_class = list(_classes(rows, spec))
+    labels = [*([] if by_class and _is_mute(rows, rate) else [_selected(rows, spec)]), *by_class]
+    return [one for each in labels for one in _gaps(name, rows, spec, rate, each)]
+
+
+def _selected(rows: Rows, spec: AuditSpec) -> _Labels:
+    return _Labels(
+        made=rows.decisions.selected, true=rows.qualified, unit=decision_unit(spec), unknown=NOBODY_QUALIFIED
+    )
+
+
+def _classes(rows: Rows, spec: AuditSpec) -> Iterator[_Labels]:
+    made, true = rows.columns.get(CLASSIFICATION), rows.columns.get(TRUE_CLASS)
+    for name in spec.decision.classes if made is not None else ():
+        yield _Labels(
+            made=_one_against_rest(made, name, len(rows)), true=_one_against_rest(true, name, len(rows)),
+            unit=score_unit(spec), unknown=NO_TRUE_CLASS, of=name,
+        )  # fmt: skip
+
+
+def _one_against_rest(column: Coded | None, name: str, n: int) -> Flags:
+    if column is None:
+        return np.full(n, -1, dtype=np.int8)
+    return np.where(column.codes < 0, -1, column.codes == column.code(name)).astype(np.int8)
+
+
+def _is_mute(rows: Rows, rate: Rate) -> bool:
+    """Tell whether no row says what the rate of all decisions together is made of."""
+    return bool((rows.decisions.selected < 0).all() or (rate.of_truth and (rows.qualified < 0).all()))
+
+
+def _gaps(name: str, rows: Rows, spec: AuditSpec, rate: Rate, labels: _Labels) -> list[Estimate]:
+    made, true = labels.made, labels.true
+    decided = made >= 0
+    reason = labels.unknown if rate.of_truth and (true < 0).all() else None
+    known = decided & (true >= 0) if rate.of_truth else decided
     values = np.where(known & rate.among(made, true), rate.event(made, true), np.nan)
     outcomes = true if rate.of_truth else np.zeros_like(made)
 
@@ -56,5 +112,11 @@ def rate_gaps(name: str, rows: Rows, spec: AuditSpec, rate: Rate) -> list[Estima
         ours = np.arange(index.size) < group.values.size
         return rate.kernel(outcomes[index], made[index], ours, ~ours)
 
-    variable = Variable.of(rows, values, decision_unit(spec))
-    return compare(name, variable, spec, gap_of_means(point), method=rate.method, reason=reason)
+    parameters: dict[str, int | float | str] = {} if labels.of is None else {CLASS: labels.of}
+    parameters[WITHOUT_DECISION] = int((~decided).sum())
+    if rate.of_truth:
+        parameters[WITHOUT_OUTCOME] = int((decided & (true < 0)).sum())
+    variable = Variable.of(rows, values, labels.unit)
+    return compare(
+        name, variable, spec, gap_of_means(point), method=rate.method, parameters=parameters, reason=reason
+    )

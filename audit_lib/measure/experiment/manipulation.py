@@ -14,8 +14,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.documents.statuses import STATUSES
 from audit_lib.measure.rows.scored import Rows, compact
-from audit_lib.records import CHECK, STATUSES
+from audit_lib.records import CHECK
 from audit_lib.results import Estimate, Interval, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats._checks import z_quantile

@@ -16,12 +16,13 @@ from audit_lib.measure.inference import Compared
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.sides import score_unit
-from audit_lib.metrics.group_auc import auc_gap
+from audit_lib.metrics.group_auc import auc, auc_gap
 from audit_lib.policies import Policy
-from audit_lib.results import Interval, TestResult, Undefined
+from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
-from audit_lib.stats.auc import AucCovariance, auc_covariance
+from audit_lib.stats.auc import AucCovariance, auc_covariance, auc_interval
 from audit_lib.stats.clusters import t_test
+from audit_lib.stats.own_degrees import pair_degrees
 from audit_lib.stats.simultaneous import AllPairs, simultaneous_differences
 
 
@@ -35,17 +36,25 @@ from audit_lib.stats.simultaneous import AllPairs, simultaneous_differences
     columns=("score", "qualified"),
     cite="Lee, Brooks, Yu and Kizilcec, AUC Gap; DeLong et al. (1988), Biometrics 44",
     signed=True,
+    of_groups="AUC by subgroup",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
-    """Compute the largest difference of two groups' AUCs, and that of every group from its reference.
+    """Compute every subgroup's AUC, the largest difference of two, and that of every group from its reference.
 
-    Groups overlap: each attribute's levels and their intersections. Intervals are DeLong's, with clusters and
-    the covariance of overlapping groups. The largest difference was picked by the data: its interval is
-    simultaneous over all pairs. Groups with fewer than ``measure.small_cell`` rows are left out, and counted.
+    Subgroups overlap: each attribute's levels, the intersections of `groups.also`, those of all attributes, and the
+    two sides of each of `groups.masks`. Intervals of differences are DeLong's, with clusters and the covariance of
+    overlapping subgroups. The largest difference was picked by the data: its interval is simultaneous over all pairs.
+    Subgroups with fewer than ``measure.small_cell`` rows, or two of a class, are left out of the gap, and counted.
     """
     rows.need_scores()
     fit = _Fit.of(rows, spec)
-    return Measured(estimates=[fit.largest(), *(fit.gap(*pair) for pair in spec.groups.comparisons())])
+    return Measured(
+        estimates=[fit.largest(), *(fit.gap(*pair) for pair in _compared(spec)), *fit.areas_of_all()]
+    )
+
+
+def _compared(spec: AuditSpec) -> list[tuple[Levels, Levels]]:
+    return [*spec.groups.comparisons(), *spec.groups.mask_sides()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +63,7 @@ class _Subgroup:
     members: NDArray[np.bool_]
     n: int
     reason: str | None
-    """Why it has no AUC."""
+    """Why it is not compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +87,7 @@ class _Fit:
         clusters = compact(codes[known] + 1)[0]  # + 1: rows without a round are one unit together
         scores, outcome = rows.rank[known], rows.qualified[known]
         cells: list[Levels] = []
-        for cell in (cell for pair in spec.groups.comparisons() for cell in pair):
+        for cell in (cell for pair in _compared(spec) for cell in pair):
             if cell not in cells:
                 cells.append(cell)
         subgroups = [_subgroup(cell, rows.members(cell)[known], outcome, clusters, spec) for cell in cells]
@@ -90,7 +99,7 @@ class _Fit:
             areas = pairs = Undefined(NOBODY_QUALIFIED)
         elif len(used) > 1:
             members = np.column_stack([group.members for group in used])
-            areas = auc_covariance(scores, outcome, members, clusters)
+            areas = auc_covariance(scores, outcome, members, clusters, common=auc(scores, outcome))
             try:
                 pairs = simultaneous_differences(areas.auc, areas.covariance, spec.measure.level, df=areas.df)
             except UndefinedMetricError as error:
@@ -112,11 +121,11 @@ class _Fit:
         if isinstance(self.areas, Undefined):
             value = interval = self.areas
         else:
-            auc = self.areas.auc
+            found = self.areas.auc
             value = auc_gap(self.scores, self.outcome, {i: one.members for i, one in enumerate(self.used)})
             interval = self.pairs if isinstance(self.pairs, Undefined) else self.pairs.gap
-            parameters["highest"] = ", ".join(self.used[int(np.argmax(auc))].cell.values())
-            parameters["lowest"] = ", ".join(self.used[int(np.argmin(auc))].cell.values())
+            parameters["highest"] = self._name(self.used[int(np.argmax(found))].cell)
+            parameters["lowest"] = self._name(self.used[int(np.argmin(found))].cell)
         return self._compared(
             value,
             interval,
@@ -127,6 +136,45 @@ class _Fit:
             flags=("undirected", *self._small(self.subgroups)),
         )
 
+    def areas_of_all(self) -> list[Estimate]:
+        """Return the AUC of everybody and of each subgroup, also of those that are not compared."""
+        everybody = np.ones(self.clusters.size, dtype=bool)
+        own = [({}, everybody), *((one.cell, one.members) for one in self.subgroups)]
+        return [self._area(cell, members) for cell, members in own]
+
+    def _area(self, cell: Levels, members: NDArray[np.bool_]) -> Estimate:
+        scores, outcome, clusters = self.scores[members], self.outcome[members], self.clusters[members]
+        value: float | Undefined
+        interval: Interval | Undefined
+        try:
+            value = auc(scores, outcome)
+            interval = auc_interval(scores, outcome, clusters, self.spec.measure.level)
+        except UndefinedMetricError as error:
+            nothing = Undefined(NOBODY_QUALIFIED if (self.rows.qualified < 0).all() else str(error))
+            value, interval = (
+                (nothing, nothing) if scores.size < 2 or len({*outcome}) < 2 else (value, nothing)
+            )
+        n, positives = int(outcome.size), int(np.count_nonzero(outcome))
+        small = n < self.spec.measure.small_cell
+        return Estimate(
+            metric="auc",
+            value=value,
+            interval=interval,
+            n=n,
+            n_group=n if cell else None,
+            clusters=int(np.unique(clusters).size),
+            group=dict(cell),
+            stratum=dict(self.rows.levels),
+            parameters={"positives": positives, "negatives": n - positives},
+            method=f"area under the ROC curve, ties one half; clustered by {score_unit(self.spec)}",
+            flags=("small_cell",) if small else (),
+        )
+
+    def _name(self, cell: Levels) -> str:
+        """Return a subgroup in words; a mask's yes and no say nothing alone."""
+        axes = self.rows.attributes
+        return ", ".join(level if axis in axes else f"{axis}: {level}" for axis, level in cell.items())
+
     def gap(self, group: Levels, reference: Levels) -> Compared:
         """Return the signed difference of a fixed pair; beside its own interval the simultaneous one."""
         a, b = (next(one for one in self.subgroups if one.cell == cell) for cell in (group, reference))
@@ -134,22 +182,23 @@ class _Fit:
         interval: Interval | Undefined
         error: float | Undefined
         further: dict[str, Any] = {}
-        reasons = [f"{name}: {one.reason}" for name, one in (("group", a), ("reference", b)) if one.reason]
+        unusable = {self._name(one.cell): one.reason for one in (a, b) if one.reason}
+        reasons = [f"{name}: {unusable[name]}" for name in sorted(unusable)]
         if isinstance(self.areas, Undefined) or reasons:
             nothing = self.areas if isinstance(self.areas, Undefined) else Undefined("; ".join(reasons))
             value = interval = error = nothing
         else:
             i, j = self.used.index(a), self.used.index(b)
-            auc, v = self.areas.auc, self.areas.covariance
-            value = float(auc[i] - auc[j])
-            further["parameters"] = {"auc_group": float(auc[i]), "auc_reference": float(auc[j])}
+            found, v = self.areas.auc, self.areas.covariance
+            value = float(found[i] - found[j])
+            further["parameters"] = {"auc_group": float(found[i]), "auc_reference": float(found[j])}
             own, wide = self._intervals(i, j)
             if isinstance(own, Undefined) or isinstance(wide, Undefined):
                 interval = error = own if isinstance(own, Undefined) else Undefined("no variance")
             else:
                 interval, error = own, math.sqrt(float(v[i, i] + v[j, j] - 2 * v[i, j]))
                 further["intervals"] = (wide,)
-                further["tests"] = (self._test(value, error, a.members | b.members, self.areas.df),)
+                further["tests"] = (self._test(value, error, a.members | b.members, self._degrees(i, j)),)
         return self._compared(
             value,
             interval,
@@ -176,6 +225,11 @@ class _Fit:
             one if isinstance(one, Undefined) else replace(one, low=-one.high, high=-one.low) for one in both
         ]
         return turned[0], turned[1]
+
+    def _degrees(self, i: int, j: int) -> float:
+        assert not isinstance(self.areas, Undefined)
+        v, df = self.areas.covariance, self.areas.df
+        return pair_degrees((float(v[i, i]), df[i]), (float(v[j, j]), df[j]))
 
     def _test(self, value: float, error: float, members: NDArray[np.bool_], df: float) -> TestResult:
         return t_test(value, error, df, int(np.unique(self.clusters[members]).size), "DeLong")

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from audit_lib.documents.statuses import ANSWERED, STATUSES
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows.coded import Coded
-from audit_lib.records import ANSWERED, STATUSES
 
 SCORE_COLUMNS: Final = ("variant_id", "repeat", "model", "label_mass", "score", "selected", "status")
 
@@ -33,7 +33,7 @@ class Answers:
     score, label_mass : ndarray of float, shape (variants,)
         Mean over the repeats that were answered.
     status : ndarray of int8
-        Index into ``records.STATUSES``: that of the first repeat with an answer, else of the first one.
+        Index into ``STATUSES``: that of the first repeat with an answer, else of the first one.
     recorded : ndarray of int8
         A recorded decision: 1, 0, or -1 for none.
     model : Coded

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from audit_lib.documents.statuses import STATUSES
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows.answers import SCORE_COLUMNS, Answers, flags, modal
 from audit_lib.measure.rows.coded import Coded
@@ -22,7 +23,7 @@ from audit_lib.measure.rows.pools import Pools
 from audit_lib.measure.rows.scored import Codes, Floats, Rows, Varied
 from audit_lib.measure.rows.split_columns import with_further
 from audit_lib.measure.rows.variations import ordinary, twins
-from audit_lib.records import CHECK, NO_AND_YES, STATUSES, parquet_source
+from audit_lib.records import CHECK, NO_AND_YES, parquet_source
 from audit_lib.records import VARIATION as COLUMN
 from audit_lib.run import Run
 from audit_lib.score.tasks.listwise import needs_first
@@ -126,7 +127,7 @@ def make_rows(
     names = ["application_id", "position", "round_id", *spec.groups.axes]
     names += [name for name in variants.column_names if name not in (*_VARIANT_COLUMNS, *names)]
     columns = {name: Coded.encode(variants[name]) for name in names}
-    recorded, qualified = flags(variants["recorded_selected"]), _qualified(variants)
+    recorded, qualified = flags(variants["recorded_selected"]), _qualified(variants, spec)
     del variants
     answers = Answers.gather(list(shards), ids)
     columns["model"] = answers.model
@@ -180,15 +181,18 @@ def _decisions_only(score: Floats, recorded: NDArray[Any], spec: AuditSpec) -> b
     return bool((score[known] == recorded[known]).all())
 
 
-def _qualified(variants: pa.Table) -> NDArray[np.int8]:
-    qualified = flags(variants["qualified"])
-    if variants["outcome"].null_count < len(variants):
-        outcome = variants["outcome"].to_numpy()
-        with np.errstate(invalid="ignore"):
-            qualified = np.where((qualified < 0) & np.isin(outcome, (0, 1)), outcome, qualified).astype(
-                np.int8
-            )
-    return qualified
+def _qualified(variants: pa.Table, spec: AuditSpec) -> NDArray[np.int8]:
+    """Read who is qualified: as the column of that name says, else as the outcome does."""
+    qualified, how = flags(variants["qualified"]), spec.source.outcome
+    if variants["outcome"].null_count == len(variants) or (how is not None and how.classes):
+        return qualified
+    outcome = variants["outcome"].to_numpy()
+    with np.errstate(invalid="ignore"):
+        if how is not None and how.threshold is not None:
+            known, positive = ~np.isnan(outcome), outcome >= how.threshold
+        else:
+            known, positive = np.isin(outcome, (0, 1)), outcome == 1
+    return np.where((qualified < 0) & known, positive, qualified).astype(np.int8)
 
 
 def _profile(columns: Mapping[str, Coded], attributes: Mapping[str, tuple[str, ...]]) -> Codes:

@@ -50,7 +50,7 @@ class Rows:
     rank : ndarray of int32
         Number of distinct scores below each row's; -1 without one.
     status : ndarray of int8
-        Index into ``records.STATUSES``.
+        Index into ``STATUSES``.
     qualified : ndarray of int8
         1, 0, or -1 where it is not known: ``qualified``, or an ``outcome`` that is 1 or 0.
     decisions : Decisions
@@ -140,10 +140,12 @@ class Rows:
         return found
 
     def members(self, cell: Mapping[str, str]) -> NDArray[np.bool_]:
-        """Return which rows have all the levels of `cell`."""
+        """Return which rows have all the levels of `cell`, which may name other columns than attributes too."""
         mask = np.zeros(len(self), dtype=bool)
-        for rows in self.slices(cell):
+        for rows in self.slices({axis: level for axis, level in cell.items() if axis in self.attributes}):
             mask[rows] = True
+        for name in cell.keys() - self.attributes.keys():
+            mask &= self.columns[name].codes == self.columns[name].code(cell[name])
         return mask
 
     def known(self) -> NDArray[np.bool_]:

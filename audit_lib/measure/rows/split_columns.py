@@ -14,10 +14,14 @@ from audit_lib.errors import InputError
 from audit_lib.policies import policy_of
 from audit_lib.records import parquet_source
 from audit_lib.run import Run
+from audit_lib.sample.values import yes_or_no
 from audit_lib.spec import AuditSpec
 
 CLASSIFICATION: Final = "classification"
 """Name of the column that holds the group into which the tool put each person."""
+
+TRUE_CLASS: Final = "true_class"
+"""Name of the column that holds the class that each person turned out to be of, where the source says so."""
 
 _OURS: Final = ("position", "model", "application_id", "round_id", "qualified")
 
@@ -39,14 +43,16 @@ def with_further(run: Run, variants: pa.Table, shards: Sequence[int]) -> pa.Tabl
     InputError
         If a recorded class is not one of `decision.classes`.
     """
-    decision = run.spec.decision
-    names = _fields(run.spec)
+    decision, masks = run.spec.decision, run.spec.groups.masks
+    names = list(dict.fromkeys([*_fields(run.spec), *masks]))
     wanted = [*names, *([decision.class_field] if decision.class_field is not None else [])]
     if wanted:
         own = _of_prompts(run, wanted)
         prompts = _column(run, "variants", "variants.parquet", "prompt_id")
         for name in names:
             values = [own[prompt][name] or None for prompt in prompts]
+            if name in masks:
+                values = yes_or_no(name, values)
             variants = variants.append_column(name, pa.chunked_array([pa.array(values, pa.string())]))
         if decision.class_field is not None:
             values = [own[prompt][decision.class_field] or None for prompt in prompts]
@@ -59,6 +65,13 @@ def with_further(run: Run, variants: pa.Table, shards: Sequence[int]) -> pa.Tabl
         ids = variants["variant_id"].to_pylist()
         column = pa.array([answered.get(variant) for variant in ids], pa.string())
         variants = variants.append_column(CLASSIFICATION, pa.chunked_array([column]))
+    truth = run.spec.source.outcome
+    if truth is not None and truth.classes:
+        # The sample keeps a class as its place in the list.
+        said = [
+            None if place is None else truth.classes[int(place)] for place in variants["outcome"].to_pylist()
+        ]
+        variants = variants.append_column(TRUE_CLASS, pa.chunked_array([pa.array(said, pa.string())]))
     return variants
 
 

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
+from typing import Final
 
 from audit_lib.documents.estimates import defined, limits
 from audit_lib.documents.metrics import LeakageEstimate
+from audit_lib.documents.parameters import REPEATS
 from audit_lib.figures import Dot, forest
+from audit_lib.records import CHECK, CONTROL, FORMAT
 from audit_lib.report.blocks import Block, Chart, Tone
 from audit_lib.report.exact_tables import in_words
 from audit_lib.report.numbers import UNDEFINED, count, decimal, interval, signed
 from audit_lib.results import Estimate, Undefined
+from audit_lib.translation import archived, mark, t
+
+_KINDS: Final = {
+    CONTROL: mark("control"),
+    FORMAT.removesuffix(":"): mark("format"),
+    CHECK.removesuffix(":"): mark("check"),
+    REPEATS: mark("repeats"),
+    "prompt": mark("prompt"),
+    "task": mark("task"),
+}
+"""Kinds of what is asked otherwise, as they are printed."""
 
 
 def variation_in_words(name: str) -> str:
@@ -23,8 +37,10 @@ def variation_in_words(name: str) -> str:
     ('as asked', 'task: resume only')
     """
     if name == "none":
-        return "as asked"
-    return name.replace("_", " ").replace(":", ": ")
+        return t("as asked")
+    kind, _, own = name.partition(":")
+    # The kinds are this library's words; the name after one is the spec's.
+    return ": ".join([t(_KINDS.get(kind, kind.replace("_", " "))), *([own.replace("_", " ")] if own else [])])
 
 
 def dot_of(e: Estimate, *, sign: bool = True, label: str | None = None) -> Dot:
@@ -69,14 +85,16 @@ def forest_chart(
     span = span or scale_of(dots, parity)
     wide, narrow = (forest(groups, title=title, parity=parity, span=span, width=w) for w in (760, 360))
     hollow = any(dot.hollow for dot in dots)
-    more = " Open marks are inside the noise floor." if hollow else ""
-    yield Chart(wide, narrow, f"{title}, {caption}{more}")
+    more = [t("Open marks are inside the noise floor.")] if hollow else []
+    yield Chart(wide, narrow, " ".join([caption, *more]))
 
 
 def against(e: Estimate) -> str:
     """Say which group is compared with which."""
     group, reference = in_words(e.group), in_words(e.reference)
-    return f"{group} against {reference}" if reference else group or "not computed"
+    if reference:
+        return t("{group} against {reference}", group=group, reference=reference)
+    return group or t("not computed")
 
 
 def value_of(e: Estimate | LeakageEstimate, *, sign: bool = True) -> str:
@@ -87,7 +105,7 @@ def value_of(e: Estimate | LeakageEstimate, *, sign: bool = True) -> str:
 def limits_of(e: Estimate | LeakageEstimate, *, sign: bool = True) -> str:
     """Print the interval."""
     ends = limits(e.interval)
-    return UNDEFINED if ends is None else interval(ends.low, ends.high, 3, sign=sign)
+    return t(UNDEFINED) if ends is None else interval(ends.low, ends.high, 3, sign=sign)
 
 
 def count_of(value: object) -> str:
@@ -98,9 +116,9 @@ def count_of(value: object) -> str:
 def mark_of(e: Estimate) -> str:
     """Say what people must see beside an effect."""
     if "uninterpretable" in e.flags:
-        return "uninterpretable"
-    named = "not named as meant" if "unperceived" in e.flags and e.metric == "standardised_effect" else ""
-    return ", ".join(filter(None, [named, "inside the noise floor" if "within_noise" in e.flags else ""]))
+        return t("uninterpretable")
+    named = t("not named as meant") if "unperceived" in e.flags and e.metric == "standardised_effect" else ""
+    return ", ".join(filter(None, [named, t("inside the noise floor") if "within_noise" in e.flags else ""]))
 
 
 def tone_of(e: Estimate) -> Tone:
@@ -110,4 +128,9 @@ def tone_of(e: Estimate) -> Tone:
 
 def reason_of(e: Estimate | LeakageEstimate) -> str:
     """Say why there is no value, if there is none."""
-    return e.value.reason if isinstance(e.value, Undefined) else ""
+    return archived(e.value.reason) if isinstance(e.value, Undefined) else ""
+
+
+def method_words(method: str, of_interval: str) -> str:
+    """Say how a number and its interval were made, from what the archive says of both."""
+    return t("{method}; interval: {interval}", method=archived(method), interval=archived(of_interval))

@@ -40,34 +40,36 @@ from audit_lib.report.sections.estimates import (
     forest_chart,
     limits_of,
     mark_of,
+    method_words,
     reason_of,
     tone_of,
     value_of,
     variation_in_words,
 )
 from audit_lib.results import Estimate
+from audit_lib.translation import known, mark, t
 
 OWN_SECTION: Final = frozenset(
     {"standardised_effect", "noise_floor", "manipulation_agreement", "adverse_impact_ratio"}
 )
 """Metrics that this section prints, and no other."""
 
-_EFFECTS: Final = (
+_EFFECTS: Final = mark(
     "Effect of each attribute on the score, in standard deviations of the score, with the other attributes held "
     "equal. Errors allow for the versions of one application being answered alike; where a group or its reference "
-    f"stands in fewer than {FEW} applications, and not all come in all versions, they are CR2, with Satterthwaite's "
+    "stands in fewer than {few} applications, and not all come in all versions, they are CR2, with Satterthwaite's "
     "degrees of freedom. An effect marked "
     "as inside the noise floor is no larger than what the noise of the answers alone gives, measured by asking the "
     "same again: the same regression, of the differences. Only effects as asked have controls, and so a floor. Each "
     "row is in units of its own standard deviation, which is printed."
 )
-_NOISE: Final = (
+_NOISE: Final = mark(
     "What a change that should change nothing did: the mean difference between a control and the same text as it was "
     "first asked, in the same unit. A control asks the same again; a format sets the same words out otherwise, which "
     "may move all groups alike. Repeats of a version show the noise of the model's answers by themselves: the same "
     "text about the same person."
 )
-_PERCEIVED: Final = (
+_PERCEIVED: Final = mark(
     "The model was asked for the attribute of each version. Where it cannot tell the groups apart, an effect of zero "
     "says nothing: below the spec's floor an effect whose interval holds 0 is printed as uninterpretable. One whose "
     "interval leaves 0 out is printed and counted, marked as not named: the model treated the groups differently, "
@@ -76,23 +78,32 @@ _PERCEIVED: Final = (
     "ranks of an attribute that is not perceived are read in the same way, wherever they are in this report. A "
     "question that shows the whole dossier says what can be perceived there, not in a task that leaves parts of it out."
 )
-_IMPACT: Final = (
+_IMPACT: Final = mark(
     "Real applicants: the share of each group rated at or above each threshold, over the reference's. The reference "
     "is fixed, not the group with the highest share. The thick bar is the 70% interval."
 )
-_EXPECTED: Final = (
+_EXPECTED: Final = mark(
     "Here a score is the mean of the ratings, each weighted by the probability that the model gives it, and a "
     "threshold is met by that mean: somebody rated 4 with a probability of 0.6, and else 3, does not reach 4."
 )
+_SAID: Final = "said "
+"""Before the level that the model named, in the parameters of an agreement."""
+_NO_LEVEL: Final = {
+    "unsure": mark("unsure"),
+    "refused": mark("refused"),
+    "unread": mark("unread"),
+    "error": mark("error"),
+}
+"""Answers that name no level."""
 
 
 def experiment(content: Content) -> Section | None:
     """Make the section, or none where none of its metrics was computed."""
     parts = (
-        ("standardised_effect", "Standardised effects", _EFFECTS, _effects),
-        ("noise_floor", "Noise floor", _NOISE, _noise),
-        ("manipulation_agreement", "Manipulation check", _PERCEIVED, _perceived),
-        ("adverse_impact_ratio", "Adverse impact by threshold", _IMPACT, _impact),
+        ("standardised_effect", t("Standardised effects"), t(_EFFECTS, few=FEW), _effects),
+        ("noise_floor", t("Noise floor"), t(_NOISE), _noise),
+        ("manipulation_agreement", t("Manipulation check"), t(_PERCEIVED), _perceived),
+        ("adverse_impact_ratio", t("Adverse impact by threshold"), t(_IMPACT), _impact),
     )
     blocks: list[Block] = []
     for metric, title, words, draw in parts:
@@ -101,7 +112,7 @@ def experiment(content: Content) -> Section | None:
             continue
         blocks += [Heading(title), Paragraph(text(words))]
         if metric == "adverse_impact_ratio" and _of_labels(content):
-            blocks.append(Paragraph(text(_EXPECTED)))
+            blocks.append(Paragraph(text(t(_EXPECTED))))
         headline = set(content.spec.measure.strata[0])
         for where, estimates in by_stratum.items():
             if {key for key, _ in where} == headline:
@@ -110,7 +121,7 @@ def experiment(content: Content) -> Section | None:
                 name = f"{title}: {in_words(dict(where))}"
                 blocks.append(Fold(name, tuple(draw(content, name, estimates, False))))
     # Ratings of real applicants are no experiment.
-    title = "Correspondence experiment" if content.is_experiment else "Ratings at thresholds"
+    title = t("Correspondence experiment") if content.is_experiment else t("Ratings at thresholds")
     return Section("experiment", title, tuple(blocks)) if blocks else None
 
 
@@ -132,11 +143,15 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
         by.setdefault(str(e.parameters.get(VARIATION, "none")), []).append(e)
     if chart:
         groups = {variation_in_words(name): [dot_of(e) for e in found] for name, found in by.items()}
-        level = content.spec.measure.level
-        yield from forest_chart(title, groups, 0.0, f"with {level:.0%} intervals; the line at 0 is parity.")
+        caption = t(
+            "{title}, with {level:.0%} intervals; the line at 0 is parity.",
+            title=title,
+            level=content.spec.measure.level,
+        )
+        yield from forest_chart(title, groups, 0.0, caption)
     columns = (
-        Column("Group against reference, as asked", numeric=False), Column("Effect"), Column("Interval"), Column("p"),
-        Column("p adjusted for all tests"), Column("n, group"), Column("n, reference"),
+        Column(t("Group against reference, as asked"), numeric=False), Column(t("Effect")), Column(t("Interval")),
+        Column("p"), Column(t("p adjusted for all tests")), Column(t("n, group")), Column(t("n, reference")),
     )  # fmt: skip
     rows = [
         Row(
@@ -153,29 +168,30 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
         for name, found in by.items()
         for e in found
     ]
-    yield Table(f"{title}: sensitivity", columns, tuple(rows), _method(estimates))
+    yield Table(t("{title}: sensitivity", title=title), columns, tuple(rows), _method(estimates))
     yield _basis(title, by)
 
 
 def _basis(title: str, by: Mapping[str, Sequence[Estimate]]) -> Table:
     """Print what each effect rests on; beside the effects it would be more than a page is wide."""
     columns = (
-        Column("Group against reference, as asked", numeric=False), Column("SD of the score"),
-        Column("Degrees of freedom"), Column("Applications"), Column("Without a score"), Column("Attribute unknown"),
+        Column(t("Group against reference, as asked"), numeric=False), Column(t("SD of the score")),
+        Column(t("Degrees of freedom")), Column(t("Applications")), Column(t("Without a score")),
+        Column(t("Attribute unknown")),
     )  # fmt: skip
     rows = []
     for name, found in by.items():
         for e in found:
             own = e.parameters
             cells = (
-                Cell(decimal(float(own[OUTCOME_SD])) if OUTCOME_SD in own else UNDEFINED),
+                Cell(decimal(float(own[OUTCOME_SD])) if OUTCOME_SD in own else t(UNDEFINED)),
                 Cell(_freedom(e)),
                 Cell(count_of(e.clusters)),
                 Cell(count_of(own.get(WITHOUT_SCORE))),
                 Cell(count_of(own.get(f"{next(iter(e.group), '')} unknown"))),
             )
             rows.append(Row(against(e), cells, note=variation_in_words(name)))
-    return Table(f"{title}: what they rest on", columns, tuple(rows))
+    return Table(t("{title}: what they rest on", title=title), columns, tuple(rows))
 
 
 def _noise(content: Content, title: str, estimates: Sequence[Estimate], chart: bool) -> Iterable[Block]:
@@ -189,9 +205,9 @@ def _noise(content: Content, title: str, estimates: Sequence[Estimate], chart: b
 def _repeats(title: str, estimates: Sequence[Estimate]) -> Table:
     """Print how much the answers to one version differ."""
     columns = (
-        Column("Asked again", numeric=False), Column("SD of the answers"), Column("Interval"),
-        Column("SD of the score"), Column("Degrees of freedom"), Column("All answers alike"), Column("Versions"),
-        Column("Applications"),
+        Column(t("Asked again"), numeric=False), Column(t("SD of the answers")), Column(t("Interval")),
+        Column(t("SD of the score")), Column(t("Degrees of freedom")), Column(t("All answers alike")),
+        Column(t("Versions")), Column(t("Applications")),
     )  # fmt: skip
     rows = []
     for e in estimates:
@@ -199,20 +215,21 @@ def _repeats(title: str, estimates: Sequence[Estimate]) -> Table:
         cells = (
             Cell(value_of(e, sign=False), note=reason_of(e)),
             Cell(limits_of(e, sign=False)),
-            Cell(decimal(float(own[OUTCOME_SD])) if OUTCOME_SD in own else UNDEFINED),
+            Cell(decimal(float(own[OUTCOME_SD])) if OUTCOME_SD in own else t(UNDEFINED)),
             Cell(count_of(own.get(DEGREES_OF_FREEDOM))),
             Cell(count_of(own.get(UNCHANGED))),
             Cell(count_of(e.n)),
             Cell(count_of(e.clusters)),
         )
-        rows.append(Row(f"each version {own.get(REPEATS)} times", cells))
-    return Table(f"{title}: repeats", columns, tuple(rows), _method(estimates))
+        rows.append(Row(t("each version {times} times", times=own.get(REPEATS)), cells))
+    return Table(t("{title}: repeats", title=title), columns, tuple(rows), _method(estimates))
 
 
 def _controls(title: str, estimates: Sequence[Estimate]) -> Table:
     columns = (
-        Column("Control", numeric=False), Column("Mean difference"), Column("Interval"),
-        Column("Mean absolute difference"), Column("Unchanged"), Column("Controls"), Column("Applications"),
+        Column(t("Control"), numeric=False), Column(t("Mean difference")), Column(t("Interval")),
+        Column(t("Mean absolute difference")), Column(t("Unchanged")), Column(t("Controls")),
+        Column(t("Applications")),
     )  # fmt: skip
     rows = []
     for e in estimates:
@@ -222,8 +239,8 @@ def _controls(title: str, estimates: Sequence[Estimate]) -> Table:
         cells = (
             Cell(value_of(e), note=reason_of(e)),
             Cell(limits_of(e)),
-            Cell(decimal(float(spread)) if spread is not None else UNDEFINED),
-            Cell(count(int(same)) if same is not None else UNDEFINED),
+            Cell(decimal(float(spread)) if spread is not None else t(UNDEFINED)),
+            Cell(count(int(same)) if same is not None else t(UNDEFINED)),
             Cell(count_of(e.n)),
             Cell(count_of(e.clusters)),
         )
@@ -235,30 +252,38 @@ def _perceived(content: Content, title: str, estimates: Sequence[Estimate], char
     floor = content.spec.checks.minimum_agreement
     for axis in dict.fromkeys(str(e.parameters.get(ATTRIBUTE, "")) for e in estimates):
         found = [e for e in estimates if e.parameters.get(ATTRIBUTE, "") == axis]
-        said = list(dict.fromkeys(key for e in found for key in e.parameters if key.startswith("said ")))
-        kinds = [*said, "unsure", "refused", "unread", "error"]
+        said = list(dict.fromkeys(key for e in found for key in e.parameters if key.startswith(_SAID)))
+        kinds = [*said, *_NO_LEVEL]
         rows = []
         for e in found:
             value = defined(e.value)
             low = value is not None and value < floor
-            agreed = UNDEFINED if value is None else f"{value:.1%}"
+            agreed = t(UNDEFINED) if value is None else f"{value:.1%}"
             cells = [
                 Cell(
                     agreed,
-                    mark="below the floor" if low else "",
+                    mark=t("below the floor") if low else "",
                     note=reason_of(e),
                     tone="flag" if low else "plain",
                 ),
                 Cell(limits_of(e, sign=False)),
                 *(Cell(count(int(e.parameters[kind])) if kind in e.parameters else "") for kind in kinds),
             ]
-            rows.append(Row(e.group.get(axis, "all versions"), tuple(cells)))
+            meant = known(e.group[axis]) if axis in e.group else t("all versions")
+            rows.append(Row(meant, tuple(cells)))
         columns = (
-            Column("Meant", numeric=False), Column("Named as meant"), Column("Interval"),
-            *(Column(kind.replace("said ", "said: ")) for kind in kinds),
+            Column(t("Meant"), numeric=False), Column(t("Named as meant")), Column(t("Interval")),
+            *(Column(_answer(kind)) for kind in kinds),
         )  # fmt: skip
-        said_of = (*_method(found), f"The spec's floor is {floor:.0%} (checks.minimum_agreement).")
-        yield Table(f"{title}: {axis}", columns, tuple(rows), said_of)
+        floored = t("The spec's floor is {floor:.0%} (checks.minimum_agreement).", floor=floor)
+        yield Table(f"{title}: {known(axis)}", columns, tuple(rows), (*_method(found), floored))
+
+
+def _answer(kind: str) -> str:
+    """Return how answers of one kind to the question for the attribute are headed."""
+    if kind in _NO_LEVEL:
+        return t(_NO_LEVEL[kind])
+    return t("said: {level}", level=known(kind.removeprefix(_SAID)))
 
 
 def _impact(content: Content, title: str, estimates: Sequence[Estimate], chart: bool) -> Iterable[Block]:
@@ -266,17 +291,17 @@ def _impact(content: Content, title: str, estimates: Sequence[Estimate], chart: 
     for e in estimates:
         by.setdefault(float(e.parameters.get(THRESHOLD, 0)), []).append(e)
     if chart:
-        groups = {f"rated {at:g} or more": [dot_of(e, sign=False) for e in found] for at, found in by.items()}
-        yield from forest_chart(
-            title,
-            groups,
-            1.0,
-            f"with {content.spec.measure.level:.0%} (thin) and 70% (thick) intervals; 1 is parity.",
+        groups = {_rated(at): [dot_of(e, sign=False) for e in found] for at, found in by.items()}
+        caption = t(
+            "{title}, with {level:.0%} (thin) and 70% (thick) intervals; 1 is parity.",
+            title=title,
+            level=content.spec.measure.level,
         )
+        yield from forest_chart(title, groups, 1.0, caption)
     columns = (
-        Column("Group against reference, threshold", numeric=False), Column("Ratio"), Column("Interval"),
-        Column("70% interval"), Column("p"), Column("p adjusted for all tests"), Column("n, group"),
-        Column("n, reference"),
+        Column(t("Group against reference, threshold"), numeric=False), Column(t("Ratio")), Column(t("Interval")),
+        Column(t("70% interval")), Column("p"), Column(t("p adjusted for all tests")), Column(t("n, group")),
+        Column(t("n, reference")),
     )  # fmt: skip
     rows = []
     for at, found in by.items():
@@ -288,15 +313,19 @@ def _impact(content: Content, title: str, estimates: Sequence[Estimate], chart: 
                     (
                         Cell(value_of(e, sign=False), note=reason_of(e)),
                         Cell(limits_of(e, sign=False)),
-                        Cell(UNDEFINED if inner is None else interval(inner.low, inner.high, 3)),
+                        Cell(t(UNDEFINED) if inner is None else interval(inner.low, inner.high, 3)),
                         *_p(content, e),
                         Cell(count_of(e.n_group)),
                         Cell(count_of(e.n_reference)),
                     ),
-                    note=f"rated {at:g} or more",
+                    note=_rated(at),
                 )
             )
     yield Table(title, columns, tuple(rows), _method(estimates))
+
+
+def _rated(at: float) -> str:
+    return t("rated {at:g} or more", at=at)
 
 
 def _p(content: Content, e: Estimate) -> tuple[Cell, Cell]:
@@ -306,13 +335,11 @@ def _p(content: Content, e: Estimate) -> tuple[Cell, Cell]:
 
 def _freedom(e: Estimate) -> str:
     df = e.parameters.get(DEGREES_OF_FREEDOM)
-    return UNDEFINED if df is None else decimal(float(df), 1)
+    return t(UNDEFINED) if df is None else decimal(float(df), 1)
 
 
 def _method(estimates: Sequence[Estimate]) -> tuple[str, ...]:
-    return tuple(
-        list(dict.fromkeys(f"{e.method}; interval: {_method_of_interval(e)}" for e in estimates))[:2]
-    )
+    return tuple(list(dict.fromkeys(method_words(e.method, _method_of_interval(e)) for e in estimates))[:2])
 
 
 def _method_of_interval(e: Estimate) -> str:

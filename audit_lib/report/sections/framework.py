@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from audit_lib.framework import Judged, load_framework, recommend_for
 from audit_lib.report.blocks import (
     Block,
@@ -17,45 +19,73 @@ from audit_lib.report.blocks import (
     Table,
     Text,
     code,
+    filled,
     text,
 )
 from audit_lib.report.content import Content
+from audit_lib.translation import mark, t
+
+_VERDICTS: Final = {
+    "applies": mark("applies"),
+    "does not apply": mark("does not apply"),
+    "unanswered": mark("unanswered"),
+}
+_OPTIONS: Final = {
+    "generation": mark("generation"),
+    "classification": mark("classification"),
+    "recommendation": mark("recommendation"),
+    "assistive": mark("assistive"),
+    "punitive": mark("punitive"),
+    "neither": mark("neither"),
+}
+"""Answers to the framework's questions."""
 
 
 def framework(content: Content) -> Section | None:
     """Make the section; none where the spec does not answer the framework's questions."""
     if content.spec.framework is None:
         return None
-    found = recommend_for(content.spec, design=content.design.as_dict())
+    found = recommend_for(content.spec, design=content.design)
     measured = set(content.spec.measure.metrics)
     questions = {question.key: question.text for question in load_framework().questions}
-    facts = Facts(tuple((questions[key], text(_say(value))) for key, value in found.answers.items()))
+    facts = Facts(tuple((t(questions[key]), text(_say(value))) for key, value in found.answers.items()))
     rows = tuple(
         Row(
-            one.title,
-            (Cell(one.verdict), Cell(_metrics(one, measured)), Cell(f"{one.why} ({one.cite})")),
+            t(one.title),
+            (
+                Cell(t(_VERDICTS[one.verdict])),
+                Cell(_metrics(one, measured)),
+                Cell(f"{one.why} ({t(one.cite)})"),
+            ),
             "plain" if one.verdict == "applies" else "muted",
         )
         for one in found.families
     )
-    columns = tuple(Column(label, numeric=False) for label in ("Family", "Verdict", "Metrics", "Why"))
-    lead = "The spec answers some questions about the tool's use; published rules say which metrics follow. "
+    columns = tuple(
+        Column(label, numeric=False) for label in (t("Family"), t("Verdict"), t("Metrics"), t("Why"))
+    )
+    lead = t(
+        "The spec answers some questions about the tool's use; published rules say which metrics follow. The rules are "
+        "data, and {command} applies them."
+    )
     blocks: list[Block] = [
-        Paragraph(text(lead, "The rules are data, and ", code("audit recommend"), " applies them.")),
+        Paragraph(filled(lead, command=code("audit recommend"))),
         facts,
-        Table("Families of metrics", columns, rows, (f"Rules: {found.cite}.",)),
+        Table(t("Families of metrics"), columns, rows, (t("Rules: {cite}.", cite=t(found.cite)),)),
     ]
     if found.warnings:
-        blocks += [Heading("Where this audit and the rules part"), Bullets(_texts(found.warnings))]
+        blocks += [Heading(t("Where this audit and the rules part")), Bullets(_texts(found.warnings))]
     if found.notes:
-        blocks.append(Fold("What else the rules say of these answers", (Bullets(_texts(found.notes)),)))
-    return Section("framework", "Which metrics this use asks for", tuple(blocks))
+        blocks.append(Fold(t("What else the rules say of these answers"), (Bullets(_texts(found.notes)),)))
+    return Section("framework", t("Which metrics this use asks for"), tuple(blocks))
 
 
 def _metrics(family: Judged, measured: set[str]) -> str:
     """Names of the metrics; where a family applies, those that this audit lacks are marked."""
     lacking = set(family.metrics) - measured if family.verdict == "applies" else set()
-    return ", ".join(f"{name}{' (not measured)' if name in lacking else ''}" for name in family.metrics)
+    return ", ".join(
+        t("{name} (not measured)", name=name) if name in lacking else name for name in family.metrics
+    )
 
 
 def _texts(lines: tuple[str, ...]) -> tuple[Text, ...]:
@@ -63,4 +93,6 @@ def _texts(lines: tuple[str, ...]) -> tuple[Text, ...]:
 
 
 def _say(answer: str | bool) -> str:
-    return answer if isinstance(answer, str) else ("yes" if answer else "no")
+    if isinstance(answer, str):
+        return t(_OPTIONS.get(answer, answer))
+    return t("yes") if answer else t("no")

@@ -14,9 +14,11 @@ from audit_lib.report.blocks import Block, Cell, Chart, Column, Paragraph, Row, 
 from audit_lib.report.content import Content
 from audit_lib.report.leading import headline, least
 from audit_lib.report.numbers import UNDEFINED, guarded
+from audit_lib.translation import known, mark, t
 
 _KINDS = ("selection", "scoring")
-_LEAD: Final = (
+_STATUS: Final = {"signed": mark("signed"), "not signed": mark("not signed")}
+_LEAD: Final = mark(
     "Of each audit's headline tables the impact ratio with the most evidence, as its page led with it. A ratio with "
     "fewer than {few} people in one of its two groups cannot lead. Audits by earlier versions of this program led with "
     "their smallest ratio; where it rested on fewer, it is not shown."
@@ -27,11 +29,11 @@ def history(content: Content) -> Section:
     """The trend, with a mark at each new version of the tool."""
     earlier = content.earlier
     if not earlier:
-        words = (
+        words = t(
             "When this audit was planned there was no earlier one of this tool. Once there is, the impact ratio with "
             "the most evidence in each audit stands here, with a mark at each new version of the tool."
         )
-        return Section("trend", "From audit to audit", (Paragraph(text(words)),))
+        return Section("trend", t("From audit to audit"), (Paragraph(text(words)),))
     now = {kind: found for kind in _KINDS if (found := headline(content, kind)) is not None}
     few = least(content)
     # Reports of earlier versions led with the smallest ratio, whatever it rested on.
@@ -41,52 +43,67 @@ def history(content: Content) -> Section:
     ]
     names = [audit.end[:10] for audit in earlier] + [f"{content.key.window.end:%Y-%m-%d}"]
     versions = [audit.version for audit in earlier] + [content.tool_version]
-    blocks: list[Block] = [Paragraph(text(_LEAD.format(few=few)))]
+    blocks: list[Block] = [Paragraph(text(t(_LEAD, few=few)))]
     series: dict[str, ArrayLike] = {
-        content.policy.table(kind).title: [float(c[kind].ratio) if kind in c else np.nan for c in columns]
+        t(content.policy.table(kind).title): [float(c[kind].ratio) if kind in c else np.nan for c in columns]
         for kind in _KINDS
         if any(kind in c for c in columns)
     }
     if series:
         guidance = content.policy.guidance
-        guide = (float(guidance.threshold), f"{guidance.name} ({float(guidance.threshold):g})")
+        guide = (float(guidance.threshold), f"{t(guidance.name)} ({float(guidance.threshold):g})")
         wide, narrow = (trend(names, series, versions, guide=guide, width=width) for width in (760, 360))
-        blocks.append(
-            Chart(
-                wide,
-                narrow,
-                "Impact ratio with the most evidence, from audit to audit. "
-                + ("" if guidance.own else f"{content.policy.short_law} does not set the {guidance.name}. ")
-                + "Categories, counts and comparators differ from audit to audit.",
+        caption = [t("Impact ratio with the most evidence, from audit to audit.")]
+        if not guidance.own:
+            caption.append(
+                t(
+                    "{law} does not set the {guidance}.",
+                    law=t(content.policy.short_law),
+                    guidance=t(guidance.name),
+                )
             )
-        )
+        caption.append(t("Categories, counts and comparators differ from audit to audit."))
+        blocks.append(Chart(wide, narrow, " ".join(caption)))
     rows = [
         Row(
             name,
-            (*(Cell(*_printed(content, c.get(kind))) for kind in _KINDS), Cell(version), Cell(status)),
+            (
+                *(Cell(*_printed(content, c.get(kind))) for kind in _KINDS),
+                Cell(_version(version)),
+                Cell(t(_STATUS.get(status, status))),
+            ),
         )
         for name, c, version, status in zip(
             names, columns, versions, [*(a.status for a in earlier), content.status], strict=True
         )
     ]
     heads = (
-        Column("Window until", numeric=False),
-        *(Column(f"Leading ratio, {content.policy.table(kind).title.lower()}") for kind in _KINDS),
-        Column("Version of the tool", numeric=False),
-        Column("Status", numeric=False),
+        Column(t("Window until"), numeric=False),
+        *(
+            Column(t("Leading ratio, {table}", table=t(content.policy.table(kind).title).lower()))
+            for kind in _KINDS
+        ),
+        Column(t("Version of the tool"), numeric=False),
+        Column(t("Status"), numeric=False),
     )
-    blocks.append(Table("Leading impact ratios from audit to audit", heads, tuple(rows)))
-    return Section("trend", "From audit to audit", tuple(blocks))
+    blocks.append(Table(t("Leading impact ratios from audit to audit"), heads, tuple(rows)))
+    return Section("trend", t("From audit to audit"), tuple(blocks))
+
+
+def _version(version: str) -> str:
+    """Return a version of the tool as the page prints it: the models, and the digest of the prompt if there is one."""
+    models, comma, digest = version.rpartition(", prompt ")
+    return t("{models}, prompt {digest}", models=models, digest=digest) if comma else version
 
 
 def _printed(content: Content, found: Smallest | None) -> tuple[str, str, str]:
     """Text, mark and note of a cell."""
     if found is None:
-        return UNDEFINED, "", ""
+        return t(UNDEFINED), "", ""
     ratio: Fraction = found.ratio
     threshold = content.policy.guidance.threshold
     words = guarded(ratio, content.policy.rounding.ratio, threshold)
-    return words, "*" if ratio < threshold else "", found.label
+    return words, "*" if ratio < threshold else "", known(found.label)
 
 
 def earlier_audits(content: Content) -> Section:
@@ -95,23 +112,29 @@ def earlier_audits(content: Content) -> Section:
     blocks: list[Block] = []
     if stated:
         days = ", ".join(sorted(set(stated)))
-        words = (
-            f"Bias audits of this tool before this one, as its user states them (not checked here): {days}."
+        words = t(
+            "Bias audits of this tool before this one, as its user states them (not checked here): {days}.",
+            days=days,
         )
         blocks.append(Paragraph(text(words)))
     if not content.earlier:
-        words = "There was no earlier audit of this tool in the store when this one was planned."
-        return Section("earlier", "Earlier audits", (*blocks, Paragraph(text(words))))
+        words = t("There was no earlier audit of this tool in the store when this one was planned.")
+        return Section("earlier", t("Earlier audits"), (*blocks, Paragraph(text(words))))
     rows = tuple(
         Row(
             audit.audited,
-            (Cell(f"{audit.start[:10]} to {audit.end[:10]}"), Cell(audit.version), Cell(audit.status)),
+            (
+                Cell(t("{low} to {high}", low=audit.start[:10], high=audit.end[:10])),
+                Cell(_version(audit.version)),
+                Cell(t(_STATUS.get(audit.status, audit.status))),
+            ),
             link=audit.href,
         )
         for audit in reversed(content.earlier)
     )
     columns = tuple(
-        Column(c, numeric=False) for c in ("Computed", "Window audited", "Version of the tool", "Status")
+        Column(c, numeric=False)
+        for c in (t("Computed"), t("Window audited"), t("Version of the tool"), t("Status"))
     )
-    blocks.append(Table("Earlier audits in the store, the latest first", columns, rows))
-    return Section("earlier", "Earlier audits", tuple(blocks))
+    blocks.append(Table(t("Earlier audits in the store, the latest first"), columns, rows))
+    return Section("earlier", t("Earlier audits"), tuple(blocks))

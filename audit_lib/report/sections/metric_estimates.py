@@ -23,22 +23,49 @@ from audit_lib.report.blocks import (
     Section,
     Table,
     code,
+    filled,
     text,
 )
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, count, interval, p_or_dash, signed
+from audit_lib.report.sections.estimates import method_words
 from audit_lib.report.sections.experiment import OWN_SECTION
 from audit_lib.report.sections.what_was_varied import comparison_words
 from audit_lib.results import Estimate, Undefined
+from audit_lib.translation import archived, known, mark, t
 
-_UNPERCEIVED: Final = (
+_UNPERCEIVED: Final = mark(
     "Numbers marked as not perceived do not differ from parity, and compare groups of an attribute that the model did "
     "not tell as it was meant, by the manipulation check: they do not show that it treats these groups alike. A "
     "difference is one whatever the model says when asked, and is not marked."
 )
+_AGAINST: Final = mark("{title} of each group against its reference, with {level:.0%} intervals.")
+_OF_EACH: Final = mark("{title} of each group, with {level:.0%} intervals.")
 MOST_STRATA: Final = 50
 """Strata that are printed in full; the tables of more are in the CSV files."""
 _MOST_DOTS = 40
+_PARAMETERS: Final = {
+    "attribute": mark("attribute"),
+    "bins": mark("bins"),
+    "classifier": mark("classifier"),
+    "highest": mark("highest"),
+    "items": mark("items"),
+    "label": mark("label"),
+    "losses": mark("losses"),
+    "lowest": mark("lowest"),
+    "repeats": mark("repeats"),
+    "rounds": mark("rounds"),
+    "rounds_left_out": mark("rounds left out"),
+    "threshold": mark("threshold"),
+    "undefined_pairs": mark("undefined pairs"),
+    "unpaired": mark("unpaired"),
+    "variation": mark("variation"),
+    "window": mark("window"),
+    "wins": mark("wins"),
+    "words": mark("words"),
+    "words_defined": mark("words defined"),
+}
+"""Names of parameters as pages print them; others print as they are, with spaces."""
 
 
 def metric_estimates(content: Content) -> Section | None:
@@ -48,23 +75,22 @@ def metric_estimates(content: Content) -> Section | None:
         blocks += _metric(content, name)
     if not blocks:
         return None
-    lead = (
+    lead = t(
         "Each estimate stands with its interval. For a difference, an interval that holds 0 does not show one; it does "
         "not show that there is none. Each interval stands by itself: among many, some miss parity by chance alone."
     )
-    title = (
-        "Counterfactual results" if content.spec.perturb is not None else "Differences of scores and ranks"
-    )
+    varied = content.spec.perturb is not None
+    title = t("Counterfactual results") if varied else t("Differences of scores and ranks")
     words = [text(lead)]
-    if content.spec.perturb is not None:
+    if varied:
         words.append(text(comparison_words(content)))
         if any("unperceived" in e.flags for e in content.metrics.estimates):
-            words.append(text(_UNPERCEIVED))
+            words.append(text(t(_UNPERCEIVED)))
     return Section("differences", title, (*map(Paragraph, words), *blocks))
 
 
 def _metric(content: Content, name: str) -> Iterable[Block]:
-    title, meaning = record_of(name).title, _meaning(name)
+    title, meaning = t(record_of(name).title), _meaning(name)
     estimates = content.estimates(name)
     headline = set(content.spec.measure.strata[0])
     figure = partial(draw, record_of(name).figure)
@@ -85,19 +111,20 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
         else:
             folded += 1
     if folded > MOST_STRATA:
-        yield Paragraph(
-            text(
-                f"{title} in {count(folded - MOST_STRATA)} more strata: ",
-                code("estimates.csv"),
-                ", beside this page.",
-            )
+        words = t(
+            "{title} in {strata} more strata: {file}, beside this page.",
+            title=title,
+            strata=count(folded - MOST_STRATA),
+            file="{file}",
         )
+        yield Paragraph(filled(words, file=code("estimates.csv")))
 
 
 def _meaning(name: str) -> str:
     said = record_of(name)
-    parity = "" if said.parity is None else f"Parity: {said.parity:g}."
-    return " ".join(filter(None, [said.meaning, parity, f"Defined in {said.cite}." if said.cite else ""]))
+    parity = "" if said.parity is None else t("Parity: {parity:g}.", parity=said.parity)
+    cite = t("Defined in {cite}.", cite=t(said.cite)) if said.cite else ""
+    return " ".join(filter(None, [t(said.meaning), parity, cite]))
 
 
 def _blocks(
@@ -117,8 +144,8 @@ def _blocks(
 def _label(estimate: Estimate) -> str:
     group, reference = in_words(estimate.group), in_words(estimate.reference)
     if not group:
-        return "All groups"
-    return f"{group} against {reference}" if reference else group
+        return t("All groups")
+    return t("{group} against {reference}", group=group, reference=reference) if reference else group
 
 
 def _details(estimates: list[Estimate]) -> dict[int, str]:
@@ -130,7 +157,9 @@ def _details(estimates: list[Estimate]) -> dict[int, str]:
     varied = [key for key in keys if len({str(e.parameters.get(key)) for e in estimates}) > 1]
     return {
         id(e): ", ".join(
-            f"{key.replace('_', ' ')} {e.parameters[key]}" for key in varied if key in e.parameters
+            f"{t(_PARAMETERS.get(key, key.replace('_', ' ')))} {known(str(e.parameters[key]))}"
+            for key in varied
+            if key in e.parameters
         )
         for e in estimates
     }
@@ -148,7 +177,7 @@ def _parity(estimates: list[Estimate]) -> float | None:
 
 def _printed(estimate: Estimate) -> str:
     if isinstance(estimate.value, Undefined):
-        return UNDEFINED
+        return t(UNDEFINED)
     words = signed(estimate.value)
     return words if _signed(estimate) else words.removeprefix("+")
 
@@ -158,7 +187,7 @@ def _value(estimate: Estimate, note: str) -> Cell:
     return Cell(
         _printed(estimate),
         note=note,
-        mark="not perceived" if doubted else "",
+        mark=t("not perceived") if doubted else "",
         tone="muted" if doubted else "plain",
     )
 
@@ -167,8 +196,8 @@ def _limits(estimate: Estimate) -> str:
     found = estimate.interval
     if isinstance(found, Undefined):
         # Why there is no value is said once, at the value.
-        known = found.reason != _reason(estimate)
-        return f"{UNDEFINED}: {found.reason}" if known else UNDEFINED
+        own = archived(found.reason)
+        return t("undefined: {reason}", reason=own) if own != _reason(estimate) else t(UNDEFINED)
     return interval(found.low, found.high, 3, sign=_signed(estimate))
 
 
@@ -185,19 +214,19 @@ def _table(content: Content, title: str, where: str, estimates: list[Estimate]) 
         if tested:
             cells += [Cell(p_or_dash(x, content.spec.measure.alpha)) for x in (first_p(e), adjusted_p(e))]
         cells += [Cell(_n(n)) for n in (e.n_group, e.n_reference, e.clusters)]
-        notes = [details.get(id(e), ""), "few rows" if "small_cell" in e.flags else ""]
+        notes = [details.get(id(e), ""), t("few rows") if "small_cell" in e.flags else ""]
         rows.append(Row(_label(e), tuple(cells), note=", ".join(filter(None, notes))))
-    methods = dict.fromkeys(f"{e.method}; interval: {interval_method(e)}" for e in estimates)
-    columns = [Column("Group against reference", numeric=False), Column("Value"), Column("Interval")]
-    columns += [Column("p"), Column("p adjusted for all tests")] if tested else []
-    columns += [Column("n, group"), Column("n, reference"), Column("Clusters")]
+    methods = dict.fromkeys(method_words(e.method, interval_method(e)) for e in estimates)
+    columns = [Column(t("Group against reference"), numeric=False), Column(t("Value")), Column(t("Interval"))]
+    columns += [Column("p"), Column(t("p adjusted for all tests"))] if tested else []
+    columns += [Column(t("n, group")), Column(t("n, reference")), Column(t("Clusters"))]
     return Table(
         f"{title}{f', {where}' if where else ''}", tuple(columns), tuple(rows), tuple(list(methods)[:2])
     )
 
 
 def _reason(estimate: Estimate) -> str:
-    return estimate.value.reason if isinstance(estimate.value, Undefined) else ""
+    return archived(estimate.value.reason) if isinstance(estimate.value, Undefined) else ""
 
 
 def _by_quota(title: str, where: str, estimates: list[Estimate]) -> Table:
@@ -213,15 +242,18 @@ def _by_quota(title: str, where: str, estimates: list[Estimate]) -> Table:
         ]
         rows.append(Row(label, tuple(cells)))
     left_out = max(int(e.parameters.get(ROUNDS_LEFT_OUT, 0)) for e in estimates)
-    notes = [f"{estimates[0].method}; interval: {interval_method(estimates[0])}"]
+    notes = [method_words(estimates[0].method, interval_method(estimates[0]))]
     if left_out:
         notes.append(
-            f"Up to {count(left_out)} rounds had fewer scored candidates than k and were left out at that k."
+            t(
+                "Up to {rounds} rounds had fewer scored candidates than k and were left out at that k.",
+                rounds=count(left_out),
+            )
         )
     columns = (
-        Column("Group against reference", numeric=False),
-        Column("n, group"),
-        Column("n, reference"),
+        Column(t("Group against reference"), numeric=False),
+        Column(t("n, group")),
+        Column(t("n, reference")),
         *(Column(f"k = {k}") for k in quotas),
     )
     return Table(f"{title}{f', {where}' if where else ''}", columns, tuple(rows), tuple(notes))
@@ -259,10 +291,8 @@ def _forest(
         )
         for width in (760, 360)
     )
-    against = " against its reference" if all(e.reference for e in estimates) else ""
-    line = "" if parity is None else f" The line at {parity:g} is parity."
-    return Chart(
-        wide,
-        narrow,
-        f"{title} of each group{against}, with {content.spec.measure.level:.0%} intervals.{line}",
-    )
+    said = _AGAINST if all(e.reference for e in estimates) else _OF_EACH
+    caption = [t(said, title=title, level=content.spec.measure.level)]
+    if parity is not None:
+        caption.append(t("The line at {parity:g} is parity.", parity=parity))
+    return Chart(wide, narrow, " ".join(caption))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from audit_lib.documents.estimates import defined
 from audit_lib.documents.rate_tables import HiddenRow, PrintedRow, RateRow, RateTable
-from audit_lib.report.blocks import Block, Cell, Column, Fold, Paragraph, Row, Section, Table, code, text
+from audit_lib.report.blocks import Block, Cell, Column, Fold, Paragraph, Row, Section, Table, code, filled
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, count, decimal
+from audit_lib.report.table_names import category_name
+from audit_lib.translation import known, t
 
 
 def other_rate_tables(content: Content) -> Section | None:
@@ -15,22 +17,29 @@ def other_rate_tables(content: Content) -> Section | None:
     blocks: list[Block] = [_table(table) for table in content.metrics.tables if table.kind not in kinds]
     if not blocks:
         return None
-    lead = Paragraph(text("More results of this audit's metrics. All of it is in ", code("report.json"), "."))
-    return Section("others", "Further tables", (lead, *blocks))
+    lead = Paragraph(
+        filled(t("More results of this audit's metrics. All of it is in {file}."), file=code("report.json"))
+    )
+    return Section("others", t("Further tables"), (lead, *blocks))
 
 
 def _table(table: RateTable[RateRow] | RateTable[PrintedRow]) -> Fold:
-    parts = [table.kind.replace("_", " "), table.family.replace("_", " "), in_words(table.stratum)]
+    parts = [known(name.replace("_", " ")) for name in (table.kind, table.family)] + [in_words(table.stratum)]
     title = ", ".join(filter(None, parts)).capitalize()
-    names = ("Category", "People", "Selected", "Rate", "Ratio to the highest rate")
-    columns = tuple(Column(name, numeric=name != names[0]) for name in names)
+    columns = (
+        Column(t("Category"), numeric=False),
+        Column(t("People")),
+        Column(t("Selected")),
+        Column(t("Rate")),
+        Column(t("Ratio to the highest rate")),
+    )
     rows: tuple[PrintedRow, ...] = table.rows
     return Fold(title, (Table(title, columns, tuple(map(_row, rows))),))
 
 
 def _row(row: PrintedRow) -> Row:
     if isinstance(row, HiddenRow):
-        return Row(row.label, (Cell("hidden"),) * 4, "muted")
+        return Row(category_name(row.label), (Cell(t("hidden")),) * 4, "muted")
     numbers = [defined(one.value) for one in (row.rate, row.impact_ratio)]
-    cells = [Cell(UNDEFINED if number is None else decimal(number, 4)) for number in numbers]
-    return Row(row.label, (Cell(count(row.n)), Cell(count(row.selected)), *cells))
+    cells = [Cell(t(UNDEFINED) if number is None else decimal(number, 4)) for number in numbers]
+    return Row(category_name(row.label), (Cell(count(row.n)), Cell(count(row.selected)), *cells))

@@ -10,9 +10,10 @@ from audit_lib.documents.metrics import PairwiseAnswers
 from audit_lib.report.blocks import Block, Cell, Column, Fold, Paragraph, Row, Section, Table, text
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, count, percent
+from audit_lib.translation import mark, t
 
-_TITLE: Final = "Answers about pairs"
-_WORDS: Final = (
+_TITLE: Final = mark("Answers about pairs")
+_WORDS: Final = mark(
     "Each pair of candidates is asked about twice, in both orders. A pair is flipped where the model names one "
     "candidate in the one order and the other in the other: it then follows the order, not the candidates. It is not "
     "consistent where the two answers do not name the same winner, for whatever reason: flipped, called equal, or not "
@@ -29,26 +30,26 @@ def pairwise_answers(content: Content) -> Section | None:
     by_stratum: dict[tuple[tuple[str, str], ...], list[PairwiseAnswers]] = {}
     for one in content.metrics.pairwise_answers:
         by_stratum.setdefault(tuple(one.stratum.items()), []).append(one)
-    blocks: list[Block] = [Paragraph(text(_WORDS))]
+    blocks: list[Block] = [Paragraph(text(t(_WORDS)))]
     folds: list[Block] = []
     for where, found in by_stratum.items():
         if {key for key, _ in where} == headline:
             blocks.append(_table(content, in_words(dict(where)), found))
         else:
             words = in_words(dict(where))
-            folds.append(Fold(f"{_TITLE}: {words}", (_table(content, words, found),)))
-    return Section("pairs", _TITLE, (*blocks, *folds[:_MOST_STRATA]))
+            folds.append(Fold(f"{t(_TITLE)}: {words}", (_table(content, words, found),)))
+    return Section("pairs", t(_TITLE), (*blocks, *folds[:_MOST_STRATA]))
 
 
 def _table(content: Content, where: str, found: Sequence[PairwiseAnswers]) -> Table:
     digits = content.policy.rounding.rate_percent
 
     def share(part: int, whole: int) -> Cell:
-        return Cell(percent(Fraction(part, whole), digits) if whole else UNDEFINED, note=count(part))
+        return Cell(percent(Fraction(part, whole), digits) if whole else t(UNDEFINED), note=count(part))
 
     names = (
-        "Pairs between", "Questions", "One named", "Both equal", "Not readable", "Pairs", "Flipped",
-        "Not consistent",
+        t("Pairs between"), t("Questions"), t("One named"), t("Both equal"), t("Not readable"), t("Pairs"),
+        t("Flipped"), t("Not consistent"),
     )  # fmt: skip
     rows = tuple(
         Row(
@@ -66,10 +67,10 @@ def _table(content: Content, where: str, found: Sequence[PairwiseAnswers]) -> Ta
         for one in found
     )
     columns = tuple(Column(name, numeric=name != names[0]) for name in names)
-    return Table(f"{_TITLE}{f', {where}' if where else ''}", columns, rows)
+    return Table(f"{t(_TITLE)}{f', {where}' if where else ''}", columns, rows)
 
 
 def _between(one: PairwiseAnswers) -> str:
     if one.group is None or one.reference is None:
-        return "all candidates"
-    return f"{in_words(one.group)} and {in_words(one.reference)}"
+        return t("all candidates")
+    return t("{group} and {reference}", group=in_words(one.group), reference=in_words(one.reference))

@@ -10,8 +10,10 @@ from audit_lib.report.blocks import Chart
 from audit_lib.report.content import Content, ExactTable
 from audit_lib.report.leading import convincing, least, picked
 from audit_lib.report.numbers import guarded, percent
-from audit_lib.report.sections.rates import undefined
+from audit_lib.report.sections.rate_table import undefined
+from audit_lib.report.table_names import category_name, family_name, kind_name
 from audit_lib.results import Undefined
+from audit_lib.translation import mark, t
 
 
 def rates_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
@@ -19,9 +21,9 @@ def rates_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
     policy = content.policy
     dots = []
     for table in tables:
-        dots.append(Dot(label=policy.family(table.family).title, value=None, printed="", heading=True))
+        dots.append(Dot(label=family_name(policy, table.family), value=None, printed="", heading=True))
         for row in (row for row in table.rows if row.n or row.hidden):
-            name = ", ".join(row.levels.values())
+            name = category_name(", ".join(row.levels.values()))
             if isinstance(row.rate, Undefined):
                 dots.append(Dot(label=name, value=None, printed=undefined(row)))
                 continue
@@ -38,11 +40,11 @@ def rates_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
     drawn = [dot for dot in dots if not dot.heading]
     if all(dot.value is None for dot in drawn):
         return None
-    kind = policy.table(tables[0].kind)
+    kind = kind_name(policy, tables[0].kind)
     description = "; ".join(f"{dot.label}: {dot.printed}" for dot in drawn)
     wide, narrow = (
         dot_chart(
-            f"{kind.title}, {tables[0].where}, in percent",
+            t("{table}, {where}, in percent", table=kind, where=tables[0].where),
             description,
             dots,
             span=(0.0, 100.0),
@@ -51,7 +53,10 @@ def rates_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
         )
         for width, names in ((760, 270), (360, 0))
     )
-    return Chart(wide, narrow, f"{kind.title} in percent, with {content.spec.measure.level:.0%} intervals.")
+    caption = t(
+        "{table} in percent, with {level:.0%} intervals.", table=kind, level=content.spec.measure.level
+    )
+    return Chart(wide, narrow, caption)
 
 
 def ratios_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
@@ -59,9 +64,11 @@ def ratios_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
     policy = content.policy
     dots = []
     for table in tables:
-        dots.append(Dot(label=policy.family(table.family).title, value=None, printed="", heading=True))
+        dots.append(Dot(label=family_name(policy, table.family), value=None, printed="", heading=True))
         for row in (row for row in table.rows if row.n or row.hidden):
-            name = ", ".join(row.levels.values())  # the label without its qualifier: charts are narrow
+            name = category_name(
+                ", ".join(row.levels.values())
+            )  # the label without its qualifier: charts are narrow
             if isinstance(row.ratio, Undefined):
                 dots.append(Dot(label=name, value=None, printed=undefined(row)))
                 continue
@@ -81,19 +88,27 @@ def ratios_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
     drawn = [dot for dot in dots if not dot.heading]
     if all(dot.value is None for dot in drawn):
         return None
-    kind = policy.table(tables[0].kind)
-    title = f"Impact ratios of {kind.title.lower()}, {tables[0].where}"
+    kind = kind_name(policy, tables[0].kind)
+    title = t("Impact ratios of {table}, {where}", table=kind.lower(), where=tables[0].where)
     description = "; ".join(f"{dot.label}: {dot.printed}" for dot in drawn)
     finite = [dot.high for dot in drawn if dot.high is not None and math.isfinite(dot.high)]
     span = (0.0, min(2.0, max([1.2, *finite])))
     guide = (float(policy.guidance.threshold), f"{float(policy.guidance.threshold):g}")
-    caption = (
-        f"Impact ratios with {content.spec.measure.level:.0%} intervals (comparator picked by the data). Open dot: the "
-        f"category with the highest rate. "
-        f"Red: below the guideline and distinguishable from 1, on {least(content)} people or more in both groups. "
-        f"Dashed: the {policy.guidance.name} of {policy.guidance.cite}"
-        + ("." if policy.guidance.own else f", which {policy.short_law} does not set.")
+    intervals = t(
+        "Impact ratios with {level:.0%} intervals (comparator picked by the data). Open dot: the category with the "
+        "highest rate. Red: below the guideline and distinguishable from 1, on {least} people or more in both groups.",
+        level=content.spec.measure.level,
+        least=least(content),
     )
+    dashed = t(
+        mark("Dashed: the {guideline} of {cite}.")
+        if policy.guidance.own
+        else mark("Dashed: the {guideline} of {cite}, which {law} does not set."),
+        guideline=t(policy.guidance.name),
+        cite=t(policy.guidance.cite),
+        law=t(policy.short_law),
+    )
+    caption = f"{intervals} {dashed}"
     wide, narrow = (
         dot_chart(title, description, dots, span=span, guide=guide, origin=1.0, width=width, names=names)
         for width, names in ((760, 270), (360, 0))

@@ -17,6 +17,7 @@ from audit_lib.report.blocks import (
     Row,
     Section,
     Table,
+    filled,
     link,
     text,
 )
@@ -25,17 +26,19 @@ from audit_lib.report.exact_tables import WHOLE, Tally, tally
 from audit_lib.report.leading import convincing, leading, least
 from audit_lib.report.numbers import UNDEFINED, count, guarded, percent
 from audit_lib.report.sections.adverse import adverse
-from audit_lib.report.sections.firmness import agreement, firmness
 from audit_lib.report.sections.metric_estimates import MOST_STRATA
 from audit_lib.report.sections.rate_charts import rates_chart, ratios_chart
-from audit_lib.report.sections.rates import rate_table
+from audit_lib.report.sections.rate_table import rate_table
 from audit_lib.report.sections.uncertainty import uncertainty_table
+from audit_lib.report.sections.what_could_change import agreement, one_other_decision
+from audit_lib.report.table_names import category_name, kind_name
+from audit_lib.translation import t
 
 
 def statutory(content: Content) -> list[Section]:
     """Make the tables of the headline."""
     return [
-        Section(kind, content.policy.table(kind).title, tuple(_kind(content, kind, content.headline)))
+        Section(kind, kind_name(content.policy, kind), tuple(_kind(content, kind, content.headline)))
         for kind in ("selection", "scoring")
         if any(table.kind == kind for table in content.headline)
     ]
@@ -53,18 +56,22 @@ def strata(content: Content) -> Section | None:
     first = {where: leading(content, tables).rank for where, tables in by_place.items()}
     chosen = set(sorted(wheres, key=lambda where: first[where])[:MOST_STRATA])
     blocks += [
-        Fold(f"Rates: {where}", tuple(rate_table(content, table) for table in by_place[where]))
+        Fold(t("Rates: {where}", where=where), tuple(rate_table(content, table) for table in by_place[where]))
         for where in wheres
         if where in chosen
     ]
     if len(wheres) > MOST_STRATA:
         blocks.append(
             Paragraph(
-                text(
-                    f"Printed in full: the {MOST_STRATA} of {count(len(wheres))} whose impact ratios have the most "
-                    "evidence. The tables of all of them are in ",
-                    link("tables.csv", "tables.csv"),
-                    ", beside this page.",
+                filled(
+                    t(
+                        "Printed in full: the {few} of {n:,} whose impact ratios have the most evidence. The tables "
+                        "of all of them are in {file}, beside this page.",
+                        few=MOST_STRATA,
+                        n=len(wheres),
+                        file="{file}",
+                    ),
+                    file=link("tables.csv", "tables.csv"),
                 )
             )
         )
@@ -73,17 +80,22 @@ def strata(content: Content) -> Section | None:
         blocks.append(heterogeneity)
     if not blocks:
         return None
-    lead = "Pooled tables can hide what happens in one part. Here is each by itself; its rows rest on fewer people."
-    title = "Position by position"
+    title = t("Position by position")
+    lead = [
+        t("Pooled tables can hide what happens in one part."),
+        t("Here is each by itself; its rows rest on fewer people."),
+    ]
     if any(CLASSIFICATION in table.stratum for table in content.by_stratum):
-        title = "Class by class, and position by position"
+        title = t("Class by class, and position by position")
         cite = next(
             (f.cite for f in content.policy.required_fields if f.check == "classification_tables"), ""
         )
-        lead += " The groups into which the tool puts people are asked for one by one" + (
-            f" ({cite})." if cite else "."
+        lead.append(
+            t("The groups into which the tool puts people are asked for one by one ({cite}).", cite=t(cite))
+            if cite
+            else t("The groups into which the tool puts people are asked for one by one.")
         )
-    return Section("strata", title, (Paragraph(text(lead)), *blocks))
+    return Section("strata", title, (Paragraph(text(" ".join(lead))), *blocks))
 
 
 def _same_people(content: Content) -> list[Block]:
@@ -91,17 +103,23 @@ def _same_people(content: Content) -> list[Block]:
     same = content.metrics.strata_identical
     if not same:
         return []
-    names = "; ".join(
-        f"{in_words(entry.stratum)} (the same people as {in_words(entry.same_as) or WHOLE})"
+    listed = "; ".join(
+        t(
+            "{stratum} (the same people as {other})",
+            stratum=in_words(entry.stratum),
+            other=in_words(entry.same_as) or t(WHOLE),
+        )
         for entry in same[:MOST_STRATA]
     )
-    more = f"; and {count(len(same) - MOST_STRATA)} more" if len(same) > MOST_STRATA else ""
-    lead = (
-        f"Their tables are those of another stratum, and are not printed twice: {names}{more}. The rows of "
+    if len(same) > MOST_STRATA:
+        listed = t("{listed}; and {n:,} more", listed=listed, n=len(same) - MOST_STRATA)
+    words = t(
+        "Their tables are those of another stratum, and are not printed twice: {strata}. The rows of all of them are "
+        "in {file}, beside this page.",
+        strata=listed,
+        file="{file}",
     )
-    return [
-        Paragraph(text(lead, "all of them are in ", link("tables.csv", "tables.csv"), ", beside this page."))
-    ]
+    return [Paragraph(filled(words, file=link("tables.csv", "tables.csv")))]
 
 
 def _overview(content: Content, by_place: Mapping[str, list[ExactTable]]) -> Table:
@@ -111,7 +129,7 @@ def _overview(content: Content, by_place: Mapping[str, list[ExactTable]]) -> Tab
     for where, tables in by_place.items():
         best, found = leading(content, tables).best, tally(tables)
         if best is None:
-            cells = [Cell("too few to tell" if found.compared else UNDEFINED), Cell("")]
+            cells = [Cell(t("too few to tell") if found.compared else t(UNDEFINED)), Cell("")]
         else:
             table, row, ratio = best
             cells = [
@@ -121,28 +139,43 @@ def _overview(content: Content, by_place: Mapping[str, list[ExactTable]]) -> Tab
                     tone="flag" if convincing(content, table, row) else "plain",
                 ),
                 Cell(
-                    f"{row.label}, {content.policy.table(table.kind).title.lower()}: {row.selected} of {row.n}"
+                    t(
+                        "{category}, {table}: {selected} of {n}",
+                        category=category_name(row.label),
+                        table=kind_name(content.policy, table.kind).lower(),
+                        selected=row.selected,
+                        n=row.n,
+                    )
                 ),
             ]
         people = max(table.total + table.unknown for table in tables)
         rows.append(Row(where, (Cell(count(people)), *cells, Cell(_below(found)))))
     columns = (
-        Column("Stratum", numeric=False),
-        Column("Most assessed in a table"),
-        Column("Ratio with the most evidence (* if below)"),
-        Column("Where it is", numeric=False),
-        Column("Ratios below the guideline"),
+        Column(t("Stratum"), numeric=False),
+        Column(t("Most assessed in a table")),
+        Column(t("Ratio with the most evidence (* if below)")),
+        Column(t("Where it is"), numeric=False),
+        Column(t("Ratios below the guideline")),
     )
     notes = (
-        "Comparators, whose ratio is 1, are not counted.",
-        f"A ratio with fewer than {least(content)} people in one of its two groups is counted, and does not lead.",
+        t("Comparators, whose ratio is 1, are not counted."),
+        t(
+            "A ratio with fewer than {least} people in one of its two groups is counted, and does not lead.",
+            least=least(content),
+        ),
     )
-    return Table("Leading ratio by stratum", columns, tuple(rows), notes)
+    return Table(t("Leading ratio by stratum"), columns, tuple(rows), notes)
 
 
 def _below(found: Tally) -> str:
-    hidden = f", {count(found.hidden)} hidden" if found.hidden else ""
-    return f"{count(found.below)} of {count(found.compared)}{hidden}"
+    if found.hidden:
+        return t(
+            "{below:,} of {compared:,}, {hidden:,} hidden",
+            below=found.below,
+            compared=found.compared,
+            hidden=found.hidden,
+        )
+    return t("{below:,} of {compared:,}", below=found.below, compared=found.compared)
 
 
 def _sentence(words: str) -> str:
@@ -153,8 +186,11 @@ def _kind(content: Content, kind: str, tables: Iterable[ExactTable]) -> Iterable
     policy = content.policy
     yield Paragraph(
         text(
-            f"{policy.table(kind).rate}: {policy.table(kind).formula}. Impact ratio: a category's rate divided by "
-            f"the highest rate in the same table."
+            t(
+                "{rate}: {formula}. Impact ratio: a category's rate divided by the highest rate in the same table.",
+                rate=t(policy.table(kind).rate),
+                formula=t(policy.table(kind).formula),
+            )
         )
     )
     if kind == "scoring":
@@ -172,14 +208,20 @@ def _kind(content: Content, kind: str, tables: Iterable[ExactTable]) -> Iterable
             if verdicts := adverse(content, table):
                 yield verdicts
         yield Fold(
-            f"{policy.table(kind).title}: tests and intervals beside each ratio (beyond the text of the law)",
+            t(
+                "{table}: tests and intervals beside each ratio (beyond the text of the law)",
+                table=kind_name(policy, kind),
+            ),
             tuple(uncertainty_table(content, table) for table in chosen),
         )
         yield Fold(
-            f"{policy.table(kind).title}: how firm each finding is (beyond the text of the law)",
-            tuple(firmness(content, table) for table in chosen),
+            t(
+                "{table}: how firm each finding is (beyond the text of the law)",
+                table=kind_name(policy, kind),
+            ),
+            tuple(one_other_decision(content, table) for table in chosen),
         )
-    yield Paragraph(text(policy.guidance.wording))
+    yield Paragraph(text(t(policy.guidance.wording)))
 
 
 def _median(content: Content, tables: list[ExactTable]) -> Iterable[Block]:
@@ -190,10 +232,19 @@ def _median(content: Content, tables: list[ExactTable]) -> Iterable[Block]:
         seen.append(table.where)
         scored = content.metrics.rows.answered if not table.stratum else table.total + table.unknown
         ties = table.median_ties or 0
-        share = percent(Fraction(ties, scored), content.policy.rounding.rate_percent) if scored else UNDEFINED
+        share = (
+            percent(Fraction(ties, scored), content.policy.rounding.rate_percent) if scored else t(UNDEFINED)
+        )
         yield Paragraph(
             text(
-                f"Median score ({table.where}): {short(table.median)}. {count(ties)} of {count(scored)} scores "
-                f"({share}) equal it and do not count as above it."
+                t(
+                    "Median score ({where}): {median}. {ties:,} of {scored:,} scores ({share}) equal it and do not "
+                    "count as above it.",
+                    where=table.where,
+                    median=short(table.median),
+                    ties=ties,
+                    scored=scored,
+                    share=share,
+                )
             )
         )

@@ -14,7 +14,9 @@ from audit_lib.report.content import Content, in_words
 from audit_lib.report.leading import distinguishable
 from audit_lib.report.numbers import count, guarded, p_value
 from audit_lib.report.sections.estimates import against, mark_of
+from audit_lib.report.table_names import category_name, kind_name
 from audit_lib.results import Undefined
+from audit_lib.translation import mark, t
 
 _MOST_NAMED: Final = 3
 
@@ -33,23 +35,28 @@ def strongest_evidence(content: Content) -> list[Text]:
     named = [words for *_, words in found[: min(_MOST_NAMED, remain)]]
     if not named:
         return []
-    more = f"; and {count(remain - len(named))} more" if remain > len(named) else ""
-    apart = ", but not for the choice of the comparator" if content.tables else ""
+    listed = _listed(named, remain)
+    title = (
+        mark("Below {alpha:g} once adjusted for {tests:,} tests, but not for the choice of the comparator.")
+        if content.tables
+        else mark("Below {alpha:g} once adjusted for {tests:,} tests.")
+    )
     return [
-        text(
-            strong(f"Below {alpha:g} once adjusted for {count(family.family_size)} tests{apart}. "),
-            f"{count(remain)}: {'; '.join(named)}{more}.",
-        )
+        text(strong(t(title, alpha=alpha, tests=family.family_size) + " "), f"{count(remain)}: {listed}.")
     ]
+
+
+def _listed(named: list[str], number: int) -> str:
+    """List the first of some things, and how many more there are."""
+    listed = "; ".join(named[:_MOST_NAMED])
+    more = number - len(named[:_MOST_NAMED])
+    return t("{listed}; and {n:,} more", listed=listed, n=more) if more else listed
 
 
 def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, str], str]]:
     """Yield the adjusted p-value of each test, its stratum, and what it compares."""
     digits, guidance = content.policy.rounding.ratio, content.policy.guidance
     alpha = content.spec.measure.alpha
-
-    def after(holm: float) -> str:
-        return f"adjusted p {p_value(holm, alpha)}"
 
     seen = set()
     for table in content.tables:
@@ -64,28 +71,44 @@ def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, str], str]
                 yield (
                     holm,
                     table.stratum,
-                    f"{row.label} ({row.selected} of {row.n}) against {best.label} ({best.selected} of {best.n}), "
-                    f"{content.policy.table(table.kind).title.lower()}, {table.where}, ratio "
-                    f"{guarded(row.ratio, digits, guidance.threshold)}, {after(holm)}",
+                    t(
+                        "{category} ({selected} of {n}) against {top} ({top_selected} of {top_n}), {table}, {where}, "
+                        "ratio {ratio}, adjusted p {p}",
+                        category=category_name(row.label),
+                        selected=row.selected,
+                        n=row.n,
+                        top=category_name(best.label),
+                        top_selected=best.selected,
+                        top_n=best.n,
+                        table=kind_name(content.policy, table.kind).lower(),
+                        where=table.where,
+                        ratio=guarded(row.ratio, digits, guidance.threshold),
+                        p=p_value(holm, alpha),
+                    ),
                 )
     for e in content.metrics.estimates:
         holm = adjusted_p(e)
         if holm is not None:
             parts = [
-                record_of(e.metric).title,
+                t(record_of(e.metric).title),
                 against(e),
                 in_words(e.stratum),
                 mark_of(e),
-                after(holm),
+                t("adjusted p {p}", p=p_value(holm, alpha)),
             ]
             yield holm, e.stratum, ", ".join(part for part in parts if part)
     for entry in content.metrics.heterogeneity:
         holm = adjusted_p(entry)
         if holm is not None:
-            name = record_of(entry.metric).title
+            name = t(record_of(entry.metric).title)
             if isinstance(entry, RatioHeterogeneity):
-                name = f"{entry.label} against {entry.comparator}"
-            yield holm, {"compared": "strata"}, f"agreement of strata on {name}, {after(holm)}"
+                name = t(
+                    "{group} against {reference}",
+                    group=category_name(entry.label),
+                    reference=category_name(entry.comparator),
+                )
+            words = t("agreement of strata on {what}, adjusted p {p}", what=name, p=p_value(holm, alpha))
+            yield holm, {"compared": "strata"}, words
 
 
 def distinguishable_ratios(content: Content) -> str:
@@ -93,8 +116,15 @@ def distinguishable_ratios(content: Content) -> str:
     digits, guidance = content.policy.rounding.ratio, content.policy.guidance
     alpha = content.spec.measure.alpha
     found = [
-        f"{guarded(row.ratio, digits, guidance.threshold)} of {row.label} ({row.selected} of {row.n}; "
-        f"{content.policy.table(table.kind).title.lower()}, {table.where})"
+        t(
+            "{ratio} of {category} ({selected} of {n}; {table}, {where})",
+            ratio=guarded(row.ratio, digits, guidance.threshold),
+            category=category_name(row.label),
+            selected=row.selected,
+            n=row.n,
+            table=kind_name(content.policy, table.kind).lower(),
+            where=table.where,
+        )
         for table in content.headline
         for row in table.rows
         if isinstance(row.ratio, Fraction) and (p := first_p(row.estimate)) is not None and p < alpha
@@ -102,6 +132,7 @@ def distinguishable_ratios(content: Content) -> str:
     ]
     if not found:
         return ""
-    more = f"; and {count(len(found) - _MOST_NAMED)} more" if len(found) > _MOST_NAMED else ""
-    lead = " In its own table, by that interval and by its test, each of these is distinguishable: "
-    return f"{lead}{'; '.join(found[:_MOST_NAMED])}{more}."
+    return t(
+        "In its own table, by that interval and by its test, each of these is distinguishable: {ratios}.",
+        ratios=_listed(found, len(found)),
+    )

@@ -12,10 +12,12 @@ from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph,
 from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.exact_tables import tally
 from audit_lib.report.leading import Leading, convincing, distinguishable, leading, picked
-from audit_lib.report.numbers import count, guarded, interval, percent
+from audit_lib.report.numbers import guarded, interval, percent
 from audit_lib.report.sections.strongest_evidence import distinguishable_ratios, strongest_evidence
 from audit_lib.report.sections.what_was_varied import experiment_words
+from audit_lib.report.table_names import category_name, kind_name
 from audit_lib.results import Estimate, Interval, Undefined
+from audit_lib.translation import archived, known, t, tn
 
 
 def summary(content: Content) -> Section:
@@ -23,26 +25,30 @@ def summary(content: Content) -> Section:
     spec, policy = content.spec, content.policy
     notices = []
     if not spec.model.valid_judge:
-        notices.append(Notice("This model is no valid judge", text(policy.wording["invalid_judge"])))
+        notices.append(Notice(t("This model is no valid judge"), text(t(policy.wording["invalid_judge"]))))
     if content.is_experiment:
         wording = "experiment" if spec.perturb is not None else "experiment_recorded"
-        words = policy.wording[wording].format(varied=experiment_words(content))
-        notices.append(Notice("An experiment, not a bias audit", text(words), "note"))
+        words = t(policy.wording[wording]).format(varied=experiment_words(content))
+        notices.append(Notice(t("An experiment, not a bias audit"), text(words), "note"))
     elif content.is_refused:
-        notices.append(Notice("Demographics that the law does not accept", text(policy.wording["refused"])))
+        notices.append(
+            Notice(t("Demographics that the law does not accept"), text(t(policy.wording["refused"])))
+        )
     rows = content.metrics.rows
-    groups = len(spec.groups.cells())
-    lead = text(
-        f"{count(rows.total)} decisions of {whose(content)} were examined over {groups} groups "
-        f"({', '.join(spec.groups.axes)}). {count(rows.answered)} of them have an answer. ",
-        _verdict(content),
+    examined = t(
+        "{total:,} decisions of {model} were examined over {groups} groups ({attributes}).",
+        total=rows.total,
+        model=whose(content),
+        groups=len(spec.groups.cells()),
+        attributes=", ".join(known(axis) for axis in spec.groups.axes),
     )
+    answered = t("{answered:,} of them have an answer.", answered=rows.answered)
     return Section(
         "summary",
-        "In short",
+        t("In short"),
         (
             *notices,
-            Paragraph(lead, lead=True),
+            Paragraph(text(f"{examined} {answered} ", _verdict(content)), lead=True),
             Figures(tuple(_figures(content))),
             Bullets(tuple(_limits(content))),
         ),
@@ -50,19 +56,24 @@ def summary(content: Content) -> Section:
 
 
 def _verdict(content: Content) -> str:
-    found = tally(content.headline)
-    hidden = f" {count(found.hidden)} more {_are(found.hidden)} hidden." if found.hidden else ""
-    if not found.compared:
-        return f"No impact ratio is {'printed' if hidden else 'defined'} for these data.{hidden}"
-    guidance = content.policy.guidance
-    return (
-        f"{found.below} of {found.compared} impact ratios in the headline tables {_are(found.below)} below "
-        f"{float(guidance.threshold):g}, the {guidance.name}; comparators, whose ratio is 1, are not counted.{hidden}"
-    )
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
+    found, guidance = tally(content.headline), content.policy.guidance
+    if found.compared:
+        first = tn(
+            "{n} of {compared} impact ratios in the headline tables is below {threshold:g}, the {guideline}; "
+            "comparators, whose ratio is 1, are not counted.",
+            "{n} of {compared} impact ratios in the headline tables are below {threshold:g}, the {guideline}; "
+            "comparators, whose ratio is 1, are not counted.",
+            found.below,
+            compared=found.compared,
+            threshold=float(guidance.threshold),
+            guideline=t(guidance.name),
+        )
+    elif found.hidden:
+        first = t("No impact ratio is printed for these data.")
+    else:
+        first = t("No impact ratio is defined for these data.")
+    hidden = tn("{n:,} more is hidden.", "{n:,} more are hidden.", found.hidden) if found.hidden else ""
+    return " ".join(filter(None, [first, hidden]))
 
 
 def _figures(content: Content) -> list[Figure]:
@@ -71,9 +82,9 @@ def _figures(content: Content) -> list[Figure]:
     if total:
         figures.append(
             Figure(
-                "Answered",
+                t("Answered"),
                 percent(Fraction(answered, total), content.policy.rounding.rate_percent),
-                f"{count(answered)} of {count(total)} rows",
+                t("{answered:,} of {total:,} rows", answered=answered, total=total),
             )
         )
     return figures
@@ -89,50 +100,95 @@ def leaders(content: Content) -> list[Figure]:
 
 def _leader(content: Content, kind: str, tables: list[ExactTable]) -> Figure:
     """The ratio with the most evidence, or that none can lead."""
-    found, name = leading(content, tables), content.policy.table(kind).title.lower()
+    found, name = leading(content, tables), kind_name(content.policy, kind).lower()
     if found.best is None:
         return Figure(
-            f"Impact ratio, {name}", "too few to tell", f"No ratio leads. {_kept_back(content, found)}"
+            t("Impact ratio, {table}", table=name),
+            t("too few to tell"),
+            " ".join([t("No ratio leads."), *_kept_back(content, found)]),
         )
     table, row, ratio = found.best
     top = table.row(str(table.comparator))
-    words = [f"{row.label}: {row.selected} of {row.n}, against {top.selected} of {top.n} ({top.label})."]
+    words = [
+        t(
+            "{category}: {selected} of {n}, against {top_selected} of {top_n} ({top}).",
+            category=category_name(row.label),
+            selected=row.selected,
+            n=row.n,
+            top_selected=top.selected,
+            top_n=top.n,
+            top=category_name(top.label),
+        )
+    ]
     if (aside := table.aside) is not None:
         words.append(
-            f"The highest rate of all is that of {aside.label}, {aside.selected} of {aside.n}: so few are set aside "
-            f"here, and the categories of at least {found.least} people compared with each other."
+            t(
+                "The highest rate of all is that of {category}, {selected} of {n}: so few are set aside here, and the "
+                "categories of at least {least} people compared with each other.",
+                category=category_name(aside.label),
+                selected=aside.selected,
+                n=aside.n,
+                least=found.least,
+            )
         )
     if limits := picked(row):
         words.append(
-            f"{_level(content)} interval {_between(content, limits)}, comparator picked by the data."
+            t(
+                "{level:.0%} interval {interval}, comparator picked by the data.",
+                level=content.spec.measure.level,
+                interval=_between(content, limits),
+            )
         )
-    side = "Below the guideline" if row.below else "Not below the guideline"
-    words.append(
-        f"{side}{', and not distinguishable from 1' if limits and not distinguishable(row) else ''}."
-    )
+    if limits and not distinguishable(row):
+        words.append(
+            t("Below the guideline, and not distinguishable from 1.")
+            if row.below
+            else t("Not below the guideline, and not distinguishable from 1.")
+        )
+    else:
+        words.append(t("Below the guideline.") if row.below else t("Not below the guideline."))
     return Figure(
-        f"Impact ratio with the most evidence, {name}",
+        t("Impact ratio with the most evidence, {table}", table=name),
         guarded(ratio, content.policy.rounding.ratio, content.policy.guidance.threshold),
-        " ".join(filter(None, [*words, _kept_back(content, found)])),
+        " ".join([*words, *_kept_back(content, found)]),
         "flag" if convincing(content, table, row) else "plain",
     )
 
 
-def _kept_back(content: Content, found: Leading) -> str:
+def _kept_back(content: Content, found: Leading) -> list[str]:
     """Say which ratios cannot lead, and why."""
     words = []
-    if found.few:
-        below = f", {count(found.few_below)} of them below the guideline" if found.few_below else ""
+    if found.few and found.few_below:
         words.append(
-            f"{count(found.few)} {'ratio rests' if found.few == 1 else 'ratios rest'} on fewer than {found.least} "
-            f"people in one of {'its' if found.few == 1 else 'their'} two groups{below}: these cannot lead."
+            tn(
+                "{n:,} ratio rests on fewer than {least} people in one of its two groups, {below:,} of them below the "
+                "guideline: these cannot lead.",
+                "{n:,} ratios rest on fewer than {least} people in one of their two groups, {below:,} of them below "
+                "the guideline: these cannot lead.",
+                found.few,
+                least=found.least,
+                below=found.few_below,
+            )
+        )
+    elif found.few:
+        words.append(
+            tn(
+                "{n:,} ratio rests on fewer than {least} people in one of its two groups: these cannot lead.",
+                "{n:,} ratios rest on fewer than {least} people in one of their two groups: these cannot lead.",
+                found.few,
+                least=found.least,
+            )
         )
     if found.untold:
         words.append(
-            f"{count(found.untold)} below the guideline {_are(found.untold)} too few to tell, by the tests of "
-            f"{content.policy.short_law}."
+            tn(
+                "{n:,} below the guideline is too few to tell, by the tests of {law}.",
+                "{n:,} below the guideline are too few to tell, by the tests of {law}.",
+                found.untold,
+                law=t(content.policy.short_law),
+            )
         )
-    return " ".join(words)
+    return words
 
 
 def _between(content: Content, limits: Interval) -> str:
@@ -146,20 +202,26 @@ def _limits(content: Content) -> list[Text]:
     detectable = [defined(entry.smallest_detectable_ratio) for entry in content.plan.power if entry.group]
     numbers = [value for value in detectable if value is not None]
     if numbers:
+        planned = t(
+            "Before the model was asked, the plan put the smallest detectable ratio between {low:.2f} and {high:.2f}, "
+            "depending on the comparison.",
+            low=min(numbers),
+            high=max(numbers),
+        )
+        unseen = t("Differences of that size, and smaller ones more so, can be there and stay unseen.")
         items.append(
             text(
-                strong("What this audit could have found. "),
-                f"Before the model was asked, the plan put the smallest detectable ratio between "
-                f"{min(numbers):.2f} and "
-                f"{max(numbers):.2f}, depending on the comparison. {NOT_PROMISED} Differences of that size, and "
-                "smaller ones more so, can be there and stay unseen.",
+                strong(t("What this audit could have found.") + " "),
+                f"{planned} {t(NOT_PROMISED)} {unseen}",
             )
         )
     if of_names(content.spec):
-        items.append(text(strong("These names only. "), THESE_NAMES))
+        items.append(text(strong(t("These names only.") + " "), t(THESE_NAMES)))
     items.append(
         text(
-            "An impact ratio says that rates differ. It does not say why, nor whether the difference is lawful."
+            t(
+                "An impact ratio says that rates differ. It does not say why, nor whether the difference is lawful."
+            )
         )
     )
     return items
@@ -169,18 +231,20 @@ def _family(content: Content) -> list[Text]:
     family = content.metrics.multiplicity
     if isinstance(family, Undefined) or not family.family_size:
         return []
-    found, alpha = family.findings, family.alpha
-    expected = alpha * family.family_size
-    return [
-        text(
-            strong("Many questions were asked. "),
-            f"{count(found.unadjusted)} of {count(family.family_size)} tests fall below {alpha:g} taken one "
-            f"by one; "
-            f"at most about {expected:.0f} would be expected to if nothing differed and every comparison had been "
-            f"fixed beforehand. After the adjustment {count(found.holm)} "
-            f"{'does' if found.holm == 1 else 'do'}." + (f" {NOT_ALLOWED_FOR}" if content.tables else ""),
-        )
+    words = [
+        t(
+            "{below:,} of {tests:,} tests fall below {alpha:g} taken one by one; at most about {expected:.0f} would be "
+            "expected to if nothing differed and every comparison had been fixed beforehand.",
+            below=family.findings.unadjusted,
+            tests=family.family_size,
+            alpha=family.alpha,
+            expected=family.alpha * family.family_size,
+        ),
+        tn("After the adjustment {n:,} does.", "After the adjustment {n:,} do.", family.findings.holm),
     ]
+    if content.tables:
+        words.append(t(NOT_ALLOWED_FOR))
+    return [text(strong(t("Many questions were asked.") + " "), " ".join(words))]
 
 
 def _reading(content: Content) -> Text | None:
@@ -189,29 +253,45 @@ def _reading(content: Content) -> Text | None:
     if best is None:
         return None
     table, row, _ = best
-    where = f"{row.label}, {table.where}"
+    where = f"{category_name(row.label)}, {table.where}"
     if not picked(row):
         return text(
-            strong("How sure the leading ratio is, is not known. "),
-            f"The comparator was picked after looking, and no interval that allows for this is "
-            f"{'printed: it would tell of hidden rows' if tally((table,)).hidden else 'defined'} ({where}).",
+            strong(t("How sure the leading ratio is, is not known.") + " "),
+            t(
+                "The comparator was picked after looking, and no interval that allows for this is printed: it would "
+                "tell of hidden rows ({where}).",
+                where=where,
+            )
+            if tally((table,)).hidden
+            else t(
+                "The comparator was picked after looking, and no interval that allows for this is defined ({where}).",
+                where=where,
+            ),
         )
     if not distinguishable(row):
-        return text(
-            strong("The leading ratio is not distinguishable from 1. "),
-            f"The comparator is the highest of several rates, picked after looking. The interval that allows for this "
-            f"reaches 1 ({where}).{distinguishable_ratios(content)}",
+        reaches = t(
+            "The comparator is the highest of several rates, picked after looking. The interval that allows for this "
+            "reaches 1 ({where}).",
+            where=where,
         )
-    return text(
-        strong("The leading ratio is distinguishable from 1 "),
-        f"even where it is allowed for that the comparator was picked after looking ({where}). {_method(row)}"
-        "Other tables were looked at too.",
+        return text(
+            strong(t("The leading ratio is not distinguishable from 1.") + " "),
+            " ".join(filter(None, [reaches, distinguishable_ratios(content)])),
+        )
+    words = [
+        t(
+            "even where it is allowed for that the comparator was picked after looking ({where}).",
+            where=where,
+        ),
+        *_method(row),
+        t("Other tables were looked at too."),
+    ]
+    return text(strong(t("The leading ratio is distinguishable from 1") + " "), " ".join(words))
+
+
+def _method(row: ExactRow) -> list[str]:
+    return (
+        [t("How: {method}.", method=archived(row.estimate.method))]
+        if isinstance(row.estimate, Estimate)
+        else []
     )
-
-
-def _method(row: ExactRow) -> str:
-    return f"How: {row.estimate.method}. " if isinstance(row.estimate, Estimate) else ""
-
-
-def _level(content: Content) -> str:
-    return f"{content.spec.measure.level:.0%}"

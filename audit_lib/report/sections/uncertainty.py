@@ -11,8 +11,10 @@ from audit_lib.report.blocks import Cell, Column, Row, Table
 from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.leading import picked
 from audit_lib.report.numbers import interval, p_or_dash
-from audit_lib.report.sections.firmness import number_of
+from audit_lib.report.sections.what_could_change import number_of
+from audit_lib.report.table_names import category_name, table_name
 from audit_lib.results import Estimate, Interval, Undefined
+from audit_lib.translation import archived, mark, t
 
 _TWO: Final = "two_standard_deviations"
 """Name of the test that counts standard deviations."""
@@ -21,8 +23,8 @@ _TWO: Final = "two_standard_deviations"
 def uncertainty_table(content: Content, table: ExactTable) -> Table:
     """Make the table of intervals, tests and both verdicts beside each ratio."""
     alpha, policy = content.spec.measure.alpha, content.policy
-    level = f"{content.spec.measure.level:.0%}"
-    exact = all(t.name == "fisher_exact" for row in table.rows for t in row.estimate.tests[:1])
+    level = content.spec.measure.level
+    exact = all(test.name == "fisher_exact" for row in table.rows for test in row.estimate.tests[:1])
     rows = []
     for row in table.rows:
         found = {test.name: test for test in row.estimate.tests}
@@ -31,7 +33,7 @@ def uncertainty_table(content: Content, table: ExactTable) -> Table:
         sd = None if two is None else defined(two.statistic)
         rows.append(
             Row(
-                row.label,
+                category_name(row.label),
                 (
                     Cell(number_of(row)),
                     Cell(_limits(picked(row), policy.rounding.ratio, policy.guidance.threshold)),
@@ -48,19 +50,19 @@ def uncertainty_table(content: Content, table: ExactTable) -> Table:
             )
         )
     return Table(
-        f"{policy.table(table.kind).title}, {policy.family(table.family).title.lower()}: uncertainty",
+        t("{table}: uncertainty", table=table_name(policy, table)),
         (
-            Column("Category", numeric=False),
-            Column("Assessed"),
-            Column(f"{level} interval, comparator picked by the data"),
-            Column(f"{level} interval, comparator held fixed"),
-            Column("Exact p" if exact else "p"),
-            Column("p adjusted for all tests"),
-            Column("Standard deviations"),
-            Column("Both verdicts", numeric=False),
+            Column(t("Category"), numeric=False),
+            Column(t("Assessed")),
+            Column(t("{level:.0%} interval, comparator picked by the data", level=level)),
+            Column(t("{level:.0%} interval, comparator held fixed", level=level)),
+            Column(t("Exact p") if exact else "p"),
+            Column(t("p adjusted for all tests")),
+            Column(t("Standard deviations")),
+            Column(t("Both verdicts"), numeric=False),
         ),
         tuple(rows),
-        (*_methods(table), NOT_ALLOWED_FOR),
+        (*_methods(table), t(NOT_ALLOWED_FOR)),
     )
 
 
@@ -74,17 +76,32 @@ def _methods(table: ExactTable) -> tuple[str, ...]:
         intervals += [one.method for one in ends if not isinstance(one, Undefined)]
         tests += [test.method for test in row.estimate.tests]
         ratios += [row.estimate.method] if isinstance(row.estimate, Estimate) else []
-    parts = {"Intervals": intervals, "Tests": tests, "Ratios": ratios}
-    return tuple(f"{what}: {'; '.join(dict.fromkeys(said))}." for what, said in parts.items() if said)
+    parts = (
+        (mark("Intervals: {methods}."), intervals),
+        (mark("Tests: {methods}."), tests),
+        (mark("Ratios: {methods}."), ratios),
+    )
+    return tuple(
+        t(what, methods="; ".join(map(archived, dict.fromkeys(said)))) for what, said in parts if said
+    )
 
 
 def _verdicts(content: Content, row: ExactRow, p: float | None) -> str:
     """The guideline's verdict and the test's, which often disagree."""
     if row.below is None or p is None:
         return "\N{EN DASH}"
-    side = "below" if row.below else "not below"
-    found = "significant" if p < content.spec.measure.alpha else "not significant"
-    return f"{side} {float(content.policy.guidance.threshold):g}; {found}"
+    significant = p < content.spec.measure.alpha
+    if row.below:
+        words = (
+            mark("below {threshold:g}; significant")
+            if significant
+            else mark("below {threshold:g}; not significant")
+        )
+    elif significant:
+        words = mark("not below {threshold:g}; significant")
+    else:
+        words = mark("not below {threshold:g}; not significant")
+    return t(words, threshold=float(content.policy.guidance.threshold))
 
 
 def _limits(ends: Interval | None, digits: int, threshold: Fraction) -> str:

@@ -2,46 +2,83 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from audit_lib.documents.design import AttributeMentioned, Personas, Substitution, Unawareness
 from audit_lib.report.blocks import Text, text
 from audit_lib.report.content import Content
 from audit_lib.report.design import design_words
 from audit_lib.report.numbers import count
+from audit_lib.translation import archived, known, mark, t
+
+_BY_NAMES: Final = {
+    "full": mark(
+        "Nobody applied for these jobs. The same applications were put before the model again and again with different "
+        "{signals}, and the demographics are those that the names were chosen to signal."
+    ),
+    "balanced_incomplete": mark(
+        "Nobody applied for these jobs. The same applications were put before the model again and again, each in "
+        "{block_size} of {groups} groups, with different {signals}, and the demographics are those that the names were "
+        "chosen to signal."
+    ),
+    "two_sample": mark(
+        "Nobody applied for these jobs. Each application was put before the model for one group only, with {signals} "
+        "of that group, and the demographics are those that the names were chosen to signal."
+    ),
+}
+_BY_OTHER_SIGNALS: Final = {
+    "full": mark(
+        "Nobody applied for these jobs. The same applications were put before the model again and again with different "
+        "{signals}, and the demographics are those that these were chosen to signal."
+    ),
+    "balanced_incomplete": mark(
+        "Nobody applied for these jobs. The same applications were put before the model again and again, each in "
+        "{block_size} of {groups} groups, with different {signals}, and the demographics are those that these were "
+        "chosen to signal."
+    ),
+    "two_sample": mark(
+        "Nobody applied for these jobs. Each application was put before the model for one group only, with {signals} "
+        "of that group, and the demographics are those that these were chosen to signal."
+    ),
+}
 
 
 def experiment_words(content: Content) -> str:
     """Say what was put before the model; the wording ``experiment`` of a policy leaves room for it (``{varied}``)."""
     settings, told = content.spec.perturb, content.design.substitution
     if told is not None and not told.prompts_varied:
-        return (
+        return t(
             "No text mentions a group in words that could be exchanged, so each was put before the model as it is, and "
             "the demographics are unknown."
         )
+    if told is not None and _once(content):
+        return t(
+            "These are not results of people. Each text was put before the model for one group only with the words "
+            "that mention a group exchanged, and the demographics are those that these words mention."
+        )
     if told is not None:
-        shown = "Each text was" if _once(content) else "The same texts were"
-        how = "for one group only" if _once(content) else "again and again"
-        return (
-            f"These are not results of people. {shown} put before the model {how} with the words that mention a group "
-            "exchanged, and the demographics are those that these words mention."
+        return t(
+            "These are not results of people. The same texts were put before the model again and again with the words "
+            "that mention a group exchanged, and the demographics are those that these words mention."
         )
     if settings is None or settings.kind != "persona":
-        return "The same texts were put before the model again and again, and the demographics were assigned."
+        return t(
+            "The same texts were put before the model again and again, and the demographics were assigned."
+        )
     signals = {
-        "names": settings.names,
-        "titles": settings.titles,
-        "pronouns": settings.pronouns,
-        "other signals": settings.signals,
+        t("names"): settings.names,
+        t("titles"): settings.titles,
+        t("pronouns"): settings.pronouns,
+        t("other signals"): settings.signals,
     }
     *most, last = [name for name, given in signals.items() if given]
-    listed = f"{', '.join(most)} and {last}" if most else last
-    source = "the names were" if settings.names else "these were"
-    shown = {
-        "full": f"The same applications were put before the model again and again with different {listed}",
-        "balanced_incomplete": "The same applications were put before the model again and again, each in "
-        f"{settings.block_size} of {count(len(content.spec.groups.cells()))} groups, with different {listed}",
-        "two_sample": f"Each application was put before the model for one group only, with {listed} of that group",
-    }[settings.design]
-    return f"Nobody applied for these jobs. {shown}, and the demographics are those that {source} chosen to signal."
+    listed = t("{most} and {last}", most=", ".join(most), last=last) if most else last
+    return t(
+        (_BY_NAMES if settings.names else _BY_OTHER_SIGNALS)[settings.design],
+        signals=listed,
+        block_size=settings.block_size,
+        groups=count(len(content.spec.groups.cells())),
+    )
 
 
 def _once(content: Content) -> bool:
@@ -53,41 +90,43 @@ def comparison_words(content: Content) -> str:
     """Say what two versions of a text that are compared differ in."""
     told = content.design.substitution
     if told is not None and not told.prompts_varied:
-        return "No text mentions a group in words that could be exchanged, so no two versions of one were compared."
+        return t(
+            "No text mentions a group in words that could be exchanged, so no two versions of one were compared."
+        )
     if _once(content):
-        return (
+        return t(
             "Each application was answered for one group only: two groups are compared by different applications, "
             "which differ in more than the group. That they were dealt to groups by lot is what makes groups "
             "comparable."
         )
     if told is not None:
-        return (
+        return t(
             "The same text was answered with the words of each group that it mentions: what differs between two "
             "versions of it are these words alone."
         )
-    return (
-        f"The same application was answered under the names, titles or pronouns of {_groups(content)}: what differs "
-        "between two versions of it is the group alone."
-    )
-
-
-def _groups(content: Content) -> str:
     settings = content.spec.perturb
     if settings is None or settings.block_size is None:
-        return "each group"
-    return f"{settings.block_size} groups"
+        return t(
+            "The same application was answered under the names, titles or pronouns of each group: what differs between "
+            "two versions of it is the group alone."
+        )
+    return t(
+        "The same application was answered under the names, titles or pronouns of {block_size} groups: what differs "
+        "between two versions of it is the group alone.",
+        block_size=settings.block_size,
+    )
 
 
 def assigned(content: Content) -> str:
     """Say how groups that were assigned are known."""
     told = content.design.substitution
     if told is not None and not told.prompts_varied:
-        return "unknown: no text mentions a group in words that could be exchanged"
+        return t("unknown: no text mentions a group in words that could be exchanged")
     if told is not None:
-        return (
+        return t(
             "assigned: the group is the one that the words of a text mention, as they were found or exchanged"
         )
-    return "assigned: the group is the one a name, title or pronoun was chosen to signal"
+    return t("assigned: the group is the one a name, title or pronoun was chosen to signal")
 
 
 def what_was_varied(content: Content) -> list[tuple[str, Text]]:
@@ -95,80 +134,125 @@ def what_was_varied(content: Content) -> list[tuple[str, Text]]:
     design = content.design
     told: list[tuple[str, str]] = []
     if (found := design.substitution) is not None:
-        told.append(("What was varied", _exchanged(content, found)))
+        told.append((t("What was varied"), _exchanged(content, found)))
     elif design.perturbation == "persona":
-        told.append(("What was varied", _personas(content, design.personas)))
+        told.append((t("What was varied"), _personas(content, design.personas)))
     if (dealt := design_words(content)) is not None:
-        told.append(("Design", dealt))
+        told.append((t("Design"), dealt))
     if (ftu := design.ftu) is not None:
         by_slots = design.perturbation == "persona"
-        label = "Words of a group beside the slots" if by_slots else "Words of a group in the prompts"
+        label = t("Words of a group beside the slots") if by_slots else t("Words of a group in the prompts")
         told.append((label, _mentioning(content, ftu)))
-    told += [("The spec and the prompts disagree", f"{words}.") for words in design.warnings or ()]
+    told += [
+        (t("The spec and the prompts disagree"), f"{archived(words)}.") for words in design.warnings or ()
+    ]
     return [(label, text(words)) for label, words in told]
 
 
 def _exchanged(content: Content, found: Substitution) -> str:
     varied, without = found.prompts_varied, found.prompts_without_mention
     if not varied:
-        return (
+        return t(
             "nothing: no prompt has a word of a group that could be exchanged, so each was asked as it is, every group "
             "is unknown, and no comparison of groups is defined"
         )
-    words = (
-        f"the words that mention a group, exchanged for those of every other group in {_few(content, varied)} prompts, "
-        "each over the attributes that it mentions"
-    )
+    said = [
+        t(
+            "the words that mention a group, exchanged for those of every other group in {varied} prompts, each over "
+            "the attributes that it mentions",
+            varied=_few(content, varied),
+        )
+    ]
     if without:
-        words += f"; {_few(content, without)} mention no group in what is exchanged: they got no variant, and no number"
-        words += " here is about them"
+        said.append(
+            t(
+                "{without} mention no group in what is exchanged: they got no variant, and no number here is about "
+                "them",
+                without=_few(content, without),
+            )
+        )
     if stays := found.prompts_with_words_that_stay:
-        words += f"; in {_few(content, stays)} a word that stays says the same attribute too, so variants contradict it"
+        said.append(
+            t(
+                "in {stays} a word that stays says the same attribute too, so variants contradict it",
+                stays=_few(content, stays),
+            )
+        )
     if doubtful := found.doubtful_mentions:
-        words += (
-            f"; the part of speech of {_few(content, doubtful)} of {count(found.mentions)} words was guessed"
+        said.append(
+            t(
+                "the part of speech of {doubtful} of {mentions} words was guessed",
+                doubtful=_few(content, doubtful),
+                mentions=count(found.mentions),
+            )
         )
     if left := found.mentions_left_alone:
-        words += (
-            f"; {_few(content, left)} words were left alone: alternatives such as he/she, links and addresses"
+        said.append(
+            t(
+                "{left} words were left alone: alternatives such as he/she, links and addresses",
+                left=_few(content, left),
+            )
         )
-    return words
+    return "; ".join(said)
 
 
 def _personas(content: Content, found: Personas | None) -> str:
-    words = "what fills the slots of a text: a name, title, pronoun or other signal of each group"
+    said = [t("what fills the slots of a text: a name, title, pronoun or other signal of each group")]
     if found is None:
-        return words
+        return said[0]
     if alike := found.prompts_alike_in_all_groups:
-        words += (
-            f"; {_few(content, alike)} of {count(found.prompts)} prompts have no slot that tells a group: they read "
-            "the same in every group, and pull differences towards zero"
+        said.append(
+            t(
+                "{alike} of {prompts} prompts have no slot that tells a group: they read the same in every group, and "
+                "pull differences towards zero",
+                alike=_few(content, alike),
+                prompts=count(found.prompts),
+            )
         )
     for lexicon, levels in (found.lexicon_rows_not_used or {}).items():
-        rows = ", ".join(f"{level} ({count(n)})" for level, n in levels.items())
-        words += f"; rows of {lexicon} that this audit has no group for were not used: {rows}"
-    return words
+        said.append(
+            t(
+                "rows of {lexicon} that this audit has no group for were not used: {rows}",
+                lexicon=lexicon,
+                rows=", ".join(f"{known(level)} ({count(n)})" for level, n in levels.items()),
+            )
+        )
+    return "; ".join(said)
 
 
 def _mentioning(content: Content, ftu: Unawareness) -> str:
     def share(one: AttributeMentioned) -> str:
-        words = f"{one.attribute.replace('_', ' ')}: {_few(content, one.mentioning)}"
+        words = f"{known(one.attribute.replace('_', ' '))}: {_few(content, one.mentioning)}"
         if one.interval is None or one.share is None or content.hidden:
             return words
         low, high = one.interval
-        level = f"{100 * ftu.level:.0f}% interval"
-        return f"{words} ({100 * one.share:.1f}%, {level} {100 * low:.1f} to {100 * high:.1f})"
+        return t(
+            "{words} ({share:.1f}%, {level:.0f}% interval {low:.1f} to {high:.1f})",
+            words=words,
+            share=100 * one.share,
+            level=100 * ftu.level,
+            low=100 * low,
+            high=100 * high,
+        )
 
-    words = f"of {count(ftu.prompts)} prompts, " + "; ".join(map(share, ftu.attributes))
+    shares = "; ".join(map(share, ftu.attributes))
+    said = [t("of {prompts} prompts, {shares}", prompts=count(ftu.prompts), shares=shares)]
     if stays := [one for one in ftu.outside or () if one.mentioning]:
         named = ", ".join(
-            f"{one.attribute.replace('_', ' ')} ({_few(content, one.mentioning)})" for one in stays
+            f"{known(one.attribute.replace('_', ' '))} ({_few(content, one.mentioning)})" for one in stays
         )
-        words += f". Of these the template or fields that are not exchanged mention {named}: the same in all variants"
-    return words + (". The model is told no group (fairness through unawareness)" if ftu.unaware else "")
+        said.append(
+            t(
+                "Of these the template or fields that are not exchanged mention {named}: the same in all variants",
+                named=named,
+            )
+        )
+    if ftu.unaware:
+        said.append(t("The model is told no group (fairness through unawareness)"))
+    return ". ".join(said)
 
 
 def _few(content: Content, n: int) -> str:
     """Return a number of prompts; where small cells are hidden, small ones are not told."""
     small = content.policy.cells.small
-    return f"fewer than {small}" if content.hidden and 0 < n < small else count(n)
+    return t("fewer than {small}", small=small) if content.hidden and 0 < n < small else count(n)

@@ -10,12 +10,13 @@ from audit_lib.documents.metrics import LabelMass, Metrics, Missingness, ScoreSu
 from audit_lib.measure.statutory.categories import category_of
 from audit_lib.policies import Policy
 from audit_lib.spec import AuditSpec
+from audit_lib.translation import mark
 
 Items = tuple[tuple[str, str], ...]
 Cell = tuple[Items, Items]
 """Stratum and levels, each sorted by column."""
 
-HIDDEN: Final = "hidden: too few people stand behind it, or behind a number it would reveal"
+HIDDEN: Final = mark("hidden: too few people stand behind it, or behind a number it would reveal")
 
 
 def items(levels: Mapping[str, Any]) -> Items:

@@ -33,11 +33,12 @@ from audit_lib.report.suppress.cells import HIDDEN, Cell, Items, cell_of, items
 from audit_lib.report.suppress.choose import hidden_cells
 from audit_lib.results import Estimate, Undefined
 from audit_lib.spec import AuditSpec
+from audit_lib.translation import mark
 
 OfGroup = TypeVar("OfGroup", Missingness, LabelMass, ScoreSummary)
 AnyEstimate = Estimate | HiddenEstimate
 
-GIVES_AWAY: Final = "hidden: it would tell the rate of a hidden row"
+GIVES_AWAY: Final = mark("hidden: it would tell the rate of a hidden row")
 _GONE: Final = Undefined(HIDDEN)
 _NOTHING: Final = HiddenEstimate(value=_GONE, interval=_GONE)
 

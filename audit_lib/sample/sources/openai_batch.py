@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
 
+from audit_lib.documents.sample import InputFile
 from audit_lib.errors import CorruptFileError, DuplicateIdError, MissingColumnError
 from audit_lib.sample.candidates import Row
 from audit_lib.sample.nested import ONE_POSITION, check_paths, instant, named_paths, values_at
@@ -77,9 +78,9 @@ class OpenAIBatch(FileSource):
             return Findings()
         lost = len(self._asked.ids() - self._answered)
         document: dict[str, Any] = {
-            "batch_inputs": [
-                {"path": path, "sha256": file_digest(self.spec.path(path))} for path in references
-            ]
+            "batch_inputs": tuple(
+                InputFile(path=path, sha256=file_digest(self.spec.path(path))) for path in references
+            )
         }
         if not lost:
             return Findings(document=document)

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import Field, field_validator, model_validator
 
 from audit_lib.backends import Probe, Secret
+from audit_lib.documents.statuses import Status
 from audit_lib.json_path import steps, value_at
 from audit_lib.options import Options
-from audit_lib.records import Status
 from audit_lib.registry import did_you_mean
 from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.packs import Pack

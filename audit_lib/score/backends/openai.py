@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
 from audit_lib.backends import Probe, Secret
+from audit_lib.documents.statuses import Status
 from audit_lib.errors import BackendError
 from audit_lib.options import Options
-from audit_lib.records import Status
 from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote.answer_size import PLAIN, bounded

@@ -17,9 +17,9 @@ from pydantic import Field
 
 import audit_lib
 from audit_lib import errors
+from audit_lib.documents.statuses import Status
 from audit_lib.errors import BackendError
 from audit_lib.options import Options
-from audit_lib.records import Status
 from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.local.noise_floor import noise_floor
 from audit_lib.score.local.weights import PACKAGED, check_name

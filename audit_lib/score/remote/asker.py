@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from audit_lib.records import Status
+from audit_lib.documents.statuses import Status
 from audit_lib.score.remote.cost import Usage
 from audit_lib.score.requests import Request, Response
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, field_validator
 
 from audit_lib.backends import BACKENDS, Probe, Secret
+from audit_lib.documents.statuses import Status
 from audit_lib.errors import SpecError
-from audit_lib.records import Status
 from audit_lib.score.reading.json_values import writable
 from audit_lib.score.reading.labels import read_label
 from audit_lib.score.reading.logprobs import read_top

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from audit_lib.records import Status
+from audit_lib.documents.statuses import Status
 from audit_lib.score.reading.ranking import DeclinedError, read_first, read_ranking
 from audit_lib.score.reading.ratings import CUT
 from audit_lib.score.requests import (

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from audit_lib.documents.statuses import Status
 from audit_lib.pairs import ANSWERS, UNPARSED, pair_points
-from audit_lib.records import ANSWER_SCHEMA, Status, to_parquet
+from audit_lib.records import ANSWER_SCHEMA, to_parquet
 from audit_lib.score.requests import (
     Candidate,
     Collected,
