@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from audit_lib.run import Run
 from tests.archive.cases import do, new_run
+from tests.installed import TORCH
 from tests.servers import S3Server, seaweedfs
 
 collect_ignore = ["plugin"]
@@ -29,6 +30,11 @@ settings.register_profile(
     "tests", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("tests")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Skip the examples of modules that import torch where it is absent; where it is there, no import may fail."""
+    config.option.doctest_ignore_import_errors |= not TORCH
 
 
 @pytest.hookimpl(wrapper=True)

@@ -15,6 +15,7 @@ from audit_lib.cli.main import main
 from audit_lib.spec import AuditSpec
 from audit_lib.spec_schema import spec_schema
 from tests.inputs import recorded_audit
+from tests.installed import needs_torch
 
 WINDOW = ["--window", "2026-01-05", "2026-01-12"]
 
@@ -27,7 +28,8 @@ def test_no_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("demo", "groups"), [([], 14), (["--demo", "recorded"], 14), (["--demo", "model"], 8)]
+    ("demo", "groups"),
+    [([], 14), (["--demo", "recorded"], 14), pytest.param(["--demo", "model"], 8, marks=needs_torch)],
 )
 def test_init_writes_a_spec_that_is_valid_where_it_stands(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], demo: list[str], groups: int

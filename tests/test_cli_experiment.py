@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from audit_lib.cli.main import main
+from tests.installed import needs_torch
 from tests.score.audits import write_audit
 from tests.score.fakes import by_hash, fake
 from tests.specs import INCLUDE
@@ -50,12 +51,14 @@ def test_names_leak_and_material_without_them_does_not(
     assert figure.read_text(encoding="utf-8").startswith("<svg")
 
 
+@needs_torch
 def test_a_field_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     spec = INCLUDE / "examples" / "resume_experiment.yaml"
     assert main(["leakage", str(spec), *WINDOW, "--fields", "resum"]) == 2
     assert "did you mean 'resume'" in capsys.readouterr().err
 
 
+@needs_torch
 def test_too_few_applications_are_refused_before_anything_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,6 +16,7 @@ from audit_lib import pipeline
 from audit_lib.errors import IncompleteRunError, NotFoundError, SpecError, ValidationFailedError
 from audit_lib.run import Run, Window
 from tests.inputs import recorded_audit, recorded_rows, write_jsonl
+from tests.installed import needs_torch
 
 WINDOW = Window.parse("2026-01-05", "2026-01-12")
 
@@ -167,12 +168,13 @@ def test_an_override_is_another_run(tmp_path: Path) -> None:
             {"task": "listwise", "model": {"backend": "embedding"}, "prompt": {"template": "t.yaml"}},
             "the task listwise asks for text",
         ),
-        (
+        pytest.param(
             {
                 "model": {"backend": "transformers", "name": "smollm2-135m-instruct"},
                 "prompt": {"template": "t.yaml"},
             },
             "slot {{resumee}} is not in source.fields; did you mean 'resume'",
+            marks=needs_torch,
         ),
         (
             {"groups": {"categories": {"race": {"Black": "Blak or African American"}}}},

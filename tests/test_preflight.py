@@ -18,6 +18,7 @@ from audit_lib.preflight import preflight, require_ready
 from audit_lib.spec import AuditSpec
 from audit_lib.store import open_store
 from tests.inputs import recorded_audit
+from tests.installed import needs_torch
 from tests.servers import free_ports
 
 WINDOW = ["--window", "2026-01-05", "2026-01-12"]
@@ -149,6 +150,7 @@ def test_the_key_of_a_tool_of_one_s_own(tmp_path: Path, monkeypatch: pytest.Monk
     assert any("TOOL_KEY" in fault for fault in told(path, offline=True))
 
 
+@needs_torch
 @pytest.mark.parametrize("config", ["{", "[]", "{}", '{"model_type": 3}', "[" * 100_000])
 def test_a_model_whose_config_cannot_be_loaded(tmp_path: Path, config: str) -> None:
     model = tmp_path / "model"

@@ -19,6 +19,7 @@ from audit_lib import pipeline
 from audit_lib.archive.verify import verify
 from audit_lib.errors import LexiconError, SpecError
 from audit_lib.run import Run, Window
+from tests.installed import needs_torch
 from tests.metrics.slow_text import slow_bleu, slow_rouge
 from tests.specs import write
 from tests.texts import CLASSIFIERS, METRICS, PROTECTED, text_audit
@@ -366,6 +367,7 @@ def test_a_draw_keeps_the_versions_of_a_prompt_together(tmp_path: Path) -> None:
     assert drawn.groupby("application_id")["sex"].nunique().tolist() == [2] * 10
 
 
+@needs_torch
 def test_the_howto_s_spec_runs(tmp_path: Path) -> None:
     page = (Path(__file__).parents[1] / "docs" / "howto" / "text-audit.md").read_text(encoding="utf-8")
     spec, rows = (re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL)[0] for kind in ("yaml", "json"))

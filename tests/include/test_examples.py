@@ -11,6 +11,7 @@ import pytest
 from audit_lib import pipeline
 from audit_lib.perturb.template import read_template, slots
 from audit_lib.spec import AuditSpec
+from tests.installed import needs_torch
 from tests.specs import INCLUDE
 
 EXAMPLES = sorted((INCLUDE / "examples").glob("*.yaml"))
@@ -26,7 +27,11 @@ def test_every_task_has_its_example() -> None:
     assert {path.stem for path in EXAMPLES} == TASKS
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=() if path.stem == "recorded_decisions" else needs_torch) for path in EXAMPLES],
+    ids=lambda path: path.stem,
+)
 def test_it_validates_and_makes_its_variants(path: Path, tmp_path: Path) -> None:
     spec = AuditSpec.load(path)
     pipeline.check(spec)

@@ -22,6 +22,7 @@ from audit_lib.score import check_model, score_shard, shards
 from audit_lib.score.backends import backend
 from audit_lib.score.backends.recorded import Recorded
 from audit_lib.spec import Model
+from tests.installed import needs_torch
 from tests.score.cases import personas, run_with, variant
 
 ROUND = [("ANN LEE", "female"), ("BO CHI", "male"), ("CY WOOD", "female")]
@@ -203,6 +204,7 @@ def test_a_backend_that_cannot_do_the_task_is_refused():
         check_model(Model(backend="embedding", name="all-minilm-l6-v2"), "listwise")
 
 
+@needs_torch
 def test_a_folder_that_is_no_model_names_what_is_missing(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(ModelNotFoundError, match=r"lacks weights \(\*\.safetensors\), a tokenizer"):

@@ -15,6 +15,7 @@ from audit_lib.errors import BackendError, LexiconError, ModelNotFoundError, Spe
 from audit_lib.score.classifiers import check_classifiers, classifier, resolved
 from audit_lib.score.materials import embedded
 from audit_lib.spec import TextClassifier
+from tests.installed import NO_TORCH
 
 TEXTS = [
     "She is a wonderful colleague.",
@@ -35,7 +36,7 @@ def available(kind: str) -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny classifier with random weights, as any model of the hub is saved."""
-    import torch
+    torch = pytest.importorskip("torch", reason=NO_TORCH)
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
