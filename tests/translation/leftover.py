@@ -13,7 +13,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +24,7 @@ from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page
 from audit_lib.run import Run
 from audit_lib.translation import PSEUDO, speaking
-from tests.report.golden import RUNS as GOLDEN
+from tests.translation.page_runs import RUNS
 
 NAMES: Final = (
     "audit_lib", "AUC", "ROUGE-L", "BLEU", "HTTP", "UTC", "SHA-256", "JSON", "CSV", "PDF", "P(Yes)", "Holm", "Koopman",
@@ -34,8 +34,6 @@ NAMES: Final = (
 _WORD: Final = re.compile(r"[A-Za-z]{2,}(?:['-][A-Za-z]+)*")
 _SHOWN: Final = ("aria-label", "alt", "title", "placeholder")
 _NOT_WORDS: Final = re.compile(r"\b[0-9a-f]{12,64}\b|https?://\S+|\d[\d.]*[eE][+-]?\d+")
-
-RUNS: Final[dict[str, Callable[[Path], Run]]] = dict(GOLDEN)
 
 
 class _Shown(HTMLParser):
@@ -63,26 +61,27 @@ class _Shown(HTMLParser):
             self.texts.append(words)
 
 
-def leftover(html: bytes, own: Iterable[str]) -> list[str]:
-    """Return the texts of a page with letters that are neither marked nor of the strings `own`, each once."""
+def shown(html: bytes, own: Iterable[str]) -> dict[str, str]:
+    """Return the texts of a page, each once, and what is left of each without the strings `own`, names and digests."""
     parser = _Shown()
     parser.feed(html.decode())
     strings = sorted({*own, *NAMES}, key=len, reverse=True)
     mine = re.compile(
         "|".join(rf"(?<!\w){re.escape(one)}(?!\w)" for one in strings if len(one) > 1), re.IGNORECASE
     )
-    found: dict[str, None] = {}
-    for words in parser.texts:
-        if _WORD.search(mine.sub(" ", _NOT_WORDS.sub(" ", words))):
-            found[words] = None
-    return list(found)
+    return {words: mine.sub(" ", _NOT_WORDS.sub(" ", words)) for words in parser.texts}
+
+
+def leftover(html: bytes, own: Iterable[str]) -> list[str]:
+    """Return the texts of a page with letters that are neither marked nor of the strings `own`, each once."""
+    return [words for words, left in shown(html, own).items() if _WORD.search(left)]
 
 
 def own_strings(run: Run) -> Iterator[str]:
     """Strings of a run that are other people's: of the spec, of the data's labels, of the model."""
     spec = run.spec
     yield from _strings(json.loads(spec.model_dump_json(exclude={"report": {"policy"}})))
-    yield from (run.uri, run.key.prefix, spec.digest if isinstance(getattr(spec, "digest", ""), str) else "")
+    yield from (run.uri, run.key.prefix)
     for name in ("sample", "metrics"):
         document = json.loads(run.stage(name).read(f"{name}.json"))
         for key in ("demographics", "strata"):
