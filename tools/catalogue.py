@@ -17,6 +17,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from string import Formatter
 from typing import Any, Final
@@ -32,6 +33,7 @@ from audit_lib.translation import LANGUAGES
 REPOSITORY: Final = Path(__file__).parent.parent
 LIBRARY: Final = REPOSITORY / "audit_lib"
 FOLDER: Final = LIBRARY / "translation"
+_NEVER: Final = datetime(2026, 1, 1, tzinfo=UTC)  # the same texts give the same bytes on any day
 REASONS: Final = {"Undefined", "UndefinedMetricError"}
 OF_PACKS: Final = {
     "jurisdiction", "law", "short_law", "title", "rate", "count", "formula", "name", "standing", "wording", "reason",
@@ -161,7 +163,14 @@ def updated(language: str) -> Catalog:
     if path.exists():
         with path.open("rb") as file:
             old = read_po(file, locale=language)
-    made = Catalog(locale=language, project="audit_lib", header_comment="", fuzzy=False)
+    made = Catalog(
+        locale=language,
+        project="audit_lib",
+        header_comment="",
+        fuzzy=False,
+        creation_date=_NEVER,
+        revision_date=_NEVER,
+    )
     for words, context, where in texts():
         had = old.get(words if isinstance(words, str) else words[0], context)
         places = {

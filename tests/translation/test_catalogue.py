@@ -5,6 +5,7 @@ from __future__ import annotations
 from string import Formatter
 
 import pytest
+from babel.messages.catalog import Catalog
 
 from audit_lib.translation import LANGUAGES, PSEUDO, archived, known, speaking, t, tn, tp
 from audit_lib.translation.patterns import pattern_of
@@ -29,7 +30,7 @@ def test_the_files_are_what_the_sources_make(language: str) -> None:
 
 
 def test_faults_are_found() -> None:
-    made = catalogue.updated("es")
+    made = Catalog(locale="es")
     made.add("{n} of {total} rows of this test", "{n} filas")
     made.add("A text of this test")
     made.add(("{n} row of this test", "{n} rows of this test"), ("{n} fila", ""))
@@ -45,25 +46,25 @@ raise UndefinedMetricError(f"{units(a)} and {units(b)} of {n:,} in {{braces}}")
 b = Undefined(_NONE)
 c = Estimate(method="count / count" if d else f"mean of {d.name}")
 """
-    assert list(catalogue.of_python(source)) == [
+    assert sorted(catalogue.of_python(source), key=str) == [
         ("One {x}.", None),
-        (("{n} row", "{n} rows"), None),
+        ("count / count", None),
         ("hidden", "of a rate"),
         ("marked", None),
-        ("{units_a} and {units_b} of {n:,} in {{braces}}", None),
+        ("mean of {name_d}", None),
         ("nothing to see", None),
-        ("count / count", None),
-        ("mean of {d_name}", None),
-    ] or sorted(map(str, catalogue.of_python(source)))
+        ("{units_a} and {units_b} of {n:,} in {{braces}}", None),
+        (("{n} row", "{n} rows"), None),
+    ]
 
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_a_filled_text_is_found_again_by_its_pattern(language: str) -> None:
     """Each pattern, filled with numbers, comes back in the language: as its translation filled with them."""
     held = {
-        m.id: m.string
+        m.id: str(m.string)
         for m in catalogue.updated(language)
-        if isinstance(m.id, str) and "{" in m.id and not m.context
+        if isinstance(m.id, str) and "{" in m.id and not m.context and m.string
     }
     told = 0
     with speaking(language) as speaker:
