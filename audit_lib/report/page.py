@@ -19,6 +19,7 @@ from audit_lib.report.sections.pairwise_answers import pairwise_answers
 from audit_lib.report.sections.periods import periods
 from audit_lib.report.sections.signature import signature
 from audit_lib.report.sections.statutory import statutory, strata
+from audit_lib.report.sections.subgroup_aucs import subgroup_aucs
 from audit_lib.report.sections.summary import summary
 from audit_lib.report.sections.tolerance import tolerance
 from audit_lib.report.sections.what_was_audited import what_was_audited
@@ -55,6 +56,7 @@ def make_page(content: Content) -> Page:
         experiment(content),
         leakage(content),
         metric_estimates(content),
+        subgroup_aucs(content),
         tolerance(content),
     ]
     sections += [pairwise_answers(content), other_rate_tables(content)]

@@ -139,10 +139,12 @@ class _Fit:
     def areas_of_all(self) -> list[Estimate]:
         """Return the AUC of everybody and of each subgroup, also of those that are not compared."""
         everybody = np.ones(self.clusters.size, dtype=bool)
-        own = [({}, everybody), *((one.cell, one.members) for one in self.subgroups)]
-        return [self._area(cell, members) for cell, members in own]
+        found = [self._area({}, everybody, left_out=False)]
+        return found + [
+            self._area(one.cell, one.members, left_out=one.reason is not None) for one in self.subgroups
+        ]
 
-    def _area(self, cell: Levels, members: NDArray[np.bool_]) -> Estimate:
+    def _area(self, cell: Levels, members: NDArray[np.bool_], *, left_out: bool) -> Estimate:
         scores, outcome, clusters = self.scores[members], self.outcome[members], self.clusters[members]
         value: float | Undefined
         interval: Interval | Undefined
@@ -155,7 +157,7 @@ class _Fit:
                 (nothing, nothing) if scores.size < 2 or len({*outcome}) < 2 else (value, nothing)
             )
         n, positives = int(outcome.size), int(np.count_nonzero(outcome))
-        small = n < self.spec.measure.small_cell
+        flags = {"small_cell": n < self.spec.measure.small_cell, "left_out": left_out}
         return Estimate(
             metric="auc",
             value=value,
@@ -167,7 +169,7 @@ class _Fit:
             stratum=dict(self.rows.levels),
             parameters={"positives": positives, "negatives": n - positives},
             method=f"area under the ROC curve, ties one half; clustered by {score_unit(self.spec)}",
-            flags=("small_cell",) if small else (),
+            flags=tuple(flag for flag, holds in flags.items() if holds),
         )
 
     def _name(self, cell: Levels) -> str:

@@ -30,6 +30,7 @@ from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, count, interval, p_or_dash, signed
 from audit_lib.report.sections.estimates import method_words
 from audit_lib.report.sections.experiment import OWN_SECTION
+from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.sections.what_was_varied import comparison_words
 from audit_lib.results import Estimate, Undefined
 from audit_lib.translation import archived, known, mark, t
@@ -71,7 +72,8 @@ _PARAMETERS: Final = {
 def metric_estimates(content: Content) -> Section | None:
     """Make the section, or none where nothing was measured."""
     blocks: list[Block] = []
-    for name in dict.fromkeys(e.metric for e in content.metrics.estimates if e.metric not in OWN_SECTION):
+    elsewhere = {*OWN_SECTION, AUC}
+    for name in dict.fromkeys(e.metric for e in content.metrics.estimates if e.metric not in elsewhere):
         blocks += _metric(content, name)
     if not blocks:
         return None
