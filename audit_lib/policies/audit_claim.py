@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 from audit_lib.policies.policy import Policy
+from audit_lib.translation import mark, t
 
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec, Use
@@ -30,6 +31,14 @@ _FORMS: Final = frozenset(
     | {"lp", "ltd", "nv", "plc", "sa", "sarl", "se", "srl"}
 )
 """Legal forms, which people write or leave out."""
+
+PROVENANCE: Final = {
+    "self_reported": mark("self-reported"),
+    "observer_coded": mark("observer-coded"),
+    "inferred": mark("inferred"),
+    "assigned": mark("assigned"),
+}
+"""How demographics are known, in words."""
 
 
 def why_no_audit(
@@ -57,23 +66,29 @@ def why_no_audit(
     """
     provenance = spec.groups.provenance
     if provenance in policy.provenance.experiment:
-        return f"the demographics are {provenance}: an experiment is no audit of people"
+        known_as = t(PROVENANCE[provenance])
+        return t(
+            "the demographics are {provenance}: an experiment is no audit of people", provenance=known_as
+        )
     if provenance in policy.provenance.refused:
-        return f"the law does not accept {provenance.replace('_', '-')} demographics"
+        known_as = t(PROVENANCE[provenance])
+        return t("the law does not accept {provenance} demographics", provenance=known_as)
+    if organisation is None and policy.attestations:
+        return t("no independent auditor has signed it")
     if organisation is None:
-        return f"no {'independent ' if policy.attestations else ''}auditor has signed it"
+        return t("no auditor has signed it")
     if lacking := [one.id for one in policy.attestations if one.id not in attested]:
-        return f"its signature lacks attestations: {', '.join(lacking)}"
+        return t("its signature lacks attestations: {lacking}", lacking=", ".join(lacking))
     if policy.attestations and (who := not_independent(spec.use, organisation)):
-        return f"it is signed by {who}, which is no independent auditor"
+        return t("it is signed by {who}, which is no independent auditor", who=who)
     return None
 
 
 def not_independent(use: Use, organisation: str) -> str | None:
     """Return as whom of the use an organisation is named, in the words of an error; None where it is not."""
     for stated, who in (
-        (use.employer, "the employer that relies on it (use.employer)"),
-        (use.vendor, "the maker of the tool (use.vendor)"),
+        (use.employer, t("the employer that relies on it (use.employer)")),
+        (use.vendor, t("the maker of the tool (use.vendor)")),
     ):
         if _words(stated) and _words(stated) == _words(organisation):
             return who

@@ -15,13 +15,14 @@ from audit_lib.policies.clocks import valid_until
 from audit_lib.policies.pack_schema import CheckName
 from audit_lib.policies.stated_checks import STATED, STATED_CHECKS, stated
 from audit_lib.policies.use_dates import UseDates
+from audit_lib.translation import known, mark, t
 
 
 def _audit_date(case: CheckedReport) -> Answer:
     day = case.day("measured_at")
     if day is None:
-        return "missing", "the metrics are not computed yet"
-    return _not_yet(case, day) or ("met", f"audit of {day}")
+        return "missing", t("the metrics are not computed yet")
+    return _not_yet(case, day) or ("met", t("audit of {day}", day=day))
 
 
 def _not_yet(case: CheckedReport, day: date) -> Answer | None:
@@ -30,42 +31,48 @@ def _not_yet(case: CheckedReport, day: date) -> Answer | None:
         return None
     if case.spec.groups.provenance in case.policy.provenance.experiment:
         return "not applicable", why
-    return "missing", f"computed on {day}, and no bias audit: {why}"
+    return "missing", t("computed on {day}, and no bias audit: {why}", day=day, why=why)
 
 
 def _unknown_counted(case: CheckedReport) -> Answer:
     tables = case.pooled
     if not tables:
-        return "missing", "no table of the whole audit; add [] to measure.strata"
+        return "missing", t("no table of the whole audit; add [] to measure.strata")
     most = max(table["unknown"] for table in tables)
-    return "met", f"{most} of unknown category at most; the number stands under each table"
+    return "met", t("{most} of unknown category at most; the number stands under each table", most=most)
 
 
-def _every_row(case: CheckedReport, has: Callable[[Mapping[str, Any]], bool], what: str) -> Answer:
+def _every_row(case: CheckedReport, has: Callable[[Mapping[str, Any]], bool], lacks: str) -> Answer:
     families = {family.name for family in case.policy.families}
     found = {table["family"] for table in case.pooled}
     if lacking := sorted(families - found):
-        return "missing", f"no table by {', '.join(lacking)} of the whole audit"
+        return "missing", t("no table by {families} of the whole audit", families=", ".join(lacking))
     rows = [(table, row) for table in case.pooled for row in table["rows"]]
     for table in case.pooled:
         listed = {row["label"] for row in table["rows"]}
         absent = [c.label for c in case.policy.categories(table["family"]) if c.label not in listed]
         if absent:
-            return "missing", f"{table['kind']}, {table['family']}: no row for {'; '.join(absent)}"
+            where = f"{table['kind']}, {table['family']}"
+            return "missing", t(
+                "{where}: no row for {categories}", where=where, categories="; ".join(map(known, absent))
+            )
     for table, row in rows:
         if not has(row):
-            return "missing", f"{table['kind']}, {table['family']}, {row['label']}: no {what}"
-    return "met", f"{len(rows)} rows in {len(case.pooled)} tables"
+            where = f"{table['kind']}, {table['family']}, {known(row['label'])}"
+            return "missing", t(lacks, where=where)
+    return "met", t("{rows} rows in {tables} tables", rows=len(rows), tables=len(case.pooled))
 
 
 def _numbers(case: CheckedReport) -> Answer:
-    return _every_row(case, lambda row: isinstance(row["n"], int), "number of people")
+    return _every_row(case, lambda row: isinstance(row["n"], int), mark("{where}: no number of people"))
 
 
 def _rates(case: CheckedReport) -> Answer:
     # A category without people has no rate; it is printed as undefined, with the reason.
     return _every_row(
-        case, lambda row: row["n"] == 0 or isinstance(row["rate"]["value"], float | int), "rate"
+        case,
+        lambda row: row["n"] == 0 or isinstance(row["rate"]["value"], float | int),
+        mark("{where}: no rate"),
     )
 
 
@@ -74,106 +81,132 @@ def _ratios(case: CheckedReport) -> Answer:
         # A cell that the policy hides is not published.
         return row["n"] is not None and row["impact_ratio"]["value"] is not None
 
-    status, found = _every_row(case, has, "impact ratio")
+    status, found = _every_row(case, has, mark("{where}: no impact ratio"))
     undefined = sum(
         isinstance(row["impact_ratio"]["value"], Mapping) for table in case.pooled for row in table["rows"]
     )
-    return status, found + (
-        f"; {undefined} undefined, each with its reason" if status == "met" and undefined else ""
-    )
+    if status == "met" and undefined:
+        found = t("{found}; {undefined} undefined, each with its reason", found=found, undefined=undefined)
+    return status, found
 
 
 def _classes(case: CheckedReport) -> Answer:
     classes = case.spec.decision.classes
     if not classes:
-        return "not applicable", "the tool does not classify into groups (decision.classes is empty)"
+        return "not applicable", t("the tool does not classify into groups (decision.classes is empty)")
     printed = {table["stratum"].get("classification") for table in case.tables}
     lacking = [name for name in classes if name not in printed]
-    return (
-        ("missing", f"no tables for {', '.join(lacking)}") if lacking else ("met", f"{len(classes)} groups")
-    )
+    if lacking:
+        return "missing", t("no tables for {classes}", classes=", ".join(lacking))
+    return "met", t("{n} groups", n=len(classes))
 
 
 def _median(case: CheckedReport) -> Answer:
     scoring = [table for table in case.pooled if table["kind"] == "scoring"]
     if not scoring:
-        return "not applicable", "no scoring table was asked for"
+        return "not applicable", t("no scoring table was asked for")
     medians = {table["median"] for table in scoring}
     if None in medians:
-        return "missing", "nobody was scored"
-    return "met", f"median {scoring[0]['median']:.6g}, {scoring[0]['median_ties']} scores equal to it"
+        return "missing", t("nobody was scored")
+    return "met", t(
+        "median {median:.6g}, {ties} scores equal to it",
+        median=scoring[0]["median"],
+        ties=scoring[0]["median_ties"],
+    )
 
 
 def _valid(case: CheckedReport) -> Answer:
     day = case.day("measured_at")
     if day is None:
-        return "missing", "the metrics are not computed yet"
+        return "missing", t("the metrics are not computed yet")
     if (answer := _not_yet(case, day)) is not None:
         return answer
     until, signed = valid_until(case.policy, day), case.document.get("signature") or {}
     if "signed_at" in signed and datetime.fromisoformat(signed["signed_at"]).date() > until:
-        return "missing", f"valid until {until}, and signed after it; audit again"
+        return "missing", t("valid until {until}, and signed after it; audit again", until=until)
     dates = UseDates(case.spec, day)
-    if late := [f"{key} is {used}" for key, used in dates.first_days.items() if used > until]:
-        return "missing", f"valid until {until}, and {'; '.join(late)}"
+    late = [t("{key} is {day}", key=key, day=used) for key, used in dates.first_days.items() if used > until]
+    if late:
+        return "missing", t("valid until {until}, and {late}", until=until, late="; ".join(late))
     if (gap := dates.uncovered(case.policy)) is not None:
-        why = case.spec.use.unaudited_use.strip()
-        between = f"no audit covers the use from {gap[0]} to {gap[1]}, as far as use.earlier_audits says"
-        return "missing", f"valid until {until}; {between}{f'. {why}' if why else ''}"
+        words = t(
+            "valid until {until}; no audit covers the use from {first} to {last}, as far as use.earlier_audits says",
+            until=until,
+            first=gap[0],
+            last=gap[1],
+        )
+        return "missing", ". ".join(filter(None, [words, case.spec.use.unaudited_use.strip()]))
     if case.spec.use.months != 0 and dates.first_used is None:
-        return STATED, f"valid until {until}; since when the tool is used is not stated"
+        return STATED, t("valid until {until}; since when the tool is used is not stated", until=until)
     if dates.first_used is not None and dates.first_used < day:
-        return STATED, f"valid until {until}; the audits before this one are those that the spec states"
-    return "met", f"valid until {until}; audit again before"
+        return STATED, t(
+            "valid until {until}; the audits before this one are those that the spec states", until=until
+        )
+    return "met", t("valid until {until}; audit again before", until=until)
 
 
 def _independence(case: CheckedReport) -> Answer:
     asked = {one.id for one in case.policy.attestations}
     if not asked:
-        return "not applicable", "no attestation is asked for"
+        return "not applicable", t("no attestation is asked for")
     if asked - set(case.document.get("attested", ())):
-        return "missing", "an auditor signs with `audit sign`"
+        return "missing", t("an auditor signs with `audit sign`")
     signature = case.document.get("signature")
     if signature is not None and (who := not_independent(case.spec.use, signature["organisation"])):
-        return "missing", f"signed by {who}"
-    return "met", f"{len(asked)} attestations, signed; that they are true is the auditor's word"
+        return "missing", t("signed by {who}", who=who)
+    return "met", t("{n} attestations, signed; that they are true is the auditor's word", n=len(asked))
 
 
 def _model(case: CheckedReport) -> Answer:
     models = case.document.get("models", ())
-    names = "; ".join(f"{m.get('name')} {m.get('revision') or 'without a revision'}" for m in models)
+    names = "; ".join(
+        f"{m.get('name')} {m['revision']}"
+        if m.get("revision")
+        else t("{model} without a revision", model=m.get("name"))
+        for m in models
+    )
     if not models:
-        return "missing", "no model answered"
+        return "missing", t("no model answered")
     # Of recorded decisions the spec says which model took them.
     return (STATED if case.spec.model.answers_are_recorded else "met"), names
 
 
 def _prompt(case: CheckedReport) -> Answer:
     if case.spec.prompt is None:
-        return "not applicable", "decisions were recorded; no prompt was sent"
+        return "not applicable", t("decisions were recorded; no prompt was sent")
     digest = case.document.get("prompt_template_sha256")
-    return ("met", f"SHA-256 {digest}") if digest else ("missing", "the template is not archived")
+    return ("met", f"SHA-256 {digest}") if digest else ("missing", t("the template is not archived"))
 
 
 def _plan_first(case: CheckedReport) -> Answer:
     planned, scored = case.document.get("planned_at"), case.document.get("scored_at")
     if not planned or not scored:
-        return "missing", "the run is not complete"
+        return "missing", t("the run is not complete")
     if case.spec.model.answers_are_recorded:  # the tests are the decisions, however late they are read
         occurred = case.document["sample"].get("occurred")
         if occurred is None:
-            return "missing", f"planned {planned}; when the recorded decisions were taken is not stated"
+            return "missing", t(
+                "planned {planned}; when the recorded decisions were taken is not stated", planned=planned
+            )
         first = datetime.fromisoformat(occurred["first"])
         first_known = not occurred["not_stated"] and datetime.fromisoformat(planned) <= first
-        taken = f"the recorded decisions were taken from {occurred['first']} to {occurred['last']}"
-        return ("met" if first_known else "missing"), f"planned {planned}; {taken}"
+        words = t(
+            "planned {planned}; the recorded decisions were taken from {first} to {last}",
+            planned=planned,
+            first=occurred["first"],
+            last=occurred["last"],
+        )
+        return ("met" if first_known else "missing"), words
     before = datetime.fromisoformat(planned) <= datetime.fromisoformat(scored)
-    return ("met" if before else "missing"), f"planned {planned}, scored {scored}"
+    words = t("planned {planned}, scored {scored}", planned=planned, scored=scored)
+    return ("met" if before else "missing"), words
 
 
 def _sealed(case: CheckedReport) -> Answer:
     digest = case.document.get("spec_digest")
-    return ("met", f"spec digest {digest}; `audit verify` recomputes it") if digest else ("missing", "no run")
+    if not digest:
+        return "missing", t("no run")
+    return "met", t("spec digest {digest}; `audit verify` recomputes it", digest=digest)
 
 
 def _significance(case: CheckedReport) -> Answer:
@@ -184,23 +217,24 @@ def _significance(case: CheckedReport) -> Answer:
         if isinstance(row["impact_ratio"]["value"], float | int) and row["label"] != table["comparator"]
     ]
     if not compared:
-        return "missing", "no ratio is defined"
-    bare = sum(not estimate["tests"] for estimate in compared)
-    return (
-        ("missing", f"{bare} ratios without a test")
-        if bare
-        else ("met", f"{len(compared)} ratios, each tested")
-    )
+        return "missing", t("no ratio is defined")
+    if bare := sum(not estimate["tests"] for estimate in compared):
+        return "missing", t("{n} ratios without a test", n=bare)
+    return "met", t("{n} ratios, each tested", n=len(compared))
 
 
 def _missingness(case: CheckedReport) -> Answer:
     entries = case.document.get("metrics", {}).get("missingness", ())
-    return ("met", f"{len(entries)} groups") if entries else ("missing", "the metrics are not computed yet")
+    if not entries:
+        return "missing", t("the metrics are not computed yet")
+    return "met", t("{n} groups", n=len(entries))
 
 
 def _positions(case: CheckedReport) -> Answer:
     parts = {tuple(table["stratum"].items()) for table in case.tables if "position" in table["stratum"]}
-    return ("met", f"{len(parts)} positions") if parts else ("missing", "add [position] to measure.strata")
+    if not parts:
+        return "missing", t("add [position] to measure.strata")
+    return "met", t("{n} positions", n=len(parts))
 
 
 def _system_data(case: CheckedReport) -> Answer:
@@ -209,7 +243,7 @@ def _system_data(case: CheckedReport) -> Answer:
         return status, found
     # A run holds what it asked and got; what built the system was never part of it.
     status, kept = stated(case.spec.use.development_data, "use.development_data")
-    return status, f"inputs and outputs: {found}; data of development: {kept}"
+    return status, t("inputs and outputs: {found}; data of development: {kept}", found=found, kept=kept)
 
 
 CHECKS: Final[Mapping[CheckName, Callable[[CheckedReport], Answer]]] = {

@@ -17,6 +17,7 @@ from audit_lib.policies.clocks import valid_until
 from audit_lib.policies.pack_schema import GateName
 from audit_lib.policies.policy import Policy
 from audit_lib.registry import did_you_mean
+from audit_lib.translation import t
 
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec, Use
@@ -109,33 +110,43 @@ def reliance(policy: Policy, use: Use) -> tuple[Reliance, ...]:
     months, enough, gave = use.months, use.own_data_sufficient, use.own_data_contributed
     never = None if months is None else months == 0
     if never is None:
-        own = (None, "use.months is not stated")
+        own = (None, _not_stated("months"))
     elif never:
-        own = (False, "the tool was never used, so there are no historical data of its own")
+        own = (False, t("the tool was never used, so there are no historical data of its own"))
     elif enough is False:
         own = (
             True,
-            "its own data are few: the rule names pooled or test data then, and does not forbid these",
+            t("its own data are few: the rule names pooled or test data then, and does not forbid these"),
         )
     else:
-        own = (True, f"it has used the tool for {months} months")
+        own = (True, t("it has used the tool for {months} months", months=months))
     if never or gave:
-        pooled = (True, "it never used the tool" if never else "it gave its own data to the auditor")
+        pooled = (True, t("it never used the tool") if never else t("it gave its own data to the auditor"))
     elif never is False and gave is False:
-        pooled = (False, f"it used the tool for {months} months and gave the auditor none of its own data")
+        pooled = (
+            False,
+            t(
+                "it used the tool for {months} months and gave the auditor none of its own data",
+                months=months,
+            ),
+        )
     else:
-        pooled = (None, f"use.{'own_data_contributed' if never is False else 'months'} is not stated")
+        pooled = (None, _not_stated("own_data_contributed" if never is False else "months"))
     if never or enough is False:
-        test = (True, "there are no historical data" if never else "its historical data are too few")
+        test = (True, t("there are no historical data") if never else t("its historical data are too few"))
     elif enough:
-        test = (False, "its own historical data are enough for a significant audit")
+        test = (False, t("its own historical data are enough for a significant audit"))
     else:
-        test = (None, f"use.{'own_data_sufficient' if never is False else 'months'} is not stated")
+        test = (None, _not_stated("own_data_sufficient" if never is False else "months"))
     return (
         Reliance(data="historical", allowed=own[0], reason=own[1], cite=_cite(policy, "reliance")),
         Reliance(data="pooled", allowed=pooled[0], reason=pooled[1], cite=_cite(policy, "reliance")),
         Reliance(data="test", allowed=test[0], reason=test[1], cite=_cite(policy, "test_data")),
     )
+
+
+def _not_stated(key: str) -> str:
+    return t("use.{key} is not stated", key=key)
 
 
 def check_reliance(policy: Policy, use: Use) -> None:

@@ -6,34 +6,52 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Final
 
+from audit_lib.policies.audit_claim import PROVENANCE
 from audit_lib.policies.checked_report import Answer, CheckedReport, Status
 from audit_lib.policies.clocks import add, notice_ends
 from audit_lib.policies.gates import reliance
 from audit_lib.policies.pack_schema import CheckName
 from audit_lib.policies.use_dates import UseDates
+from audit_lib.translation import known, mark, t
 
 STATED: Final[Status] = "stated, not checked"
+_WHOSE: Final = {
+    "historical": mark("historical data"),
+    "pooled": mark("pooled data"),
+    "test": mark("test data"),
+}
+_DATA_ARE: Final = {
+    "historical": mark("the data are historical"),
+    "pooled": mark("the data are pooled"),
+    "test": mark("the data are test"),
+}
 
 
 def stated(text: str, key: str) -> Answer:
     """Answer with what the spec says under a key, or that it says nothing."""
-    return (STATED, text.strip()) if text.strip() else ("missing", f"write {key} in the spec")
+    return (STATED, text.strip()) if text.strip() else ("missing", _write(key))
+
+
+def _write(key: str) -> str:
+    return t("write {key} in the spec", key=key)
 
 
 def _address(address: str, key: str) -> Answer:
     status, found = stated(address, key)
-    return (status, f"said to be at {found}; nobody looked there" if status == STATED else found)
+    if status == STATED:
+        found = t("said to be at {address}; nobody looked there", address=found)
+    return status, found
 
 
 def _data_source(case: CheckedReport) -> Answer:
     sources = case.document.get("sample", {}).get("sources", ())
     if not sources:
-        return "missing", "no file was read"
+        return "missing", t("no file was read")
     # A file's name alone tells the public nothing about whose data these are.
     whose = case.spec.use.data
     if whose is None:
-        return "missing", "say whose data these are: use.data (historical, pooled or test)"
-    return STATED, f"{whose} data: " + "; ".join(s["path"] for s in sources)
+        return "missing", t("say whose data these are: use.data (historical, pooled or test)")
+    return STATED, f"{t(_WHOSE[whose])}: " + "; ".join(s["path"] for s in sources)
 
 
 def _data_explained(case: CheckedReport) -> Answer:
@@ -43,29 +61,35 @@ def _data_explained(case: CheckedReport) -> Answer:
 def _first_use(case: CheckedReport) -> Answer:
     day = case.spec.report.distribution_date
     if day is None and case.spec.use.months == 0:
-        return "not applicable", "the tool was never used (use.months: 0)"
-    return (STATED, day) if day else ("missing", "write report.distribution_date in the spec")
+        return "not applicable", t("the tool was never used (use.months: 0)")
+    return (STATED, day) if day else ("missing", _write("report.distribution_date"))
 
 
 def _exclusions(case: CheckedReport) -> Answer:
     excluded = [row for table in case.pooled for row in table["rows"] if row["excluded"] is not None]
     if not excluded:
-        return "not applicable", "no category is left out"
+        return "not applicable", t("no category is left out")
     for row in excluded:
         if not case.spec.use.exclusions.get(row["label"], "").strip():
-            return "missing", f"{row['label']} is left out without a justification; write use.exclusions"
-    return STATED, "; ".join(f"{row['label']}: {row['selected']} of {row['n']}" for row in excluded)
+            return "missing", t(
+                "{category} is left out without a justification; write use.exclusions",
+                category=known(row["label"]),
+            )
+    return STATED, "; ".join(
+        t("{category}: {selected} of {n}", category=known(row["label"]), selected=row["selected"], n=row["n"])
+        for row in excluded
+    )
 
 
 def _test_data(case: CheckedReport) -> Answer:
     use = case.spec.use
     if use.data is None:
-        return "missing", "write use.data in the spec: historical, pooled or test"
+        return "missing", t("write use.data in the spec: historical, pooled or test")
     if use.data != "test":
-        return "not applicable", f"the data are {use.data}"
+        return "not applicable", t(_DATA_ARE[use.data])
     told = use.test_data
     if told is None or not (told.why.strip() and told.how.strip()):
-        return "missing", "write use.test_data.why and use.test_data.how in the spec"
+        return "missing", t("write use.test_data.why and use.test_data.how in the spec")
     return STATED, f"{told.why} {told.how}"
 
 
@@ -79,45 +103,60 @@ def _posted(case: CheckedReport) -> Answer:
     day = case.day("measured_at")
     used = UseDates(case.spec, day or date.min).used_days
     if use.posted_until is None and use.last_used is None:
-        return ("not applicable", "the use has not ended (use.last_used is empty)")
+        return ("not applicable", t("the use has not ended (use.last_used is empty)"))
     if day is not None and use.posted_until is not None and date.fromisoformat(use.posted_until) < day:
-        return "missing", f"posted until {use.posted_until}, before the numbers were computed on {day}"
+        return "missing", t(
+            "posted until {posted}, before the numbers were computed on {day}",
+            posted=use.posted_until,
+            day=day,
+        )
     until = add(clock, max(used.values())) if used else None
     if use.posted_until is None or (until and date.fromisoformat(use.posted_until) < until):
-        return "missing", f"keep it posted until {until} and write use.posted_until"
-    return STATED, f"posted until {use.posted_until}, asked until {until or 'a time after the latest use'}"
+        return "missing", t("keep it posted until {until} and write use.posted_until", until=until)
+    if until is None:
+        return STATED, t(
+            "posted until {posted}, asked until a time after the latest use", posted=use.posted_until
+        )
+    return STATED, t("posted until {posted}, asked until {until}", posted=use.posted_until, until=until)
 
 
 def _rely(case: CheckedReport, data: str) -> Answer:
     if case.spec.use.data is None:
-        return "missing", "write use.data in the spec: historical, pooled or test"
+        return "missing", t("write use.data in the spec: historical, pooled or test")
     if case.spec.use.data != data:
-        return "not applicable", f"the data are {case.spec.use.data}"
+        return "not applicable", t(_DATA_ARE[case.spec.use.data])
     found = next((one for one in reliance(case.policy, case.spec.use) if one.data == data), None)
     if found is None:
-        return "not applicable", "no rule on whose data may be relied on"
+        return "not applicable", t("no rule on whose data may be relied on")
     return (STATED, found.reason) if found.allowed else ("missing", found.reason)
 
 
 def _demographics(case: CheckedReport) -> Answer:
     provenance, rule = case.spec.groups.provenance, case.policy.provenance
     if provenance in rule.experiment:
-        return "not applicable", "assigned: an experiment, and no bias audit"
-    return (STATED if provenance in rule.audit else "missing"), provenance.replace("_", "-")
+        return "not applicable", t("assigned: an experiment, and no bias audit")
+    return (STATED if provenance in rule.audit else "missing"), t(PROVENANCE[provenance])
 
 
 def _notice(case: CheckedReport) -> Answer:
     notice = case.spec.use.notice
     if notice is None:
-        return "missing", "write use.notice in the spec"
+        return "missing", _write("use.notice")
     allowed = notice_ends(case.policy, date.fromisoformat(notice.given))
     used = min(UseDates(case.spec, date.min).used_days.values(), default=None)
     if used is not None and allowed is not None and used < allowed:
         return (
             "missing",
-            f"given {notice.given}, used from {used}; use may begin on {allowed}, later with holidays",
+            t(
+                "given {given}, used from {used}; use may begin on {allowed}, later with holidays",
+                given=notice.given,
+                used=used,
+                allowed=allowed,
+            ),
         )
-    return STATED, f"given {notice.given}; use from {allowed}, later with holidays"
+    return STATED, t(
+        "given {given}; use from {allowed}, later with holidays", given=notice.given, allowed=allowed
+    )
 
 
 def _alternative(case: CheckedReport) -> Answer:
@@ -138,10 +177,15 @@ def _requests(case: CheckedReport) -> Answer:
 def _known(case: CheckedReport) -> Answer:
     rows = case.document.get("metrics", {}).get("rows")
     if not rows:
-        return "missing", "the metrics are not computed yet"
+        return "missing", t("the metrics are not computed yet")
     return (
         STATED,
-        f"{case.spec.groups.provenance.replace('_', '-')}; {rows['unknown_group']} of {rows['total']} unknown",
+        t(
+            "{provenance}; {unknown} of {total} unknown",
+            provenance=t(PROVENANCE[case.spec.groups.provenance]),
+            unknown=rows["unknown_group"],
+            total=rows["total"],
+        ),
     )
 
 

@@ -15,6 +15,7 @@ from audit_lib.report.content import Content
 from audit_lib.report.design import design_facts
 from audit_lib.report.leading import headline
 from audit_lib.report.signature import Signature
+from audit_lib.translation import speaking
 from audit_lib.typed_json import as_json
 
 _INDENT: Final = b"  "
@@ -57,7 +58,12 @@ def with_metrics(frame: bytes, archived: bytes | None) -> bytes:
 
 
 def make_document(content: Content) -> Report:
-    """Return the document."""
+    """Return the document. It is for machines: in English, whatever language the page is in."""
+    with speaking("en"):
+        return _document(content)
+
+
+def _document(content: Content) -> Report:
     spec, signature = content.spec, content.signature
     return Report(
         title=content.title,

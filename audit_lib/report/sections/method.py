@@ -196,7 +196,7 @@ def checklist(content: Content) -> Section | None:
             # The status stands in one cell with the duty: by itself a duty reads as if it were met.
             t("{duty}: {status}", duty=f"{check.id} {t(check.duty)}", status=t(_STATUS[check.status])),
             (
-                Cell(archived(check.found), tone="flag" if check.status == "missing" else "plain"),
+                Cell(check.found, tone="flag" if check.status == "missing" else "plain"),
                 Cell(t(check.cite)),
             ),
             "muted" if check.status == "not applicable" else "plain",
