@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -132,15 +133,24 @@ def max_t_quantile(
         raise UndefinedMetricError("no pair of estimates has any variance")
     if len(live) == 1:
         return z_quantile(level) if math.isinf(df) else t_quantile(level, df)
+    return _drawn_quantile(v.tobytes(), v.shape[0], check_level(level), df, draws, seed)
+
+
+@lru_cache(maxsize=1024)
+def _drawn_quantile(covariance: bytes, k: int, level: float, df: float, draws: int, seed: int) -> float:
+    """The simulation: kept, since tables are recomputed when a run is verified, and their parts recur in strata."""
+    v = np.frombuffer(covariance).reshape(k, k)
+    errors = _pair_errors(v)
     rng = np.random.Generator(np.random.PCG64(seed))
     # one row an estimate, so that a pair is a subtraction of two rows
-    z = np.einsum("ij,jd->id", _root(v), rng.standard_normal((v.shape[0], draws)))
+    z = np.einsum("ij,jd->id", _root(v), rng.standard_normal((k, draws)))
     largest = np.zeros(draws)
-    for i, j in live:
-        np.maximum(largest, np.abs(z[i] - z[j]) / errors[i, j], out=largest)
+    for (i, j), error in errors.items():
+        if error > 0.0:
+            np.maximum(largest, np.abs(z[i] - z[j]) / error, out=largest)
     if not math.isinf(df):
         largest /= np.sqrt(rng.chisquare(df, draws) / df)
-    return float(np.quantile(largest, check_level(level)))
+    return float(np.quantile(largest, level))
 
 
 def simultaneous_differences(
