@@ -174,6 +174,11 @@ class StageFolder:
             raise EvidenceError(f"{where}: its bytes are not those that the stage wrote (SHA-256 differs)")
         return content
 
+    def design_file(self, key: str) -> bytes | None:
+        """Read a design file that a plan archived; None where it archived none of this key."""
+        name = f"inputs/{key}"
+        return self.read(name) if name in self.success().artefacts else None
+
     def read_json(self, name: str) -> Any:
         """Read a JSON artefact."""
         return _json(self.read(name), self.store.uri(f"{self.prefix}/{name}"))
@@ -290,7 +295,7 @@ class Run:
         store = open_store(root)
         folder = StageFolder(store, f"{audit}/{window}/{digest}/plan")
         spec = AuditSpec.load_json(
-            folder.read("spec.json"), (base or Path()) / "spec.json", lambda key: folder.read(f"inputs/{key}")
+            folder.read("spec.json"), (base or Path()) / "spec.json", folder.design_file
         )
         full_digest = folder.read_json("plan.json")["spec_digest"]
         return cls(spec, RunKey(audit, span, full_digest), store, notify)
@@ -308,9 +313,7 @@ class Run:
         """
         store = open_store(uri)
         plan = StageFolder(store, "plan")
-        spec = AuditSpec.load_json(
-            plan.read("spec.json"), Path("spec.json"), lambda key: plan.read(f"inputs/{key}")
-        )
+        spec = AuditSpec.load_json(plan.read("spec.json"), Path("spec.json"), plan.design_file)
         try:
             document = plan.read_json("plan.json")
             key = RunKey(document["audit"], Window.from_label(document["window"]), document["spec_digest"])

@@ -10,11 +10,16 @@ from typing import Any
 import pytest
 
 import audit_lib.policies as policies
+from audit_lib import pipeline
+from audit_lib.archive.verify import verify
 from audit_lib.errors import PluginError, SpecError
 from audit_lib.figures.by_metric import FIGURES, try_figure
 from audit_lib.measure.metric import METRICS, metric
 from audit_lib.registry import Plugins, Registry, is_whole
+from audit_lib.run import Run, Window
 from audit_lib.sample.sources import Source
+from audit_lib.spec import AuditSpec, installed_packs
+from tests.inputs import recorded_audit
 from tests.policies.packs import OWN
 
 Install = Callable[..., None]
@@ -207,10 +212,49 @@ def test_a_pack_of_a_package_is_loaded_by_its_name(install: Install) -> None:
     found = Plugins("policies")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(policies, "PACKS", found)
+        patch.setattr(installed_packs, "PACKS", found)
         assert "example_county" in policies.policy_names()
         pack = policies.load_policy.__wrapped__("example_county")
         assert (pack.name, pack.clock("validity").amount) == ("example_county", 6)
         assert pack.switches == policies.load_policy("generic").switches
+
+
+def test_packs_of_packages_are_archived_and_verification_needs_no_package(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = (
+        OWN.replace("example_county", "acme_base").replace("Ordinance", "Act").replace("section", "article")
+    )
+    own = OWN.replace("example_county", "bolt_county").replace("extends: generic", "extends: acme_base")
+    install("acme", "audit_lib.policies", {"acme_base": "acme"}, acme_base__yaml=base)
+    install("bolt", "audit_lib.policies", {"bolt_county": "bolt"}, bolt_county__yaml=own)
+    checks = {"minimum_answered_share": 0.5, "maximum_answered_gap": 0.5}
+
+    def packages(found: Plugins) -> None:
+        for module in (policies, installed_packs):
+            monkeypatch.setattr(module, "PACKS", found)
+
+    packages(installed := Plugins("policies"))
+    (tmp_path / "audit").mkdir()
+    path = recorded_audit(
+        tmp_path / "audit",
+        report={"policy": "bolt_county"},
+        checks=checks,
+    )
+    run = pipeline.open_run(path, Window.parse("2026-01-05", "2026-01-12"), str(tmp_path / "store"))
+    pipeline.run_all(run)
+    packages(Plugins("nothing"))  # both packages are uninstalled
+    archived = Run.load(run.uri)
+    assert archived.design_file("packs.bolt_county") == own.encode()
+    assert policies.policy_of(archived.spec).clock("validity").amount == 6
+    checked = verify(run.uri)
+    assert not checked.findings and {"plan", "metrics", "report"} <= {*checked.recomputed}
+    packages(installed)
+    (tmp_path / "acme" / "acme_base.yaml").write_text(
+        OWN.replace("example_county", "acme_base") + "\n# edited\n"
+    )
+    assert AuditSpec.load(path).digest() != run.key.spec_digest, "another version of a pack is another run"
+    assert not verify(run.uri).findings
 
 
 @pytest.mark.parametrize(
@@ -223,6 +267,7 @@ def test_a_pack_of_a_package_is_loaded_by_its_name(install: Install) -> None:
 def test_a_pack_that_cannot_be_had_is_refused(install: Install, name: str, said: str) -> None:
     install("acme", "audit_lib.policies", {name: "acme"})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(policies, "PACKS", Plugins("policies"))
+        patch.setattr(policies, "PACKS", found := Plugins("policies"))
+        patch.setattr(installed_packs, "PACKS", found)
         with pytest.raises(PluginError, match=said):
             policies.load_policy.__wrapped__(name)

@@ -162,7 +162,7 @@ def _plan_again(run: Run) -> StageOutput:
 
     archived = run.stage("plan")
     earlier = archived.read(EARLIER) if EARLIER in archived.success().artefacts else b""
-    return plan(run, {key: run.design_file(key) for key in run.spec.design_files()}, earlier)
+    return plan(run, run.spec.read_design_files(), earlier)
 
 
 def _resolve(function: str) -> Callable[[Run], StageOutput]:

@@ -21,14 +21,14 @@ from audit_lib.errors import PluginError, SpecError
 from audit_lib.policies.extending import check_own_law, extended
 from audit_lib.policies.pack_schema import Clock, Gate, RequiredField
 from audit_lib.policies.policy import Category, Policy
-from audit_lib.registry import Plugins, did_you_mean
+from audit_lib.registry import did_you_mean
+from audit_lib.spec.installed_packs import PACKS, installed_pack
 from audit_lib.spec.text import read_yaml
 
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec
 
 __all__ = [
-    "PACKS",
     "Category",
     "Clock",
     "Gate",
@@ -41,8 +41,8 @@ __all__ = [
     "policy_of",
 ]
 
-PACKS: Final = Plugins("policies")
-"""Packs of installed packages."""
+Archived = tuple[tuple[str, bytes], ...]
+"""Packs of packages as they were when an audit was planned: names and bytes."""
 
 POLICY_FILE: Final = "report.policy"
 """The design file that a pack next to the spec is."""
@@ -67,9 +67,10 @@ def pack_of(spec: AuditSpec) -> Policy:
     SpecError
         If there is no such pack, or it breaks a rule.
     """
+    packs = tuple(spec.installed_packs().items())
     if spec.report.policy_file is None:
-        return load_policy(spec.report.policy)
-    return parse_policy(spec.design_file(POLICY_FILE), spec.report.policy)
+        return load_policy(spec.report.policy, packs)
+    return parse_policy(spec.design_file(POLICY_FILE), spec.report.policy, packs)
 
 
 def policy_names() -> list[str]:
@@ -86,8 +87,15 @@ def _shipped() -> list[str]:
 
 
 @cache
-def load_policy(name: str) -> Policy:
+def load_policy(name: str, archived: Archived = ()) -> Policy:
     """Load a policy pack by name.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    archived : tuple of (str, bytes)
+        Packs of packages that are taken in place of the installed ones.
 
     Raises
     ------
@@ -104,67 +112,69 @@ def load_policy(name: str) -> Policy:
     """
     where = f"{name}.yaml"
     if name in _shipped() and PACKS.package_of(name) is None:  # the tests look for the law of each
-        return _checked(_document(name), where)
-    own = _read(_text_of(name), where)
+        return _checked(_document(name, archived), where)
+    own = _read(_text_of(name, archived), where)
     if own.get("name") != name:
         raise SpecError(f"{where}: name: should be {name}, as its package calls it")
-    return _of_others(own, where, (name,))
+    return _of_others(own, where, archived, (name,))
 
 
-def _document(name: str, extending: tuple[str, ...] = ()) -> dict[str, Any]:
+def _document(name: str, archived: Archived, extending: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return a pack's document with all that it extends; `extending` are the packs that led to it."""
     if name in extending:
         raise SpecError(f"{name}.yaml: extends: {' extends '.join((*extending, name))}")
     where = f"{name}.yaml"
-    return _whole(_read(_text_of(name), where), where, (*extending, name))
+    return _whole(_read(_text_of(name, archived), where), where, archived, (*extending, name))
 
 
-def _whole(own: dict[str, Any], where: str, extending: tuple[str, ...] = ()) -> dict[str, Any]:
+def _whole(
+    own: dict[str, Any], where: str, archived: Archived, extending: tuple[str, ...] = ()
+) -> dict[str, Any]:
     if "extends" not in own:
         return own
     base, said = own["extends"], {key: value for key, value in own.items() if key != "extends"}
     if not isinstance(base, str):
         raise SpecError(f"{where}: extends: should be the name of a pack, such as generic")
-    if base not in (names := policy_names()):
+    if base not in (names := [*policy_names(), *dict(archived)]):
         raise SpecError(f"{where}: extends: no policy is named {base!r}{did_you_mean(base, names)}")
-    return extended(said, _document(base, extending), where)
+    return extended(said, _document(base, archived, extending), where)
 
 
-def _of_others(own: dict[str, Any], where: str, extending: tuple[str, ...] = ()) -> Policy:
+def _of_others(
+    own: dict[str, Any], where: str, archived: Archived, extending: tuple[str, ...] = ()
+) -> Policy:
     """Check a pack that is not shipped here; it needs a law of its own."""
-    document = _whole(own, where, extending)
+    document = _whole(own, where, archived, extending)
     policy = _checked(document, where)
     others = {*_shipped(), own.get("extends", "generic")}
-    check_own_law(document, [_document(name) for name in sorted(others)], where)
+    check_own_law(document, [_document(name, archived) for name in sorted(others)], where)
     return policy
 
 
-def _read(text: str, where: str) -> dict[str, Any]:
-    return read_yaml(text, Path(where), what="policy pack")
+def _read(content: bytes, where: str) -> dict[str, Any]:
+    try:
+        return read_yaml(content.decode("utf-8"), Path(where), what="policy pack")
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{where}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 
 
-def _text_of(name: str) -> str:
+def _text_of(name: str, archived: Archived) -> bytes:
+    if (content := dict(archived).get(name)) is not None:
+        return content
     if name not in (names := policy_names()):
         raise SpecError(f"no policy is named {name!r}{did_you_mean(name, names)}")
     package = PACKS.package_of(name)
-    if package is None:
-        return files(__name__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
-    where = f"policy {name!r} of the package {package}"
-    if name in _shipped():
-        raise PluginError(f"{where}: audit_lib has a pack of this name; uninstall the package")
-    folder = PACKS.load(name)
-    try:
-        return files(folder).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
-    except (OSError, TypeError) as error:
+    if package is not None and name in _shipped():
         raise PluginError(
-            f"{where}: {name}.yaml cannot be read ({type(error).__name__}); the entry point names the Python package "
-            "that holds it"
-        ) from None
+            f"policy {name!r} of the package {package}: audit_lib has a pack of this name; uninstall the package"
+        )
+    content = installed_pack(name)
+    return files(__name__).joinpath(f"{name}.yaml").read_bytes() if content is None else content
 
 
 @cache
-def parse_policy(content: bytes, where: str) -> Policy:
-    """Check the content of a pack that is not shipped here; `where` is what errors name.
+def parse_policy(content: bytes, where: str, archived: Archived = ()) -> Policy:
+    """Check the content of a pack that is not shipped here; `where` is what errors name, `archived` as `load_policy`.
 
     Raises
     ------
@@ -172,15 +182,12 @@ def parse_policy(content: bytes, where: str) -> Policy:
         If it is not YAML, breaks a rule (every fault is named with its key), has the name of another pack, or cites no
         law of its own.
     """
-    try:
-        own = _read(content.decode("utf-8"), where)
-    except UnicodeDecodeError as error:
-        raise SpecError(f"{where}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    own = _read(content, where)
     if (name := own.get("name")) in policy_names():
         raise SpecError(
             f"{where}: name: a pack named {name!r} is there already; give this one a name of its own"
         )
-    return _of_others(own, where)
+    return _of_others(own, where, archived)
 
 
 def _checked(document: dict[str, Any], where: str) -> Policy:

@@ -22,10 +22,11 @@ from pydantic import (
 )
 
 from audit_lib.canonical import canonical_json, pretty_json, sha256
-from audit_lib.errors import SpecError
+from audit_lib.errors import EvidenceError, SpecError
 from audit_lib.registry import did_you_mean
 from audit_lib.spec.data import Demographics, Groups, Sample, Schedule, Source
 from audit_lib.spec.experiment import Leakage, Manipulation, Robustness
+from audit_lib.spec.installed_packs import ARCHIVED, installed_pack, packs_under
 from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, Report
 from audit_lib.spec.perturb import Perturb
 from audit_lib.spec.scoring import Generation, Model, PromptTemplate, Scoring, TextClassifier, Texts
@@ -101,7 +102,7 @@ class AuditSpec(Section):
 
     _base: Path = PrivateAttr(default=Path())
     _archived: bytes | None = PrivateAttr(default=None)
-    _plan: Callable[[str], bytes] | None = PrivateAttr(default=None)
+    _plan: Callable[[str], bytes | None] | None = PrivateAttr(default=None)
     _files: dict[str, bytes] = PrivateAttr(default_factory=dict)
 
     @field_validator("audit")
@@ -210,11 +211,13 @@ class AuditSpec(Section):
         return cls.checked(read_yaml(text, path), path)
 
     @classmethod
-    def load_json(cls, content: bytes, path: Path, plan: Callable[[str], bytes] | None = None) -> AuditSpec:
+    def load_json(
+        cls, content: bytes, path: Path, plan: Callable[[str], bytes | None] | None = None
+    ) -> AuditSpec:
         """Read a spec back from `canonical`: JSON, since YAML reads 1e-05 as text and refuses some characters.
 
         It keeps these bytes as its canonical ones: a spec archived before a key was added has its old digest. `plan`
-        gives a design file as it was archived.
+        gives a design file as it was archived, and None for one that was not.
 
         Raises
         ------
@@ -306,14 +309,27 @@ class AuditSpec(Section):
         return files
 
     def read_design_files(self) -> dict[str, bytes]:
-        """Read the design files: key in the spec -> bytes.
+        """Read the design files, key in the spec -> bytes; and packs of installed packages, ``packs.NAME`` -> bytes.
 
         Raises
         ------
         SpecError
             If one cannot be read.
         """
-        return {key: self._read(key, reference) for key, reference in self.design_files().items()}
+        read = self._read if self._plan is None else lambda key, _: self.design_file(key)
+        named = {key: read(key, reference) for key, reference in self.design_files().items()}
+        return named | {f"{ARCHIVED}{name}": content for name, content in self.installed_packs().items()}
+
+    def installed_packs(self) -> dict[str, bytes]:
+        """Return the packs of installed packages that the report's policy is or extends: name -> bytes.
+
+        Of a spec that was read back: those that its plan archived.
+        """
+        plan, first = self._plan, self.report.policy
+        return packs_under(
+            first if self.report.policy_file is None else self.design_file("report.policy"),
+            installed_pack if plan is None else lambda name: plan(f"{ARCHIVED}{name}"),
+        )
 
     def design_file(self, key: str) -> bytes:
         """Return one design file, read once; of a spec that was read back from a run, as its plan archived it.
@@ -324,9 +340,10 @@ class AuditSpec(Section):
             If it cannot be read.
         """
         if key not in self._files:
-            self._files[key] = (
-                self._read(key, self.design_files()[key]) if self._plan is None else self._plan(key)
-            )
+            content = self._read(key, self.design_files()[key]) if self._plan is None else self._plan(key)
+            if content is None:
+                raise EvidenceError(f"{key}: the plan archived no such design file")
+            self._files[key] = content
         return self._files[key]
 
     def _read(self, key: str, reference: str) -> bytes:
