@@ -14,7 +14,7 @@ from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, count, half_up, percent
 from audit_lib.report.sections.estimates import variation_in_words
 from audit_lib.report.sections.what_could_change import bounds
-from audit_lib.translation import mark, t
+from audit_lib.translation import mark, t, tp
 from audit_lib.validate.expectations import (
     BETWEEN,
     DIFFERENT_VALUES,
@@ -93,7 +93,7 @@ def _missing(content: Content) -> Table:
     rows = []
     for entry in entries:
         answered = entry.answered
-        share = percent(Fraction(answered, entry.n), digits) if entry.n else t(UNDEFINED)
+        share = percent(Fraction(answered, entry.n), digits) if entry.n else tp("of a rate", "undefined")
         cells = (Cell(count(entry.n)), *(Cell(count(n)) for n in entry.statuses.values()), Cell(share))
         rows.append(Row(_where(entry.stratum, entry.group), cells))
     columns = (

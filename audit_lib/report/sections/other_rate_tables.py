@@ -6,9 +6,9 @@ from audit_lib.documents.estimates import defined
 from audit_lib.documents.rate_tables import HiddenRow, PrintedRow, RateRow, RateTable
 from audit_lib.report.blocks import Block, Cell, Column, Fold, Paragraph, Row, Section, Table, code, filled
 from audit_lib.report.content import Content, in_words
-from audit_lib.report.numbers import UNDEFINED, count, decimal
+from audit_lib.report.numbers import count, decimal
 from audit_lib.report.table_names import category_name
-from audit_lib.translation import known, t
+from audit_lib.translation import known, t, tp
 
 
 def other_rate_tables(content: Content) -> Section | None:
@@ -41,5 +41,7 @@ def _row(row: PrintedRow) -> Row:
     if isinstance(row, HiddenRow):
         return Row(category_name(row.label), (Cell(t("hidden")),) * 4, "muted")
     numbers = [defined(one.value) for one in (row.rate, row.impact_ratio)]
-    cells = [Cell(t(UNDEFINED) if number is None else decimal(number, 4)) for number in numbers]
+    cells = [
+        Cell(tp("of a rate", "undefined") if number is None else decimal(number, 4)) for number in numbers
+    ]
     return Row(category_name(row.label), (Cell(count(row.n)), Cell(count(row.selected)), *cells))

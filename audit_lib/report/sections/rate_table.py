@@ -8,11 +8,11 @@ from audit_lib.documents.estimates import limits
 from audit_lib.report.blocks import Cell, Column, Row, Table, Tone
 from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.leading import convincing, least, picked
-from audit_lib.report.numbers import UNDEFINED, count, guarded, interval, percent
+from audit_lib.report.numbers import count, guarded, interval, percent
 from audit_lib.report.suppress import HIDDEN
 from audit_lib.report.table_names import category_name, table_name
 from audit_lib.results import Undefined
-from audit_lib.translation import archived, t
+from audit_lib.translation import archived, t, tp
 
 
 def rate_table(content: Content, table: ExactTable) -> Table:
@@ -139,12 +139,14 @@ def _row(content: Content, table: ExactTable, row: ExactRow) -> Row:
             Cell(count(row.n)),
             Cell(count(row.selected)),
             Cell(
-                t(UNDEFINED)
+                tp("of a rate", "undefined")
                 if isinstance(row.share, Undefined)
                 else percent(row.share, digits.rate_percent, content.policy.exclusion.share)
             ),
             Cell(
-                t(UNDEFINED) if isinstance(row.rate, Undefined) else percent(row.rate, digits.rate_percent),
+                tp("of a rate", "undefined")
+                if isinstance(row.rate, Undefined)
+                else percent(row.rate, digits.rate_percent),
                 note=rate_note,
             ),
             Cell(
@@ -161,7 +163,7 @@ def _row(content: Content, table: ExactTable, row: ExactRow) -> Row:
 
 def undefined(row: ExactRow) -> str:
     """Return what stands where a row has no ratio."""
-    return t("hidden") if row.hidden or row.ratio_hidden else t(UNDEFINED)
+    return tp("of a rate", "hidden") if row.hidden or row.ratio_hidden else tp("of a rate", "undefined")
 
 
 def _ratio_note(content: Content, row: ExactRow) -> str:

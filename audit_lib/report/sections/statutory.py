@@ -24,7 +24,7 @@ from audit_lib.report.blocks import (
 from audit_lib.report.content import Content, ExactTable, in_words
 from audit_lib.report.exact_tables import WHOLE, Tally, tally
 from audit_lib.report.leading import convincing, leading, least
-from audit_lib.report.numbers import UNDEFINED, count, guarded, percent
+from audit_lib.report.numbers import count, guarded, percent
 from audit_lib.report.sections.adverse import adverse
 from audit_lib.report.sections.metric_estimates import MOST_STRATA
 from audit_lib.report.sections.rate_charts import rates_chart, ratios_chart
@@ -32,7 +32,7 @@ from audit_lib.report.sections.rate_table import rate_table
 from audit_lib.report.sections.uncertainty import uncertainty_table
 from audit_lib.report.sections.what_could_change import agreement, one_other_decision
 from audit_lib.report.table_names import category_name, kind_name
-from audit_lib.translation import t
+from audit_lib.translation import t, tp
 
 
 def statutory(content: Content) -> list[Section]:
@@ -129,7 +129,7 @@ def _overview(content: Content, by_place: Mapping[str, list[ExactTable]]) -> Tab
     for where, tables in by_place.items():
         best, found = leading(content, tables).best, tally(tables)
         if best is None:
-            cells = [Cell(t("too few to tell") if found.compared else t(UNDEFINED)), Cell("")]
+            cells = [Cell(t("too few to tell") if found.compared else tp("of a rate", "undefined")), Cell("")]
         else:
             table, row, ratio = best
             cells = [
@@ -233,7 +233,9 @@ def _median(content: Content, tables: list[ExactTable]) -> Iterable[Block]:
         scored = content.metrics.rows.answered if not table.stratum else table.total + table.unknown
         ties = table.median_ties or 0
         share = (
-            percent(Fraction(ties, scored), content.policy.rounding.rate_percent) if scored else t(UNDEFINED)
+            percent(Fraction(ties, scored), content.policy.rounding.rate_percent)
+            if scored
+            else tp("of a rate", "undefined")
         )
         yield Paragraph(
             text(
