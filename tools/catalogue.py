@@ -143,7 +143,8 @@ def of_yaml(value: Any, key: str = "") -> Iterator[str]:
     """Texts of a pack or of the framework: what lies under the keys that are printed."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            yield from of_yaml(inner, key if key in ("options_text", "wording") else str(name))
+            within = key in ("options_text", "wording") or (key == "categories" and name == "name")
+            yield from of_yaml(inner, key if within else str(name))
     elif isinstance(value, list):
         for inner in value:
             yield from of_yaml(inner, key)
@@ -152,6 +153,8 @@ def of_yaml(value: Any, key: str = "") -> Iterator[str]:
         "rate",
         "count",
         "law",
+        "categories",
+        "qualifier",
     ):
         yield str(value).strip()
 

@@ -38,7 +38,7 @@ def kind_name(policy: Policy, kind: str) -> str:
 
 
 def family_name(policy: Policy, family: str) -> str:
-    """Return the title of a family of tables; of a policy without categories of its own it is the spec's.
+    """Return the title of a family of tables; of a policy without categories of its own an attribute's is the spec's.
 
     Examples
     --------
@@ -46,8 +46,9 @@ def family_name(policy: Policy, family: str) -> str:
     >>> family_name(load_policy("nyc_ll144"), "sex")
     'Sex categories'
     """
-    title = policy.family(family).title
-    return known(title) if policy.is_free else t(title)
+    found = policy.family(family)
+    of_spec = policy.is_free and len(found.attributes) == 1
+    return known(found.title) if of_spec else t(found.title)
 
 
 def table_name(policy: Policy, table: ExactTable) -> str:

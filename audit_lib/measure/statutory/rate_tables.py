@@ -26,6 +26,7 @@ from audit_lib.policies import Category, Policy
 from audit_lib.policies.gates import check_excluded_share
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
+from audit_lib.translation import mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,8 +241,9 @@ def _excluded(
         if label not in spec.use.exclusions or not base or count.unanswered:
             continue
         if Fraction(count.n, base) < policy.exclusion.share:
-            share = f"under {float(policy.exclusion.share):.0%} of the data"
-            excluded[label] = f"{share}: {spec.use.exclusions[label]}"
+            excluded[label] = mark("under {share:.0%} of the data: {reason}").format(
+                share=float(policy.exclusion.share), reason=spec.use.exclusions[label]
+            )
         elif whole:
             check_excluded_share(policy, label, count.n, base)
     return excluded

@@ -50,6 +50,8 @@ _EXPECTATIONS: Final = {
     DIFFERENT_VALUES: mark("column unique value count to be between"),
 }
 """What this library expects itself; a suite that the spec brings has any of Great Expectations' names."""
+_HIDDEN: Final = mark("hidden")
+"""What a redacted validation has in place of a value."""
 _OBSERVED: Final = {
     "element_count": mark("element count {value}"),
     "missing_count": mark("missing count {value}"),
@@ -246,7 +248,9 @@ def _validation(content: Content) -> Fold:
     for suite in validation.suites:
         for e in suite.expectations:
             observed = ", ".join(
-                t(_OBSERVED[key], value=value) if key in _OBSERVED else f"{key.replace('_', ' ')} {value}"
+                t(_OBSERVED[key], value=t(value) if value == _HIDDEN else value)
+                if key in _OBSERVED
+                else f"{key.replace('_', ' ')} {value}"
                 for key, value in e.observed.items()
                 if value is not None
             )
