@@ -21,7 +21,7 @@ from audit_lib.registry import did_you_mean
 from audit_lib.translation import t
 
 if TYPE_CHECKING:
-    from audit_lib.documents.design import Design, Unawareness
+    from audit_lib.documents.design import Design, ProtectedMentions, Unawareness
     from audit_lib.spec import AuditSpec
 
 Answer = str | bool
@@ -206,32 +206,52 @@ def recommend(answers: Mapping[str, Answer], measured: Sequence[str] | None = No
     )
 
 
-def measured_ftu(perturbation: str, ftu: Unawareness | None) -> bool | None:
-    """Return whether no prompt of a run mentions a protected word, by two keys of its ``design.json``.
+def measured_ftu(
+    perturbation: str, ftu: Unawareness | None, words: ProtectedMentions | None = None
+) -> bool | None:
+    """Return whether no prompt of a run mentions a protected word, by three keys of its ``design.json``.
 
-    None where nobody looked: the spec has no `perturb.terms`, or names fill slots and the words around say nothing.
+    None where nobody looked: the spec has no section `framework` and no `perturb.terms`, no prompt has a text, or names
+    fill slots and the words around say nothing.
 
     Examples
     --------
     >>> measured_ftu("lexicon", None) is None
     True
     """
-    if ftu is None:
+    known = [one.unaware for one in (ftu, words) if one is not None and one.unaware is not None]
+    if not known:
         return None
-    return None if ftu.unaware and perturbation == "persona" else ftu.unaware
+    unaware = all(known)
+    return None if unaware and perturbation == "persona" else unaware
 
 
-def ftu_conflict(spec: AuditSpec, perturbation: str, ftu: Unawareness | None) -> str | None:
+def ftu_conflict(
+    spec: AuditSpec, perturbation: str, ftu: Unawareness | None, words: ProtectedMentions | None = None
+) -> str | None:
     """Say where the spec's answer on mentions is not what its prompts are; None where it is, or nobody looked."""
-    measured = measured_ftu(perturbation, ftu)
+    measured = measured_ftu(perturbation, ftu, words)
     answered = None if spec.framework is None else spec.framework.ftu
-    if ftu is None or measured is None or answered is None or measured == answered:
+    if measured is None or answered is None or measured == answered:
         return None
-    counts = {"prompts": ftu.prompts, "mentioning": ftu.any.mentioning}
+    agreeing = [one for one in (ftu, words) if one is not None and one.unaware == measured]
+    counts = {"prompts": agreeing[0].prompts, "mentioning": agreeing[0].any.mentioning}
+    if answered and agreeing[0] is words:
+        return t(
+            "framework.ftu says that no prompt mentions a protected word; of {prompts} prompts {mentioning} mention "
+            "one of the library's lists",
+            **counts,
+        )
     if answered:
         return t(
             "framework.ftu says that no prompt mentions a protected word; of {prompts} prompts {mentioning} mention "
             "one of perturb.terms",
+            **counts,
+        )
+    if agreeing[0] is words:
+        return t(
+            "framework.ftu says that prompts mention a protected word; of {prompts} prompts {mentioning} mention one "
+            "of the library's lists",
             **counts,
         )
     return t(
@@ -283,13 +303,21 @@ def recommend_for(
             f"{spec.audit}: no framework section; write its answers there, or give them as options"
         )
     answers = {} if spec.framework is None else spec.framework.model_dump(mode="json", exclude_none=True)
-    if design is not None and (measured := measured_ftu(design.perturbation, design.ftu)) is not None:
+    if design is not None and (measured := _measured_by(design)) is not None:
         answers["ftu"] = measured
     answers |= further or {}
     answers.setdefault("task", _TASKS.get(spec.task, "classification"))
     found = recommend(answers, spec.measure.metrics)
-    conflict = None if design is None else ftu_conflict(spec, design.perturbation, design.ftu)
+    conflict = (
+        None
+        if design is None
+        else ftu_conflict(spec, design.perturbation, design.ftu, design.protected_words)
+    )
     return found if conflict is None else replace(found, warnings=(conflict, *found.warnings))
+
+
+def _measured_by(design: Design) -> bool | None:
+    return measured_ftu(design.perturbation, design.ftu, design.protected_words)
 
 
 def read_answers(pairs: Sequence[str]) -> dict[str, Answer]:

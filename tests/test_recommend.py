@@ -222,7 +222,12 @@ ERRORS = {"person_level": True, "equal_prevalence": False, "intervention": "assi
         ({"framework": ERRORS, "measure": {"metrics": list(FNR)}}, {"qualified": True}, None),
         ({"framework": ERRORS, "measure": {"metrics": list(FNR)}}, {"outcome": 1.0}, None),
         ({"framework": ERRORS}, {"outcome": 1.0}, "measure.metrics lacks false_negative_rate_gap, which applies"),
-        ({"framework": ASKED | {"ftu": True}}, {"round_id": "r1"}, "nobody counts the protected words"),
+        ({"framework": ASKED | {"ftu": True}}, {"round_id": "r1"}, "of the first 1 prompts none does, and the run"),
+        (
+            {"framework": ASKED | {"ftu": True}},
+            {"round_id": "r1", "resume": "She cooks."},
+            r"of the first 1 prompts 1 do \(sex\); answer false",
+        ),
         (
             {"task": "generation", "decision": None, "framework": {"ftu": False, "content_differs": False},
              "measure": {"metrics": ["counterfactual_rouge_l"]}},

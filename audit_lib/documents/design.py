@@ -58,6 +58,59 @@ class Unawareness(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MentionsOfField(Typed):
+    """How many prompts mention each kind of protected word in one field."""
+
+    field: str
+    any: Mentioning
+    kinds: tuple[AttributeMentioned, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentionsOfGroup(Typed):
+    """How many prompts of a group, as the data know it, mention each kind of protected word."""
+
+    group: Levels
+    prompts: Count
+    any: Mentioning
+    kinds: tuple[AttributeMentioned, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectedWord(Typed):
+    """A word that was found, in how many prompts, and where for the first time; other words of the text are masked."""
+
+    kind: str
+    word: str
+    prompts: Count
+    field: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectedMentions(Typed):
+    """Which prompts, as they were sampled, mention protected words, by the lists that ship with the library.
+
+    ``unaware`` is whether none does (fairness through unawareness); null where no prompt has a text.
+    """
+
+    prompts: Count
+    without_text: Count
+    unaware: bool | None
+    level: float
+    any: Mentioning
+    kinds: tuple[AttributeMentioned, ...]
+    fields: tuple[MentionsOfField, ...]
+    groups: tuple[MentionsOfGroup, ...]
+    template: tuple[str, ...]
+    """Kinds that the prompt template itself mentions: in every prompt."""
+    words: tuple[ProtectedWord, ...]
+    """The most frequent words of each kind."""
+    lists: Mapping[str, str]
+    """Kind -> SHA-256 of its list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Substitution(Typed):
     """Which words that mention a group were exchanged."""
 
@@ -135,6 +188,7 @@ class Design(Typed):
     names: Names | None = field(default=None, metadata=OPTIONAL)
     personas: Personas | None = field(default=None, metadata=OPTIONAL)
     ftu: Unawareness | None = field(default=None, metadata=OPTIONAL)
+    protected_words: ProtectedMentions | None = field(default=None, metadata=OPTIONAL)
     substitution: Substitution | None = field(default=None, metadata=OPTIONAL)
     warnings: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
     design: Dealt | None = field(default=None, metadata=OPTIONAL)

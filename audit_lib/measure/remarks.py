@@ -9,6 +9,7 @@ from audit_lib.framework import recommend_for
 from audit_lib.measure.estimates.quotas import NOBODY_QUALIFIED
 from audit_lib.measure.metric import record_of
 from audit_lib.measure.requirements import lacking
+from audit_lib.perturb.unawareness import first_mentions
 from audit_lib.sample.read import first_columns
 from audit_lib.spec import RECORDED, AuditSpec
 
@@ -78,15 +79,23 @@ def _columns(spec: AuditSpec) -> Collection[str] | None:
 
 
 def _unaware(spec: AuditSpec) -> list[str]:
-    perturb = spec.perturb
-    if perturb is None:
-        return [
-            "framework.ftu: true is taken from the spec as it is: without a perturb section nobody counts the "
-            "protected words of the prompts; perturb.terms names words that are counted"
-        ]
-    if perturb.kind == "persona":
+    """Say what speaks against ``framework.ftu: true`` before a run: a persona, or the first prompts of the source."""
+    if spec.perturb is not None and spec.perturb.kind == "persona":
         return [
             "framework.ftu: true says that no prompt mentions a protected word, and perturb puts names, pronouns or "
             "other signals of a group into every prompt; answer false"
         ]
-    return []
+    try:
+        looked, found = first_mentions(spec)
+    except (AuditError, OSError):
+        looked, found = 0, []
+    if not found:
+        first = f"of the first {looked} prompts none does" if looked else "nobody has looked yet"
+        return [
+            "framework.ftu: true says that no prompt mentions a protected word; "
+            f"{first}, and the run counts them all"
+        ]
+    return [
+        "framework.ftu: true says that no prompt mentions a protected word, and of the first "
+        f"{looked} prompts {len(found)} do ({', '.join(sorted(set().union(*found)))}); answer false, or reword them"
+    ]

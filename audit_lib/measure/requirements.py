@@ -74,6 +74,11 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
             "measure.application_effects: with perturb.design two_sample each application is shown in one group, so "
             "its own constant would take up its group's effect; set it to false, or choose another design"
         )
+    if spec.framework is not None and importlib.util.find_spec("ahocorasick_rs") is None:
+        raise SpecError(
+            "framework: its first question is what the prompts mention, and counting that needs ahocorasick_rs; pip "
+            "install 'audit-lib[text]', or leave the section out"
+        )
     check_tolerances(spec)
     _check_repeats(spec)
 

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Final
 
 from audit_lib.canonical import canonical_json, pretty_json
-from audit_lib.documents.design import Design, GroupVariants, Unawareness
+from audit_lib.documents.design import Design, GroupVariants, ProtectedMentions, Unawareness
 from audit_lib.errors import SpecError, UnknownSlotError
 from audit_lib.framework import ftu_conflict, measured_ftu, needs_mentions
 from audit_lib.perturb.allocation import Allocation
@@ -21,6 +21,7 @@ from audit_lib.perturb.pools import ask_lists, pair_rows, read_block
 from audit_lib.perturb.robustness import Further, asks_further
 from audit_lib.perturb.substitution import Substitution, terms_outside_slots
 from audit_lib.perturb.template import read_template, render, slots
+from audit_lib.perturb.unawareness import unawareness
 from audit_lib.records import (
     CONTROL,
     FORMAT,
@@ -84,7 +85,8 @@ def perturb(run: Run) -> StageOutput:
     template = read_template(run.design_file("prompt.template")) if spec.prompt is not None else None
     pooled = not spec.model.answers_are_recorded and spec.task in ("pairwise", "listwise")
     own = None if pooled else template  # what is asked about one candidate alone
-    survey, dealt, warning = Survey(), None, None
+    survey, dealt = Survey(), None
+    words = unawareness(run, records) if spec.framework is not None else None
     artefacts: dict[str, bytes] = {}
     further = Further.from_run(run)
     made: Iterable[list[Row]]
@@ -98,11 +100,13 @@ def perturb(run: Run) -> StageOutput:
         survey = perturbation.survey(_texts(records))
         if spec.perturb.terms and survey.ftu is None:
             survey = replace(survey, ftu=terms_outside_slots(run, _texts(records)))
-        warning = _check_framework(spec, spec.perturb.kind, survey.ftu)
+        _check_needed_mentions(spec, spec.perturb.kind, survey.ftu, words)
         allocation = Allocation.of(run, records, perturbation.each)
         dealt = allocation.report()
         artefacts |= allocation.artefacts()
         made = _varied(run, records, perturbation, allocation, own, further)
+    kind = spec.perturb.kind if spec.perturb else "none"
+    warning = ftu_conflict(spec, kind, survey.ftu, words)
     counts = _Counts()
     rows = counts.watch(_finished(run, made))
     schema = variant_schema(spec.groups.axes, _asks_again(spec) or asks_further(spec))
@@ -117,7 +121,7 @@ def perturb(run: Run) -> StageOutput:
     else:
         content = stream_parquet(rows, schema, ROW_GROUP)
     design = Design(
-        perturbation=spec.perturb.kind if spec.perturb else "none",
+        perturbation=kind,
         groups=tuple(GroupVariants(group=cell, variants=counts.of(cell)) for cell in spec.groups.cells()),
         unknown_group=counts.unknown(spec.groups.axes),
         rounds=len(counts.rounds),
@@ -125,6 +129,7 @@ def perturb(run: Run) -> StageOutput:
         names=survey.names,
         personas=survey.personas,
         ftu=survey.ftu,
+        protected_words=words,
         substitution=survey.substitution,
         warnings=None if warning is None else (warning,),
         design=dealt,
@@ -138,15 +143,16 @@ def perturb(run: Run) -> StageOutput:
     )
 
 
-def _check_framework(spec: AuditSpec, perturbation: str, ftu: Unawareness | None) -> str | None:
-    """Refuse metrics that need mentions where there are none, and say where the spec's answer is another."""
-    needing = needs_mentions(spec.measure.metrics) if measured_ftu(perturbation, ftu) else ()
+def _check_needed_mentions(
+    spec: AuditSpec, perturbation: str, ftu: Unawareness | None, words: ProtectedMentions | None
+) -> None:
+    """Refuse metrics that need mentions where there are none."""
+    needing = needs_mentions(spec.measure.metrics) if measured_ftu(perturbation, ftu, words) else ()
     if needing:
         raise SpecError(
             f"measure.metrics has {', '.join(needing)}, and no prompt mentions a protected word (fairness through "
             "unawareness): leave them out, or give perturb.terms the words of your prompts"
         )
-    return ftu_conflict(spec, perturbation, ftu)
 
 
 def _asks_again(spec: AuditSpec) -> bool:

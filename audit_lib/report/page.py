@@ -22,6 +22,7 @@ from audit_lib.report.sections.statutory import statutory, strata
 from audit_lib.report.sections.subgroup_aucs import subgroup_aucs
 from audit_lib.report.sections.summary import summary
 from audit_lib.report.sections.tolerance import tolerance
+from audit_lib.report.sections.unawareness import unawareness
 from audit_lib.report.sections.what_was_audited import what_was_audited
 from audit_lib.translation import LANGUAGES, speaking, spoken, t, tn
 
@@ -60,7 +61,7 @@ def make_page(content: Content) -> Page:
         tolerance(content),
     ]
     sections += [pairwise_answers(content), other_rate_tables(content)]
-    sections += [history(content), decisions(content), framework(content)]
+    sections += [history(content), decisions(content), unawareness(content), framework(content)]
     sections += [
         checklist(content),
         periods(content),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -79,6 +80,22 @@ def first_columns(spec: AuditSpec) -> frozenset[str] | None:
     """
     row = source_of(spec).first()
     return None if row is None else frozenset(row)
+
+
+def first_fields(spec: AuditSpec, most: int) -> list[str]:
+    """Return the ``fields`` of the first prompts of local files, in or out of any window; none of other sources.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read as the spec says.
+    """
+    if not spec.source.paths or any("://" in path for path in spec.source.paths):
+        return []
+    source = source_of(spec)
+    window = Window.parse("1970-01-01", "1970-01-02")  # files are read whole, whatever the window
+    rows = (row for _, found in source.inputs(window) for record in found for row in source.rows(record))
+    return [str(row["fields"]) for row in islice(rows, most)]
 
 
 def changed_since(spec: AuditSpec, document: Sample) -> list[str]:
