@@ -14,7 +14,7 @@ from audit_lib.translation import mark
 
 NOT_ALLOWED_FOR = mark(
     "Adjusted for the number of tests, but not for the comparator of an impact ratio being the highest rate, picked by "
-    "the data: of simulated tables of 2 to 14 equal groups, 50 to 200 people in each, 3 to 16% had a false finding by "
+    "the data. Of simulated tables of 2 to 14 equal groups, 50 to 200 people in each, 3 to 16% had a false finding by "
     "Fisher's test, and 5 to 20% by the normal one."
 )
 """What an adjusted p-value does not allow for; the figure is of ``python -m benchmarks.promises``."""

@@ -142,8 +142,8 @@ def evidence(content: Content) -> Section:
     key = content.key
     lead = t(
         "Every artefact of this run is archived with its SHA-256. The command below needs no network and no "
-        "trust in whoever "
-        "published this page: it hashes everything again and recomputes every number here from the archived scores."
+        "trust in whoever published this page. It hashes everything again and recomputes every number here from the "
+        "archived scores."
     )
     blocks: list[Block] = [
         Paragraph(text(lead)),
