@@ -44,6 +44,20 @@ def test_init_writes_a_spec_that_is_valid_where_it_stands(
     assert json.loads((folder / "audit-spec.schema.json").read_text(encoding="utf-8")) == spec_schema()
 
 
+@pytest.mark.parametrize("kept", [0, 1])
+def test_an_export_without_a_row_is_not_valid(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kept: int
+) -> None:
+    assert main(["init", str(tmp_path / "mine")]) == 0
+    export = tmp_path / "mine" / AuditSpec.load(tmp_path / "mine" / "audit.yaml").source.paths[0]
+    export.write_text(
+        "".join(export.read_text(encoding="utf-8").splitlines(keepends=True)[:kept]), encoding="utf-8"
+    )
+    capsys.readouterr()
+    assert main(["validate", str(tmp_path / "mine" / "audit.yaml")]) == 2
+    assert f"{export.name}: there is no row to audit" in capsys.readouterr().err
+
+
 def test_help_of_init_teaches_the_first_audit(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["init", "--help"])

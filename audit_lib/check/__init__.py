@@ -27,7 +27,7 @@ from audit_lib.check.page_breaks import headless, joined
 from audit_lib.check.published_tables import PublishedTable, tables_of, why_none
 from audit_lib.check.rebuild import rebuild
 from audit_lib.errors import InputError
-from audit_lib.policies import Policy, load_policy, policy_names
+from audit_lib.policies import Policy, load_policy, policy_named, policy_names
 
 __all__ = ["KINDS", "CheckedReport", "Kind", "Rebuilt", "SummaryFinding", "check_document", "check_report"]
 
@@ -132,7 +132,7 @@ def check_document(
     SpecError
         If there is no such policy.
     """
-    pack = load_policy(policy)
+    pack = policy_named(policy)
     law = _law_of(document.text) or pack
     other = law.name != pack.name
     tables = tables_of(document.grids, pack)

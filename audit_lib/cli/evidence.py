@@ -38,6 +38,12 @@ def add_commands(command: Command) -> None:
     )
     checked.add_argument("file", help="saved HTML page, CSV tables or PDF")
     checked.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    checked.add_argument(
+        "--policy",
+        default="nyc_ll144",
+        metavar="PACK",
+        help="the law that the summary is held against: name of a policy pack, or a pack's file (default: nyc_ll144)",
+    )
     checked.add_argument("--as-of", type=date_of, help="day for which the audit must be recent enough")
 
 
@@ -100,7 +106,7 @@ def _check_report(options: argparse.Namespace) -> int:
     from audit_lib.check import check_report
     from audit_lib.check.text_report import report_text
 
-    report = check_report(options.file, as_of=options.as_of)
+    report = check_report(options.file, as_of=options.as_of, policy=options.policy)
     as_json = options.format == "json"
     print(pretty_json(report.as_dict()).decode() if as_json else report_text(report), end="")
     return 0 if report.ok else 1

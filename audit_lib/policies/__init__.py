@@ -37,6 +37,7 @@ __all__ = [
     "load_policy",
     "pack_of",
     "parse_policy",
+    "policy_named",
     "policy_names",
     "policy_of",
 ]
@@ -170,6 +171,30 @@ def _text_of(name: str, archived: Archived) -> bytes:
         )
     content = installed_pack(name)
     return files(__name__).joinpath(f"{name}.yaml").read_bytes() if content is None else content
+
+
+def policy_named(name: str) -> Policy:
+    """Load a policy pack by its name, or from a file whose path ends in ``.yaml`` or ``.yml``.
+
+    Raises
+    ------
+    SpecError
+        If there is no such pack or file, or the pack breaks a rule.
+
+    Examples
+    --------
+    >>> policy_named("nyc_ll144").short_law
+    'Local Law 144'
+    """
+    if not name.endswith((".yaml", ".yml")):
+        return load_policy(name)
+    path = Path(name)
+    if not path.is_file():
+        raise SpecError(f"{name}: no policy pack is there, or it is not a file")
+    try:
+        return parse_policy(path.read_bytes(), name)
+    except OSError as error:
+        raise SpecError(f"{name}: cannot be read ({error.strerror})") from None
 
 
 @cache

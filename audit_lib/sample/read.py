@@ -71,12 +71,12 @@ def read_source(source: Source, window: Window) -> tuple[pa.Table, list[SourceFi
 
 
 def first_columns(spec: AuditSpec) -> frozenset[str] | None:
-    """Return which of our columns the source's first prompt has; None where it has none, or is not on this machine.
+    """Return which of our columns the source's first prompt has; None where it is not on this machine.
 
     Raises
     ------
     InputError
-        If its beginning has a fault.
+        If it has no prompt, or its beginning has a fault.
     """
     row = source_of(spec).first()
     return None if row is None else frozenset(row)

@@ -347,8 +347,11 @@ class AuditSpec(Section):
         return self._files[key]
 
     def _read(self, key: str, reference: str) -> bytes:
+        path = Path(self.path(reference))
+        if path.exists() and not path.is_file():  # a named pipe would wait for ever, a device never end
+            raise SpecError(f"{key}: {reference} in {self._base} is not a file; give a file's path")
         try:
-            return Path(self.path(reference)).read_bytes()
+            return path.read_bytes()
         except OSError as error:
             raise SpecError(
                 f"{key}: {reference} cannot be read from {self._base} ({error.strerror})"

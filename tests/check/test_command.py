@@ -12,6 +12,7 @@ from audit_lib.canonical import pretty_json
 from audit_lib.check.json_schema import check_schema
 from audit_lib.cli.main import main
 from tests.check.cases import html, save, summary
+from tests.policies.packs import OWN
 
 PUBLISHED = Path(__file__).parent.parent.parent / "docs" / "reference" / "check-report.schema.json"
 
@@ -35,6 +36,17 @@ def test_findings_as_text_and_json(tmp_path: Path, capsys: pytest.CaptureFixture
     assert (document["schema"], document["ok"]) == ("audit-check-report/2", False)
     assert "more_selected_than_applied" in [finding["id"] for finding in document["findings"]]
     assert len(document["rebuilt"]) == 46 - 1  # the rate of a row with impossible counts is not rebuilt
+
+
+def test_a_pack_by_name_or_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, pack = save(tmp_path, html(summary())), tmp_path / "ours.yaml"
+    text = OWN.replace("extends: generic", "extends: nyc_ll144").replace("  - guidelines\n", "")
+    pack.write_text(text.replace("  - evidence\n", "").replace("status: new", "kind: validity, status: new"))
+    for policy, named in (("nyc_ll144", "nyc_ll144 "), (str(pack), "example_county ")):
+        assert main(["check-report", str(path), "--policy", policy, "--format", "json"]) == 0
+        assert json.loads(capsys.readouterr().out)["policy"].startswith(named)
+    assert main(["check-report", str(path), "--policy", str(tmp_path / "none.yaml")]) == 2
+    assert "none.yaml: no policy pack is there" in capsys.readouterr().err
 
 
 def test_the_published_schema_is_the_one_in_code(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -207,4 +208,19 @@ def test_a_pack_that_is_not_there_is_told_before_the_run(tmp_path: Path) -> None
     path = with_pack(tmp_path)
     (tmp_path / "ours.yaml").unlink()
     with pytest.raises(SpecError, match=r"report\.policy: ours\.yaml cannot be read"):
+        pipeline.check(AuditSpec.load(path))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+def test_a_pack_that_is_no_file_is_refused_and_nobody_waits(tmp_path: Path, kind: str) -> None:
+    path = with_pack(tmp_path)
+    pack = tmp_path / "ours.yaml"
+    pack.unlink()
+    if kind == "pipe":
+        os.mkfifo(pack)
+    elif kind == "folder":
+        pack.mkdir()
+    else:
+        pack.symlink_to("/dev/zero")
+    with pytest.raises(SpecError, match=r"report\.policy: ours\.yaml in .* is not a file"):
         pipeline.check(AuditSpec.load(path))

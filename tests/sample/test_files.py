@@ -50,9 +50,14 @@ def test_files_from_object_storage(tmp_path: Path, s3: str) -> None:
     open_store(s3).put("in/prompts.jsonl.gz", gzip.compress(jsonl(people()), mtime=0))
     write(tmp_path, "prompts.parquet", people())
     open_store(s3).put("in/prompts.parquet", (tmp_path / "prompts.parquet").read_bytes())
+    open_store(s3).put("prompts.jsonl", jsonl(people()))
     local = run(tmp_path, source={"paths": ["prompts.parquet"]})
-    for name in ("prompts.jsonl.gz", "prompts.parquet"):
-        remote = run(tmp_path, source={"paths": [f"{s3}/in/{name}"]})
+    for name in (
+        "in/prompts.jsonl.gz",
+        "in/prompts.parquet",
+        "prompts.jsonl",
+    ):  # the last at the bucket's top
+        remote = run(tmp_path, source={"paths": [f"{s3}/{name}"]})
         assert remote.artefacts["prompts.parquet"] == local.artefacts["prompts.parquet"]
 
 

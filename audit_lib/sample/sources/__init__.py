@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, Protocol
 
-from audit_lib.errors import AuditError, SpecError
+from audit_lib.errors import AuditError, InputError, SpecError
 from audit_lib.options import Options, parse
 from audit_lib.registry import Registry, is_whole
 from audit_lib.run import Window
@@ -107,7 +107,13 @@ class Source(ABC):
         yield from ()
 
     def first(self) -> Row | None:
-        """Return the first row; None where there is none, or looking would leave this machine."""
+        """Return the first row; None where looking would leave this machine.
+
+        Raises
+        ------
+        InputError
+            If there is none, or the beginning has a fault.
+        """
         return None
 
     def findings(self) -> Findings:
@@ -147,7 +153,10 @@ class FileSource(Source):
             for record in TableFile(path):
                 for row in self.rows(record):
                     return row
-        return None
+        raise InputError(
+            f"source.paths: {', '.join(self.spec.source.paths)}: there is no row to audit: the export is empty, or has "
+            "a header only; write it again"
+        )
 
     def _named(self) -> Iterator[tuple[FileKey, str]]:
         return ((key, reference) for key in self.takes for reference in getattr(self.spec.source, key))
