@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from audit_lib.canonical import pretty_json
-from audit_lib.compare.comparison_document import comparison_csv, comparison_of
+from audit_lib.compare.comparison_document import comparison_csv, comparison_of, differences_csv
 from audit_lib.compare.page import comparison_page
 from audit_lib.compare.same_design import check_same_design
 from audit_lib.report.html import render_html
@@ -28,13 +28,14 @@ def compare(runs: Sequence[Run]) -> dict[str, bytes]:
     Returns
     -------
     dict of str to bytes
-        ``comparison.csv``, ``comparison.json`` and ``comparison.html``: effects by model, prompt and task, and impact
-        ratios at thresholds by model, with p-values adjusted over all of them. The same bytes for the same runs.
+        ``comparison.json``, ``comparison.html``, and as tables ``comparison.csv`` (every estimate of a metric that all
+        runs have) and ``differences.csv`` (every pair of runs tested on the same applications). The same bytes for the
+        same runs.
 
     Raises
     ------
     InputError
-        If the runs differ in more than model, prompt and task, or none has anything to compare.
+        If the runs differ in more than model, prompt and task, or have no metric in common.
     IncompleteRunError
         If a run is not sealed.
     EvidenceError
@@ -43,6 +44,7 @@ def compare(runs: Sequence[Run]) -> dict[str, bytes]:
     document = comparison_of(runs, check_same_design(runs))
     return {
         "comparison.csv": comparison_csv(document),
+        "differences.csv": differences_csv(document),
         "comparison.json": pretty_json(document.as_dict()),
         "comparison.html": render_html(comparison_page(document)),
     }

@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from math import isfinite
 from typing import Any, Final
 
 from audit_lib.canonical import sha256
+from audit_lib.compare.contents import Contents, stratum_key
+from audit_lib.compare.output_statistics import asked_of, exclusions_of, statistics_of
+from audit_lib.compare.paired import paired_family, tested_by
 from audit_lib.documents.comparison import (
     ComparedEstimate,
     ComparedFamily,
     ComparedFindings,
+    ComparedMetric,
+    ComparedRate,
     ComparedRun,
     Comparison,
 )
 from audit_lib.documents.estimates import defined, first_p, limits
-from audit_lib.documents.parameters import THRESHOLD, VARIATION
+from audit_lib.documents.parameters import THRESHOLD, VARIATION, K
 from audit_lib.errors import InputError
-from audit_lib.report.content import Content, gather
+from audit_lib.measure.metric import record_of
 from audit_lib.report.tables import csv_bytes
 from audit_lib.results import Estimate, Undefined
 from audit_lib.run import Run
 from audit_lib.stats.multiplicity import benjamini_hochberg, holm
 
 COLUMNS: Final = (
-    "run", "model", "revision", "task", "prompt_sha256", "metric", "variation", "threshold", "stratum", "group",
+    "run", "model", "revision", "task", "prompt_sha256", "metric", "variation", "threshold", "k", "stratum", "group",
     "reference", "value", "low", "high", "level", "low_70", "high_70", "n", "n_group", "n_reference", "clusters",
     "p_value", "p_holm", "p_benjamini_hochberg", "flags", "undefined", "method",
 )  # fmt: skip
 """Columns of ``comparison.csv``."""
+
+DIFFERENCES: Final = (
+    "metric", "stratum", "group", "reference", "parameters", "first", "second", "scale", "value", "low", "high",
+    "units", "unit", "p_value", "p_holm_models", "p_holm", "undefined",
+)  # fmt: skip
+"""Columns of ``differences.csv``."""
 
 RULE: Final = (
     "One test an estimate: each metric of each group in each model, prompt, task and stratum, at each quota or "
@@ -38,72 +50,150 @@ RULE: Final = (
 
 
 def comparison_of(runs: Sequence[Run], design: str) -> Comparison:
-    """Return the document of a comparison: the runs, the family of tests, and the estimates with adjusted p-values.
+    """Return the document of a comparison: the runs, what all of them measured, and the tests between them.
 
     Raises
     ------
     InputError
-        If no run has an estimate to compare.
+        If the runs have no metric in common.
     """
-    contents = [gather(run) for run in runs]
-    shared = shared_metrics(contents)
+    contents = Contents.of(runs)
+    metrics = tuple(_metric(contents, name, where) for name, where in contents.measured_in().items())
+    shared = [metric.name for metric in metrics if metric.shared]
     estimates = [
         (number, e)
-        for number, content in enumerate(contents)
-        for metric in shared
-        for e in content.estimates(metric)
+        for number in range(len(runs))
+        for name in shared
+        for e in contents.printed(number)
+        if e.metric == name
     ]
-    if not estimates:
+    rates = tuple(rate for number in range(len(runs)) for rate in _rates(contents, number))
+    if not estimates and not rates:
         raise InputError(
             f"{runs[0].uri}: nothing to compare; the runs have no metric in common: list the same in measure.metrics"
         )
-    labels = _labels(runs)
-    about = []
-    for label, run, content in zip(labels, runs, contents, strict=True):
-        variations = run.spec.robustness
-        about.append(
-            ComparedRun(
-                label=label,
-                audit=run.spec.audit,
-                title=run.spec.title,
-                window=run.key.window.label,
-                run=run.key.prefix,
-                spec_digest=run.key.spec_digest,
-                manifest_sha256=sha256(run.stage("evidence").read("manifest.json")),
-                model=run.spec.model.name,
-                revision=run.spec.model.revision,
-                answered_by=tuple(content.served) or tuple(str(model["name"]) for model in content.models),
-                valid_judge=run.spec.model.valid_judge,
-                task=run.spec.task,
-                prompt_sha256=content.prompt_digest,
-                prompts=tuple(sorted(variations.prompts)) if variations is not None else (),
-                tasks=tuple(sorted(variations.tasks)) if variations is not None else (),
-                rows=content.metrics.rows.total,
-                answered=content.metrics.rows.answered,
-            )
-        )
     measure = runs[0].spec.measure
     family, adjusted = _adjusted(estimates, measure.alpha)
+    about = tuple(_about(contents, number, label) for number, label in enumerate(_labels(runs)))
     return Comparison(
         design=design,
-        experiment=contents[0].is_experiment,
+        experiment=contents.contents[0].is_experiment,
         level=measure.level,
         headline=tuple(measure.strata[0]),
-        runs=tuple(about),
+        runs=about,
+        metrics=metrics,
         multiplicity=family,
         estimates=adjusted,
+        rates=rates,
+        paired=paired_family(
+            contents, [metric.name for metric in metrics if metric.shared and isinstance(metric.tested, str)]
+        ),
+        exclusions=exclusions_of([run.statistics for run in about]),
     )
 
 
-def shared_metrics(contents: Sequence[Content]) -> list[str]:
-    """Return the metrics of which every run has estimates, in the order of the first run."""
-    found = [dict.fromkeys(e.metric for e in content.metrics.estimates) for content in contents]
-    return [metric for metric in found[0] if all(metric in one for one in found[1:])]
+def _about(contents: Contents, number: int, label: str) -> ComparedRun:
+    run, content = contents.runs[number], contents.contents[number]
+    variations = run.spec.robustness
+    return ComparedRun(
+        label=label,
+        audit=run.spec.audit,
+        title=run.spec.title,
+        window=run.key.window.label,
+        run=run.key.prefix,
+        spec_digest=run.key.spec_digest,
+        manifest_sha256=sha256(run.stage("evidence").read("manifest.json")),
+        model=run.spec.model.name,
+        revision=run.spec.model.revision,
+        answered_by=tuple(content.served) or tuple(str(model["name"]) for model in content.models),
+        valid_judge=run.spec.model.valid_judge,
+        task=run.spec.task,
+        prompt_sha256=content.prompt_digest,
+        prompts=tuple(sorted(variations.prompts)) if variations is not None else (),
+        tasks=tuple(sorted(variations.tasks)) if variations is not None else (),
+        rows=content.metrics.rows.total,
+        answered=content.metrics.rows.answered,
+        asked=asked_of(run),
+        statistics=statistics_of(content, contents.rows[number]),
+    )
+
+
+def _metric(contents: Contents, name: str, where: tuple[int, ...]) -> ComparedMetric:
+    record, shared = record_of(name), len(where) == len(contents.runs)
+    return ComparedMetric(
+        name=name,
+        title=record.title,
+        parity=record.parity,
+        signed=record.signed,
+        unit=record.unit,
+        runs=where,
+        shared=shared,
+        tested=tested_by(contents, name) if shared else Undefined("not all runs have it"),
+    )
+
+
+def _rates(contents: Contents, number: int) -> Iterator[ComparedRate]:
+    """Yield the rows of a run's rate tables that every run has."""
+    kept = set.intersection(
+        *({(t.kind, t.family, stratum_key(t.stratum)) for t in one.tables} for one in contents.contents)
+    )
+    for table in contents.contents[number].tables:
+        if (table.kind, table.family, stratum_key(table.stratum)) not in kept:
+            continue
+        for row in table.rows:
+            shown, hidden = not row.hidden, Undefined("hidden, as the run's policy hides small cells")
+            yield ComparedRate(
+                run=number,
+                kind=table.kind,
+                family=table.family,
+                stratum=table.stratum,
+                label=row.label,
+                n=row.n if shown else None,
+                selected=row.selected if shown else None,
+                rate=_float(row.rate) if shown else hidden,
+                ratio=_float(row.ratio) if shown and not row.ratio_hidden else hidden,
+                below=row.below if shown and not row.ratio_hidden else None,
+                comparator=row.label == table.comparator,
+            )
+
+
+def _float(value: Fraction | Undefined) -> float | Undefined:
+    return value if isinstance(value, Undefined) else float(value)
 
 
 def comparison_csv(document: Comparison) -> bytes:
     """Return the estimates as CSV, a line each."""
     return csv_bytes(COLUMNS, (_line(document.runs[e.run], e) for e in document.estimates))
+
+
+def differences_csv(document: Comparison) -> bytes:
+    """Return the tests between models as CSV, a line each."""
+    return csv_bytes(
+        DIFFERENCES,
+        (
+            {
+                "metric": one.metric,
+                "stratum": _levels(one.stratum),
+                "group": _levels(one.group),
+                "reference": _levels(one.reference),
+                "parameters": ";".join(f"{name}={value}" for name, value in one.parameters.items()),
+                "first": document.runs[pair.first].label,
+                "second": document.runs[pair.second].label,
+                "scale": one.scale,
+                "value": defined(pair.value),
+                "low": None if (ends := limits(pair.interval)) is None else _finite(ends.low),
+                "high": None if ends is None else _finite(ends.high),
+                "units": pair.units,
+                "unit": one.unit,
+                "p_value": pair.p_value,
+                "p_holm_models": pair.p_holm_models,
+                "p_holm": pair.p_holm,
+                "undefined": pair.interval.reason if isinstance(pair.interval, Undefined) else None,
+            }
+            for one in document.paired.contrasts
+            for pair in one.pairs
+        ),
+    )
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:
@@ -147,8 +237,7 @@ def _adjusted(
             clusters=e.clusters,
             flags=e.flags,
             method=e.method,
-            variation=_text(e.parameters.get(VARIATION)),
-            threshold=_number(e.parameters.get(THRESHOLD)),
+            parameters=dict(e.parameters),
             p_value=p,
             p_holm=defined(adjusted),
             p_benjamini_hochberg=defined(discovered),
@@ -175,14 +264,6 @@ def _below(alpha: float, p_values: Sequence[float | None]) -> int:
     return sum(p is not None and p < alpha for p in p_values)
 
 
-def _text(parameter: int | float | str | None) -> str | None:
-    return None if parameter is None else str(parameter)
-
-
-def _number(parameter: int | float | str | None) -> float | None:
-    return None if parameter is None or isinstance(parameter, str) else parameter
-
-
 def _line(run: ComparedRun, e: ComparedEstimate) -> dict[str, Any]:
     ends, inner = limits(e.interval), next(iter(e.intervals), None)
     return {
@@ -192,8 +273,9 @@ def _line(run: ComparedRun, e: ComparedEstimate) -> dict[str, Any]:
         "task": run.task,
         "prompt_sha256": run.prompt_sha256,
         "metric": e.metric,
-        "variation": e.variation,
-        "threshold": e.threshold,
+        "variation": e.parameters.get(VARIATION),
+        "threshold": e.parameters.get(THRESHOLD),
+        "k": e.parameters.get(K),
         "stratum": _levels(e.stratum),
         "group": _levels(e.group),
         "reference": _levels(e.reference),

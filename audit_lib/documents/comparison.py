@@ -6,11 +6,55 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from audit_lib.documents.metrics import PairwiseAnswers
 from audit_lib.documents.rate_tables import Levels
 from audit_lib.results import Interval, Undefined
-from audit_lib.typed_json import Typed
+from audit_lib.typed_json import Count, Typed
 
-SCHEMA: Final = "audit-comparison/1"
+SCHEMA: Final = "audit-comparison/3"
+
+Parameters = Mapping[str, int | float | str]
+"""What of the spec an estimate depends on, such as ``{"k": 2}``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(Typed):
+    """What a model is asked, counted from its very requests before any is sent."""
+
+    requests: Count
+    calls: Count
+    prompt_tokens: Count
+    completion_tokens: Count
+    """As many as are allowed."""
+    money: float | None
+    """In the currency of the spec's prices; None without prices."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputStatistics(Typed):
+    """What a model's answers look like, all groups together."""
+
+    by_status: Mapping[str, Count]
+    label_mass: float | None
+    """Mean probability that fell on the allowed answers."""
+    scores: Count
+    mean: float | None
+    sd: float | None
+    skewness: float | Undefined
+    excess_kurtosis: float | Undefined
+    """0 for a normal distribution."""
+    pairs: PairwiseAnswers | Undefined
+    """Answers about two candidates in both orders."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedFindings(Typed):
+    """How many tests are below alpha: taken one by one, and after each adjustment."""
+
+    p_value: int
+    p_holm: int
+    p_benjamini_hochberg: int | None
+    """None where only Holm's was made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +82,99 @@ class ComparedRun(Typed):
     """Further tasks that the run tried."""
     rows: int
     answered: int
+    asked: Asked
+    statistics: OutputStatistics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedFindings(Typed):
-    """How many tests are below alpha: taken one by one, and after each adjustment."""
+class Exclusion(Typed):
+    """A rule of the papers by which models with inconsistent answers about pairs are left out."""
 
-    p_value: int
-    p_holm: int
-    p_benjamini_hochberg: int
+    limit: float
+    """A larger share of inconsistent pairs leaves a model out."""
+    of: str
+    """What of."""
+    cite: str
+    excluded: tuple[int, ...] | Undefined
+    """Places of the runs; undefined where no pairs were asked about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedMetric(Typed):
+    """A metric, in which runs it was measured, and whether models are tested against each other by it."""
+
+    name: str
+    title: str
+    parity: float | None
+    signed: bool
+    unit: str
+    runs: tuple[int, ...]
+    shared: bool
+    """Whether all runs have it; only then it is compared."""
+    tested: str | Undefined
+    """How models are tested against each other; or why they are not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRate(Typed):
+    """A category's rate and impact ratio in one run; the comparator is that run's own."""
+
+    run: int
+    kind: str
+    family: str
+    stratum: Levels
+    label: str
+    n: Count | None
+    selected: Count | None
+    rate: float | Undefined
+    ratio: float | Undefined
+    below: bool | None
+    comparator: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedDifference(Typed):
+    """The difference of an estimate between two runs that judged the same."""
+
+    first: int
+    second: int
+    value: float | Undefined
+    """The first run's less the second's; of ratios, the first divided by the second."""
+    interval: Interval | Undefined
+    units: Count
+    """Applications, or rounds, that both have; 0 where that is not known."""
+    p_value: float | None
+    p_holm_models: float | None
+    """Adjusted for the pairs of models of this contrast."""
+    p_holm: float | None
+    """Adjusted for all tests between models."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedContrast(Typed):
+    """One estimate of all runs: every pair of them tested on the same applications or rounds."""
+
+    metric: str
+    stratum: Levels
+    group: Levels
+    reference: Levels
+    parameters: Parameters
+    scale: Literal["difference", "ratio"]
+    unit: Literal["application", "round"] | None
+    """What is paired; None where no pair can be tested."""
+    pairs: tuple[PairedDifference, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedFamily(Typed):
+    """All tests between models, and how they were made."""
+
+    family_size: Count
+    method: str
+    rule: str
+    alpha: float
+    findings: ComparedFindings
+    contrasts: tuple[PairedContrast, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +207,7 @@ class ComparedEstimate(Typed):
     clusters: int | None
     flags: tuple[str, ...]
     method: str
-    variation: str | None
-    threshold: float | None
+    parameters: Parameters
     p_value: float | None
     p_holm: float | None
     p_benjamini_hochberg: float | None
@@ -90,7 +217,7 @@ class ComparedEstimate(Typed):
 class Comparison(Typed):
     """``comparison.json``."""
 
-    schema: Literal["audit-comparison/1"] = SCHEMA
+    schema: Literal["audit-comparison/3"] = SCHEMA
     design: str
     """Digest of what the runs have in common."""
     experiment: bool
@@ -98,5 +225,9 @@ class Comparison(Typed):
     headline: tuple[str, ...]
     """Columns of the stratum that leads."""
     runs: tuple[ComparedRun, ...]
+    metrics: tuple[ComparedMetric, ...]
     multiplicity: ComparedFamily
     estimates: tuple[ComparedEstimate, ...]
+    rates: tuple[ComparedRate, ...]
+    paired: PairedFamily
+    exclusions: tuple[Exclusion, ...]

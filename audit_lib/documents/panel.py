@@ -5,25 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from audit_lib.documents.comparison import Asked
 from audit_lib.documents.evidence import AttemptFault, Sha256
-from audit_lib.typed_json import Count, Typed
+from audit_lib.typed_json import Typed
 
 SCHEMA: Final = "audit-panel/1"
 
 State = Literal["sealed", "failed validation", "failed", "not run"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PanelCost(Typed):
-    """What a model of the panel is asked, counted from its very requests before any is sent."""
-
-    requests: Count
-    calls: Count
-    prompt_tokens: Count
-    completion_tokens: Count
-    """As many as are allowed."""
-    money: float | None
-    """In the currency of the spec's prices; None without prices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +35,7 @@ class PanelMember(Typed):
     prompts_sha256: Sha256 | None
     """Of the sample; None where none was drawn."""
     variants_sha256: Sha256 | None
-    asked: PanelCost | None
+    asked: Asked | None
     """None where no versions were made."""
 
 

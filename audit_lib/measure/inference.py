@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from audit_lib.documents.statuses import ANSWERED, STATUSES
 from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.influence import Influence, is_kept, keep
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import Side, Variable
 from audit_lib.metrics.allocation import rabbi, score_gap
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats.cells import pair_reason
-from audit_lib.stats.clusters import TwoSidedVariance, difference_interval, t_test, variance_of_sums
+from audit_lib.stats.clusters import difference_interval, t_test, variance_of_sums
 from audit_lib.stats.distances import ErrorDraws, distance_interval, distance_test
 from audit_lib.stats.ranks import index_interval, index_test
 
@@ -66,6 +67,8 @@ class Contrast:
     test: TestResult | Undefined
     standard_error: float | Undefined
     scale: Literal["identity", "logit"] = "identity"
+    sums: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    """Influence on the value, summed by unit: of the group's rows, and of the reference's."""
 
 
 Estimator = Callable[[Side, Side, float], Contrast]
@@ -123,15 +126,18 @@ def gap_of_means(point: Point) -> Estimator:
     def estimator(group: Side, reference: Side, level: float) -> Contrast:
         _require_both(group, reference)
         value = point(group, reference)
+        sums = None
         try:
-            found = _spread_of_means(group, reference)
+            sums = _sums_of_means(group, reference)
+            _require_spread(group, reference)
+            found = variance_of_sums(*sums, group.occurs, reference.occurs)
             interval = difference_interval(value, found, level)
         except UndefinedMetricError as error:
             nothing = Undefined(str(error))
-            return Contrast(value=value, interval=nothing, test=nothing, standard_error=nothing)
+            return Contrast(value=value, interval=nothing, test=nothing, standard_error=nothing, sums=sums)
         deviation = math.sqrt(found.variance)
         test = t_test(value, deviation, found.df, found.clusters, "cluster influence function")
-        return Contrast(value=value, interval=interval, test=test, standard_error=deviation)
+        return Contrast(value=value, interval=interval, test=test, standard_error=deviation, sums=sums)
 
     return estimator
 
@@ -154,20 +160,26 @@ def rank_index(group: Side, reference: Side, level: float) -> Contrast:
     twice = int(won.sum())
     value = rabbi(group.values, reference.values)
     theta = twice / (2 * n * m)
+    sums = None
     try:
         a = group.sums((won / (2 * m) - theta) / n)
         lost = _twice_below(group.values, size)[reference.values]
         b = reference.sums((1.0 - lost / (2 * n) - theta) / m)
+        sums = (2 * a, 2 * b)  # the index is 2 theta - 1, so a row moves it twice as far
         spread = variance_of_sums(a, b, group.occurs, reference.occurs)
         interval = index_interval(theta, spread, level)
         test = index_test(theta, spread)
     except UndefinedMetricError as error:
         nothing = Undefined(str(error))
-        return Contrast(value=value, interval=nothing, test=nothing, standard_error=nothing, scale="logit")
+        return Contrast(
+            value=value, interval=nothing, test=nothing, standard_error=nothing, scale="logit", sums=sums
+        )
     deviation: float | Undefined = Undefined("the samples do not overlap: infinite log odds")
     if 0.0 < theta < 1.0:
         deviation = math.sqrt(spread.variance) / (theta * (1 - theta))
-    return Contrast(value=value, interval=interval, test=test, standard_error=deviation, scale="logit")
+    return Contrast(
+        value=value, interval=interval, test=test, standard_error=deviation, scale="logit", sums=sums
+    )
 
 
 def undirected(
@@ -216,6 +228,7 @@ class _Comparison:
         """Compare a group with its reference."""
         a, b = self.variable.side(group), self.variable.side(reference)
         value: float | Undefined
+        found: Contrast | None = None
         try:
             if self.reason is not None:
                 raise UndefinedMetricError(self.reason)
@@ -237,7 +250,7 @@ class _Comparison:
         # A side of whom nobody was answered is not small; nothing is known of it.
         sizes = [side.values.size for side, n in zip((a, b), silent, strict=True) if not n]
         small = min(sizes, default=self.spec.measure.small_cell) < self.spec.measure.small_cell
-        return Compared(
+        compared = Compared(
             metric=self.name,
             value=value,
             interval=interval,
@@ -255,6 +268,14 @@ class _Comparison:
             flags=(*self.flags, *(("small_cell",) if small else ())),
             tests=() if isinstance(test, Undefined) else (test,),
         )
+        if found is not None and found.sums is not None and is_kept():
+            keep(
+                Influence(
+                    estimate=compared, unit=self.variable.unit, names=self.variable.unit_names(),
+                    group=found.sums[0], reference=found.sums[1], in_group=a.occurs, in_reference=b.occurs,
+                )
+            )  # fmt: skip
+        return compared
 
 
 def _unanswered(rows: Rows, cell: Mapping[str, str]) -> int:
@@ -272,15 +293,18 @@ def _require_both(group: Side, reference: Side) -> None:
         raise UndefinedMetricError(reason)
 
 
-def _spread_of_means(group: Side, reference: Side) -> TwoSidedVariance:
+def _sums_of_means(group: Side, reference: Side) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     reason = pair_reason(group.values.size, reference.values.size, minimum=2)
     if reason is not None:
         raise UndefinedMetricError(reason)
-    if all(side.values.min() == side.values.max() for side in (group, reference)):
-        raise UndefinedMetricError("no value differs within its group: the spread cannot be estimated")
     a = group.sums((group.values - float(group.values.mean())) / group.values.size)
     b = reference.sums((float(reference.values.mean()) - reference.values) / reference.values.size)
-    return variance_of_sums(a, b, group.occurs, reference.occurs)
+    return a, b
+
+
+def _require_spread(group: Side, reference: Side) -> None:
+    if all(side.values.min() == side.values.max() for side in (group, reference)):
+        raise UndefinedMetricError("no value differs within its group: the spread cannot be estimated")
 
 
 def _twice_below(ranks: NDArray[np.int32], size: int) -> NDArray[np.int64]:

@@ -95,6 +95,15 @@ class Variable:
             clusters, units = np.where(clusters < 0, np.int32(units), clusters), units + 1
         return cls(rows=rows, values=values, clusters=clusters, units=units, unit=unit, kept=kept)
 
+    def unit_names(self) -> NDArray[Any]:
+        """Return what the tables call each unit; the rows without a round are one unit, called nothing."""
+        column = self.rows.columns["round_id" if self.unit == "round" else "application_id"]
+        codes = column.codes if self.kept is None else column.codes[self.kept]
+        names = np.full(self.units, "", dtype=object)
+        known = codes >= 0
+        names[self.clusters[known]] = np.asarray(column.labels, dtype=object)[codes[known]]
+        return names
+
     def side(self, cell: Mapping[str, str]) -> Side:
         """Return the rows that have all levels of `cell`."""
         slices = self.rows.slices(cell)

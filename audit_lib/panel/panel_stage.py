@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from audit_lib.archive.attempts import read_attempts
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.compare import compare
+from audit_lib.compare.output_statistics import asked_of
 from audit_lib.compare.same_design import design_of
 from audit_lib.documents.evidence import AttemptFault
-from audit_lib.documents.panel import PanelCost, PanelMember, PanelRecord, State
+from audit_lib.documents.panel import PanelMember, PanelRecord, State
 from audit_lib.errors import InputError
 from audit_lib.panel.panel_run import RECORD, PanelRun
 from audit_lib.run import Run, StageOutput
-from audit_lib.score import estimate
 from audit_lib.typed_json import decode
 
 COMPARISON = "comparison.json"
@@ -71,18 +71,6 @@ def read_record(panel: PanelRun) -> PanelRecord | None:
     return decode(PanelRecord, folder.read(RECORD), folder.store.uri(f"{folder.prefix}/{RECORD}"))
 
 
-def cost_of(run: Run) -> PanelCost:
-    """Return what asking a run's model takes, from its versions."""
-    found = estimate(run)
-    return PanelCost(
-        requests=found.requests,
-        calls=found.calls,
-        prompt_tokens=found.usage.prompt,
-        completion_tokens=found.usage.completion,
-        money=found.cost,
-    )
-
-
 def _member(name: str, run: Run) -> PanelMember:
     model = run.spec.model
     state, faults = _state(run)
@@ -100,7 +88,7 @@ def _member(name: str, run: Run) -> PanelMember:
         manifest_sha256=_digest(run, "evidence", "manifest.json"),
         prompts_sha256=_digest(run, "sample", "prompts.parquet"),
         variants_sha256=_digest(run, "variants", "variants.parquet"),
-        asked=cost_of(run) if variants.is_complete() else None,
+        asked=asked_of(run) if variants.is_complete() else None,
     )
 
 

@@ -6,11 +6,13 @@ import traceback
 from collections.abc import Sequence
 
 from audit_lib import pipeline
+from audit_lib.compare.output_statistics import asked_of
 from audit_lib.compare.same_design import design_of
-from audit_lib.documents.panel import PanelCost, PanelRecord
+from audit_lib.documents.comparison import Asked
+from audit_lib.documents.panel import PanelRecord
 from audit_lib.errors import AuditError, PreflightError
 from audit_lib.panel.panel_run import PanelRun
-from audit_lib.panel.panel_stage import compare_panel, cost_of
+from audit_lib.panel.panel_stage import compare_panel
 from audit_lib.preflight import preflight
 from audit_lib.spec import AuditSpec
 
@@ -61,9 +63,9 @@ def prepare(panel: PanelRun) -> str:
     return design_of(panel.runs)
 
 
-def costs_of(panel: PanelRun) -> tuple[PanelCost, ...]:
+def costs_of(panel: PanelRun) -> tuple[Asked, ...]:
     """Return what asking each model takes. Nothing is asked."""
-    return tuple(map(cost_of, panel.runs))
+    return tuple(map(asked_of, panel.runs))
 
 
 def run_panel(panel: PanelRun, *, dry_run: bool = False) -> PanelRecord | None:

@@ -101,7 +101,7 @@ def test_the_same_runs_give_the_same_bytes_and_their_order_is_kept(runs: list[Ru
 def test_impact_ratios_of_real_applicants_by_model(tmp_path: Path) -> None:
     found = read([sealed(tmp_path, model, applicants(model), **RATIOS) for model in PLANTED])
     women = {
-        (e["run"], e["threshold"]): e
+        (e["run"], e["parameters"]["threshold"]): e
         for e in found["estimates"]
         if e["group"] == {"sex": "female"} and not e["stratum"]
     }
@@ -163,7 +163,7 @@ def test_prompts_and_tasks_stand_beside_the_models(tmp_path: Path) -> None:
         runs.append(up_to(open_audit(tmp_path / name, "pointwise", **sections), "evidence"))
     document = read(runs)
     women = {
-        (e["run"], e["variation"]): e["value"]
+        (e["run"], e["parameters"]["variation"]): e["value"]
         for e in document["estimates"]
         if e["group"] == {"sex": "female"}
     }

@@ -10,11 +10,19 @@ from typing import Any
 import pytest
 
 from audit_lib.documents.comparison import (
+    Asked,
     ComparedEstimate,
     ComparedFamily,
     ComparedFindings,
+    ComparedMetric,
+    ComparedRate,
     ComparedRun,
     Comparison,
+    Exclusion,
+    OutputStatistics,
+    PairedContrast,
+    PairedDifference,
+    PairedFamily,
 )
 from audit_lib.documents.drift import (
     BeforeAndNow,
@@ -117,6 +125,11 @@ DOCUMENTS: list[Typed] = [
                 label="l", audit="a", title="t", window="w", run="r", spec_digest=DIGEST, manifest_sha256=DIGEST,
                 model="m", revision=None, answered_by=("m",), valid_judge=True, task="pointwise", prompt_sha256=None,
                 prompts=("p",), tasks=("t",), rows=2, answered=2,
+                asked=Asked(requests=2, calls=2, prompt_tokens=8, completion_tokens=1, money=0.5),
+                statistics=OutputStatistics(
+                    by_status={"ok": 2}, label_mass=None, scores=2, mean=0.5, sd=0.1, skewness=NOBODY,
+                    excess_kurtosis=0.5, pairs=NOBODY,
+                ),
             ),
         ),
         multiplicity=ComparedFamily(
@@ -130,10 +143,42 @@ DOCUMENTS: list[Typed] = [
             ComparedEstimate(
                 run=0, metric="rabbi", stratum={"position": "retail"}, group={"sex": "female"},
                 reference={"sex": "male"}, value=0.5, interval=INTERVAL, intervals=(INTERVAL,), n=2, n_group=1,
-                n_reference=1, clusters=None, flags=("ties",), method="m", variation=None, threshold=3.0, p_value=0.5,
+                n_reference=1, clusters=None, flags=("ties",), method="m", parameters={"threshold": 3.0}, p_value=0.5,
                 p_holm=0.5, p_benjamini_hochberg=0.5,
             ),
         ),
+        metrics=(
+            ComparedMetric(
+                name="rabbi", title="RABBI", parity=0.0, signed=True, unit="index", runs=(0,), shared=True,
+                tested=NOBODY,
+            ),
+        ),
+        rates=(
+            ComparedRate(
+                run=0, kind="selection", family="sex", stratum={}, label="Female", n=None, selected=None, rate=NOBODY,
+                ratio=0.5, below=None, comparator=False,
+            ),
+        ),
+        paired=PairedFamily(
+            family_size=1,
+            method="m",
+            rule="r",
+            alpha=0.05,
+            findings=ComparedFindings(p_value=0, p_holm=0, p_benjamini_hochberg=None),
+            contrasts=(
+                PairedContrast(
+                    metric="rabbi", stratum={}, group={"sex": "female"}, reference={"sex": "male"},
+                    parameters={"k": 1}, scale="difference", unit="round",
+                    pairs=(
+                        PairedDifference(
+                            first=0, second=1, value=NOBODY, interval=NOBODY, units=0, p_value=None,
+                            p_holm_models=None, p_holm=None,
+                        ),
+                    ),
+                ),
+            ),
+        ),
+        exclusions=(Exclusion(limit=0.5, of="model selection", cite="c", excluded=NOBODY),),
     ),
     Feed(
         title="t",

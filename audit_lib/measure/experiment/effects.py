@@ -15,8 +15,15 @@ import numpy as np
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
-from audit_lib.measure.experiment.regression import Fitted, inferred, regressions, within_applications
+from audit_lib.measure.experiment.regression import (
+    Fitted,
+    Regressed,
+    inferred,
+    regressions,
+    within_applications,
+)
 from audit_lib.measure.inference import Compared
+from audit_lib.measure.influence import Influence, is_kept, keep
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.rows.variations import NONE
 from audit_lib.measure.sides import score_unit
@@ -129,7 +136,7 @@ def _estimate(rows: Rows, spec: AuditSpec, fitted: Fitted, axis: str, level: str
         value = error = Undefined(str(undefined))
     flags = ["small_cell"] if min(sizes) < spec.measure.small_cell else []
     interval, tests = inferred(value, error, df, spec.measure.level, how, clusters)
-    return Compared(
+    estimated = Compared(
         metric="standardised_effect",
         value=value,
         interval=interval,
@@ -147,6 +154,26 @@ def _estimate(rows: Rows, spec: AuditSpec, fitted: Fitted, axis: str, level: str
         flags=tuple(flags),
         tests=tests,
     )
+    if fitted.regressed is not None and estimated.is_defined and is_kept():
+        _keep_influence(estimated, fitted.regressed, rows, spec, (axis, levels.index(level)))
+    return estimated
+
+
+def _keep_influence(
+    one: Compared, regressed: Regressed, rows: Rows, spec: AuditSpec, effect: tuple[str, int]
+) -> None:
+    unit = score_unit(spec)
+    column = rows.columns["round_id" if unit == "round" else "application_id"]
+    labels = np.asarray([*column.labels, ""], dtype=object)
+    sums = regressed.influence(*effect) / float(one.parameters["outcome_sd"])
+    everywhere = np.ones(sums.size, dtype=bool)
+    # A regression has no two sides: all of it is handed on as the group's.
+    keep(
+        Influence(
+            estimate=one, unit=unit, names=labels[regressed.units], group=sums, reference=np.zeros(sums.size),
+            in_group=everywhere, in_reference=everywhere,
+        )
+    )  # fmt: skip
 
 
 def _told(one: Compared, rows: Rows, spec: AuditSpec, limits: dict[tuple[str, str], float]) -> Compared:

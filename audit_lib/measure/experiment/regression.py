@@ -60,6 +60,59 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Regressed:
+    """What went into a regression.
+
+    Parameters
+    ----------
+    outcome : ndarray of float
+        Of the rows in it.
+    factors : mapping of str to ndarray
+        Levels of these rows, by attribute.
+    references : mapping of str to int
+        The reference level of each.
+    clusters, units : ndarray of int
+        Cluster of each row, 0, 1, ...; and of each cluster its code in the rows' column, -1 for no round.
+    constants : bool
+        Whether each cluster has a constant of its own.
+    """
+
+    outcome: NDArray[np.float64]
+    factors: Mapping[str, NDArray[np.int64]]
+    references: Mapping[str, int]
+    clusters: NDArray[np.int32]
+    units: NDArray[np.int64]
+    constants: bool
+
+    @property
+    def names(self) -> list[tuple[str, int]]:
+        """Attribute and level of each effect."""
+        return [
+            (axis, code)
+            for axis, codes in self.factors.items()
+            for code in np.unique(codes).tolist()
+            if code != self.references[axis]
+        ]
+
+    def influence(self, axis: str, code: int) -> NDArray[np.float64]:
+        """Return how far each cluster moves the effect of a level, in the unit of the outcome."""
+        columns = [np.asarray(self.factors[a] == c, dtype=np.float64) for a, c in self.names]
+        design = np.column_stack(columns + [np.ones(self.outcome.size)] * (not self.constants))
+        outcome = self.outcome
+        if self.constants:
+            design, outcome = self._within(design), self._within(outcome[:, None])[:, 0]
+        inverse = np.linalg.pinv(design.T @ design)
+        residual = outcome - design @ (inverse @ (design.T @ outcome))
+        moved = (design @ inverse[self.names.index((axis, code))]) * residual
+        return np.bincount(self.clusters, moved, self.units.size).astype(np.float64, copy=False)
+
+    def _within(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        sizes = np.bincount(self.clusters, minlength=self.units.size)
+        means = [np.bincount(self.clusters, one, self.units.size) / sizes for one in values.T]
+        return np.asarray(values - np.column_stack(means)[self.clusters])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
     """A regression.
 
@@ -76,6 +129,8 @@ class Fitted:
     few : mapping of (str, int) to Coefficient
         In the unit of the score: of the levels that stand, or whose reference stands, in fewer than `FEW` clusters,
         if the design leaves fewer degrees of freedom than clusters minus one.
+    regressed : Regressed or None
+        What went into it; None where it could not be fitted.
     """
 
     fit: StandardisedEffects | Undefined
@@ -83,6 +138,7 @@ class Fitted:
     codes: dict[str, NDArray[np.int64]]
     unknown: int
     few: Mapping[tuple[str, int], Coefficient]
+    regressed: Regressed | None = None
 
     def effect(self, axis: str, code: int) -> Effect:
         """Return the effect of a level.
@@ -170,7 +226,9 @@ def _fitted(
     spec: AuditSpec,
 ) -> Fitted:
     factors = {axis: code[kept] for axis, code in _levels(rows).items()}
-    clusters = compact((rows.round if score_unit(spec) == "round" else rows.application)[kept] + 1)[0]
+    units = (rows.round if score_unit(spec) == "round" else rows.application)[kept]
+    clusters = compact(units + 1)[0]
+    regressed: Regressed | None = None
     fit: StandardisedEffects | Undefined
     few: Mapping[tuple[str, int], Coefficient] = {}
     try:
@@ -191,26 +249,22 @@ def _fitted(
                 here[axis] = int(codes.min())
         constants = within_applications(spec)
         fit = standardised_effects(outcome[kept], present, clusters, here, constants)
-        few = _of_few(outcome[kept], present, here, clusters, constants)
+        regressed = Regressed(
+            outcome=outcome[kept], factors=present, references=here, clusters=clusters,
+            units=np.unique(units), constants=constants,
+        )  # fmt: skip
+        few = _of_few(regressed)
     except UndefinedMetricError as error:
         fit = Undefined(str(error))
-    return Fitted(fit=fit, levels=rows.attributes, codes=factors, unknown=unknown, few=few)
+    return Fitted(
+        fit=fit, levels=rows.attributes, codes=factors, unknown=unknown, few=few, regressed=regressed
+    )
 
 
-def _of_few(
-    outcome: NDArray[np.float64],
-    factors: Mapping[str, NDArray[np.int64]],
-    references: Mapping[str, int],
-    clusters: NDArray[np.int32],
-    constants: bool,
-) -> dict[tuple[str, int], Coefficient]:
+def _of_few(regressed: Regressed) -> dict[tuple[str, int], Coefficient]:
     """Return the coefficients of levels of which, or of whose reference, there are few clusters."""
-    names = [
-        (axis, code)
-        for axis, codes in factors.items()
-        for code in np.unique(codes).tolist()
-        if code != references[axis]
-    ]
+    names, outcome, factors = regressed.names, regressed.outcome, regressed.factors
+    references, clusters, constants = regressed.references, regressed.clusters, regressed.constants
 
     def standing(axis: str, code: int) -> int:
         return int(np.unique(clusters[factors[axis] == code]).size)

@@ -12,10 +12,12 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.influence import Influence, is_kept, keep
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.measure.sides import score_unit
+from audit_lib.measure.sides import Unit, Variable, score_unit
 from audit_lib.measure.statutory.intervals import Clusters
 from audit_lib.metrics.impact import impact_ratios
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
@@ -91,7 +93,7 @@ def _estimate(
         inner = () if isinstance(shorter, Undefined) else (shorter,)
         tests = clusters.tests(row, top)[:1]
     small = min(n for _, n in counts.values()) < spec.measure.small_cell
-    return Estimate(
+    estimated = Estimate(
         metric="adverse_impact_ratio",
         value=value,
         interval=interval,
@@ -109,6 +111,26 @@ def _estimate(
         flags=("small_cell",) if small else (),
         tests=tests,
     )
+    if is_kept() and isinstance(value, float) and value > 0:
+        _keep_influence(estimated, rows, selected, unit)
+    return estimated
+
+
+def _keep_influence(one: Estimate, rows: Rows, selected: NDArray[np.int8], unit: Unit) -> None:
+    """Hand on how far each unit moves the logarithm of the ratio: (x - rate) / (n rate), the reference's negative."""
+    variable = Variable.of(rows, selected, unit)
+    sums, occurs = [], []
+    for cell, sign in ((one.group, 1.0), (one.reference, -1.0)):
+        side = variable.side(cell)
+        rate = float(side.values.mean())
+        sums.append(side.sums(sign * (side.values - rate) / (side.values.size * rate)))
+        occurs.append(side.occurs)
+    keep(
+        Influence(
+            estimate=one, unit=unit, names=variable.unit_names(), group=sums[0], reference=sums[1],
+            in_group=occurs[0], in_reference=occurs[1], scale="log",
+        )
+    )  # fmt: skip
 
 
 def _place(levels: Mapping[str, str | None], group: Mapping[str, str], reference: Mapping[str, str]) -> int:

@@ -1,0 +1,134 @@
+"""Models tested against each other on the same applications."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from audit_lib.compare.sections.estimates import contrast, in_headline, setting
+from audit_lib.compare.wording import say
+from audit_lib.documents.comparison import ComparedMetric, Comparison, PairedContrast, PairedDifference
+from audit_lib.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Heading,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+    Text,
+    text,
+)
+from audit_lib.report.numbers import count, decimal, interval, p_value, signed
+from audit_lib.results import Undefined
+from audit_lib.translation import archived
+
+_DASH: Final = "\N{EN DASH}"
+_MOST: Final = 24
+"""Lines of a metric's table; the rest are in ``differences.csv``."""
+
+Line = tuple[PairedContrast, PairedDifference]
+
+
+def between_models(document: Comparison) -> list[Section]:
+    """Say for each metric which models differ, and which metrics test none."""
+    words = say(
+        "All runs judged the same applications, so two models are compared application by application: what both share "
+        "about one, such as its merit, drops out. Each difference is the first model's value less the second's. p is "
+        "adjusted (Holm) for the pairs of models of one estimate, and again for all {tests} tests between models.",
+        tests=count(document.paired.family_size),
+    )
+    method = say("Method: {method}.", method=say(document.paired.method))
+    blocks: list[Block] = [Paragraph(text(words)), Paragraph(text(method))]
+    for metric in document.metrics:
+        lines = [
+            (one, pair)
+            for one in document.paired.contrasts
+            if one.metric == metric.name and in_headline(document, one)
+            for pair in one.pairs
+        ]
+        if lines:
+            blocks += [Heading(say(metric.title)), *_metric(document, metric, lines)]
+    none: list[Text] = [
+        text(say("{metric}: {reason}.", metric=say(metric.title), reason=archived(metric.tested.reason)))
+        for metric in document.metrics
+        if metric.shared and isinstance(metric.tested, Undefined)
+    ]
+    if none:
+        blocks += [Heading(say("Metrics by which no two models are tested")), Bullets(tuple(none))]
+    return [Section("between-models", say("Models tested against each other"), tuple(blocks))]
+
+
+def _metric(document: Comparison, metric: ComparedMetric, lines: Sequence[Line]) -> list[Block]:
+    alpha = document.paired.alpha
+    tested = [pair for _, pair in lines if pair.p_value is not None]
+    found = sum(pair.p_holm_models is not None and pair.p_holm_models < alpha for pair in tested)
+    kept = sum(pair.p_holm is not None and pair.p_holm < alpha for pair in tested)
+    said = say(
+        "{found} of {tests} differ at {alpha} after adjusting for the pairs of models, {kept} after adjusting for all "
+        "tests.",
+        found=count(found),
+        tests=count(len(tested)),
+        alpha=f"{alpha:g}",
+        kept=count(kept),
+    )
+    shown = lines if len(lines) <= _MOST else sorted(lines, key=_by_evidence)[:_MOST]
+    if len(shown) < len(lines):
+        said += " " + say(
+            "The {shown} with the smallest p are shown; all are in differences.csv.", shown=count(len(shown))
+        )
+    return [Paragraph(text(said)), _table(document, metric, shown)]
+
+
+def _by_evidence(line: Line) -> tuple[bool, float]:
+    p = line[1].p_value
+    return p is None, 1.0 if p is None else p
+
+
+def _table(document: Comparison, metric: ComparedMetric, lines: Sequence[Line]) -> Table:
+    ratio = lines[0][0].scale == "ratio"
+    columns = (
+        Column(say("Models"), numeric=False),
+        Column(say("Group"), numeric=False),
+        Column(say("Ratio of ratios") if ratio else say("Difference")),
+        Column(say("Interval")),
+        Column("p"),
+        Column(say("p, pairs of models")),
+        Column(say("p, all tests")),
+        Column(say("Rounds") if lines[0][0].unit == "round" else say("Applications")),
+    )
+    return Table(say(metric.title), columns, tuple(_row(document, *line) for line in lines), stacked=True)
+
+
+def _row(document: Comparison, one: PairedContrast, pair: PairedDifference) -> Row:
+    alpha, ratio = document.paired.alpha, one.scale == "ratio"
+    first, second = document.runs[pair.first].label, document.runs[pair.second].label
+    words = (
+        say("{first} over {second}", first=first, second=second)
+        if ratio
+        else say("{first} less {second}", first=first, second=second)
+    )
+    if isinstance(pair.interval, Undefined):
+        ends, why = _DASH, archived(pair.interval.reason)
+    else:
+        ends, why = interval(pair.interval.low, pair.interval.high, 3, sign=not ratio), ""
+    found = pair.p_holm_models is not None and pair.p_holm_models < alpha
+    return Row(
+        words,
+        (
+            Cell(contrast(one), note=setting(one)),
+            Cell(
+                decimal(pair.value) if ratio else signed(pair.value),
+                tone="flag" if found else "plain",
+                note=why,
+            ),
+            Cell(ends),
+            *(
+                Cell(_DASH if p is None else p_value(p, alpha))
+                for p in (pair.p_value, pair.p_holm_models, pair.p_holm)
+            ),
+            Cell(count(pair.units)),
+        ),
+    )
