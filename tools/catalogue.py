@@ -40,6 +40,11 @@ OF_PACKS: Final = {
     "question", "text", "dated", "cite", "why", "label", "sentence", "caveats", "experiment_caveats", "options_text",
 }  # fmt: skip
 """Keys of packs and of the framework whose texts are printed; not `name`, but of the guidance and such."""
+NAMES_OF_PACKS: Final = {
+    "title", "rate", "count", "law", "short_law", "jurisdiction", "categories", "qualifier", "cite", "publisher",
+    "duty", "what", "starts", "status", "term",
+}  # fmt: skip
+"""Those that are printed also where they are one word."""
 OF_RECORDS: Final = ("title", "unit", "meaning", "gap", "cite")
 
 Found = tuple[str | tuple[str, str], str | None, str]
@@ -85,6 +90,9 @@ def of_python(source: str) -> Iterator[tuple[str | tuple[str, str], str | None]]
         if isinstance(target, ast.Name)
     }
     for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id="method")], value=value):
+                yield from ((words, None) for words in _templates(value, constants))
         if not isinstance(node, ast.Call):
             continue
         called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
@@ -148,15 +156,12 @@ def of_yaml(value: Any, key: str = "") -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from of_yaml(inner, key)
-    elif (isinstance(value, str) and key in OF_PACKS and " " in value.strip()) or key in (
-        "title",
-        "rate",
-        "count",
-        "law",
-        "categories",
-        "qualifier",
+    elif (
+        isinstance(value, str)
+        and any(c.isalpha() for c in value)
+        and (key in NAMES_OF_PACKS or (key in OF_PACKS and " " in value.strip()))
     ):
-        yield str(value).strip()
+        yield value.strip()
 
 
 def updated(language: str) -> Catalog:

@@ -129,8 +129,3 @@ def tone_of(e: Estimate) -> Tone:
 def reason_of(e: Estimate | LeakageEstimate) -> str:
     """Say why there is no value, if there is none."""
     return archived(e.value.reason) if isinstance(e.value, Undefined) else ""
-
-
-def method_words(method: str, of_interval: str) -> str:
-    """Say how a number and its interval were made, from what the archive says of both."""
-    return t("{method}; interval: {interval}", method=archived(method), interval=archived(of_interval))

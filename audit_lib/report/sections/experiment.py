@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -32,6 +31,7 @@ from audit_lib.report.blocks import (
     text,
 )
 from audit_lib.report.content import Content, in_words
+from audit_lib.report.method_words import method_words
 from audit_lib.report.numbers import UNDEFINED, count, decimal, interval, p_or_dash
 from audit_lib.report.sections.estimates import (
     against,
@@ -40,7 +40,6 @@ from audit_lib.report.sections.estimates import (
     forest_chart,
     limits_of,
     mark_of,
-    method_words,
     reason_of,
     tone_of,
     value_of,
@@ -339,10 +338,9 @@ def _freedom(e: Estimate) -> str:
 
 
 def _method(estimates: Sequence[Estimate]) -> tuple[str, ...]:
-    return tuple(list(dict.fromkeys(method_words(e.method, _method_of_interval(e)) for e in estimates))[:2])
-
-
-def _method_of_interval(e: Estimate) -> str:
-    """Return how the interval was made; degrees of freedom, which differ from row to row, have a column."""
-    method = interval_method(e)
-    return re.sub(r", t[(].*?[)]$", ", t", method) if DEGREES_OF_FREEDOM in e.parameters else method
+    # Degrees of freedom, which differ from row to row, have a column.
+    said = (
+        method_words(e.method, interval_method(e), freedom=DEGREES_OF_FREEDOM not in e.parameters)
+        for e in estimates
+    )
+    return tuple(list(dict.fromkeys(said))[:2])

@@ -27,8 +27,8 @@ from audit_lib.report.blocks import (
     text,
 )
 from audit_lib.report.content import Content, in_words
+from audit_lib.report.method_words import method_words
 from audit_lib.report.numbers import UNDEFINED, count, interval, p_or_dash, signed
-from audit_lib.report.sections.estimates import method_words
 from audit_lib.report.sections.experiment import OWN_SECTION
 from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.sections.what_was_varied import comparison_words

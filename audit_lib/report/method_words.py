@@ -1,0 +1,56 @@
+"""How a number was made, in the language of the page: archives hold it in English, some of it in pieces."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from audit_lib.translation import archived, mark, t, tp
+
+_NONE: Final = "none"
+"""What `documents.estimates.interval_method` says where there is no interval."""
+
+COMPOSED: Final = (
+    mark("application"),
+    mark("round"),
+    mark("clustered by {unit}"),
+    mark("rows taken as independent"),
+    mark("cluster influence function"),
+    mark("cluster influence function, logit"),
+    mark("cluster influence function, logit, t({df})"),
+    mark("Brunner-Munzel, logit"),
+    mark("Brunner-Munzel, logit, t({df})"),
+    mark("clustered errors ({kind}), t({df})"),
+    mark("difference of rates, cluster influence function at the common rate"),
+    mark("difference of rates, cluster influence function at the common rate, t({df})"),
+    mark("ratio to the highest rate, from simultaneous intervals of all pairs"),
+)
+"""Texts that kernels put together of pieces: no line of theirs holds them whole."""
+
+
+def method_words(method: str, of_interval: str, *, freedom: bool = True) -> str:
+    """Say how a number and its interval were made, from what the archive says of both.
+
+    Parameters
+    ----------
+    method, of_interval : str
+        As archived.
+    freedom : bool
+        Whether the degrees of freedom of the interval are told.
+
+    Examples
+    --------
+    >>> method_words("difference of means", "cluster influence function, t(30)", freedom=False)
+    'difference of means; interval: cluster influence function, t'
+    """
+    return t(
+        "{method}; interval: {interval}", method=archived(method), interval=_interval(of_interval, freedom)
+    )
+
+
+def _interval(method: str, freedom: bool) -> str:
+    if method == _NONE:
+        return tp("of an interval", "none")
+    if not freedom and (found := re.fullmatch(r"(.*), t[(].*?[)]", method)):
+        return f"{archived(found[1])}, t"
+    return archived(method)
