@@ -19,6 +19,7 @@ OTHERS = (
     "shards",
     "gpu",
     "text",
+    "validity",
     "coverage",
     "replication",
     "substitution",

@@ -31,7 +31,11 @@ def correlation_by_k(study: ValidityStudy, task: str, gap: Gap) -> Block:
         title_of(name): [_number(c.p_value) for c in found if c.metric == name] for name in metrics_of(study)
     }
     title = t("Correlation with the {gap}, by quota", gap=_in_sentence(gap))
-    return _chart(title, lambda w: figures.correlation_by_k(study.quotas, r, p, title=title, width=w))
+    return _chart(
+        title,
+        t("Pearson's r over all models, jobs and groups; the table below has the intervals."),
+        lambda w: figures.correlation_by_k(study.quotas, r, p, title=title, width=w),
+    )
 
 
 def correlation_by_group(study: ValidityStudy, setting: Setting) -> Block:
@@ -47,7 +51,9 @@ def correlation_by_group(study: ValidityStudy, setting: Setting) -> Block:
     }
     title = t("Correlation with the {gap} at k = {k}, by group", gap=_in_sentence(setting.gap), k=setting.k)
     return _chart(
-        title, lambda w: figures.correlation_by_group(list(study.groups), r, p, title=title, width=w)
+        title,
+        t("Pearson's r of one group each, over models and jobs."),
+        lambda w: figures.correlation_by_group(list(study.groups), r, p, title=title, width=w),
     )
 
 
@@ -68,6 +74,7 @@ def scatter(study: ValidityStudy, metric: str, setting: Setting) -> Block:
     name = t("{metric} against {reference}", metric=title_of(metric), reference=study.reference)
     return _chart(
         title,
+        t("A point is a group of one job, as one model treats it; k = {k}.", k=setting.k),
         lambda w: figures.metric_against_gap(
             x, y, series=series, title=title, metric_name=name, gap_name=gap_name, width=w
         ),
@@ -93,7 +100,11 @@ def ndcg_curve(study: ValidityStudy, setting: Setting, gain: Gain) -> Block:
         if gain == "distance"
         else t("Does the metric list the fairest models first? Gain M + 1 \N{MINUS SIGN} rank")
     )
-    return _chart(title, lambda w: figures.fairness_ndcg_curve(lengths, values, title=title, width=w))
+    return _chart(
+        title,
+        t("Mean over jobs, at k = {k}; the fairest models first.", k=setting.k),
+        lambda w: figures.fairness_ndcg_curve(lengths, values, title=title, width=w),
+    )
 
 
 def rankings(study: ValidityStudy, metric: str, setting: Setting) -> Block:
@@ -108,6 +119,7 @@ def rankings(study: ValidityStudy, metric: str, setting: Setting) -> Block:
     gap = t("gap, k = {k}", k=setting.k)
     return _chart(
         title,
+        t("Root mean square over jobs and groups; the smallest is the fairest."),
         lambda w: figures.rank_bump(
             labels, x, y, title=title, metric_name=title_of(metric), gap_name=gap, width=w
         ),
@@ -128,6 +140,7 @@ def moments(panel: ScoredPanel, task: str) -> Block:
     title = t("Shape of the score distributions")
     return _chart(
         title,
+        t("One point a model and group, over all jobs; scores as the model gave them."),
         lambda w: figures.score_moments(
             {outer: inner for outer, inner in scores.items() if inner}, title=title, width=w
         ),
@@ -138,7 +151,11 @@ def distributions(panel: ScoredPanel, label: str, task: str) -> Block:
     """Draw a model's scores by group, each over the reference's."""
     scores = {group: own for group, own in scores_by_group(panel, label, task).items() if own.size}
     title = t("Scores by group: {model}", model=label)
-    return _chart(title, lambda w: figures.score_distributions(scores, panel.reference, title=title, width=w))
+    return _chart(
+        title,
+        t("Over all jobs; the outline is the reference, {reference}.", reference=panel.reference),
+        lambda w: figures.score_distributions(scores, panel.reference, title=title, width=w),
+    )
 
 
 def scores_by_group(panel: ScoredPanel, label: str, task: str) -> dict[str, NDArray[np.float64]]:
@@ -169,11 +186,11 @@ def _whole(one: Correlation, task: str, gap: Gap) -> bool:
     return one.task == task and one.gap == gap and one.job is None and one.group is None
 
 
-def _chart(title: str, draw: Callable[[int], str], *, points: bool = True) -> Block:
+def _chart(title: str, caption: str, draw: Callable[[int], str], *, points: bool = True) -> Block:
     try:
         if not points:
             raise UndefinedMetricError(t("every model is left out"))
-        return Chart(draw(760), draw(360), title)
+        return Chart(draw(760), draw(360), caption)
     except UndefinedMetricError as error:
         return Paragraph(text(t("{figure}: not drawn, because {reason}.", figure=title, reason=error)))
 
