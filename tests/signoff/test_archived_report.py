@@ -43,10 +43,10 @@ def state(run: Run) -> dict[str, str]:
     }
 
 
-def words(path: Path) -> str:
+def words(path: Path, pages: int | None = None) -> str:
     plumber = pytest.importorskip("pdfplumber", reason="reads the PDF")
     with plumber.open(path) as document:
-        return " ".join(" ".join((page.extract_text() or "").split()) for page in document.pages)
+        return " ".join(" ".join((page.extract_text() or "").split()) for page in document.pages[:pages])
 
 
 @needs_pdf
@@ -54,7 +54,7 @@ def test_a_pdf_of_a_sealed_run_that_has_none(run: Run, tmp_path: Path) -> None:
     before, out = state(run), tmp_path / "out.pdf"
     assert "report/report.pdf" not in before
     assert main(["report", run.uri, "--format", "pdf", "--output", str(out)]) == 0
-    assert out.read_bytes().startswith(b"%PDF") and "Draft calculation" in words(out)
+    assert out.read_bytes().startswith(b"%PDF") and "Draft calculation" in words(out, pages=1)
     assert state(run) == before
 
 

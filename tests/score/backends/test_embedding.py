@@ -45,9 +45,18 @@ def table(run):
     return from_parquet(score_shard(run, 0).artefacts["scores.parquet"]).set_index("variant_id")
 
 
-def test_who_fits_the_job_is_more_similar_to_it(tmp_path, installed):
-    output = score_shard(run_of(tmp_path), 0)
-    scores = from_parquet(output.artefacts["scores.parquet"]).set_index("variant_id")
+@pytest.fixture(scope="module")
+def output(tmp_path_factory, installed):
+    """What the model finds in all the texts, asked once."""
+    return score_shard(run_of(tmp_path_factory.mktemp("embedding")), 0)
+
+
+@pytest.fixture(scope="module")
+def scores(output):
+    return from_parquet(output.artefacts["scores.parquet"]).set_index("variant_id")
+
+
+def test_who_fits_the_job_is_more_similar_to_it(output, scores):
     assert scores.status.eq("ok").all() and set(scores.method) == {"similarity"}
     assert scores.score["nurse"] > scores.score["doctor"] > scores.score["welder"] + 0.1
     assert scores.score.between(-1, 1).all() and scores.label_mass.isna().all()
@@ -57,7 +66,7 @@ def test_who_fits_the_job_is_more_similar_to_it(tmp_path, installed):
     assert described["max_tokens"] == 256 and len(described["weights_sha256"]) == 64
 
 
-def test_the_score_is_the_cosine_of_mean_pooled_states(tmp_path, installed):
+def test_the_score_is_the_cosine_of_mean_pooled_states(scores):
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -71,16 +80,13 @@ def test_the_score_is_the_cosine_of_mean_pooled_states(tmp_path, installed):
     mask = batch["attention_mask"].numpy()[:, :, None]
     means = (states * mask).sum(axis=1) / mask.sum(axis=1)
     unit = means / np.linalg.norm(means, axis=1, keepdims=True)
-    scores = table(run_of(tmp_path))
     assert scores.score["nurse"] == pytest.approx(unit[0] @ unit[1], abs=1e-5)
     assert scores.score["welder"] == pytest.approx(unit[0] @ unit[2], abs=1e-5)
 
 
-def test_a_score_does_not_depend_on_who_else_was_there(tmp_path, installed):
-    both = table(run_of(tmp_path))
-    (folder := tmp_path / "alone").mkdir()
-    alone = table(run_of(folder, {"welder": TEXTS["welder"]}))
-    assert alone.score["welder"] == both.score["welder"]
+def test_a_score_does_not_depend_on_who_else_was_there(tmp_path, scores):
+    alone = table(run_of(tmp_path, {"welder": TEXTS["welder"]}))
+    assert alone.score["welder"] == scores.score["welder"]
 
 
 @pytest.mark.parametrize("options", [{}, {"job": "user", "candidate": "system"}])

@@ -40,9 +40,20 @@ def scored(run: Run) -> pd.DataFrame:
     return pd.concat(tables).sort_values("variant_id", ignore_index=True)
 
 
-def test_rows_model_and_equal_bytes_on_a_second_call(tmp_path, tiny_model):
-    run = run_with(tmp_path, personas(4), model=local(tiny_model), score={"shards": 1})
-    first, second = score_shard(run, 0), score_shard(run, 0)
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, tiny_model):
+    folder = tmp_path_factory.mktemp("transformers")
+    return run_with(folder, personas(4), model=local(tiny_model), score={"shards": 1})
+
+
+@pytest.fixture(scope="module")
+def first(run):
+    """The shard as the model scores it: a process loads torch for seconds, so it is asked once."""
+    return score_shard(run, 0)
+
+
+def test_rows_model_and_equal_bytes_on_a_second_call(run, first):
+    second = score_shard(run, 0)
     assert dict(first.artefacts) == dict(second.artefacts)
     scores = from_parquet(first.artefacts["scores.parquet"])
     assert scores.status.eq("ok").all() and len(scores) == 16
@@ -170,14 +181,12 @@ def test_a_model_folder_is_looked_for_from_the_spec_s_folder(tmp_path, tiny_mode
         backend.close()
 
 
-def test_the_plan_is_an_artefact_with_bound_and_noise_floor(tmp_path, tiny_model):
-    run = run_with(tmp_path, personas(4), model=local(tiny_model), score={"shards": 1})
-    output = score_shard(run, 0)
-    plan = json.loads(output.artefacts["plan.json"])
+def test_the_plan_is_an_artefact_with_bound_and_noise_floor(first):
+    plan = json.loads(first.artefacts["plan.json"])
     assert plan["bound"] == pytest.approx(plan["tokens"] / plan["unique_tokens"], abs=1e-4)
     assert plan["bound"] == pytest.approx(1 / (1 - plan["shared"]), abs=1e-3) and plan["bound"] > 1.5
     assert plan["unique_tokens_over_packs"] <= plan["unique_tokens"] < plan["tokens"]
-    assert sum(p["requests"] for p in plan["packs"]) == output.counts["requests"] == 16
+    assert sum(p["requests"] for p in plan["packs"]) == first.counts["requests"] == 16
     assert {p["strategy"] for p in plan["packs"]} == {"tree"} and len(plan["plan_sha256"]) == 64
     assert plan["halved"] == 0
     floor = plan["noise_floor"]
