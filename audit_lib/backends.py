@@ -40,6 +40,10 @@ class BackendRecord:
         Whether answers come in hours, so that a task waits for them without a worker.
     kept : bool
         Whether the ledger keeps the answers.
+    loads : bool
+        Whether describing it loads the model, which then refuses what it cannot score exactly: the preflight does it.
+    pool : str
+        Name of the pool in which Airflow scores with it (``dags/pools.json``); one that Airflow lacks stops the task.
     """
 
     Options: ClassVar[type[Options]] = Options
@@ -51,6 +55,8 @@ class BackendRecord:
     answers_alone: ClassVar[bool] = False
     answers_later: ClassVar[bool] = False
     kept: ClassVar[bool] = True
+    loads: ClassVar[bool] = False
+    pool: ClassVar[str] = "default_pool"
 
     @classmethod
     def decides(cls, model: Model) -> bool:

@@ -199,8 +199,9 @@ def _load(spec: AuditSpec) -> None:
     from audit_lib.score.local.weights import PACKAGED
 
     here = spec.model.name in PACKAGED or Path(spec.model.location).expanduser().is_dir()
-    if spec.model.backend == "transformers" and here:
-        with contextlib.closing(backend.get(spec.model.backend)(spec.model)) as answering:
+    kind = backend.get(spec.model.backend)
+    if kind.loads and here:
+        with contextlib.closing(kind(spec.model)) as answering:
             answering.describe()
 
 

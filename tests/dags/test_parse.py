@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
 import pytest
 
+from audit_lib.backends import BACKENDS
 from tests.dags.conftest import airflow_environment, in_process
 from tests.inputs import recorded_audit
 from tests.specs import INCLUDE
@@ -92,6 +94,14 @@ def test_a_local_model_is_scored_in_the_gpu_pool(parsed: dict) -> None:
     pools = json.loads((INCLUDE.parent / "dags" / "pools.json").read_text(encoding="utf-8"))
     assert pools["gpu"]["slots"] == 1
     assert "llm_api" in pools
+    shipped = {name: one.pool for name, one in BACKENDS if BACKENDS.plugins.package_of(name) is None}
+    source = (INCLUDE.parent / "dags" / "bias_audit.py").read_text(encoding="utf-8")
+    (named,) = (
+        ast.literal_eval(node.value)
+        for node in ast.parse(source).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "POOLS"
+    )
+    assert named == shipped and {*shipped.values()} == {*pools, "default_pool"}
 
 
 def test_the_page_says_what_is_audited(parsed: dict) -> None:

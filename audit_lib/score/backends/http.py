@@ -149,6 +149,7 @@ class Http(Backend):
     Options: ClassVar[type[Options]] = HttpOptions
     extra: ClassVar[str | None] = "http"
     packages: ClassVar[tuple[str, ...]] = ("httpx2",)
+    pool: ClassVar[str] = "llm_api"
     gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
     pack_size = 64

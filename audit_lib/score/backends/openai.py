@@ -51,6 +51,7 @@ class OpenAI(Backend):
     Options: ClassVar[type[Options]] = OpenAIOptions
     extra: ClassVar[str | None] = "openai"
     packages: ClassVar[tuple[str, ...]] = ("openai",)
+    pool: ClassVar[str] = "llm_api"
     gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
     pack_size = 64

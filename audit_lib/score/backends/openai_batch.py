@@ -64,6 +64,7 @@ class OpenAIBatch(Backend):
     gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
     answers_later: ClassVar[bool] = True
+    pool: ClassVar[str] = "llm_api"
     pack_size = 64
 
     def __init__(self, model: Model) -> None:

@@ -75,6 +75,8 @@ class Transformers(Backend):
     packages: ClassVar[tuple[str, ...]] = ("torch", "transformers")
     local: ClassVar[bool] = True
     weights: ClassVar[bool] = True
+    loads: ClassVar[bool] = True
+    pool: ClassVar[str] = "gpu"
     gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
 
     def __init__(self, model: Model) -> None:
