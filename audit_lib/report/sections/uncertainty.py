@@ -18,6 +18,8 @@ from audit_lib.translation import archived, mark, t
 
 _TWO: Final = "two_standard_deviations"
 """Name of the test that counts standard deviations."""
+_FORMS: Final = (mark("pooled"), mark("hypergeometric"))
+"""Forms of that test: its method in the archive names one."""
 
 
 def uncertainty_table(content: Content, table: ExactTable) -> Table:
