@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from audit_lib.stats.clusters import difference_interval, t_test, variance_of_su
 from audit_lib.stats.distances import ErrorDraws, distance_interval, distance_test
 from audit_lib.stats.ranks import index_interval, index_test
 
+NOBODY_QUALIFIED: Final = "no row says who is qualified; map the column `qualified`"
 _ANSWERED = [STATUSES.index(status) for status in ANSWERED]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from audit_lib.errors import AuditError
 from audit_lib.framework import recommend_for
-from audit_lib.measure.estimates.quotas import NOBODY_QUALIFIED
+from audit_lib.measure.inference import NOBODY_QUALIFIED
 from audit_lib.measure.metric import record_of
 from audit_lib.measure.requirements import lacking
 from audit_lib.perturb.unawareness import first_mentions
@@ -51,10 +51,11 @@ def undefined(name: str, spec: AuditSpec, columns: Collection[str] | None) -> st
     if (fault := lacking(name, spec)) is not None:
         return fault
     wanted = record_of(name).columns
-    if "round_id" in wanted and spec.decision.round is None and not _may_have("round_id", spec, columns):
+    compete = spec.decision.round is not None or spec.measure.random_rounds is not None
+    if "round_id" in wanted and not compete and not _may_have("round_id", spec, columns):
         return (
             "candidates do not compete: it compares who gets the places of a round, and there is none; name the "
-            "rounds in decision.round, or give the source a column round_id"
+            "rounds in decision.round, draw them by measure.random_rounds, or give the source a column round_id"
         )
     decided = spec.decision.rule == RECORDED and spec.model.decides
     if "score" in wanted and decided and not _may_have("recorded_score", spec, columns):

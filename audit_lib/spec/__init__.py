@@ -3,7 +3,7 @@
 from audit_lib.spec.audit import RESERVED, AuditSpec, json_schema
 from audit_lib.spec.data import Demographics, Groups, Outcome, Sample, Schedule, Source
 from audit_lib.spec.experiment import Leakage, Manipulation, Material, Robustness
-from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, Report
+from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, RandomRounds, Report
 from audit_lib.spec.panel import Panel, PanelModel, load_spec, panel_digest, read_spec
 from audit_lib.spec.perturb import Perturb
 from audit_lib.spec.recorded import RECORDED, unasked
@@ -35,6 +35,7 @@ __all__ = [
     "Perturb",
     "PromptTemplate",
     "Provenance",
+    "RandomRounds",
     "Report",
     "Robustness",
     "Sample",

@@ -169,6 +169,11 @@ class AuditSpec(Section):
                 "task pairwise compares the candidates of a pool with each other; say who they are in "
                 "decision.round (round_id, application_id or one_per_group)"
             )
+        if self.measure.random_rounds is not None and self.task != "pointwise":
+            raise ValueError(
+                f"measure.random_rounds: task {self.task} asks about candidates together, or gives no score; rounds "
+                "are drawn of candidates who were scored one by one (task pointwise)"
+            )
         if self.prompt is not None:
             self._check_prompt(self.prompt)
         if self.task == "recommendation" and self.generation.items is None:

@@ -80,6 +80,18 @@ class Checks(Section):
     )
 
 
+class RandomRounds(Section):
+    """Rounds drawn at random, in which selection gaps are measured: candidates of one position compete."""
+
+    size: Annotated[int, Field(ge=2, le=100)] = Field(description="Candidates of a round.")
+    count: Annotated[int, Field(ge=2, le=100_000)] = Field(
+        description="Rounds drawn in each position, each without replacement; a candidate is in many of them."
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
+        None, description="Seed of this draw; null: from the spec's."
+    )
+
+
 class Measure(Section):
     """Which numbers are computed, and how carefully."""
 
@@ -103,6 +115,13 @@ class Measure(Section):
         default_factory=lambda: [3.0, 4.0, 5.0],
         min_length=1,
         description="adverse_impact_ratio: scores at or above each of them count as selected.",
+    )
+    random_rounds: RandomRounds | None = Field(
+        None,
+        exclude_if=lambda given: given is None,
+        description="Measure selection gaps (demographic_parity_gap, equal_opportunity_gap) in rounds drawn at random "
+        "from the scored candidates of each position, however many there are; null: in the rounds of decision.round or "
+        "of the data.",
     )
     bins: Annotated[int, Field(ge=2, le=1000)] = Field(
         20,

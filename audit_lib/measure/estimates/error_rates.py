@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.documents.parameters import CLASS, WITHOUT_DECISION, WITHOUT_OUTCOME
-from audit_lib.measure.estimates.quotas import NOBODY_QUALIFIED
-from audit_lib.measure.inference import compare, gap_of_means
+from audit_lib.measure.inference import NOBODY_QUALIFIED, compare, gap_of_means
 from audit_lib.measure.rows.coded import Coded
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.rows.split_columns import CLASSIFICATION, TRUE_CLASS

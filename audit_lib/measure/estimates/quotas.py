@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.measure.inference import Point, compare, gap_of_means
+from audit_lib.measure.estimates.random_rounds import random_round_gaps
+from audit_lib.measure.inference import NOBODY_QUALIFIED, Point, compare, gap_of_means
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import Variable
 from audit_lib.results import Estimate
 from audit_lib.spec import AuditSpec
-
-NOBODY_QUALIFIED = "no row says who is qualified; map the column `qualified`"
 
 
 def quota_gaps(
@@ -28,6 +27,8 @@ def quota_gaps(
     Rounds in which fewer than k places are known are left out at that k. Candidates are ranked in
     their whole round, where they competed, also in a stratum that holds a part of it.
     """
+    if rows.drawn is not None:
+        return random_round_gaps(name, rows, spec, rows.drawn, method=method, counted=counted)
     competing = rows.pools.places > 0
     size_of_round = np.zeros(int(rows.round.max(initial=-1)) + 1, dtype=np.int32)
     size_of_round[rows.round[competing]] = rows.pools.places[competing]

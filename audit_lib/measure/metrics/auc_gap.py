@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from audit_lib.documents.rate_tables import Levels
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.estimates.quotas import NOBODY_QUALIFIED
-from audit_lib.measure.inference import Compared
+from audit_lib.measure.inference import NOBODY_QUALIFIED, Compared
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.sides import score_unit

@@ -17,6 +17,7 @@ from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows.answers import SCORE_COLUMNS, Answers, flags, modal
 from audit_lib.measure.rows.coded import Coded
 from audit_lib.measure.rows.decision import decide
+from audit_lib.measure.rows.drawn_rounds import DrawnRounds
 from audit_lib.measure.rows.load_texts import load_texts
 from audit_lib.measure.rows.pair_answers import PairAnswers
 from audit_lib.measure.rows.pools import Pools
@@ -76,7 +77,8 @@ def split_rows(
     their = [modal(pa.concat_tables(their), asked["variant_id"])]
     rows, ids = make_rows(own.drop_columns([COLUMN]), scores, spec)
     # Nobody is selected among them, whatever the rule.
-    undecided = spec.model_copy(update={"decision": Decision(rule="none")})
+    alone = spec.measure.model_copy(update={"random_rounds": None})
+    undecided = spec.model_copy(update={"decision": Decision(rule="none"), "measure": alone})
     varied = make_rows(others, their, undecided)[0]
     return replace(rows, varied=Varied(rows=varied, twin=np.full(len(varied), np.nan))), ids
 
@@ -145,6 +147,10 @@ def make_rows(
     score, decisions_only = answers.score, _decisions_only(answers.score, recorded, spec)
     if decisions_only:
         score, pools = np.full_like(score, np.nan), Pools.of(np.full_like(score, np.nan), rounds)
+    drawn = None
+    if (section := spec.measure.random_rounds) is not None:
+        people = columns["application_id"].codes
+        drawn = DrawnRounds.draw(score, columns["position"], people, section, spec.seed)
     attributes = {axis: tuple(levels) for axis, levels in spec.groups.attributes.items()}
     profile = _profile(columns, attributes)
     order, rank = _ranked(score)
@@ -168,6 +174,7 @@ def make_rows(
             repeats=None if answers.repeats is None else answers.repeats[order],
             within=None if answers.within is None else answers.within[order],
             decisions_only=decisions_only,
+            drawn=drawn,
         ),
         ids,
     )

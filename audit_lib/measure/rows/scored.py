@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.measure.rows.coded import Coded
 from audit_lib.measure.rows.decision import Decisions
+from audit_lib.measure.rows.drawn_rounds import DrawnRounds
 from audit_lib.measure.rows.pair_answers import PairAnswers
 from audit_lib.measure.rows.pools import Pools
 from audit_lib.measure.rows.texts import Texts
@@ -63,6 +64,8 @@ class Rows:
         Squared deviations of the repeats' scores from their mean, and degrees of freedom (`Answers`).
     decisions_only : bool
         Whether decisions were recorded and no score beside them.
+    drawn : DrawnRounds or None
+        Rounds drawn at random of the whole audit, where the spec asks for them.
     texts : Texts or None
         The answers, where the task asks for texts or lists.
     pairs : PairAnswers or None
@@ -86,6 +89,7 @@ class Rows:
     repeats: NDArray[np.int32] | None = None
     within: Floats | None = None
     decisions_only: bool = False
+    drawn: DrawnRounds | None = None
     texts: Texts | None = None
     pairs: PairAnswers | None = None
     varied: Varied | None = None
@@ -176,6 +180,7 @@ class Rows:
             repeats=None if self.repeats is None else self.repeats[index],
             within=None if self.within is None else self.within[index],
             decisions_only=self.decisions_only,
+            drawn=self.drawn,
             texts=None if self.texts is None else self.texts.take(index, len(self)),
             pairs=self.pairs,
             varied=None if self.varied is None else self.varied.of(levels),
