@@ -91,7 +91,7 @@ def of_python(source: str) -> Iterator[tuple[str | tuple[str, str], str | None]]
     }
     for node in ast.walk(tree):
         match node:
-            case ast.Assign(targets=[ast.Name(id="method")], value=value):
+            case ast.Assign(targets=[ast.Name(id="method" | "reason")], value=value):
                 yield from ((words, None) for words in _templates(value, constants))
         if not isinstance(node, ast.Call):
             continue

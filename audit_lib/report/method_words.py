@@ -1,4 +1,4 @@
-"""How a number was made, in the language of the page: archives hold it in English, some of it in pieces."""
+"""How a number was made, or why there is none: archives hold it in English, some of it put together of pieces."""
 
 from __future__ import annotations
 
@@ -24,6 +24,30 @@ COMPOSED: Final = (
     mark("difference of rates, cluster influence function at the common rate"),
     mark("difference of rates, cluster influence function at the common rate, t({df})"),
     mark("ratio to the highest rate, from simultaneous intervals of all pairs"),
+    mark("least squares on main effects, per SD of the score; clustered by {unit}"),
+    mark(
+        "least squares on main effects and a constant of each application, per SD of the score; clustered by {unit}"
+    ),
+    mark("normal draws over clusters"),
+    mark("resamples of the clusters"),
+    mark("{n} normal draws over clusters"),
+    mark("{n} resamples of the clusters"),
+    mark("pooled"),
+    mark("hypergeometric"),
+    mark("no one in the cell"),
+    mark("no one in the group"),
+    mark("no one in the reference"),
+    mark("one member in the group; at least {minimum} are needed"),
+    mark("one member in the reference; at least {minimum} are needed"),
+    mark("{n} members in the group; at least {minimum} are needed"),
+    mark("{n} members in the reference; at least {minimum} are needed"),
+    mark("one class only: {positive} positive, {negative} negative"),
+    mark("{positive} positive, {negative} negative; at least {minimum} of each are needed"),
+    mark("1 person, not answered"),
+    mark("{n} people, none answered"),
+    mark("no category has anyone selected"),
+    mark("no category has anyone above the median"),
+    mark("nobody was assessed"),
 )
 """Texts that kernels put together of pieces: no line of theirs holds them whole."""
 

@@ -40,7 +40,7 @@ def decisions(content: Content) -> Section:
         t("Where the text of {law} leaves room, and how it is read here", law=t(policy.short_law)),
         tuple(Column(c, numeric=False) for c in (t("Question"), t("Reading"), t("Why"), t("Paragraph"))),
         tuple(
-            Row(t(s.question), (Cell(t(s.options_text[s.value])), Cell(t(s.reason)), Cell(t(s.cite))))
+            Row(t(s.question), (Cell(t(s.options_text[s.value])), Cell(t(s.reason)), Cell(archived(s.cite))))
             for s in policy.switches
         ),
     )
@@ -197,7 +197,7 @@ def checklist(content: Content) -> Section | None:
             t("{duty}: {status}", duty=f"{check.id} {t(check.duty)}", status=t(_STATUS[check.status])),
             (
                 Cell(check.found, tone="flag" if check.status == "missing" else "plain"),
-                Cell(t(check.cite)),
+                Cell(archived(check.cite)),
             ),
             "muted" if check.status == "not applicable" else "plain",
         )

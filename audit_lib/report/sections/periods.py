@@ -11,7 +11,7 @@ from audit_lib.report.blocks import Cell, Column, Paragraph, Row, Section, Table
 from audit_lib.report.content import Content
 from audit_lib.report.numbers import count
 from audit_lib.spec import Use
-from audit_lib.translation import mark, t, tn, tp
+from audit_lib.translation import archived, mark, t, tn, tp
 
 _SURE: Final = {
     "primary": mark("{cite}; {status}"),
@@ -33,7 +33,7 @@ def periods(content: Content) -> Section | None:
                 Cell(_length(clock)),
                 Cell(_ends(clock, content)),
                 Cell(t(clock.starts)),
-                Cell(t(_SURE[clock.seen], cite=t(clock.cite), status=t(clock.status))),
+                Cell(t(_SURE[clock.seen], cite=archived(clock.cite), status=t(clock.status))),
             ),
         )
         for clock in policy.clocks
