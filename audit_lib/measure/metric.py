@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Required, TypedDict, Unpack, get_args
 
-from audit_lib.errors import PluginError, SpecError
+from audit_lib.errors import PluginError
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.statutory.rate_tables import ClusteredTable
 from audit_lib.policies import Policy
@@ -155,8 +155,9 @@ def _check(record: MetricRecord) -> None:
 
 def record_of(name: str) -> MetricRecord:
     """Return what is known of a metric; of one that is not installed here, only its name."""
-    for own in (name, name.removesuffix("_gap"), f"{name}_gap"):
-        with suppress(SpecError, PluginError):  # there is none
+    there = METRICS.names()
+    for own in {name, name.removesuffix("_gap"), f"{name}_gap"}.intersection(there):
+        with suppress(PluginError):
             METRICS.get(own)  # a metric says what it is when it is imported
     unknown = MetricRecord(
         title=name.replace("_", " ").capitalize(), parity=None, better="parity", unit="", meaning="", cite="",
