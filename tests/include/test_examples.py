@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
+import importlib.util
 import json
+from collections import Counter
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
+import yaml
 
 from audit_lib import pipeline
 from audit_lib.perturb.template import read_template, slots
@@ -56,6 +61,63 @@ def test_dossiers_show_the_person_only_through_slots() -> None:
         assert "name" in found and "title" in found and any(slot.startswith("pronoun.") for slot in found)
         words = set(shown.lower().replace(".", " ").replace(",", " ").split())
         assert not words & {"he", "she", "him", "her", "his", "mr", "ms", "mrs"}
+
+
+def test_essays_of_eleven_groups_are_what_their_script_makes() -> None:
+    path = INCLUDE / "demo" / "build_essays.py"
+    found = importlib.util.spec_from_file_location("build_essays", path)
+    assert found is not None and found.loader is not None
+    build = importlib.util.module_from_spec(found)
+    found.loader.exec_module(build)
+    content = gzip.decompress((path.parent / "essays_11.jsonl.gz").read_bytes())
+    assert content == gzip.decompress(build.content())
+    essays = [json.loads(line) for line in content.splitlines()]
+    cells = [(row["position"], row["background"], row["mastery"]) for row in essays]
+    spec = AuditSpec.load(INCLUDE / "examples" / "essay_grading.yaml")
+    expected = product(("part_time_job", "smoking_ban"), spec.groups.attributes["background"], (2, 3, 4, 5))
+    assert Counter(cells) == dict.fromkeys(expected, 2), "else a gap of groups would be one of mastery"
+    assert all(row["synthetic"] is True and row["qualified"] == (row["mastery"] >= 3.5) for row in essays)
+    assert len({row["prompt_id"] for row in essays}) == len({row["essay"] for row in essays}) == len(essays)
+    # Longer with more mastery, and of the same length in all groups but for the words that a mark takes out.
+    words = {key: [] for key in ("native", "other")}
+    for row in essays:
+        words["native" if row["background"] == "native" else "other"].append(len(row["essay"].split()))
+    assert 0.9 < np.mean(words["other"]) / np.mean(words["native"]) <= 1.02
+
+
+@pytest.mark.slow  # a whole audit: six metrics of eleven groups in five strata, 17 s
+def test_the_essay_task_measures_what_the_paper_does(tmp_path: Path) -> None:
+    """Grades by mastery less a point for marks: the gap is found at every quota, in rounds of ten."""
+    rows = [
+        json.loads(line)
+        for line in gzip.decompress((INCLUDE / "demo" / "essays_11.jsonl.gz").read_bytes()).splitlines()
+    ]
+    rng = np.random.Generator(np.random.PCG64(1))
+    for row in rows:
+        row["recorded_score"] = row["mastery"] - (row["background"] != "native") + float(rng.normal(0, 0.5))
+    (tmp_path / "essays.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    document = yaml.safe_load((INCLUDE / "examples" / "essay_grading.yaml").read_text(encoding="utf-8"))
+    document["source"]["paths"] = ["essays.jsonl"]
+    document["model"], document["prompt"] = {"backend": "recorded", "name": "made-up grades"}, None
+    (tmp_path / "essay.yaml").write_text(yaml.safe_dump(document, sort_keys=False))
+    run = pipeline.open_run(
+        tmp_path / "essay.yaml", pipeline.Window.parse("2026-01-05", "2026-01-12"), str(tmp_path / "store")
+    )
+    pipeline.run_all(run)
+    found = run.stage("metrics").read_json("metrics.json")["estimates"]
+    assert {e["metric"] for e in found} == {*document["measure"]["metrics"]}
+    of_all = [e for e in found if e["stratum"] == {}]
+    assert not [e for e in of_all if isinstance(e["value"], dict) or "undefined" in e["interval"]]
+    for name in ("demographic_parity_gap", "equal_opportunity_gap"):
+        gaps = [e for e in of_all if e["metric"] == name]
+        assert {(e["parameters"]["k"], e["parameters"]["rounds"]) for e in gaps} == {
+            (k, 2000) for k in range(1, 6)
+        }
+        assert len(gaps) == 50
+        assert all(e["value"] < 0 and e["clusters"] == e["n"] <= 32 for e in gaps)
+    assert all(e["interval"]["high"] < 0 for e in of_all if e["metric"] == "score_gap")
+    qualified = [e for e in found if e["stratum"] == {"qualified": "yes"} and e["metric"] == "rabbi"]
+    assert len(qualified) == 10 and all(e["n"] == 16 and e["value"] < 0 for e in qualified)
 
 
 def test_each_level_of_mastery_comes_once_in_each_first_language() -> None:
