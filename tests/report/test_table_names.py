@@ -68,8 +68,11 @@ def test_every_reason_of_a_finding_is_found_again_in_spanish() -> None:
         found = adverse_finding(UGESP, row, 0.05)
         assert found is not None
         said |= set(found.reasons)
-        for changed in ({"tests": []}, {"tests": [{"p_value": {"undefined": "no table"}}]}):
-            other = adverse_finding(UGESP, row | {"impact_ratio": row["impact_ratio"] | changed}, 0.05)
+        unknown: tuple[list[Any], ...] = ([], [{"p_value": {"undefined": "no table"}}])
+        for tests in unknown:
+            other = adverse_finding(
+                UGESP, row | {"impact_ratio": row["impact_ratio"] | {"tests": tests}}, 0.05
+            )
             assert other is not None
             said |= set(other.reasons)
     with speaking("es") as speaker:
