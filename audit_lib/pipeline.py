@@ -20,9 +20,10 @@ from typing import Final
 
 from audit_lib.errors import AuditError, IncompleteRunError, NotFoundError, SpecError, ValidationFailedError
 from audit_lib.registry import did_you_mean
-from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput, Window
+from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput
 from audit_lib.spec import AuditSpec, load_spec, unasked
 from audit_lib.store import open_store
+from audit_lib.window import Window
 
 COMMAND: Final = "audit run"
 """Who begins an attempt from the command line."""

@@ -21,7 +21,8 @@ import numpy as np
 
 from audit_lib import pipeline
 from audit_lib.policies import load_policy
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 
 POSITIONS = 200
 ROWS = 20

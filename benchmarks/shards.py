@@ -22,7 +22,8 @@ from typing import Any
 
 from audit_lib.archive.verify import verify
 from audit_lib.pipeline import open_run, run_stage, shards
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 
 SPEC = """
 audit: cut_into_shards

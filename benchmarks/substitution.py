@@ -160,8 +160,9 @@ def run_stage_once(names_per_cell: int, prompts: int) -> None:
     """Plan and sample an audit, then measure what its variants take."""
     from audit_lib.perturb import perturb
     from audit_lib.pipeline import run_stage
-    from audit_lib.run import Run, Window
+    from audit_lib.run import Run
     from audit_lib.spec import AuditSpec
+    from audit_lib.window import Window
 
     _, texts = inputs(prompts)
     include = Path(__file__).resolve().parents[1] / "include"

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audit_lib.records import SCORE_SCHEMA, variant_schema, write_table
-from audit_lib.run import Run, StageOutput, Window
+from audit_lib.run import Run, StageOutput
 from audit_lib.spec import AuditSpec
+from audit_lib.window import Window
 
 POSITIONS = ("finance", "hr", "retail", "software")
 SEXES = ("female", "male")

@@ -93,7 +93,7 @@ def plan(spec_path: str) -> str:
     """Write the signed-off design of the run before any scoring; return the run's URI."""
     from audit_lib.archive.attempts import start
     from audit_lib.pipeline import open_run, run_stage
-    from audit_lib.run import Window
+    from audit_lib.window import Window
 
     context = get_current_context()
     params = context["params"]

@@ -51,9 +51,9 @@ class CatchUp(TriggerDagRunOperator):
 
     def next_window(self, context: Any, *, after: bool) -> Any:
         """Return the window to make up, or None."""
-        from audit_lib.run import Window
         from audit_lib.spec import AuditSpec
         from audit_lib.store import open_store
+        from audit_lib.window import Window
         from audit_lib.windows import begun_runs, next_to_make_up, note_missed, owed_windows, summary
 
         spec, store, now = AuditSpec.load(self.spec_path), open_store(store_root()), datetime.now(UTC)

@@ -73,7 +73,7 @@ def opened(run_uri: str | None, spec_path: str, context: Any) -> Any:
     from audit_lib.archive.seal_failures import unopened_run
     from audit_lib.errors import AuditError
     from audit_lib.pipeline import load_run
-    from audit_lib.run import Window
+    from audit_lib.window import Window
 
     params = context["params"]
     try:

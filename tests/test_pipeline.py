@@ -14,7 +14,8 @@ import pytest
 
 from audit_lib import pipeline
 from audit_lib.errors import IncompleteRunError, NotFoundError, SpecError, ValidationFailedError
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 from tests.inputs import recorded_audit, recorded_rows, write_jsonl
 from tests.installed import needs_torch
 

@@ -16,9 +16,10 @@ from audit_lib.errors import PluginError, SpecError
 from audit_lib.figures.by_metric import FIGURES, try_figure
 from audit_lib.measure.metric import METRICS, metric
 from audit_lib.registry import Plugins, Registry, is_whole
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
 from audit_lib.sample.sources import Source
 from audit_lib.spec import AuditSpec, installed_packs
+from audit_lib.window import Window
 from tests.inputs import recorded_audit
 from tests.policies.packs import OWN
 

@@ -16,7 +16,8 @@ from audit_lib.errors import (
     InputError,
     NotFoundError,
 )
-from audit_lib.run import Run, StageOutput, Window
+from audit_lib.run import Run, StageOutput
+from audit_lib.window import Window
 from tests.specs import load
 
 NOW = datetime(2026, 1, 12, tzinfo=UTC)

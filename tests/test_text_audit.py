@@ -18,7 +18,8 @@ from scipy import stats
 from audit_lib import pipeline
 from audit_lib.archive.verify import verify
 from audit_lib.errors import LexiconError, SpecError
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 from tests.installed import needs_torch
 from tests.metrics.slow_text import slow_bleu, slow_rouge
 from tests.specs import write

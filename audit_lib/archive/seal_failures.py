@@ -8,9 +8,10 @@ from pathlib import Path
 from audit_lib.archive.attempts import FOLDER, fault_of, outcome_of, seal, start
 from audit_lib.documents.evidence import AttemptFault, AttemptOutcome
 from audit_lib.errors import AuditError, SpecError
-from audit_lib.run import Run, RunKey, Window
+from audit_lib.run import Run, RunKey
 from audit_lib.spec import load_spec
 from audit_lib.store import open_store
+from audit_lib.window import Window
 
 
 def seal_failure(

@@ -108,11 +108,11 @@ def _leakage(options: argparse.Namespace) -> int:
     from audit_lib.perturb.template import fill
     from audit_lib.registry import did_you_mean
     from audit_lib.results import Undefined
-    from audit_lib.run import Window
     from audit_lib.score.classifiers.minilm import MiniLM
     from audit_lib.score.materials import check_shown, embedded
     from audit_lib.spec import TextClassifier
     from audit_lib.stats.leakage import check_applications, leakage
+    from audit_lib.window import Window
 
     with tempfile.TemporaryDirectory(prefix="audit-leakage-") as folder:
         run = pipeline.open_run(options.spec, Window.parse(*options.window), folder)

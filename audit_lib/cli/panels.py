@@ -12,8 +12,8 @@ from audit_lib.errors import AuditError
 
 if TYPE_CHECKING:
     from audit_lib.panel import PanelRun
-    from audit_lib.run import Window
     from audit_lib.spec import Panel
+    from audit_lib.window import Window
 
 HELP = (
     "With `models:` in place of `model:` the spec is a panel: each model is audited over the same sample, versions and "

@@ -14,8 +14,9 @@ from audit_lib.errors import AuditError, ValidationFailedError
 from audit_lib.translation import LANGUAGES
 
 if TYPE_CHECKING:
-    from audit_lib.run import Run, Window
+    from audit_lib.run import Run
     from audit_lib.spec import Schedule
+    from audit_lib.window import Window
 
 
 def add_commands(command: Command) -> None:
@@ -230,7 +231,7 @@ def _latest(schedule: Schedule) -> Window:
 
 def _window(options: argparse.Namespace, schedule: Schedule) -> Window:
     """Return the window that was named, or the latest of the schedule that is over."""
-    from audit_lib.run import Window
+    from audit_lib.window import Window
 
     if options.window is not None:
         return Window.parse(*options.window)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from audit_lib.documents.drift import DriftDocument, FirstRun
-from audit_lib.run import Window
+from audit_lib.window import Window
 
 _MOST_NAMED: Final = 5
 

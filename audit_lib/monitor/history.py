@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from audit_lib.run import Run, StageFolder, Window
+from audit_lib.run import Run, StageFolder
 from audit_lib.store import Store
+from audit_lib.window import Window
 from audit_lib.windows import BegunRun, OwedWindow, begun_runs, owed_windows
 
 

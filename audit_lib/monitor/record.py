@@ -17,8 +17,9 @@ from audit_lib.monitor.alerts import summary_line
 from audit_lib.monitor.drift import measure_drift
 from audit_lib.monitor.history import read_history
 from audit_lib.progress import ignore
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
 from audit_lib.store import Store, open_store
+from audit_lib.window import Window
 
 FOLDER: Final = "monitor"
 

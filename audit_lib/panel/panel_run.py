@@ -17,9 +17,10 @@ from typing import Final
 from audit_lib import pipeline
 from audit_lib.errors import SpecError
 from audit_lib.progress import ignore
-from audit_lib.run import SUCCESS, Run, RunKey, StageFolder, Window
+from audit_lib.run import SUCCESS, Run, RunKey, StageFolder
 from audit_lib.spec import Panel, panel_digest
 from audit_lib.store import Store
+from audit_lib.window import Window
 
 FOLDER: Final = "compare"
 RECORD: Final = "panel.json"

@@ -12,7 +12,8 @@ from typing import Any, Final
 from audit_lib.canonical import pretty_json
 from audit_lib.documents.earlier import EarlierAudit
 from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
-from audit_lib.run import SUCCESS, Run, StageFolder, Window
+from audit_lib.run import SUCCESS, Run, StageFolder
+from audit_lib.window import Window
 
 EARLIER: Final = "earlier.json"
 _MOST: Final = 60

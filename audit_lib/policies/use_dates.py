@@ -16,8 +16,8 @@ from audit_lib.policies.clocks import months_later, valid_until
 from audit_lib.policies.policy import Policy
 
 if TYPE_CHECKING:
-    from audit_lib.run import Window
     from audit_lib.spec import AuditSpec
+    from audit_lib.window import Window
 
 _DAY: Final = timedelta(days=1)
 _FIRST, _LAST, _POSTED = "report.distribution_date", "use.last_used", "use.posted_until"

@@ -14,7 +14,6 @@ import pyarrow as pa
 from audit_lib.documents.sample import Sample, SourceFile
 from audit_lib.errors import DuplicateIdError, EmptyWindowError, InputError
 from audit_lib.records import prompt_schema
-from audit_lib.run import Window
 from audit_lib.sample.candidates import Row
 from audit_lib.sample.columns import Unlisted, attributes_in_source, unit_of_sample
 from audit_lib.sample.labels import bounded
@@ -24,6 +23,7 @@ from audit_lib.sample.sources import SOURCES, Source, source_of
 from audit_lib.sample.tables import BATCH_ROWS
 from audit_lib.sample.values import DECISION
 from audit_lib.spec import AuditSpec
+from audit_lib.window import Window
 
 _MOST_WORDS: Final = 10
 CHEAP_BYTES: Final = 1 << 30

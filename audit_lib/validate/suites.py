@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from audit_lib.documents.statuses import ANSWERED, STATUSES
-from audit_lib.run import Window
 from audit_lib.sample.demographics import MOSTLY_UNKNOWN
 from audit_lib.spec import RECORDED, UNDECIDED
 from audit_lib.validate.expectations import (
@@ -18,6 +17,7 @@ from audit_lib.validate.expectations import (
     row_count,
     unique,
 )
+from audit_lib.window import Window
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,9 +8,9 @@ from typing import Final
 
 from audit_lib.canonical import pretty_json
 from audit_lib.documents.missed_windows import MissedWindows
-from audit_lib.run import Window
 from audit_lib.store import Store
 from audit_lib.typed_json import decode
+from audit_lib.window import Window
 from audit_lib.windows.window_states import OwedWindow
 
 FOLDER: Final = "missed"

@@ -14,8 +14,8 @@ from zoneinfo import ZoneInfo
 
 from croniter import croniter
 
-from audit_lib.run import Window
 from audit_lib.spec import Schedule
+from audit_lib.window import Window
 
 
 def windows_between(schedule: Schedule, start: datetime, until: datetime) -> Iterator[Window]:

@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 from audit_lib.errors import NotFoundError
-from audit_lib.run import SUCCESS, Window
+from audit_lib.run import SUCCESS
 from audit_lib.spec import AuditSpec, Schedule
 from audit_lib.store import Store
+from audit_lib.window import Window
 from audit_lib.windows.schedule import is_window, latest_window, windows_between
 
 Outcome = Literal["complete", "failed", "unfinished", "not verified"]

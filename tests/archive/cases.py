@@ -11,7 +11,8 @@ import numpy as np
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import ValidationFailedError
 from audit_lib.pipeline import run_stage, shards
-from audit_lib.run import SUCCESS, Run, Window
+from audit_lib.run import SUCCESS, Run
+from audit_lib.window import Window
 from tests.specs import load
 
 WEEK = Window.parse("2026-01-05", "2026-01-12")

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from audit_lib.run import SUCCESS, Window
+from audit_lib.run import SUCCESS
 from audit_lib.spec import AuditSpec
 from audit_lib.store import open_store
+from audit_lib.window import Window
 from audit_lib.windows import begun_runs, owed_windows
 from tests.dags.conftest import DAGS, airflow_environment, in_process
 from tests.dags.live import Server

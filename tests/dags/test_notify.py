@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from aiosmtpd.controller import Controller
 
-from audit_lib.run import Window
+from audit_lib.window import Window
 from tests.archive.cases import applicants, do, new_run
 from tests.dags.conftest import DAGS, airflow_environment
 from tests.specs import REPOSITORY

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
 from audit_lib.signoff import AuditorAnswers, attestations, generate_key, load_private_key, sign_off
+from audit_lib.window import Window
 from tests.archive.cases import do, new_run
 from tests.dags.conftest import DAGS, airflow_environment, in_process
 

@@ -21,7 +21,6 @@ from audit_lib.canonical import canonical_json, pretty_json
 from audit_lib.documents.metrics import Metrics
 from audit_lib.documents.schema import DOCUMENTS, schema_of
 from audit_lib.errors import EvidenceError
-from audit_lib.run import Window
 from audit_lib.score.ledger import Ledger
 from audit_lib.score.requests import Response
 from audit_lib.site.catalogue import Catalogue
@@ -29,6 +28,7 @@ from audit_lib.site.withdrawn import withdrawn_files
 from audit_lib.store import open_store
 from audit_lib.typed_json import Typed, decode
 from audit_lib.validity import study_of, validity_files
+from audit_lib.window import Window
 from audit_lib.windows.missed_windows import note_missed
 from audit_lib.windows.window_states import OwedWindow
 from tests.report.runs import made

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from audit_lib import pipeline
 from audit_lib.measure.rows.answers import _means
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
 from audit_lib.spec import AuditSpec
+from audit_lib.window import Window
 from tests.inputs import recorded_audit, recorded_rows, write_jsonl
 
 WINDOW = Window.parse("2026-01-05", "2026-01-12")

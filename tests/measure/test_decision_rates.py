@@ -19,7 +19,8 @@ from audit_lib.measure.metric import METRICS
 from audit_lib.measure.rows.load import make_rows
 from audit_lib.measure.rows.split_columns import CLASSIFICATION, TRUE_CLASS
 from audit_lib.results import Undefined
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 from tests.inputs import write_jsonl
 from tests.measure.tables import POLICY, scores, variants
 from tests.measure.tables import table as small_table

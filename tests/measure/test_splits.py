@@ -14,8 +14,9 @@ from audit_lib.documents.metrics import RatioHeterogeneity
 from audit_lib.measure.heterogeneity import heterogeneity
 from audit_lib.measure.metric import METRICS
 from audit_lib.measure.multiplicity import Hypotheses, adjust
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
 from audit_lib.spec import AuditSpec
+from audit_lib.window import Window
 from tests.inputs import recorded_audit, recorded_rows, write_jsonl
 from tests.measure.tables import POLICY, as_rows, measured, parts, table
 from tests.specs import load

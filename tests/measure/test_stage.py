@@ -14,7 +14,8 @@ from scipy import stats
 
 from audit_lib import pipeline
 from audit_lib.measure.stage import measure, scored_shards
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 from benchmarks.synthetic_run import synthetic_run
 from tests.inputs import recorded_audit
 

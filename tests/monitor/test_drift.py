@@ -17,8 +17,9 @@ from audit_lib.documents.drift import DriftDocument
 from audit_lib.documents.metrics import Metrics
 from audit_lib.errors import EvidenceError, IncompleteRunError
 from audit_lib.monitor.drift import _compare
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
 from audit_lib.typed_json import decode_value
+from audit_lib.window import Window
 from tests.archive.cases import applicants, do, new_run, reseal
 
 WEEKS = [Window.parse(f"2026-01-{day:02d}", f"2026-01-{day + 7:02d}") for day in (5, 12, 19)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from audit_lib.run import Window
+from audit_lib.window import Window
 from tests.compare.cases import versions
 from tests.inputs import write_jsonl
 from tests.score.audits import write_audit

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from audit_lib.pipeline import run_stage
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 from tests.specs import LIVE, load
 
 WEEK = Window.parse("2026-01-05", "2026-01-12")

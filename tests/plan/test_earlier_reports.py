@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from audit_lib.plan.earlier_reports import earlier_reports
-from audit_lib.run import Run, StageFolder, StageOutput, Window
+from audit_lib.run import Run, StageFolder, StageOutput
+from audit_lib.window import Window
 from tests.archive.cases import new_run
 
 START = datetime(2020, 1, 6, tzinfo=UTC)

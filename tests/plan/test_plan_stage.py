@@ -19,7 +19,8 @@ from audit_lib.errors import IncompleteRunError
 from audit_lib.pipeline import run_stage, shards
 from audit_lib.plan import plan
 from audit_lib.policies import load_policy
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 from tests.archive.cases import do, new_run
 from tests.perturb.cases import persona_run
 

@@ -15,8 +15,9 @@ from audit_lib import pipeline
 from audit_lib.archive.verify import verify
 from audit_lib.errors import SpecError
 from audit_lib.policies import load_policy, parse_policy, policy_names, policy_of
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
 from audit_lib.spec import AuditSpec
+from audit_lib.window import Window
 from tests.inputs import recorded_audit
 from tests.policies.packs import OWN, own_pack, shipped
 

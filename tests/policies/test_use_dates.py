@@ -18,8 +18,8 @@ from audit_lib.errors import AuditError, GateError, SpecError
 from audit_lib.policies import load_policy
 from audit_lib.policies.fields import check_fields
 from audit_lib.policies.use_dates import check_dates
-from audit_lib.run import Window
 from audit_lib.spec import AuditSpec
+from audit_lib.window import Window
 from tests.archive.cases import applicants, do, new_run
 from tests.specs import load, write
 

@@ -20,8 +20,9 @@ import pytest
 
 from audit_lib.archive.verify import verify
 from audit_lib.pipeline import run_all
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
 from audit_lib.spec import AuditSpec
+from audit_lib.window import Window
 
 SHARED = Path(os.environ.get("AUDIT_SHARED_DATA") or Path(__file__).parents[3] / "shared")
 LOG = SHARED / "data" / "bloomberg" / "production_log.jsonl.gz"

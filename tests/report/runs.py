@@ -9,7 +9,8 @@ from typing import Any
 from audit_lib import pipeline
 from audit_lib.policies import load_policy
 from audit_lib.report import Signature
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 from tests.inputs import recorded_audit
 
 WINDOW = Window.parse("2026-01-05", "2026-01-12")

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from audit_lib.records import from_parquet
-from audit_lib.run import Run, StageOutput, Window
+from audit_lib.run import Run, StageOutput
 from audit_lib.sample import sample
+from audit_lib.window import Window
 from tests.specs import load
 
 WEEK = Window.parse("2026-01-05", "2026-01-12")

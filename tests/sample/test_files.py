@@ -18,8 +18,8 @@ from audit_lib.errors import (
     NotFoundError,
     SpecError,
 )
-from audit_lib.run import Window
 from audit_lib.store import open_store
+from audit_lib.window import Window
 from tests.sample.cases import document, jsonl, people, prompts, run, write
 
 FORMATS = ["prompts.jsonl", "prompts.jsonl.gz", "prompts.csv", "prompts.csv.gz", "prompts.parquet"]

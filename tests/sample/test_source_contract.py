@@ -15,10 +15,10 @@ from audit_lib.errors import InputError, SpecError
 from audit_lib.options import Options
 from audit_lib.preflight import preflight
 from audit_lib.registry import Registry
-from audit_lib.run import Window
 from audit_lib.sample.sources import SOURCES, Input, Source, source_of
 from audit_lib.sample.tables import Record, RecordStream
 from audit_lib.spec import AuditSpec
+from audit_lib.window import Window
 from tests.sample import cases
 from tests.specs import load
 

@@ -8,7 +8,8 @@ from typing import Any
 import yaml
 
 from audit_lib import pipeline
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 from tests.specs import INCLUDE
 
 WINDOW = Window.parse("2026-01-05", "2026-01-12")

@@ -8,7 +8,8 @@ from typing import Any
 
 from audit_lib.canonical import canonical_json
 from audit_lib.records import to_parquet, variant_schema
-from audit_lib.run import Run, StageOutput, Window
+from audit_lib.run import Run, StageOutput
+from audit_lib.window import Window
 from tests.specs import load
 
 JOB = (

@@ -18,7 +18,8 @@ __all__ = ["serve"]
 
 KILLED = """
 import sys
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 from audit_lib.score import ledger, score_shard
 from audit_lib.spec import AuditSpec
 ledger.SEGMENT_RESPONSES = 8
@@ -57,7 +58,8 @@ def test_kill_9_in_the_middle_loses_at_most_the_open_segment(tmp_path, serve, mo
 
 HANGING = """
 import sys
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 from audit_lib.score import ledger, score_shard
 from audit_lib.spec import AuditSpec
 ledger.SEGMENT_S = 0.3

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
 from audit_lib.score import ledger as ledger_module
 from audit_lib.score import score_shard, shards
 from audit_lib.score.asking import _missing
 from audit_lib.score.ledger import Ledger, ledger_keys
 from audit_lib.score.requests import Candidate, Message, Request, Response
 from audit_lib.store import LocalStore
+from audit_lib.window import Window
 from tests.score.cases import messages, run_with, variant
 from tests.score.conftest import SECRET
 from tests.score.loopback import Loopback, Reply, completion, loopback

@@ -12,7 +12,7 @@ from audit_lib.archive.verify import verify
 from audit_lib.documents.drift import Drift
 from audit_lib.monitor import measure_drift, read_history
 from audit_lib.pipeline import open_run, run_all
-from audit_lib.run import Window
+from audit_lib.window import Window
 from tests.inputs import recorded_audit
 from tests.score.conftest import SECRET
 from tests.score.loopback import loopback

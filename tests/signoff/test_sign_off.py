@@ -15,7 +15,7 @@ from audit_lib.archive.verify import verify
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.cli.main import main
 from audit_lib.errors import ConflictError, EvidenceError, IncompleteRunError, InputError
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
 from audit_lib.signoff import (
     AuditorAnswers,
     SignOff,
@@ -31,6 +31,7 @@ from audit_lib.signoff import (
 )
 from audit_lib.signoff.keys import key_id
 from audit_lib.site import publish
+from audit_lib.window import Window
 from tests.archive.cases import do, new_run
 
 AT = datetime(2126, 2, 2, 9, 30, tzinfo=UTC)  # later than any seal of a test

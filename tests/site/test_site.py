@@ -19,7 +19,7 @@ from audit_lib.documents.sign_off import Superseded
 from audit_lib.errors import InputError, NotFoundError
 from audit_lib.policies import load_policy
 from audit_lib.policies.clocks import valid_until
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
 from audit_lib.signoff import (
     AuditorAnswers,
     attestations,
@@ -29,6 +29,7 @@ from audit_lib.signoff import (
     sign_off,
 )
 from audit_lib.site import publish
+from audit_lib.window import Window
 from tests.archive.cases import applicants, do, new_run, reseal
 from tests.report.axe import assert_accessible, needs_axe
 

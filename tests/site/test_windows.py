@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from audit_lib.run import SUCCESS, Run, Window
+from audit_lib.run import SUCCESS, Run
 from audit_lib.site import publish
+from audit_lib.window import Window
 from tests.archive.cases import applicants, do, new_run
 
 WEEKS = [Window.parse(f"2026-01-{day:02d}", f"2026-01-{day + 7:02d}") for day in (5, 12, 19)]

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from audit_lib import pipeline
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 from tests.check import audits as published
 from tests.inputs import recorded_audit, recorded_rows, write_jsonl
 from tests.measure.test_leakage import audited as with_leakage

@@ -11,9 +11,10 @@ from typing import Any
 
 from audit_lib.canonical import canonical_json
 from audit_lib.records import SCORE_SCHEMA, prompt_schema, to_parquet, variant_schema
-from audit_lib.run import Run, StageOutput, Window
+from audit_lib.run import Run, StageOutput
 from audit_lib.score import shards
 from audit_lib.validate import validate
+from audit_lib.window import Window
 from tests.specs import load
 
 Row = dict[str, Any]

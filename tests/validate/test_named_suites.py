@@ -17,11 +17,11 @@ from audit_lib.archive.verify import verify
 from audit_lib.documents.validation import Validation
 from audit_lib.errors import InputError, SpecError, ValidationFailedError
 from audit_lib.report.suppress.redact import redacted_validation
-from audit_lib.run import Window
 from audit_lib.spec import AuditSpec
 from audit_lib.typed_json import decode_value
 from audit_lib.validate import require_valid, validate
 from audit_lib.validate.named_suites import read_suite, run_suite
+from audit_lib.window import Window
 from tests.inputs import recorded_audit
 from tests.specs import INCLUDE
 from tests.validate.cases import SECRET, Tables, scored_run

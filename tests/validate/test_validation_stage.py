@@ -379,7 +379,7 @@ def test_an_attribute_that_most_have_not_is_a_warning(tmp_path: Path) -> None:
 
 def test_recorded_rankings_pass_through_all_stages(tmp_path: Path) -> None:
     from audit_lib.pipeline import run_stage, shards
-    from audit_lib.run import Window
+    from audit_lib.window import Window
 
     rows = rankings()
     for row in rows:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from audit_lib.cli.main import main
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 from tests.archive.cases import applicants, do
 from tests.archive.cases import new_run as opened
 

@@ -10,8 +10,8 @@ from itertools import pairwise
 import pytest
 from pydantic import ValidationError
 
-from audit_lib.run import Window
 from audit_lib.spec import Schedule
+from audit_lib.window import Window
 from audit_lib.windows import is_window, latest_window, windows_between
 from tests.dags.conftest import airflow_environment, in_process
 

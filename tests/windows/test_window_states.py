@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from audit_lib.run import SUCCESS, Window
+from audit_lib.run import SUCCESS
 from audit_lib.store import Store, open_store
+from audit_lib.window import Window
 from audit_lib.windows import (
     BegunRun,
     OwedWindow,

@@ -15,10 +15,10 @@ from typing import Any, ClassVar, Final, Literal, Protocol
 from audit_lib.errors import AuditError, InputError, SpecError
 from audit_lib.options import Options, parse
 from audit_lib.registry import Registry, is_whole
-from audit_lib.run import Window
 from audit_lib.sample.candidates import Row, candidate_rows
 from audit_lib.sample.tables import Record, TableFile, unreadable
 from audit_lib.spec import AuditSpec
+from audit_lib.window import Window
 
 FileKey = Literal["paths", "batch_inputs"]
 """The keys of the section ``source`` that name files."""

@@ -12,9 +12,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from audit_lib.errors import InputError, SpecError
 from audit_lib.options import Options
-from audit_lib.run import Window
 from audit_lib.sample.sources import SOURCES, Input, Source
 from audit_lib.sample.tables import Record, RecordStream
+from audit_lib.window import Window
 
 AT_A_TIME = 1000
 

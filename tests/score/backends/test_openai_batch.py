@@ -194,7 +194,8 @@ def test_a_process_that_dies_before_it_notes_the_id_pays_once(tmp_path, serve, m
 
 KILLED = """
 import sys
-from audit_lib.run import Run, Window
+from audit_lib.run import Run
+from audit_lib.window import Window
 from audit_lib.score import score_shard
 from audit_lib.spec import AuditSpec
 run = Run.open(AuditSpec.load(sys.argv[1]), Window.parse("2026-01-05", "2026-01-12"), sys.argv[2])

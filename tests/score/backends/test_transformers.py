@@ -77,7 +77,7 @@ def test_torch_never_enters_the_process_that_asks(tmp_path, tiny_model):
     script = tmp_path / "asks.py"
     script.write_text(
         "import sys\nfrom pathlib import Path\nfrom audit_lib.run import Run\nfrom audit_lib.score import score_shard\n"
-        "from audit_lib.spec import AuditSpec\nfrom audit_lib.run import Window\n"
+        "from audit_lib.spec import AuditSpec\nfrom audit_lib.window import Window\n"
         f"spec = AuditSpec.load_text({run.spec.canonical().decode()!r}, Path({str(tmp_path / 'x')!r}))\n"
         f"run = Run.open(spec, Window.parse('2026-01-05', '2026-01-12'), {str(tmp_path / 'store')!r})\n"
         "print(score_shard(run, 0).counts['ok'], 'torch' in sys.modules)\n"
