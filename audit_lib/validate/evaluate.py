@@ -86,6 +86,8 @@ def _evaluated(frame: pd.DataFrame, e: Expectation) -> tuple[bool, dict[str, Any
     known = values.notna().all(axis=1)
     if e.kind == FILLED:
         wrong, missing = ~known, {}
+    elif known.all():  # as nearly always: no row need be copied
+        wrong, missing = _WRONG[e.kind](values, e.options), {"missing_count": 0}
     else:
         wrong, missing = known.copy(), {"missing_count": int((~known).sum())}
         wrong[known] = _WRONG[e.kind](values[known], e.options)
