@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from audit_lib.cli.shared import Command, find_run, store_option
+
+if TYPE_CHECKING:
+    from audit_lib.measure.availability import Availability
 
 
 def add_command(command: Command) -> None:
@@ -24,7 +28,8 @@ def add_command(command: Command) -> None:
     )
     advice.add_argument(
         "--run",
-        help="a run, or an audit in the store: whether its prompts mention a protected word is then measured",
+        help="a run, or an audit in the store: whether its prompts mention a protected word is then measured, and of "
+        "each recommended metric it says: measured, possible with what, or not possible and why",
     )
     store_option(advice)
     advice.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
@@ -34,6 +39,7 @@ def _recommend(options: argparse.Namespace) -> int:
     from audit_lib.canonical import pretty_json
     from audit_lib.documents.design import Design
     from audit_lib.framework import read_answers, recommend, recommend_for, recommendation_text
+    from audit_lib.measure.availability import availability
     from audit_lib.spec import load_spec
 
     short = [f"{key}={value}" for key in ("task", "ftu") if (value := getattr(options, key)) is not None]
@@ -44,8 +50,18 @@ def _recommend(options: argparse.Namespace) -> int:
         found = recommend_for(load_spec(options.spec), answers, design)
     else:
         found = recommend(answers) if run is None else recommend_for(run.spec, answers, design)
-    print(
-        pretty_json(found.as_dict()).decode() if options.format == "json" else recommendation_text(found),
-        end="",
-    )
+    statuses = [] if run is None else availability(found.metrics(), run)
+    if options.format == "json":
+        told = {} if run is None else {"availability": [one.as_dict() for one in statuses]}
+        print(pretty_json(found.as_dict() | told).decode(), end="")
+    else:
+        print(recommendation_text(found), end="")
+        for one in statuses:
+            print(f"{one.metric}: {_say(one)}")
     return 1 if found.warnings else 0
+
+
+def _say(one: Availability) -> str:
+    if one.status == "possible" and one.columns:
+        return f"possible with a further column ({' or '.join(one.columns)}): {one.why}"
+    return f"{one.status}: {one.why}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from audit_lib.errors import AuditError
 from audit_lib.framework import recommend_for
@@ -50,21 +50,35 @@ def undefined(name: str, spec: AuditSpec, columns: Collection[str] | None) -> st
     """
     if (fault := lacking(name, spec)) is not None:
         return fault
+    return next((reason for _, reason in without_columns(name, spec, columns)), None)
+
+
+def without_columns(
+    name: str, spec: AuditSpec, columns: Collection[str] | None
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the columns that a metric wants and the source has not (any one of each is enough), and what that means.
+
+    Parameters
+    ----------
+    name, columns
+        As in `undefined`.
+    """
     wanted = record_of(name).columns
     compete = spec.decision.round is not None or spec.measure.random_rounds is not None
     if "round_id" in wanted and not compete and not _may_have("round_id", spec, columns):
-        return (
+        yield (
+            ("round_id",),
             "candidates do not compete: it compares who gets the places of a round, and there is none; name the "
-            "rounds in decision.round, draw them by measure.random_rounds, or give the source a column round_id"
+            "rounds in decision.round, draw them by measure.random_rounds, or give the source a column round_id",
         )
     decided = spec.decision.rule == RECORDED and spec.model.decides
     if "score" in wanted and decided and not _may_have("recorded_score", spec, columns):
-        return (
-            "only decisions are recorded, and it is made of scores; give the source a column recorded_score"
+        yield (
+            ("recorded_score",),
+            "only decisions are recorded, and it is made of scores; give the source a column recorded_score",
         )
     if "qualified" in wanted and not any(_may_have(key, spec, columns) for key in ("qualified", "outcome")):
-        return f"{NOBODY_QUALIFIED}, or `outcome`"
-    return None
+        yield ("qualified", "outcome"), f"{NOBODY_QUALIFIED}, or `outcome`"
 
 
 def _may_have(column: str, spec: AuditSpec, columns: Collection[str] | None) -> bool:

@@ -12,7 +12,8 @@ from typing import Any, Final
 from audit_lib.canonical import canonical_json, pretty_json
 from audit_lib.documents.design import Design, GroupVariants, ProtectedMentions, Unawareness
 from audit_lib.errors import SpecError, UnknownSlotError
-from audit_lib.framework import ftu_conflict, measured_ftu, needs_mentions
+from audit_lib.framework import needs_mentions
+from audit_lib.ftu import ftu_conflict, measured_ftu
 from audit_lib.perturb.allocation import Allocation
 from audit_lib.perturb.change import Perturbation, Survey
 from audit_lib.perturb.formats import FORMATS

@@ -21,7 +21,10 @@ from tests.specs import INCLUDE
 
 EXAMPLES = sorted((INCLUDE / "examples").glob("*.yaml"))
 TASKS = {"resume_pairwise", "resume_rating", "resume_experiment", "teacher_rating", "teacher_experiment",
-         "essay_grading", "essay_pairwise", "recorded_decisions"}  # fmt: skip
+         "essay_grading", "essay_pairwise", "recorded_decisions",
+         "recorded_classes", "recorded_letters", "recorded_lists"}  # fmt: skip
+
+WITHOUT_TORCH = {"recorded_decisions", "recorded_classes", "recorded_lists"}
 
 
 def rows(name: str) -> list[dict[str, object]]:
@@ -34,7 +37,7 @@ def test_every_task_has_its_example() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(path, marks=() if path.stem == "recorded_decisions" else needs_torch) for path in EXAMPLES],
+    [pytest.param(path, marks=() if path.stem in WITHOUT_TORCH else needs_torch) for path in EXAMPLES],
     ids=lambda path: path.stem,
 )
 def test_it_validates_and_makes_its_variants(path: Path, tmp_path: Path) -> None:
@@ -48,7 +51,9 @@ def test_it_validates_and_makes_its_variants(path: Path, tmp_path: Path) -> None
     assert len(variants) and "{{" not in "".join(variants["messages"].dropna()).replace("{{reply}}", "")
 
 
-@pytest.mark.parametrize("name", ["teacher_dossiers.jsonl", "essays.jsonl"])
+@pytest.mark.parametrize(
+    "name", ["teacher_dossiers.jsonl", "essays.jsonl", "letters.jsonl", "job_lists.jsonl"]
+)
 def test_what_we_wrote_ourselves_says_so(name: str) -> None:
     assert all(row["synthetic"] is True for row in rows(name))
     assert len({row["prompt_id"] for row in rows(name)}) == len(rows(name))

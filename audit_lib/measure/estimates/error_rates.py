@@ -67,7 +67,7 @@ def rate_gaps(name: str, rows: Rows, spec: AuditSpec, rate: Rate) -> list[Estima
     Where the tool puts people into several classes, the rate of each class is compared too, that class against all
     others; and nothing but these where nobody is known to be qualified, or nobody is selected.
     """
-    by_class = list(_classes(rows, spec))
+    by_class = [] if rate.of_truth and TRUE_CLASS not in rows.columns else list(_classes(rows, spec))
     labels = [*([] if by_class and _is_mute(rows, rate) else [_selected(rows, spec)]), *by_class]
     return [one for each in labels for one in _gaps(name, rows, spec, rate, each)]
 
