@@ -258,7 +258,8 @@ def test_what_a_spec_leaves_undefined_is_told_at_validate(
 
 def test_unawareness_with_a_persona_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_lexicons(tmp_path)
-    (tmp_path / "prompts.jsonl").write_text("")
+    row = {"prompt_id": "p", "application_id": "a", "position": "cook", "resume": "{{name}} cooks."}
+    (tmp_path / "prompts.jsonl").write_text(json.dumps(row) + "\n")
     spec = write(
         tmp_path,
         framework={"ftu": True},
