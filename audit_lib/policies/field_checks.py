@@ -15,7 +15,7 @@ from audit_lib.policies.clocks import valid_until
 from audit_lib.policies.pack_schema import CheckName
 from audit_lib.policies.stated_checks import STATED, STATED_CHECKS, stated
 from audit_lib.policies.use_dates import UseDates
-from audit_lib.translation import known, mark, t
+from audit_lib.translation import known, mark, spoken, t
 
 
 def _audit_date(case: CheckedReport) -> Answer:
@@ -46,21 +46,32 @@ def _every_row(case: CheckedReport, has: Callable[[Mapping[str, Any]], bool], la
     families = {family.name for family in case.policy.families}
     found = {table["family"] for table in case.pooled}
     if lacking := sorted(families - found):
-        return "missing", t("no table by {families} of the whole audit", families=", ".join(lacking))
+        named = ", ".join(_family(case, name) for name in lacking)
+        return "missing", t("no table by {families} of the whole audit", families=named)
     rows = [(table, row) for table in case.pooled for row in table["rows"]]
     for table in case.pooled:
         listed = {row["label"] for row in table["rows"]}
         absent = [c.label for c in case.policy.categories(table["family"]) if c.label not in listed]
         if absent:
-            where = f"{table['kind']}, {table['family']}"
+            where = _place(case, table)
             return "missing", t(
                 "{where}: no row for {categories}", where=where, categories="; ".join(map(known, absent))
             )
     for table, row in rows:
         if not has(row):
-            where = f"{table['kind']}, {table['family']}, {known(row['label'])}"
+            where = f"{_place(case, table)}, {known(row['label'])}"
             return "missing", t(lacks, where=where)
     return "met", t("{rows} rows in {tables} tables", rows=len(rows), tables=len(case.pooled))
+
+
+def _place(case: CheckedReport, table: Mapping[str, Any]) -> str:
+    """Return which table it is: in English by its names in the documents, in other languages by its title."""
+    kind = table["kind"] if spoken() == "en" else t(case.policy.table(table["kind"]).title).lower()
+    return f"{kind}, {_family(case, table['family'])}"
+
+
+def _family(case: CheckedReport, name: str) -> str:
+    return name if spoken() == "en" else t(case.policy.family(name).title).lower()
 
 
 def _numbers(case: CheckedReport) -> Answer:

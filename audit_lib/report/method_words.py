@@ -32,6 +32,8 @@ COMPOSED: Final = (
     mark("resamples of the clusters"),
     mark("{n} normal draws over clusters"),
     mark("{n} resamples of the clusters"),
+    mark("percentile"),
+    mark("basic"),
     mark("pooled"),
     mark("hypergeometric"),
     mark("no one in the cell"),

@@ -18,6 +18,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
 
+from audit_lib.measure.metric import METRICS
 from audit_lib.report.content import gather
 from audit_lib.report.earlier import earlier_audits
 from audit_lib.report.html import render_html
@@ -33,7 +34,11 @@ NAMES: Final = (
 """Proper names and abbreviations that are the same in every language."""
 _WORD: Final = re.compile(r"[A-Za-z]{2,}(?:['-][A-Za-z]+)*")
 _SHOWN: Final = ("aria-label", "alt", "title", "placeholder")
-_NOT_WORDS: Final = re.compile(r"\b[0-9a-f]{12,64}\b|https?://\S+|\d[\d.]*[eE][+-]?\d+")
+_NOT_WORDS: Final = re.compile(
+    r"\b[0-9a-f]{12,64}\b|https?://\S+|\d[\d.]*[eE][+-]?\d+"
+    r"|\b[a-z0-9]+(?:_[a-z0-9]+)+\b(?!\.[a-z])|\b[a-z_]+(?:/[a-z_]+)*(?:\.[a-z_]+)+\b"
+)
+"""Digests, addresses, numbers; names with underscores, such as a metric's; keys of the spec, and names of files."""
 
 
 class _Shown(HTMLParser):
@@ -69,7 +74,18 @@ def shown(html: bytes, own: Iterable[str]) -> dict[str, str]:
     mine = re.compile(
         "|".join(rf"(?<!\w){re.escape(one)}(?!\w)" for one in strings if len(one) > 1), re.IGNORECASE
     )
-    return {words: mine.sub(" ", _NOT_WORDS.sub(" ", words)) for words in parser.texts}
+    return {
+        words: "" if _is_cut(words, strings) else mine.sub(" ", _NOT_WORDS.sub(" ", words))
+        for words in parser.texts
+    }
+
+
+def _is_cut(words: str, strings: Iterable[str]) -> bool:
+    """Whether words are one of the strings with an ellipsis in the middle, as figures cut long names."""
+    head, ellipsis, tail = words.partition("\N{HORIZONTAL ELLIPSIS}")
+    return bool(ellipsis and head and tail) and any(
+        one.startswith(head) and one.endswith(tail) for one in strings
+    )
 
 
 def leftover(html: bytes, own: Iterable[str]) -> list[str]:
@@ -91,6 +107,13 @@ def own_strings(run: Run) -> Iterator[str]:
             yield from _strings(table["stratum"])
         for one in document.get("estimates", []):
             yield from _strings([one["group"], one["reference"], one["stratum"]])
+    content = gather(run)
+    yield from (content.policy.name, *content.served, *METRICS.names())
+    if (found := content.design.protected_words) is not None:
+        for one in found.words:
+            yield from (one.word, one.example)
+    for suite in json.loads(run.stage("validation").read("validation.json"))["suites"]:
+        yield from (one["column"] for one in suite["expectations"] if one["column"])
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -104,6 +127,7 @@ def _strings(value: Any) -> Iterator[str]:
     elif isinstance(value, str):
         yield value
         yield " ".join(value.split())
+        yield value.replace("_", " ")
 
 
 def page_in(language: str, run: Run) -> bytes:
