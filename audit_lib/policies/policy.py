@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from itertools import product
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -38,6 +38,7 @@ from audit_lib.policies.pack_schema import (
 )
 from audit_lib.registry import did_you_mean
 from audit_lib.spec import Groups
+from audit_lib.translation import mark
 
 WORDING = frozenset(
     {
@@ -273,6 +274,13 @@ class Policy(Part):
         )
 
 
+_OFTEN_NAMED: Final = (
+    mark("Age"), mark("Disability"), mark("Ethnicity"), mark("Gender"), mark("Nationality"), mark("Race"),
+    mark("Religion"), mark("Sex"),
+)  # fmt: skip
+"""Titles of attributes that specs often name, so that pages in other languages have words for them."""
+
+
 def _free(groups: Groups) -> dict[str, object]:
     """Attributes and families of the spec: each attribute by itself, then all of them together."""
     attributes = tuple(
@@ -289,16 +297,16 @@ def _free(groups: Groups) -> dict[str, object]:
         for name, levels in groups.attributes.items()
     )
     families = [
-        Family(name=a.name, title=a.title, attributes=(a.name,), cite="groups.attributes of the spec")
+        Family(name=a.name, title=a.title, attributes=(a.name,), cite=mark("groups.attributes of the spec"))
         for a in attributes
     ]
     if len(attributes) > 1:
         families.append(
             Family(
                 name="intersectional",
-                title="Intersectional categories",
+                title=mark("Intersectional categories"),
                 attributes=tuple(a.name for a in attributes),
-                cite="groups.attributes of the spec",
+                cite=mark("groups.attributes of the spec"),
             )
         )
     return {"attributes": attributes, "families": tuple(families)}

@@ -18,7 +18,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
 
+import yaml
+
 from audit_lib.measure.metric import METRICS
+from audit_lib.policies import POLICY_FILE
 from audit_lib.report.content import gather
 from audit_lib.report.earlier import earlier_audits
 from audit_lib.report.html import render_html
@@ -26,6 +29,7 @@ from audit_lib.report.page import make_page
 from audit_lib.run import Run
 from audit_lib.translation import PSEUDO, speaking
 from tests.translation.page_runs import RUNS
+from tools.catalogue import of_yaml
 
 NAMES: Final = (
     "audit_lib", "AUC", "ROUGE-L", "BLEU", "HTTP", "UTC", "SHA-256", "JSON", "CSV", "PDF", "P(Yes)", "Holm", "Koopman",
@@ -107,6 +111,8 @@ def own_strings(run: Run) -> Iterator[str]:
             yield from _strings(table["stratum"])
         for one in document.get("estimates", []):
             yield from _strings([one["group"], one["reference"], one["stratum"]])
+    if spec.report.policy_file is not None:  # a pack of the user's own, in the user's own words
+        yield from of_yaml(yaml.safe_load(run.design_file(POLICY_FILE)))
     content = gather(run)
     yield from (content.policy.name, *content.served, *METRICS.names())
     if (found := content.design.protected_words) is not None:
