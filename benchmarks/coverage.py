@@ -32,6 +32,7 @@ from benchmarks.coverage_simulated import (
     rank_index,
     strata,
 )
+from benchmarks.coverage_subgroups import overlapping_aucs, random_rounds
 from benchmarks.coverage_tables import Cell, Study, Target, covers, span
 from benchmarks.coverage_texts import texts
 
@@ -180,6 +181,8 @@ STUDIES: dict[str, tuple[str, Callable[[float], Study]]] = {
     "distances": ("Earth mover's distance and Jensen-Shannon divergence", distances),
     "texts": ("Texts and lists", texts),
     "auc_gap": ("AUC and the AUC gap", auc_gap),
+    "overlapping_aucs": ("AUC gap of overlapping subgroups", overlapping_aucs),
+    "random_rounds": ("Selection gaps over rounds drawn at random", random_rounds),
     "highest_comparator": ("Impact ratios to the highest rate", highest_comparator),
     "strata": ("Strata: common odds ratio and its homogeneity", strata),
 }
