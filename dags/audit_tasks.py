@@ -32,7 +32,7 @@ from audit_lib.errors import (
     StoreError,
 )
 from audit_lib.registry import did_you_mean
-from audit_lib.spec import AuditSpec
+from audit_lib.spec import AuditSpec, Panel, read_spec
 
 HOME = Path(__file__).resolve().parents[1]
 MAX_MAPPED = 64
@@ -54,7 +54,7 @@ def store_root() -> str:
 class Specs(NamedTuple):
     """The audits by name, in name order; the faults of files that cannot be loaded; files there was no time for."""
 
-    audits: dict[str, tuple[Path, AuditSpec]]
+    audits: dict[str, tuple[Path, AuditSpec | Panel]]
     faults: dict[Path, str]
     left_out: list[Path]
 
@@ -76,7 +76,7 @@ def load_specs(wanted: str | None = None, until: float = math.inf) -> Specs:
             specs.left_out.append(path)
             continue
         try:
-            spec = AuditSpec.load(path)
+            spec = read_spec(path)
             if spec.audit in specs.audits:
                 raise SpecError(
                     f"{path}: audit: {spec.audit!r} is the name in {specs.audits[spec.audit][0].name} too"
@@ -103,7 +103,21 @@ def time_is_left(until: float) -> bool:
 
 def archived_assets() -> list[Asset]:
     """Return the assets of all audits, by their names alone: a spec that is broken for a while keeps its own."""
-    return [archived_asset(name) for name in sorted({named_in(path) for path in spec_files()})]
+    return [
+        archived_asset(name) for name in sorted({name for path in spec_files() for name in audits_in(path)})
+    ]
+
+
+def compared_assets() -> list[Asset]:
+    """Return the assets of all panels."""
+    return [compared_asset(named_in(path)) for path in spec_files() if is_panel(path)]
+
+
+def compared_asset(panel: str) -> Asset:
+    """Return the asset that the comparison of a panel's models updates."""
+    root = store_root().rstrip("/")
+    folder = root if "://" in root else Path(root).absolute().as_uri()
+    return Asset(f"panel_compared_{panel}", uri=f"{folder}/{panel}/compare", group="audit")
 
 
 def archived_asset(audit: str) -> Asset:
@@ -275,6 +289,23 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
+def is_panel(path: Path) -> bool:
+    """Whether a spec names several models, as far as its text says so without being loaded."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        return re.search(r"^models:", path.read_text(encoding="utf-8"), re.M) is not None
+    return False
+
+
+def audits_in(path: Path) -> list[str]:
+    """Return the names of the audits of a spec: its own, or those of a panel's models."""
+    if is_panel(path):
+        with contextlib.suppress(SpecError):
+            found = read_spec(path)
+            if isinstance(found, Panel):
+                return [one.audit for one in found.members]
+    return [named_in(path)]
+
+
 def named_in(path: Path) -> str:
     """Return the name of the audit in a spec without loading it; of one that cannot be read, from the file's name."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -282,5 +313,5 @@ def named_in(path: Path) -> str:
         if match := re.search(r"""^audit:\s*(["']?)([a-z][a-z0-9_]{0,63})\1\s*(?:#.*)?$""", text, re.M):
             return match[2]
         with contextlib.suppress(SpecError):  # written in some other way
-            return AuditSpec.load_text(text, path).audit
+            return read_spec(path).audit
     return re.sub(r"[^A-Za-z0-9_.-]", "_", path.stem)

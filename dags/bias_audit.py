@@ -5,8 +5,8 @@
     preflight -> plan -> sample -> perturb -> shards -> score[shard]* -> validate -> measure -> report -> archive
         -> completed
 
-A task calls one stage of audit_lib.pipeline and passes on the run's URI and a few counts; everything
-else goes through the store. Complete stages are skipped, so any task can be cleared and run again.
+A spec with several models is a panel: one DAG, with a group of these tasks for each model and one comparison at the
+end (`panel_tasks`). The tasks themselves are in `audit_stages`.
 
 A spec that cannot be loaded still gets its DAG, with one task that fails with the spec's fault. An
 import error would be worse: Airflow then stops to schedule every DAG of this file.
@@ -19,51 +19,36 @@ import os
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 
-from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import (
     DAG,
     CronDataIntervalTimetable,
     DeadlineAlert,
     DeadlineReference,
     Param,
-    get_current_context,
     get_parsing_context,
     task,
 )
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowFailException
+from audit_stages import audit_tasks_of, preflight
 from audit_tasks import (
-    archived_asset,
     in_task,
     load_specs,
     named_in,
     parse_until,
-    refuse_unknown_conf,
-    small,
-    store_root,
-    tell,
     time_is_left,
-    window_of,
 )
 from catch_up import CatchUp
-from failed_attempts import already_sealed, by_whom, seal_failed_attempt
 from notify import deadline_callbacks, failed_run
+from panel_tasks import panel_tasks_of
 
-from audit_lib.backends import BACKENDS
-from audit_lib.spec import RESERVED, AuditSpec, Schedule
+from audit_lib.spec import RESERVED, AuditSpec, Panel, Schedule, read_spec
 
 EARLIEST = datetime(2026, 1, 5, tzinfo=UTC)
 """Airflow wants a fixed start; where the spec has none, the store says from when on windows are owed."""
 
 LEFT_OUT = "left_out_audits"
-
-POOLS = {
-    "embedding": "default_pool", "http": "llm_api", "openai": "llm_api", "openai_batch": "llm_api",
-    "recorded": "default_pool", "transformers": "gpu",
-}  # fmt: skip
-"""What the records of the shipped backends say (a test holds it): parsing may not import them."""
 
 RETRIES = {
     "retries": int(os.environ.get("AUDIT_RETRIES", "2")),
@@ -73,136 +58,28 @@ RETRIES = {
 }
 
 
-@task
-def preflight(spec_path: str) -> None:
-    """Look for all that the audit needs before anything is paid for, and name every fault at once."""
-    from audit_lib.preflight import require_ready
-
-    context = get_current_context()
-    with in_task():
-        refuse_unknown_conf()
-        if already_sealed(spec_path, context):
-            tell("this run is sealed: nothing is asked again")
-            return
-        offline = context["params"].get("dry_run") or os.environ.get("AUDIT_OFFLINE")
-        require_ready(AuditSpec.load(spec_path), store_root(), offline=bool(offline))
-
-
-@task
-def plan(spec_path: str) -> str:
-    """Write the signed-off design of the run before any scoring; return the run's URI."""
-    from audit_lib.archive.attempts import start
-    from audit_lib.pipeline import open_run, run_stage
-    from audit_lib.window import Window
-
-    context = get_current_context()
-    params = context["params"]
-    with in_task():
-        run = open_run(
-            spec_path,
-            Window.parse(*window_of(context)),
-            store_root(),
-            sample_size=params.get("sample_size"),
-            names_per_cell=params.get("names_per_cell"),
-            notify=tell,
-        )
-        if not params.get("dry_run") and not run.stage("evidence").is_complete():
-            start(run, by_whom(context), goes_on=True)
-        run_stage(run, "plan")
-        return small(run.uri)
-
-
-@task
-def stage(run: str, spec_path: str, name: str) -> dict[str, int]:
-    """Do one stage; return its counts."""
-    from audit_lib.pipeline import load_run, run_stage
-
-    with in_task(name):
-        return small(run_stage(load_run(run, spec_path=spec_path, notify=tell), name))
-
-
-@task
-def shards(run: str, spec_path: str) -> list[int]:
-    """List the shards that are to be scored, from the store. None at all is an error, not a skip."""
-    from audit_lib.pipeline import load_run
-    from audit_lib.pipeline import shards as planned
-
-    with in_task():
-        parts = planned(load_run(run, spec_path=spec_path))
-        if not parts:
-            raise AirflowFailException(
-                f"{run}: there is nothing to score; look at the stages sample and variants"
-            )
-        if get_current_context()["params"].get("dry_run"):
-            raise AirflowSkipException(
-                f"dry run: {len(parts)} shards would be scored; the model was not asked"
-            )
-        return small(parts)
-
-
-@task(map_index_template="shard {{ task.op_kwargs['shard'] }}")
-def score(run: str, spec_path: str, shard: int) -> dict[str, int]:
-    """Score one shard; return its counts."""
-    from audit_lib.pipeline import load_run, run_stage
-
-    with in_task(f"scores/{shard}"):
-        return small(run_stage(load_run(run, spec_path=spec_path, notify=tell), "scores", shard=shard))
-
-
-@task(trigger_rule="all_done")
-def archive(run: str | None, spec_path: str) -> dict[str, int]:
-    """Seal the run, or the attempt that failed, when every task is through; announce where it is sealed."""
-    from audit_lib.errors import IncompleteRunError
-    from audit_lib.pipeline import load_run, run_stage
-
-    context = get_current_context()
-    with in_task("evidence"):
-        if context["params"].get("dry_run"):
-            raise AirflowSkipException("dry run: nothing to archive")
-        announce = context["outlet_events"]
-        try:
-            if run is None:
-                raise IncompleteRunError("there is no plan")
-            opened = load_run(run, spec_path=spec_path, notify=tell)
-            counts = run_stage(opened, "evidence")
-        except IncompleteRunError:
-            said = seal_failed_attempt(run, spec_path, context)
-            if said is None:
-                raise
-            announce[archived_asset(context["dag"].dag_id)].extra = small(said)
-            return small({"failed": 1})
-        window = opened.key.window
-        announce[archived_asset(opened.key.audit)].extra = small(
-            {
-                "run": run,
-                "manifest": f"{run}/evidence/manifest.json",
-                "window_start": window.start.isoformat(),
-                "window_end": window.end.isoformat(),
-                "reported": opened.stage("report").is_complete(),
-            }
-        )
-        return small(counts)
-
-
 @task(retries=0)
 def load_spec(spec_path: str) -> None:
     """Fail with the fault of a spec that cannot be loaded."""
     with in_task():
-        AuditSpec.load(spec_path)
+        read_spec(spec_path)
         raise AirflowFailException(
             f"{spec_path}: another spec has its name, or it was mended since the last parse"
         )
 
 
-def page(spec: AuditSpec, path: Path) -> str:
+def page(found: AuditSpec | Panel, path: Path) -> str:
     """Return the DAG's page in the UI."""
+    members = found.members if isinstance(found, Panel) else (found,)
+    spec = members[0]
+    models = "".join(f"- **Model**: {one.model.name} ({one.model.backend})\n" for one in members)
     attributes = "\n".join(
         f"- **{name}**: {', '.join(levels)} (reference: {spec.groups.reference[name]})"
         for name, levels in spec.groups.attributes.items()
     )
     return (
-        f"# {spec.title}\n\n{spec.description}\n\n"
-        f"- **Model**: {spec.model.name} ({spec.model.backend})\n"
+        f"# {found.title}\n\n{spec.description}\n\n"
+        f"{models}"
         f"- **Selected**: {spec.decision.rule}\n"
         f"- **Demographics**: {spec.groups.provenance}\n{attributes}\n\n"
         f"Each run audits the half-open interval between two ticks of `{spec.schedule.cron}` "
@@ -266,56 +143,43 @@ def deadlines(audit: str) -> list[DeadlineAlert]:
     ]
 
 
-def audit_dag(spec: AuditSpec, path: Path) -> DAG:
-    """Return the DAG of an audit."""
-    with DAG(
-        spec.audit,
-        description=spec.title,
-        doc_md=page(spec, path),
-        schedule=CronDataIntervalTimetable(spec.schedule.cron, timezone=spec.schedule.timezone),
-        start_date=spec.schedule.start or EARLIEST,
-        catchup=False,  # CatchUp makes up what is owed, within the spec's limit
-        max_active_runs=1,
-        params=audit_params(spec),
-        tags=sorted({"audit", spec.model.backend, spec.task}),
-        default_args=RETRIES,
-        deadline=deadlines(spec.audit) or None,
-        on_failure_callback=failed_run,
-        auto_register=False,  # else a DAG that fails half built competes with the one that tells why
-    ) as dag:
+def audit_dag(found: AuditSpec | Panel, path: Path) -> DAG:
+    """Return the DAG of an audit, or of a panel."""
+    members = found.members if isinstance(found, Panel) else (found,)
+    spec = members[0]
+    with (
+        DAG(
+            found.audit,
+            description=found.title,
+            doc_md=page(found, path),
+            schedule=CronDataIntervalTimetable(spec.schedule.cron, timezone=spec.schedule.timezone),
+            start_date=spec.schedule.start or EARLIEST,
+            catchup=False,  # CatchUp makes up what is owed, within the spec's limit
+            max_active_runs=1,
+            params=audit_params(spec),
+            tags=sorted(
+                {
+                    "audit",
+                    *("panel" for _ in members[1:2]),
+                    *(one.model.backend for one in members),
+                    spec.task,
+                }
+            ),
+            default_args=RETRIES,
+            deadline=deadlines(found.audit) or None,
+            on_failure_callback=failed_run,
+            auto_register=False,  # else a DAG that fails half built competes with the one that tells why
+        ) as dag
+    ):
         where = str(path)
-        CatchUp(task_id="catch_up", trigger_dag_id=spec.audit, spec_path=where)
-        ready = preflight(where)
-        run = plan(where)
-        sample = stage.override(task_id="sample")(run, where, "sample")
-        perturb = stage.override(task_id="perturb")(run, where, "variants")
-        parts = shards(run, where)
-        name = spec.model.backend
-        pool = POOLS[name] if name in POOLS else BACKENDS.get(name).pool
-        if spec.model.backend == "openai_batch":
-            from batch_scoring import BatchScoring
-
-            scores = BatchScoring.partial(
-                task_id="score",
-                run_uri=run,
-                spec_path=where,
-                poll=float(spec.model.options.get("poll", 300.0)),
-                pool=pool,
-                map_index_template="shard {{ task.shard }}",
-            ).expand(shard=parts)
+        if isinstance(found, Panel):
+            CatchUp(task_id="catch_up", trigger_dag_id=found.audit, spec_path=found.references[0])
+            panel_tasks_of(found, offline=bool(os.environ.get("AUDIT_OFFLINE")))
         else:
-            scores = score.override(pool=pool).partial(run=run, spec_path=where).expand(shard=parts)
-        validate = stage.override(task_id="validate")(run, where, "validation")
-        measure = stage.override(task_id="measure")(run, where, "metrics")
-        report = stage.override(task_id="report")(run, where, "report")
-        sealed = archive.override(outlets=[archived_asset(spec.audit)])(run, where)
-        # The leaf: a run whose report failed is a failed run, although its failure was archived.
-        completed = EmptyOperator(task_id="completed")
-        order = [ready, run, sample, perturb, parts, scores, validate, measure, report]
-        for before, after in pairwise(order):
-            before >> after
-        order >> sealed  # sealed as failed only when no shard is still to be tried again
-        [report, sealed] >> completed
+            CatchUp(task_id="catch_up", trigger_dag_id=found.audit, spec_path=where)
+            ready = preflight(where)
+            made = audit_tasks_of(found, where)
+            ready >> [made.first, made.last]
     return dag
 
 

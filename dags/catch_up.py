@@ -51,12 +51,12 @@ class CatchUp(TriggerDagRunOperator):
 
     def next_window(self, context: Any, *, after: bool) -> Any:
         """Return the window to make up, or None."""
-        from audit_lib.spec import AuditSpec
+        from audit_lib.spec import load_spec
         from audit_lib.store import open_store
         from audit_lib.window import Window
         from audit_lib.windows import begun_runs, next_to_make_up, note_missed, owed_windows, summary
 
-        spec, store, now = AuditSpec.load(self.spec_path), open_store(store_root()), datetime.now(UTC)
+        spec, store, now = load_spec(self.spec_path), open_store(store_root()), datetime.now(UTC)
         owed = owed_windows(spec, begun_runs(store, spec.audit), now)
         tell(f"windows: {summary(owed)}")
         if missed := note_missed(store, spec.audit, owed, now):

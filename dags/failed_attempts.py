@@ -114,7 +114,7 @@ def faults_of(context: Any) -> list[Any]:
     faults = []
     for _, at, name in sorted(found):
         left = task.xcom_pull(task_ids=name, key=FAULT, map_indexes=at if at >= 0 else None)
-        stage = STAGES.get(name, name) if at < 0 else f"{name}[{at}]"
+        stage = STAGES.get(name.split(".")[-1], name) if at < 0 else f"{name}[{at}]"
         gone = "its process ended without a word: killed, out of memory, or its machine lost; see its log"
         faults.append(
             decode_value(AttemptFault, left, name)

@@ -12,6 +12,7 @@ from airflow.sdk import DAG, AssetAny, task
 from airflow.sdk.exceptions import AirflowFailException
 from audit_tasks import (
     archived_assets,
+    compared_assets,
     in_task,
     refuse_unknown_conf,
     signed_asset,
@@ -41,7 +42,7 @@ with DAG(
     "publish_site",
     description="Index, reports, trends and feeds in object storage",
     doc_md=__doc__,
-    schedule=AssetAny(signed_asset(), *archived_assets()),
+    schedule=AssetAny(signed_asset(), *archived_assets(), *compared_assets()),
     start_date=datetime(2026, 1, 5, tzinfo=UTC),
     catchup=False,
     max_active_runs=1,

@@ -95,7 +95,7 @@ def test_a_local_model_is_scored_in_the_gpu_pool(parsed: dict) -> None:
     assert pools["gpu"]["slots"] == 1
     assert "llm_api" in pools
     shipped = {name: one.pool for name, one in BACKENDS if BACKENDS.plugins.package_of(name) is None}
-    source = (INCLUDE.parent / "dags" / "bias_audit.py").read_text(encoding="utf-8")
+    source = (INCLUDE.parent / "dags" / "audit_stages.py").read_text(encoding="utf-8")
     (named,) = (
         ast.literal_eval(node.value)
         for node in ast.parse(source).body

@@ -1,0 +1,183 @@
+"""The tasks of one audit, from its plan to its sealed evidence: of a DAG of one model, and of each model of a panel.
+
+A task calls one stage of audit_lib.pipeline and passes on the run's URI and a few counts; everything else goes through
+the store. Complete stages are skipped, so any task can be cleared and run again.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import get_current_context, task
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from audit_tasks import archived_asset, in_task, refuse_unknown_conf, small, store_root, tell, window_of
+from failed_attempts import already_sealed, by_whom, seal_failed_attempt
+
+from audit_lib.backends import BACKENDS
+from audit_lib.spec import AuditSpec, load_spec
+
+POOLS = {
+    "embedding": "default_pool", "http": "llm_api", "openai": "llm_api", "openai_batch": "llm_api",
+    "recorded": "default_pool", "transformers": "gpu",
+}  # fmt: skip
+"""What the records of the shipped backends say (a test holds it): parsing may not import them."""
+
+
+@task
+def preflight(spec_path: str) -> None:
+    """Look for all that the audit needs before anything is paid for, and name every fault at once."""
+    from audit_lib.preflight import require_ready
+
+    context = get_current_context()
+    with in_task():
+        refuse_unknown_conf()
+        if already_sealed(spec_path, context):
+            tell("this run is sealed: nothing is asked again")
+            return
+        offline = context["params"].get("dry_run") or os.environ.get("AUDIT_OFFLINE")
+        require_ready(load_spec(spec_path), store_root(), offline=bool(offline))
+
+
+@task
+def plan(spec_path: str) -> str:
+    """Write the signed-off design of the run before any scoring; return the run's URI."""
+    from audit_lib.archive.attempts import start
+    from audit_lib.pipeline import open_run, run_stage
+    from audit_lib.window import Window
+
+    context = get_current_context()
+    params = context["params"]
+    with in_task():
+        run = open_run(
+            spec_path,
+            Window.parse(*window_of(context)),
+            store_root(),
+            sample_size=params.get("sample_size"),
+            names_per_cell=params.get("names_per_cell"),
+            notify=tell,
+        )
+        if not params.get("dry_run") and not run.stage("evidence").is_complete():
+            start(run, by_whom(context), goes_on=True)
+        run_stage(run, "plan")
+        return small(run.uri)
+
+
+@task
+def stage(run: str, spec_path: str, name: str) -> dict[str, int]:
+    """Do one stage; return its counts."""
+    from audit_lib.pipeline import load_run, run_stage
+
+    with in_task(name):
+        return small(run_stage(load_run(run, spec_path=spec_path, notify=tell), name))
+
+
+@task
+def shards(run: str, spec_path: str) -> list[int]:
+    """List the shards that are to be scored, from the store. None at all is an error, not a skip."""
+    from audit_lib.pipeline import load_run
+    from audit_lib.pipeline import shards as planned
+
+    with in_task():
+        parts = planned(load_run(run, spec_path=spec_path))
+        if not parts:
+            raise AirflowFailException(
+                f"{run}: there is nothing to score; look at the stages sample and variants"
+            )
+        if get_current_context()["params"].get("dry_run"):
+            raise AirflowSkipException(
+                f"dry run: {len(parts)} shards would be scored; the model was not asked"
+            )
+        return small(parts)
+
+
+@task(map_index_template="shard {{ task.op_kwargs['shard'] }}")
+def score(run: str, spec_path: str, shard: int) -> dict[str, int]:
+    """Score one shard; return its counts."""
+    from audit_lib.pipeline import load_run, run_stage
+
+    with in_task(f"scores/{shard}"):
+        return small(run_stage(load_run(run, spec_path=spec_path, notify=tell), "scores", shard=shard))
+
+
+@task(trigger_rule="all_done")
+def archive(run: str | None, spec_path: str, audit: str) -> dict[str, int]:
+    """Seal the run, or the attempt that failed, when every task is through; announce where it is sealed."""
+    from audit_lib.errors import IncompleteRunError
+    from audit_lib.pipeline import load_run, run_stage
+
+    context = get_current_context()
+    with in_task("evidence"):
+        if context["params"].get("dry_run"):
+            raise AirflowSkipException("dry run: nothing to archive")
+        announce = context["outlet_events"]
+        try:
+            if run is None:
+                raise IncompleteRunError("there is no plan")
+            opened = load_run(run, spec_path=spec_path, notify=tell)
+            counts = run_stage(opened, "evidence")
+        except IncompleteRunError:
+            said = seal_failed_attempt(run, spec_path, context)
+            if said is None:
+                raise
+            announce[archived_asset(audit)].extra = small(said)
+            return small({"failed": 1})
+        window = opened.key.window
+        announce[archived_asset(opened.key.audit)].extra = small(
+            {
+                "run": run,
+                "manifest": f"{run}/evidence/manifest.json",
+                "window_start": window.start.isoformat(),
+                "window_end": window.end.isoformat(),
+                "reported": opened.stage("report").is_complete(),
+            }
+        )
+        return small(counts)
+
+
+@dataclass(frozen=True)
+class AuditTasks:
+    """The tasks of one audit that others are put before or after."""
+
+    first: Any
+    prepared: Any
+    asking: Any
+    last: Any
+
+
+def audit_tasks_of(spec: AuditSpec, where: str) -> AuditTasks:
+    """Make the tasks from plan to evidence of one audit; `where` is its spec's file, or ``panel.yaml#NAME``."""
+    run = plan(where)
+    sample = stage.override(task_id="sample")(run, where, "sample")
+    perturb = stage.override(task_id="perturb")(run, where, "variants")
+    parts = shards(run, where)
+    name = spec.model.backend
+    pool = POOLS[name] if name in POOLS else BACKENDS.get(name).pool
+    if spec.model.backend == "openai_batch":
+        from batch_scoring import BatchScoring
+
+        scores = BatchScoring.partial(
+            task_id="score",
+            run_uri=run,
+            spec_path=where,
+            poll=float(spec.model.options.get("poll", 300.0)),
+            pool=pool,
+            map_index_template="shard {{ task.shard }}",
+        ).expand(shard=parts)
+    else:
+        scores = score.override(pool=pool).partial(run=run, spec_path=where).expand(shard=parts)
+    validate = stage.override(task_id="validate")(run, where, "validation")
+    measure = stage.override(task_id="measure")(run, where, "metrics")
+    report = stage.override(task_id="report")(run, where, "report")
+    sealed = archive.override(outlets=[archived_asset(spec.audit)])(run, where, spec.audit)
+    # The leaf: a run whose report failed is a failed run, although its failure was archived.
+    completed = EmptyOperator(task_id="completed")
+    order = [run, sample, perturb, parts, scores, validate, measure, report]
+    for before, after in pairwise(order):
+        before >> after
+    order >> sealed  # sealed as failed only when no shard is still to be tried again
+    [report, sealed] >> completed
+    return AuditTasks(first=run, prepared=perturb, asking=parts, last=sealed)
