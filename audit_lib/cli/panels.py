@@ -97,9 +97,8 @@ def run_panel(options: argparse.Namespace, panel: Panel, window: Window) -> int:
         for fault in one.faults[:1]:
             print(f"{'':<28}  in {fault.stage}: {fault.message}")
     print(f"\nrecord      {folder.store.uri(folder.prefix)}/panel.json")
-    if record.why_no_comparison is None:
-        print(f"comparison  {folder.store.uri(folder.prefix)}/comparison.html")
-    else:
+    print(f"page        {folder.store.uri(folder.prefix)}/panel.html")
+    if record.why_no_comparison is not None:
         print(f"no comparison: {record.why_no_comparison}")
     print("evidence    audit verify RUN, for each run above")
     return 1 if record.failed or record.why_no_comparison is not None else 0

@@ -49,7 +49,8 @@ class PanelRecord(Typed):
     window: str
     panel_digest: Sha256
     design: Sha256 | None
-    """Digest of the sample, its versions and the rules of measurement, which all models share."""
+    """Digest of the sample, its versions and the rules of measurement, which all models share; None where not all have
+    versions, or they differ."""
     members: tuple[PanelMember, ...]
     comparison_sha256: Sha256 | None
     """Of ``comparison.json``."""

@@ -2,7 +2,7 @@
 
 ::
 
-    <root>/<panel>/<window>/<panel digest>/compare/<n>/{panel,comparison}.json, comparison.csv, comparison.html
+    <root>/<panel>/<window>/<panel digest>/compare/<n>/{panel.json, panel.html, comparison.json, ...}
 
 A record is written once. When a model that failed is run again, the next number says so; the last one counts.
 """

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Final
 
 from audit_lib.archive.attempts import read_attempts
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.compare import compare
 from audit_lib.compare.output_statistics import asked_of
 from audit_lib.compare.same_design import design_of
+from audit_lib.documents.comparison import Comparison
 from audit_lib.documents.evidence import AttemptFault
 from audit_lib.documents.panel import PanelMember, PanelRecord, State
 from audit_lib.errors import InputError
+from audit_lib.panel.page import panel_page
 from audit_lib.panel.panel_run import RECORD, PanelRun
+from audit_lib.report.html import render_html
 from audit_lib.run import Run, StageOutput
 from audit_lib.typed_json import decode
 
-COMPARISON = "comparison.json"
+COMPARISON: Final = "comparison.json"
+PAGE: Final = "panel.html"
 
 
 def compare_panel(panel: PanelRun) -> PanelRecord:
@@ -30,23 +35,26 @@ def compare_panel(panel: PanelRun) -> PanelRecord:
     started = datetime.now(UTC)
     members = tuple(_member(name, run) for name, run in zip(panel.names, panel.runs, strict=True))
     sealed = [run for one, run in zip(members, panel.runs, strict=True) if one.state == "sealed"]
-    made, why = {}, None
-    if len(sealed) > 1:
-        try:
+    made: dict[str, bytes] = {}
+    document: Comparison | None = None
+    design = why = None
+    try:
+        if len(sealed) > 1:
             made = compare(sealed)
-        except InputError as error:
-            why = str(error)
-    else:
-        why = (
-            f"{len(sealed)} of {len(members)} models have a sealed run that is valid; a comparison needs two"
-        )
-    drawn = [run for run in panel.runs if run.stage("variants").is_complete()]
+            document = decode(Comparison, made[COMPARISON], COMPARISON)
+            design = document.design
+        else:
+            why = f"{len(sealed)} of {len(members)} models have a sealed run that is valid; a comparison needs two"
+            if all(run.stage("variants").is_complete() for run in panel.runs):
+                design = design_of(panel.runs)
+    except InputError as error:
+        why = str(error)
     record = PanelRecord(
         audit=panel.key.audit,
         title=panel.title,
         window=panel.key.window.label,
         panel_digest=panel.key.spec_digest,
-        design=design_of(drawn) if len(drawn) == len(panel.runs) else None,
+        design=design,
         members=members,
         comparison_sha256=sha256(made[COMPARISON]) if made else None,
         why_no_comparison=why,
@@ -56,6 +64,8 @@ def compare_panel(panel: PanelRun) -> PanelRecord:
     if last and panel.record(last).read(RECORD) == content:
         panel.notify(f"compare/{last}: complete, skipped")
         return record
+    made = {name: one for name, one in made.items() if not name.endswith(".html")}
+    made[PAGE] = render_html(panel_page(record, document))
     counts = {"models": len(members), "sealed": len(sealed), "failed": len(members) - len(sealed)}
     panel.record(last + 1).commit(StageOutput({RECORD: content, **made}, counts), started)
     panel.notify(f"compare/{last + 1}: done - models {len(members)}, sealed {len(sealed)}")

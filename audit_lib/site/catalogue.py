@@ -20,6 +20,7 @@ from audit_lib.run import SUCCESS, Run, StageFolder
 from audit_lib.signoff import SignOff, read_sign_offs, verify_signed
 from audit_lib.signoff.signed_report import last_signature, report_names
 from audit_lib.site.owed_windows import OwedWindows, read_windows
+from audit_lib.site.panels import CataloguedPanel, read_panels
 from audit_lib.store import Store
 
 if TYPE_CHECKING:
@@ -139,11 +140,14 @@ class Catalogue:
         another does not hold, each with the first reason.
     windows : mapping of str to Windows
         By the audit's name, what became of each window that it owes.
+    panels : tuple of CataloguedPanel
+        The comparisons of models, the latest window first.
     """
 
     audits: dict[str, list[CataloguedRun]]
     left_out: tuple[str, ...]
     windows: Mapping[str, OwedWindows] = field(default_factory=dict)
+    panels: tuple[CataloguedPanel, ...] = ()
 
 
 def read_catalogue(
@@ -192,7 +196,13 @@ def read_catalogue(
         )
         for audit, runs in audits.items()
     }
-    return Catalogue(audits=dict(sorted(audits.items())), left_out=tuple(left_out), windows=windows)
+    panels, without = read_panels(store, entries, notify)
+    return Catalogue(
+        audits=dict(sorted(audits.items())),
+        left_out=(*left_out, *without),
+        windows=windows,
+        panels=panels,
+    )
 
 
 def latest(entries: Sequence[CataloguedRun]) -> CataloguedRun | None:

@@ -44,6 +44,7 @@ def front_page(catalogue: Catalogue, stale: Sequence[str] = ()) -> Page:
     sections = [
         _audit(audit, entries, catalogue.windows.get(audit)) for audit, entries in catalogue.audits.items()
     ]
+    sections = [panel.section() for panel in catalogue.panels] + sections
     if not sections:
         sections = [
             Section("none", "No audits yet", (Paragraph(text("Nothing was sealed in this store so far.")),))
@@ -76,6 +77,7 @@ def front_page(catalogue: Catalogue, stale: Sequence[str] = ()) -> Page:
             (
                 ("Audits", text(count(len(catalogue.audits)))),
                 ("Runs", text(count(runs))),
+                *((("Panels", text(count(len(catalogue.panels)))),) if catalogue.panels else ()),
                 ("Feeds", text(link("Atom", "feed.atom"), ", ", link("JSON", "feed.json"))),
             ),
             strip=True,

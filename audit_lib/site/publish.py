@@ -186,6 +186,8 @@ def site_files(catalogue: Catalogue, base: str, there: Sequence[str] = ()) -> di
         if (last := latest(entries)) is not None:
             for name in last.names:
                 files[f"{audit}/latest/{name}"] = last.shown.read(name)
+    for panel in catalogue.panels:
+        files |= panel.files()
     files["feed.json"] = json_feed(catalogue, base)
     files["feed.atom"] = atom_feed(catalogue, base)
     files["robots.txt"] = robots(base)

@@ -74,7 +74,7 @@ def test_a_model_that_fails_midway_is_a_row_and_the_others_go_on(
     store = str(tmp_path / "store")
     assert main(["run", str(path), *COMMAND, store]) == 1
     out = capsys.readouterr().out
-    assert "the endpoint went away" in out and "comparison.html" in out
+    assert "the endpoint went away" in out and "panel.html" in out
     record = read_record(opened(path))
     assert record is not None
     assert [one.state for one in record.members] == ["sealed", "failed", "sealed"]
