@@ -24,7 +24,7 @@ from audit_lib.report.blocks import (
     text,
 )
 from audit_lib.report.numbers import count
-from audit_lib.run import Window
+from audit_lib.window import Window
 
 Linked = Callable[[PanelMember], str]
 """Where the report of a model's run is; empty where there is none."""

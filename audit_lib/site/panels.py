@@ -16,8 +16,9 @@ from audit_lib.panel.panel_run import FOLDER, RECORD, last_record
 from audit_lib.report.blocks import Facts, Section, link, text
 from audit_lib.report.html import readable, render_html
 from audit_lib.report.numbers import count
-from audit_lib.run import SUCCESS, StageFolder, Window
+from audit_lib.run import SUCCESS, StageFolder
 from audit_lib.store import Store
+from audit_lib.window import Window
 
 if TYPE_CHECKING:
     from audit_lib.site.catalogue import CataloguedRun
