@@ -13,6 +13,7 @@ from audit_lib.compare.page import comparison_page
 from audit_lib.compare.same_design import check_same_design
 from audit_lib.report.html import render_html
 from audit_lib.run import Run
+from audit_lib.validity import study_of_runs
 
 __all__ = ["compare"]
 
@@ -29,8 +30,8 @@ def compare(runs: Sequence[Run]) -> dict[str, bytes]:
     -------
     dict of str to bytes
         ``comparison.json``, ``comparison.html``, and as tables ``comparison.csv`` (every estimate of a metric that all
-        runs have) and ``differences.csv`` (every pair of runs tested on the same applications). The same bytes for the
-        same runs.
+        runs have) and ``differences.csv`` (every pair of runs tested on the same applications). Where candidates
+        compete for places, ``validity.json`` too: which metric foretells their gaps. The same bytes for the same runs.
 
     Raises
     ------
@@ -42,9 +43,11 @@ def compare(runs: Sequence[Run]) -> dict[str, bytes]:
         If an artefact is not what its stage wrote.
     """
     document = comparison_of(runs, check_same_design(runs))
+    validity = study_of_runs(runs)
     return {
         "comparison.csv": comparison_csv(document),
         "differences.csv": differences_csv(document),
         "comparison.json": pretty_json(document.as_dict()),
-        "comparison.html": render_html(comparison_page(document)),
+        "comparison.html": render_html(comparison_page(document, validity=validity)),
+        **({} if validity is None else {"validity.json": pretty_json(validity.as_dict())}),
     }

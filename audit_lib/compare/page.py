@@ -7,11 +7,18 @@ from collections.abc import Sequence
 from audit_lib.compare.sections import SECTIONS
 from audit_lib.compare.wording import say
 from audit_lib.documents.comparison import Comparison
+from audit_lib.documents.validity import ValidityStudy
 from audit_lib.report.blocks import Facts, Page, Section, Tone, code, text
 from audit_lib.report.numbers import count
+from audit_lib.validity import validity_section
 
 
-def comparison_page(document: Comparison, before: Sequence[Section] = (), title: str = "") -> Page:
+def comparison_page(
+    document: Comparison,
+    before: Sequence[Section] = (),
+    title: str = "",
+    validity: ValidityStudy | None = None,
+) -> Page:
     """Return the page's blocks.
 
     Parameters
@@ -22,6 +29,8 @@ def comparison_page(document: Comparison, before: Sequence[Section] = (), title:
         Sections that come first, such as what became of a panel's models.
     title : str
         Of the audit; that of the first run where it is empty.
+    validity : ValidityStudy, optional
+        Which metric foretells the gaps of these models, where their candidates compete (`study_of_runs`).
     """
     badges: list[tuple[str, Tone]] = [(say("Not a bias audit"), "flag")]
     if document.experiment:
@@ -50,6 +59,10 @@ def comparison_page(document: Comparison, before: Sequence[Section] = (), title:
             ),
             strip=True,
         ),
-        sections=(*before, *(section for make in SECTIONS for section in make(document))),
+        sections=(
+            *before,
+            *(section for make in SECTIONS for section in make(document)),
+            *(() if validity is None else (validity_section(validity),)),
+        ),
         footer=text(say("Made by audit_lib from the archived artefacts of the runs that it names.")),
     )

@@ -29,6 +29,9 @@ def held_out(
     The halves are of the rounds' names, so that all models are split in the same way: what
     candidates of a round bring along is on one side for every model.
     """
+    if any(one.drawn is not None for one in panel.scores):
+        reason = "candidates are drawn into many rounds, so halves of the rounds share them"
+        return dict.fromkeys(names, Undefined(reason))
     rounds = sorted({name for one in panel.scores for name in one.rounds})
     if len(rounds) < _FEWEST:
         return dict.fromkeys(names, Undefined(f"{len(rounds)} rounds: too few to halve"))

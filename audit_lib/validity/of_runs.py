@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from numpy.typing import NDArray
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.documents.validity import PairCounts, StudiedModel
 from audit_lib.errors import IncompleteRunError, InputError
+from audit_lib.measure.rows.drawn_rounds import DrawnRounds
 from audit_lib.measure.rows.group_pairs import faced
 from audit_lib.measure.rows.load import load_rows
 from audit_lib.measure.rows.pair_answers import PairAnswers
+from audit_lib.measure.rows.pools import Pools
 from audit_lib.measure.rows.scored import Rows, strata
 from audit_lib.measure.stage import scored_shards
 from audit_lib.report.exact_tables import in_words
@@ -101,8 +104,9 @@ def _check_runs(runs: Sequence[Run]) -> None:
         own = run.spec.groups
         if (own.attributes, own.reference) != (first.attributes, first.reference):
             raise InputError(f"{run.uri}: other groups, or another reference, than {runs[0].uri}")
-        if run.spec.measure.bins != runs[0].spec.measure.bins:
-            raise InputError(f"{run.uri}: measure.bins differs from that of {runs[0].uri}")
+        for key in ("bins", "random_rounds"):
+            if getattr(run.spec.measure, key) != getattr(runs[0].spec.measure, key):
+                raise InputError(f"{run.uri}: measure.{key} differs from that of {runs[0].uri}")
 
 
 def _check_jobs(runs: Sequence[Run], models: Sequence[StudiedModel]) -> None:
@@ -149,7 +153,7 @@ def _job(part: Rows, label: str, task: str, cells: Sequence[dict[str, str]]) -> 
     used = np.unique(part.round[part.round >= 0])
     place = np.full(len(column.dictionary) + 1, -1, dtype=np.int64)
     place[used] = np.arange(used.size)
-    return JobScores(
+    found = JobScores(
         model=label,
         task=task,
         job=part.levels["position"],
@@ -160,6 +164,27 @@ def _job(part: Rows, label: str, task: str, cells: Sequence[dict[str, str]]) -> 
         qualified=part.qualified,
         pools=part.pools,
         pairs=None if part.pairs is None else _pairs(part, part.pairs, place, cells),
+    )
+    return found if part.drawn is None else replace(found, drawn=_drawn(found, part, part.drawn))
+
+
+def _drawn(found: JobScores, part: Rows, drawn: DrawnRounds) -> JobScores:
+    """Return the rounds that were drawn of a job's candidates, a row a candidate in a round."""
+    size = 1 + max(int(values.max(initial=-1)) for values in (part.place, drawn.place))
+    own = np.full(size, -1, dtype=np.int64)
+    own[part.place] = np.arange(len(part))
+    members: NDArray[np.int64] = own[drawn.place][drawn.members]
+    members = members[(members >= 0).all(axis=1)]
+    rows, codes = members.ravel(), np.repeat(np.arange(len(members)), members.shape[1])
+    return replace(
+        found,
+        score=found.score[rows],
+        group=found.group[rows],
+        round=codes,
+        rounds=tuple(f"drawn {number + 1}" for number in range(len(members))),
+        qualified=found.qualified[rows],
+        pools=Pools.of(found.score[rows], codes),
+        pairs=None,
     )
 
 
@@ -206,7 +231,7 @@ def _model(label: str, run: Run, rows: Rows, jobs: Sequence[JobScores]) -> Studi
         manifest_sha256=sha256(run.stage("evidence").read("manifest.json")),
         valid_judge=run.spec.model.valid_judge,
         jobs=tuple(one.job for one in jobs),
-        rounds=sum(len(one.rounds) for one in jobs),
+        rounds=sum(len((one.drawn or one).rounds) for one in jobs),
         rows=len(rows),
         scored=int(np.isfinite(rows.score).sum()),
         unknown_group=int(sum((one.group < 0).sum() for one in jobs)),

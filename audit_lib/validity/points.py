@@ -64,7 +64,7 @@ def measured_points(
         The scores that metrics see, and those that gaps are measured of; all of the panel's for both, unless given.
     """
     seen = panel.scores if seen is None else seen
-    later = seen if later is None else later
+    later = [one.drawn or one for one in seen] if later is None else later
     return tuple(
         point
         for ours, theirs in zip(seen, later, strict=True)

@@ -68,6 +68,9 @@ class JobScores:
         Where each stands in the whole round.
     pairs : PairOutcomes or None
         Answers about pairs, where the model was asked about two at a time.
+    drawn : JobScores or None
+        Rounds drawn at random, a row a candidate in a round, where gaps are measured in these. Metrics see each
+        candidate once.
     """
 
     model: str
@@ -80,6 +83,7 @@ class JobScores:
     qualified: NDArray[np.int8]
     pools: Pools
     pairs: PairOutcomes | None = None
+    drawn: JobScores | None = None
 
     def of_rounds(self, kept: NDArray[np.bool_]) -> JobScores:
         """Return the candidates of some rounds, given as one flag a round."""

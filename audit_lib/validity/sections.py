@@ -63,6 +63,29 @@ def validity_sections(study: ValidityStudy, panel: ScoredPanel) -> tuple[Section
     return tuple(one for one in made if one is not None)
 
 
+def validity_section(study: ValidityStudy) -> Section:
+    """Return the study as one section, for a page about the models themselves; `validity_sections` says all of it."""
+    blocks: list[Block] = list(_best(study))
+    for one in settings(study):
+        blocks += [Heading(heading(study, one)), charts.correlation_by_k(study, one.task, one.gap)]
+        found = [
+            c
+            for c in study.correlations
+            if (c.task, c.gap, c.group, c.job) == (one.task, one.gap, None, None)
+        ]
+        blocks.append(_by_quota(study, found, t("Correlation by quota")))
+    blocks.append(
+        Paragraph(
+            text(
+                t(
+                    "By group and job, model selection and score distributions: `audit validity` of these runs."
+                )
+            )
+        )
+    )
+    return Section("validity", t("Which metric foretells the gaps best"), tuple(blocks))
+
+
 def _best(study: ValidityStudy) -> Iterator[Block]:
     best = study.best
     yield Paragraph(text(sentence_of(best)), lead=True)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from audit_lib.documents.validity import ValidityStudy
+from audit_lib.errors import InputError
+from audit_lib.run import Run
 from audit_lib.validity.best_metric import best_metric
 from audit_lib.validity.correlations import correlations
 from audit_lib.validity.model_selection import selections
+from audit_lib.validity.of_runs import panel_of_runs
 from audit_lib.validity.points import PointTable, measured_points
 from audit_lib.validity.scored_panel import ScoredPanel
 
@@ -30,3 +35,25 @@ def study_of(panel: ScoredPanel) -> ValidityStudy:
         selection=selections(panel, table),
         points=points,
     )
+
+
+def study_of_runs(runs: Sequence[Run]) -> ValidityStudy | None:
+    """Study sealed runs of one design, for a page about their models.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Sealed, of one design (`audit_lib.compare.same_design`).
+
+    Returns
+    -------
+    ValidityStudy or None
+        None where there is nothing to study: nobody competes for places, no score says who would win, or all runs are
+        of one model. `panel_of_runs` says which.
+    """
+    try:
+        panel = panel_of_runs(runs)
+    except InputError:
+        return None
+    competing = any(((one.drawn or one).pools.places > 0).any() for one in panel.scores)
+    return study_of(panel) if competing else None

@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 
 from audit_lib.cli.main import main
+from audit_lib.compare import compare
+from audit_lib.documents.validity import ValidityStudy
 from audit_lib.errors import IncompleteRunError, InputError
+from audit_lib.results import Undefined
 from audit_lib.run import Run
 from audit_lib.score.requests import Request
-from audit_lib.typed_json import as_json
+from audit_lib.typed_json import as_json, decode
 from audit_lib.validity import panel_of_runs, study_of, validity_files
 from tests.compare.cases import sealed
 from tests.score.audits import open_audit, up_to
@@ -100,6 +103,20 @@ def test_the_command_takes_runs(runs: list[Run], tmp_path: Path, capsys: pytest.
     assert "mean correlation" in capsys.readouterr().out
 
 
+def test_the_page_that_compares_them_has_it_as_a_section(runs: list[Run]) -> None:
+    made = compare(runs)
+    study = decode(ValidityStudy, made["validity.json"], "validity.json")
+    assert study == study_of(panel_of_runs(runs))
+    page = made["comparison.html"].decode()
+    assert "Which metric foretells the gaps best" in page and study.best.sentence.split(";")[0][:60] in page
+    assert compare(runs) == made
+
+
+def test_where_nobody_competes_there_is_no_section(tmp_path: Path) -> None:
+    alone = [sealed(tmp_path, model) for model in ("fair-1", "kind-1")]
+    assert set(compare(alone)) == {"comparison.csv", "comparison.html", "comparison.json", "differences.csv"}
+
+
 def test_the_order_of_runs_changes_no_correlation(runs: list[Run]) -> None:
     one, other = study_of(panel_of_runs(runs)), study_of(panel_of_runs(runs[::-1]))
     for a, b in zip(one.correlations, other.correlations, strict=True):
@@ -119,6 +136,40 @@ def test_other_pools_are_refused(runs: list[Run], tmp_path: Path, change: Any, w
     other = run_of(tmp_path, "other-1", [change(row) for row in applicants("other-1")])
     with pytest.raises(InputError, match=words):
         panel_of_runs([runs[0], other])
+
+
+def test_gaps_of_rounds_drawn_at_random_are_the_run_s_own(tmp_path: Path) -> None:
+    drawn = {"metrics": list(METRICS), "quotas": [1, 2], "random_rounds": {"size": 5, "count": 30}}
+    rows = {
+        model: [{**row, "round_id": None} for row in applicants(model) if row["recorded_score"] is not None]
+        for model in ("d-1", "e-1")
+    }
+    made = [
+        run_of(tmp_path, model, own, measure=drawn, decision={"rule": "above_median"})
+        for model, own in rows.items()
+    ]
+    study = study_of(panel_of_runs(made))
+    for model, run in zip(study.models, made, strict=True):
+        own = {
+            (
+                e["metric"],
+                e["parameters"].get("k"),
+                e["stratum"]["position"],
+                ", ".join(e["group"].values()),
+            ): e["value"]
+            for e in run.stage("metrics").read_json("metrics.json")["estimates"]
+            if e["stratum"] and len(e["group"]) == 2
+        }
+        points = [p for p in study.points if p.model == model.label]
+        assert points
+        for point in points:
+            for k, value in point.gaps.items():
+                assert value == pytest.approx(own[point.gap, int(k), point.job, point.group], abs=1e-12)
+            if point.gap == "demographic_parity_gap":
+                rabbi = own["rabbi", None, point.job, point.group]
+                assert point.metrics["rabbi"] == pytest.approx(rabbi, abs=1e-12)
+    held = study.best.contenders[0].held_out
+    assert isinstance(held, Undefined) and "halves of the rounds share them" in held.reason
 
 
 def test_other_bins_and_groups_are_refused(runs: list[Run], tmp_path: Path) -> None:
