@@ -148,7 +148,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         with self.server.lock:
             path = self.path.split("?")[0].removeprefix("/v1/").split("/")
-            if path == ["batches"]:
+            if path == ["models"]:  # what a preflight asks
+                self._send(200, {"object": "list", "data": []})
+            elif path == ["batches"]:
                 batches = list(self.server.batches.values())
                 self._send(200, {"object": "list", "data": batches, "has_more": False})
             elif self.server.batches.get(path[1], {}).get("gone") or (
