@@ -22,10 +22,10 @@ def tolerance(content: Content) -> Section | None:
     rows = [_row(estimate, verdict) for estimate, verdict in judged]
     columns = (
         Column(t("Metric and groups"), numeric=False),
+        Column(t("Verdict"), numeric=False),
         Column(t("Value")),
         Column(t("Tolerance")),
         Column(t("Interval held against it")),
-        Column(t("Verdict"), numeric=False),
     )
     alpha = content.spec.measure.alpha
     words = t(
@@ -44,7 +44,7 @@ def tolerance(content: Content) -> Section | None:
         outside=sum(one.verdict == "outside" for _, one in judged),
         unknown=sum(isinstance(one.verdict, Undefined) for _, one in judged),
     )
-    table = Table(t("Held against the tolerance"), columns, tuple(rows))
+    table = Table(t("Held against the tolerance"), columns, tuple(rows), stacked=True)
     return Section("tolerance", t("Tolerance"), (Paragraph(text(words)), Paragraph(text(counted)), table))
 
 
@@ -60,7 +60,7 @@ def _row(estimate: Estimate, verdict: Equivalence) -> Row:
     around = "\N{PLUS-MINUS SIGN}" if not parity else f"{parity:g} \N{PLUS-MINUS SIGN} "
     return Row(
         ", ".join(filter(None, [t(record_of(estimate.metric).title), _whom(estimate)])),
-        (Cell(value), Cell(f"{around}{verdict.tolerance:g}"), Cell(limits), _said(verdict)),
+        (_said(verdict), Cell(value), Cell(f"{around}{verdict.tolerance:g}"), Cell(limits)),
         note=", ".join(filter(None, [_parameters(estimate), in_words(dict(estimate.stratum))])),
     )
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from audit_lib.documents.design import AttributeMentioned, Mentioning, ProtectedMentions
+from audit_lib.perturb.unawareness import TEMPLATE
 from audit_lib.report.blocks import Block, Cell, Column, Fold, Notice, Paragraph, Row, Section, Table, text
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import count, percent
@@ -74,6 +75,10 @@ def _name(kind: str) -> str:
     return t(KINDS[kind]) if kind in KINDS else kind.replace("_", " ")
 
 
+def _field(name: str) -> str:
+    return t("Prompt template") if name == TEMPLATE else name
+
+
 def _by_kind(content: Content, found: ProtectedMentions) -> Table:
     rows = [
         Row(
@@ -101,18 +106,19 @@ def _by_kind(content: Content, found: ProtectedMentions) -> Table:
 def _counts(
     first: str, caption: str, parts: Sequence[tuple[str, Mentioning, Sequence[AttributeMentioned]]]
 ) -> Table:
-    """Make a table of counts: a row a part of the prompts, a column a kind."""
+    """Make a table of counts: a row a part of the prompts, a column a kind that any of them mentions."""
+    named = {one.attribute for _, _, kinds in parts for one in kinds if one.mentioning}
     columns = (
         Column(first, numeric=False),
         Column(t("Any")),
-        *(Column(_name(one.attribute)) for one in parts[0][2]),
+        *(Column(_name(one.attribute)) for one in parts[0][2] if one.attribute in named),
     )
     rows = tuple(
         Row(
             label,
             (
                 Cell(count(whole.mentioning), note=_share(None, whole)),
-                *(Cell(count(k.mentioning)) for k in kinds),
+                *(Cell(count(k.mentioning)) for k in kinds if k.attribute in named),
             ),
         )
         for label, whole, kinds in parts
@@ -141,7 +147,10 @@ def _examples(found: ProtectedMentions) -> list[Block]:
     if not found.words:
         return []
     rows = tuple(
-        Row(one.word, (Cell(_name(one.kind)), Cell(count(one.prompts)), Cell(one.field), Cell(one.example)))
+        Row(
+            one.word,
+            (Cell(_name(one.kind)), Cell(count(one.prompts)), Cell(_field(one.field)), Cell(one.example)),
+        )
         for one in found.words
     )
     columns = (
