@@ -16,6 +16,7 @@ from audit_lib.cli.main import main
 from audit_lib.documents.design import Design
 from audit_lib.errors import SpecError
 from audit_lib.framework import load_framework, recommend, recommend_for
+from audit_lib.measure.metric import record_of
 from audit_lib.measure.stage import METRICS
 from audit_lib.perturb.ftu import ftu_report
 from audit_lib.pipeline import run_stage
@@ -154,6 +155,24 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 NONE = Design(perturbation="none", groups=(), unknown_group=0, rounds=0, requests=0)
+ANSWERS = {
+    "generation": {"texts", "words", "embedding", "sentiment", "toxicity", "stereotype", "terms"},
+    "classification": {"scores"},
+    "recommendation": {"lists"},
+}
+"""Task of the framework -> what its metrics may be computed from."""
+
+
+def test_every_metric_of_the_rules_is_registered_and_is_for_their_groups_and_answers() -> None:
+    registered = {name for name, _ in METRICS}
+    for family in load_framework().families:
+        for name in (*family.metrics, *family.ranked):
+            assert name in registered, f"{family.name}: {name} is no metric"
+            record = record_of(name)
+            assert record.provenance == "any", "the rules do not ask whose groups they are"
+            assert {*record.needs} <= ANSWERS[family.task], f"{family.name}: {name} is of another task"
+
+
 LOOKED = replace(NONE, perturbation="lexicon", ftu=ftu_report([set()] * 8, ["sex"]))
 
 

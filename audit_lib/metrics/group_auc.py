@@ -1,6 +1,6 @@
 """Do scores tell good outcomes from bad ones equally well for all groups?
 
-Source of the gap over subgroups: Lee, Brooks, Yu and Kizilcec, "AUC Gap".
+Source of the gap over subgroups: Lee, Brooks, Yu and Kizilcec, "AUC Gap" (2023), arXiv:2309.12371.
 """
 
 from __future__ import annotations

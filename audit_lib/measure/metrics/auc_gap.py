@@ -33,7 +33,7 @@ from audit_lib.stats.simultaneous import AllPairs, simultaneous_differences
     better="parity",
     unit="AUC",
     columns=("score", "qualified"),
-    cite="Lee, Brooks, Yu and Kizilcec, AUC Gap; DeLong et al. (1988), Biometrics 44",
+    cite="Lee, Brooks, Yu and Kizilcec (2023), arXiv:2309.12371; DeLong et al. (1988), Biometrics 44",
     signed=True,
     of_groups="AUC by subgroup",
 )
