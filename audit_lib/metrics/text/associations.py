@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.errors import InputError, LexiconError, UndefinedMetricError
+from audit_lib.errors import InputError, LexiconError
+from audit_lib.metrics.text._word_tables import WordTable
 from audit_lib.metrics.text.tokens import Corpus, Text, disjoint_words, encode
 from audit_lib.results import Undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AssociationTable:
+class AssociationTable(WordTable):
     """The association of each target word, and the counts behind it.
 
     Parameters
@@ -36,26 +38,7 @@ class AssociationTable:
     values: tuple[float | Undefined, ...]
     reference: tuple[float, ...]
 
-    @property
-    def undefined(self) -> int:
-        """How many target words have no value."""
-        return sum(isinstance(value, Undefined) for value in self.values)
-
-    @property
-    def mean(self) -> float:
-        """The metric: the mean over the target words that have a value.
-
-        Raises
-        ------
-        UndefinedMetricError
-            If none has.
-        """
-        defined = [value for value in self.values if not isinstance(value, Undefined)]
-        if not defined:
-            raise UndefinedMetricError(
-                f"none of the {len(self.words)} target words is in a text with a word of any group"
-            )
-        return math.fsum(defined) / len(defined)
+    _lack: ClassVar[str] = "is in a text with a word of any group"
 
 
 def stereotypical_associations(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import InputError, LexiconError, UndefinedMetricError
+from audit_lib.metrics.text._word_tables import WordTable
 from audit_lib.metrics.text.stop_words import ENGLISH_STOP_WORDS
 from audit_lib.metrics.text.tokens import Corpus, Text, disjoint_words, encode, single_words
 from audit_lib.results import Undefined
@@ -18,7 +20,7 @@ _DEFAULT_WINDOW = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CooccurrenceTable:
+class CooccurrenceTable(WordTable):
     """The co-occurrence bias of each target word, and the counts behind it.
 
     Parameters
@@ -48,26 +50,7 @@ class CooccurrenceTable:
     reference_count: int
     content_count: int
 
-    @property
-    def undefined(self) -> int:
-        """How many target words have no value."""
-        return sum(isinstance(value, Undefined) for value in self.values)
-
-    @property
-    def mean(self) -> float:
-        """The score: the mean over the target words that have a value.
-
-        Raises
-        ------
-        UndefinedMetricError
-            If none has.
-        """
-        defined = [value for value in self.values if not isinstance(value, Undefined)]
-        if not defined:
-            raise UndefinedMetricError(
-                f"none of the {len(self.words)} target words occurs near words of both groups"
-            )
-        return math.fsum(defined) / len(defined)
+    _lack: ClassVar[str] = "occurs near words of both groups"
 
 
 def cooccurrence_bias_score(
