@@ -236,6 +236,8 @@ def test_the_schema_knows_the_options_of_its_parts(site: Path, tmp_path: Path) -
         ("tests/measure/test_metric_contract.py", "above_median_gap"),
         ("tests/sample/test_source_contract.py", "sql"),
         ("tests/score/test_backend_contract.py", "word_count"),
+        ("tests/policies/test_policies.py", "acme_county"),
+        ("tests/report/test_figure_contract.py", "plain_list"),
     ],
 )
 def test_the_contract_over_all_parts_holds_for_its_own(site: Path, contract: str, part: str) -> None:
