@@ -14,12 +14,10 @@ import argparse
 import json
 import os
 import platform
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,51 +35,8 @@ from audit_lib.metrics import (
 from audit_lib.metrics.selection import column_selection_rates
 from audit_lib.results import Interval
 from audit_lib.stats import auc_gap_intervals, bootstrap_rank_indices, bootstrap_weights, rank_index_interval
-
-RUNS = 5
-Timed = tuple[Any, list[float]]
-"""What a work gave last, and the CPU seconds of a call in each run."""
-
-
-def in_turn(*work: Callable[[], Any], repeats: int = 1, calls: int = 1) -> list[Timed]:
-    """Run the works in turn, `calls` times each; a run's seconds are the median of so many `repeats`."""
-    for one in work:
-        one()  # the first call pays for imports and for the pages of the arrays
-    results: list[Any] = [None] * len(work)
-    seconds: list[list[float]] = [[] for _ in work]
-    for _ in range(RUNS):
-        taken: list[list[float]] = [[] for _ in work]
-        for _ in range(repeats):
-            for number, one in enumerate(work):
-                start = time.process_time()
-                for _ in range(calls):
-                    results[number] = one()
-                taken[number].append((time.process_time() - start) / calls)
-        for number, some in enumerate(taken):
-            seconds[number].append(statistics.median(some))
-    return list(zip(results, seconds, strict=True))
-
-
-def row(what: str, peer: str, theirs: list[float], ours: list[float], needed: str, agreement: str) -> None:
-    """Print one line of the table: ranges over the runs."""
-    ratios = [slow / fast for slow, fast in zip(theirs, ours, strict=True)]
-    print(
-        f"| {what} | {peer} | {_range(theirs)} | {_range(ours)} | {min(ratios):.1f}x to {max(ratios):.1f}x | {needed} "
-        f"| {agreement} |",
-        flush=True,
-    )
-
-
-def _range(values: list[float]) -> str:
-    return f"{_seconds(min(values))} to {_seconds(max(values))}"
-
-
-def _times(factor: float, values: list[float]) -> list[float]:
-    return [factor * value for value in values]
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.1f} s" if value >= 1 else f"{value * 1e3:.3g} ms"
+from benchmarks.measure_stage import stage
+from benchmarks.timing import RUNS, in_turn, row, scaled
 
 
 def rabbi(options: argparse.Namespace) -> None:
@@ -171,11 +126,11 @@ def bootstrap(options: argparse.Namespace) -> None:
         f"cluster bootstrap of RABBI, {8 * applications:,} rows x {resamples:,}",
         f"pandas `loc` of the drawn applications, groupby, scipy mannwhitneyu ({some} resamples timed, "
         f"x {resamples // some})",
-        _times(resamples / some, slow), fast, "200x", f"largest difference of {some} x 7 replicates {difference:.1e}",
+        scaled(resamples / some, slow), fast, "200x", f"largest difference of {some} x 7 replicates {difference:.1e}",
     )  # fmt: skip
     row(
         "the same intervals by influence function (the default)", "as above",
-        _times(resamples / some, slow), faster, "200x",
+        scaled(resamples / some, slow), faster, "200x",
         f"limits within {apart:.4f} of the bootstrap's percentiles",
     )  # fmt: skip
 
@@ -204,7 +159,7 @@ def selection(options: argparse.Namespace) -> None:
     assert abs(one - mine[2, 0]) < 1e-12
     row(
         f"selection gaps, {rounds:,} rounds of 8, k = 1..5", f"a loop over rounds ({some:,} timed, x {rounds // some})",
-        _times(rounds / some, slow), fast, "10 ms", f"largest difference over those rounds {difference:.1e}",
+        scaled(rounds / some, slow), fast, "10 ms", f"largest difference over those rounds {difference:.1e}",
     )  # fmt: skip
 
 
@@ -319,64 +274,10 @@ def auc(options: argparse.Namespace) -> None:
     row(
         f"AUC gap of 8 groups with intervals, {n:,} rows",
         f"scikit-learn, {resamples:,} resamples ({some} timed, x {resamples // some})",
-        _times(resamples / some, slow), fast, "1,000x",
+        scaled(resamples / some, slow), fast, "1,000x",
         f"gap {abs(pair.value):.6f} (difference {abs(abs(pair.value) - gap):.1e}); same pair conditional "
         f"[{pair.conditional.low:.4f}, {pair.conditional.high:.4f}], bootstrap [{low:.4f}, {high:.4f}]",
     )  # fmt: skip
-
-
-_STAGE = """
-import io, json, resource, sys, time
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from benchmarks.synthetic_run import opened
-from audit_lib.measure.stage import measure
-run = opened(Path(sys.argv[2]))
-wall, cpu = time.perf_counter(), time.process_time()
-output = measure(run)
-spent = time.perf_counter() - wall, time.process_time() - cpu
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-# One comparison again, by pandas and scipy.
-import pandas as pd
-from scipy.stats import mannwhitneyu
-content = run.stage("variants").read("variants.parquet")
-variants = pd.read_parquet(io.BytesIO(content), columns=["variant_id", "sex", "race"])
-decisions = pd.read_parquet(io.BytesIO(output.artefacts["decisions.parquet"]), columns=["variant_id", "score"])
-assert (variants["variant_id"] == decisions["variant_id"]).all()
-pairs = ("female", "Black"), ("male", "White")
-a, b = (decisions["score"][(variants["sex"] == sex) & (variants["race"] == race)] for sex, race in pairs)
-found = {e["metric"]: e["value"] for e in json.loads(output.artefacts["metrics.json"])["estimates"]
-         if e["group"] == {"sex": "female", "race": "Black"} and not e["stratum"]}
-rank = abs(2 * mannwhitneyu(a, b).statistic / (a.size * b.size) - 1 - found["rabbi"])
-print(*spent, peak, output.counts["rows"], output.counts["tests"], rank, abs(a.mean() - b.mean() - found["score_gap"]))
-"""
-_MAKE = """
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from benchmarks.synthetic_run import synthetic_run
-synthetic_run(Path(sys.argv[2]), int(sys.argv[3]), 64)
-"""
-
-
-def stage(options: argparse.Namespace) -> None:
-    """The whole stage `metrics` in a process of its own: 64 shards, 8 groups, 4 positions, the default metrics."""
-    root = str(Path(__file__).resolve().parent.parent)
-    runs = []
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-c", _MAKE, root, folder, str(options.stage_rows // 8)], check=True)
-        for _ in range(RUNS):
-            done = subprocess.run(
-                [sys.executable, "-c", _STAGE, root, folder], check=True, capture_output=True, text=True
-            )
-            runs.append([float(text) for text in done.stdout.split()])
-    wall, cpu, peak, rows, tests, rank, gap = (list(column) for column in zip(*runs, strict=True))
-    print(
-        f"| stage `metrics`, {rows[0]:,.0f} score rows in 64 shards, {tests[0]:.0f} tests | | | "
-        f"{_range(cpu)} CPU, {_range(wall)} wall, peak {max(peak) / 2**20:.2f} GiB | | 60 s, 4 GB | "
-        f"one comparison again by scipy and pandas: RABBI differs by {max(rank):.1e}, "
-        f"score gap by {max(gap):.1e} |"
-    )
 
 
 _BUSY = "import numpy as np\na = np.random.rand(600, 600)\nwhile True: a = a @ a / 1e3 % 1"
