@@ -20,6 +20,7 @@ from audit_lib.spec import AuditSpec
     unit="share",
     meaning="Share of the group above the median score, minus that of the reference.",
     cite="Acme (2026), How we compare shares",
+    columns=("score",),
     signed=True,
     figure="plain_list",
 )
