@@ -31,7 +31,7 @@ from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, Report
 from audit_lib.spec.perturb import Perturb
 from audit_lib.spec.scoring import Generation, Model, PromptTemplate, Scoring, TextClassifier, Texts
 from audit_lib.spec.section import Name, Section
-from audit_lib.spec.text import faults, read_yaml
+from audit_lib.spec.text import faults, read_file, read_yaml
 from audit_lib.spec.use import Framework, Use
 
 RESERVED: Final = (
@@ -352,15 +352,7 @@ class AuditSpec(Section):
         return self._files[key]
 
     def _read(self, key: str, reference: str) -> bytes:
-        path = Path(self.path(reference))
-        if path.exists() and not path.is_file():  # a named pipe would wait for ever, a device never end
-            raise SpecError(f"{key}: {reference} in {self._base} is not a file; give a file's path")
-        try:
-            return path.read_bytes()
-        except OSError as error:
-            raise SpecError(
-                f"{key}: {reference} cannot be read from {self._base} ({error.strerror})"
-            ) from None
+        return read_file(key, reference, Path(self.path(reference)), self._base)
 
     def canonical(self) -> bytes:
         """Return the spec as JSON, defaults filled in; the order of attributes and levels is part of it.

@@ -218,3 +218,19 @@ def check_time_format(value: str) -> str:
     if again is None or again.date() != told.date():
         raise ValueError(f"{value!r} does not tell day, month and year; such as %m/%d/%Y, iso8601 or unix_s")
     return value
+
+
+def read_file(key: str, reference: str, path: Path, base: Path) -> bytes:
+    """Read a file that a spec names, at `key`, as `reference`, from the folder `base`.
+
+    Raises
+    ------
+    SpecError
+        If it cannot be read, or is no file.
+    """
+    if path.exists() and not path.is_file():  # a named pipe would wait for ever, a device never end
+        raise SpecError(f"{key}: {reference} in {base} is not a file; give a file's path")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SpecError(f"{key}: {reference} cannot be read from {base} ({error.strerror})") from None
