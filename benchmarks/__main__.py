@@ -20,6 +20,7 @@ OTHERS = (
     "gpu",
     "text",
     "validity",
+    "validity_real",
     "coverage",
     "replication",
     "substitution",

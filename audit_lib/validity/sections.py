@@ -226,7 +226,9 @@ def _jobs(study: ValidityStudy, setting: Setting) -> tuple[Block, ...]:
         c for c in study.correlations if (c.task, c.gap) == (setting.task, setting.gap) and c.job is not None
     ]
     jobs = dict.fromkeys(str(c.job) for c in of_jobs)
-    return tuple(_by_quota(study, [c for c in of_jobs if c.job == job], job) for job in jobs)
+    return tuple(
+        _by_quota(study, [c for c in of_jobs if c.job == job], job.replace("_", " ")) for job in jobs
+    )
 
 
 def _scatters(study: ValidityStudy) -> Iterator[Block]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from audit_lib.cli.main import main
 from audit_lib.errors import InputError
@@ -145,6 +147,17 @@ class TestCommand:
     ) -> None:
         assert self.run(tmp_path, *more) == 2
         assert words in capsys.readouterr().err
+
+    def test_the_schema_describes_what_is_written(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert self.run(tmp_path, "--reference", "White men", "--quotas", "1") == 0
+        capsys.readouterr()
+        assert main(["schema", "--validity"]) == 0
+        schema = json.loads(capsys.readouterr().out)
+        document = json.loads((tmp_path / "out" / "validity.json").read_text("utf-8"))
+        assert list(Draft202012Validator(schema).iter_errors(document)) == []
+        assert list(Draft202012Validator(schema).iter_errors(document | {"level": "high"}))
 
     def test_options_of_a_table_do_not_go_with_runs(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["validity", "a", "b", "--reference", "x", "--out", "nowhere"]) == 2
