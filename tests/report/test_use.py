@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from audit_lib.documents.design import Design
 from audit_lib.framework import recommend_for
 from audit_lib.policies import load_policy, policy_names
 from audit_lib.policies.clocks import valid_until
@@ -32,7 +33,7 @@ USE: dict[str, Any] = {
     "posted_until": "2127-03-31",
     "notice": {"given": "2026-01-02", "used_from": "2026-01-20"},
 }
-ANSWERS = {"ftu": False, "equal_prevalence": False, "intervention": "assistive"}
+ANSWERS = {"ftu": False, "person_level": True, "equal_prevalence": False, "intervention": "assistive"}
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,11 @@ def test_why_and_how_of_test_data_stand_with_the_data(audit: Run) -> None:
 
 
 def test_the_page_says_which_metrics_apply_as_the_command_does(audit: Run) -> None:
-    said, found = words(audit), recommend_for(audit.spec)
+    design = audit.stage("variants").read_document(Design, "design.json")
+    said, found = words(audit), recommend_for(audit.spec, design=design)
+    assert "of 320 prompts 0 mention one of the library's lists" in found.warnings[0], (
+        "and the spec says otherwise"
+    )
     assert found.warnings, "the default metrics lack error rates"
     for line in (*found.warnings, *found.notes, *(one.title for one in found.families)):
         assert line in said
