@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Final
 
-from audit_lib.compare.sections import SECTIONS
+from audit_lib.compare.sections.answers import answers
+from audit_lib.compare.sections.between_models import between_models
+from audit_lib.compare.sections.manipulation import manipulation
+from audit_lib.compare.sections.metrics import metrics
+from audit_lib.compare.sections.rates import rates
+from audit_lib.compare.sections.reading import reading
+from audit_lib.compare.sections.runs import cost, runs
 from audit_lib.compare.wording import say
 from audit_lib.documents.comparison import Comparison
 from audit_lib.documents.validity import ValidityStudy
 from audit_lib.report.blocks import Facts, Page, Section, Tone, code, text
 from audit_lib.report.numbers import count
 from audit_lib.validity import validity_section
+
+SECTIONS: Final[tuple[Callable[[Comparison], list[Section]], ...]] = (
+    runs,
+    rates,
+    metrics,
+    between_models,
+    manipulation,
+    answers,
+    cost,
+    reading,
+)
+"""In the order of the page."""
 
 
 def comparison_page(
