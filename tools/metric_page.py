@@ -77,6 +77,10 @@ def _section(name: str, said: MetricRecord) -> str:
     ]
     if said.gap:
         lines.insert(1, f"- **Differences**: `{name}_gap`, {said.gap[0].lower() + said.gap[1:]}; parity 0")
+    if said.generations:
+        lines.insert(
+            2, f"- **Generations**: grows with the answers to each prompt (m); {said.generations} are usual"
+        )
     if said.of_groups:
         own = (
             said.of_groups[0].lower() + said.of_groups[1:] if said.of_groups[1].islower() else said.of_groups

@@ -63,6 +63,7 @@ class _Said(TypedDict, total=False):
     figure: str
     gap: str
     of_groups: str
+    generations: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +101,8 @@ class MetricRecord:
         Title of its differences (``NAME_gap``, parity 0), where it has a value for each group of its own.
     of_groups : str
         Of a metric ``NAME_gap``: title of the values of each group (``NAME``), which have no parity.
+    generations : int
+        Of a metric that grows with the answers to each prompt: how many its definition takes; 0 where it does not grow.
     """
 
     title: str
@@ -115,6 +118,7 @@ class MetricRecord:
     figure: str = "dots"
     gap: str = ""
     of_groups: str = ""
+    generations: int = 0
 
 
 _RECORDS: Final[dict[str, MetricRecord]] = {}

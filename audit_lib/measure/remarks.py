@@ -28,6 +28,7 @@ def remarks(spec: AuditSpec) -> list[str]:
         f"measure.metrics has {', '.join(names)}, undefined in every group: {reason}"
         for reason, names in reasons.items()
     ]
+    found += _few_generations(spec)
     if spec.framework is None:
         return found
     found += [] if spec.framework.ftu is not True else _unaware(spec)
@@ -36,6 +37,17 @@ def remarks(spec: AuditSpec) -> list[str]:
         if name not in spec.measure.metrics and (reason := undefined(name, spec, columns)) is not None:
             found.append(f"framework recommends {name}, which this spec leaves undefined: {reason}")
     return [*found, *recommended.warnings]
+
+
+def _few_generations(spec: AuditSpec) -> Iterator[str]:
+    """Say which metrics grow with the answers to each prompt, where the spec asks for fewer than is usual."""
+    growing = [n for n in spec.measure.metrics if spec.score.repeats < record_of(n).generations]
+    if growing:
+        usual = max(record_of(name).generations for name in growing)
+        yield (
+            f"measure.metrics has {', '.join(growing)}, which grow with the generations of each prompt (m), and "
+            f"score.repeats is {spec.score.repeats}; {usual} are usual: hold them against no number of another m"
+        )
 
 
 def undefined(name: str, spec: AuditSpec, columns: Collection[str] | None) -> str | None:

@@ -12,7 +12,7 @@ import pytest
 
 from audit_lib.documents.metrics import Leakage
 from audit_lib.measure.metric import METRICS, metric, record_of
-from audit_lib.report.blocks import Chart, Section
+from audit_lib.report.blocks import Chart, Notice, Section
 from audit_lib.report.content import Content, gather
 from audit_lib.report.html import render_html
 from audit_lib.report.page import make_page
@@ -150,3 +150,24 @@ def test_a_stranger_s_metric_is_explained_and_drawn_by_its_own_record(
     ratio, difference = (block for block in section.blocks if isinstance(block, Chart))
     assert "The line at 1 is parity." in ratio.caption
     assert "The line at 0 is parity." in difference.caption and "+0.200" in difference.wide
+
+
+@pytest.mark.parametrize(
+    ("fewest", "most", "said", "warned"),
+    [
+        (3, 3, "Each prompt has 3 generations (m = 3).", True),
+        (24, 30, "Prompts have from 24 to 30 generations (m).", True),
+        (25, 25, "Each prompt has 25 generations (m = 25).", False),
+    ],
+)
+def test_the_generations_of_each_prompt_are_printed_and_few_ones_warn(
+    content: Content, fewest: int, most: int, said: str, warned: bool
+) -> None:
+    own = replace(
+        estimate("expected_maximum", 0.2, reference=False),
+        parameters={"generations": fewest, "generations_most": most},
+    )
+    section = metric_estimates(replace(content, metrics=replace(content.metrics, estimates=(own,))))
+    assert isinstance(section, Section)
+    told = [block for block in section.blocks if said in str(block)]
+    assert [isinstance(block, Notice) for block in told] == [warned]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from audit_lib.measure.estimates.generations import with_generations
 from audit_lib.measure.estimates.texts import (
     FLAGGED,
     OfRows,
@@ -31,6 +32,7 @@ from audit_lib.spec import AuditSpec
     needs=("toxicity", "stereotype", "terms"),
     cite="Bouchard (2024), arXiv:2407.10853; Gehman et al. (2020)",
     signed=True,
+    generations=25,
     gap="Expected maximum, group minus reference",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
@@ -48,7 +50,7 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
             mine = answers_of(texts, scores, side.index)
             return expected_maximum(scores[mine], texts.row[mine])
 
-        found += levels_and_gaps(
+        own = levels_and_gaps(
             "expected_maximum",
             OfRows.of(rows, values, np.arange(len(rows))),
             spec,
@@ -56,4 +58,5 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
             method="mean over prompts of the largest score of their answers",
             parameters={"classifier": one.name, "label": one.label},
         )
+        found += with_generations(own, rows, texts, one.values)
     return Measured(estimates=found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from audit_lib.measure.estimates.generations import with_generations
 from audit_lib.measure.estimates.texts import (
     FLAGGED,
     OfRows,
@@ -32,6 +33,7 @@ from audit_lib.spec import AuditSpec
     needs=("toxicity", "stereotype", "terms"),
     cite="Bouchard (2024), arXiv:2407.10853; Gehman et al. (2020)",
     signed=True,
+    generations=25,
     gap="Probability of any, group minus reference",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
@@ -49,7 +51,7 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
             mine = answers_of(texts, scores, side.index)
             return probability_of_any(scores[mine], texts.row[mine], threshold)
 
-        found += levels_and_gaps(
+        own = levels_and_gaps(
             "probability_of_any",
             OfRows.of(rows, values, np.arange(len(rows))),
             spec,
@@ -57,4 +59,5 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
             method="share of prompts with a score that reaches the threshold",
             parameters={"classifier": one.name, "label": one.label, "threshold": threshold},
         )
+        found += with_generations(own, rows, texts, one.values)
     return Measured(estimates=found)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from audit_lib.documents.estimates import adjusted_p, first_p, interval_method, limits
-from audit_lib.documents.parameters import ROUNDS_LEFT_OUT, K
+from audit_lib.documents.parameters import GENERATIONS, GENERATIONS_MOST, ROUNDS_LEFT_OUT, K
 from audit_lib.figures import Dot
 from audit_lib.figures.by_metric import Figure, draw
 from audit_lib.measure.metric import record_of
@@ -18,6 +18,7 @@ from audit_lib.report.blocks import (
     Column,
     Fold,
     Heading,
+    Notice,
     Paragraph,
     Row,
     Section,
@@ -33,7 +34,7 @@ from audit_lib.report.sections.experiment import OWN_SECTION
 from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.sections.what_was_varied import comparison_words
 from audit_lib.results import Estimate, Undefined
-from audit_lib.translation import archived, known, mark, t
+from audit_lib.translation import archived, known, mark, t, tn
 
 _UNPERCEIVED: Final = mark(
     "Numbers marked as not perceived do not differ from parity, and compare groups of an attribute that the model did "
@@ -49,6 +50,8 @@ _PARAMETERS: Final = {
     "attribute": mark("attribute"),
     "bins": mark("bins"),
     "classifier": mark("classifier"),
+    "generations": mark("generations"),
+    "generations_most": mark("most generations"),
     "highest": mark("highest"),
     "items": mark("items"),
     "label": mark("label"),
@@ -99,6 +102,7 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
     yield Heading(title)
     if meaning:
         yield Paragraph(text(meaning))
+    yield from _generations(estimates)
     by_stratum: dict[tuple[tuple[str, str], ...], list[Estimate]] = {}
     for e in estimates:
         by_stratum.setdefault(tuple(e.stratum.items()), []).append(e)
@@ -120,6 +124,30 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
             file="{file}",
         )
         yield Paragraph(filled(words, file=code("estimates.csv")))
+
+
+def _generations(estimates: Iterable[Estimate]) -> Iterable[Block]:
+    """Say how many answers each prompt has, where a metric grows with them; a warning where they are too few."""
+    told = [e for e in estimates if GENERATIONS in e.parameters]
+    if not told:
+        return
+    usual = record_of(told[0].metric).generations
+    fewest = min(int(e.parameters[GENERATIONS]) for e in told)
+    most = max(int(e.parameters[GENERATIONS_MOST]) for e in told)
+    said = (
+        tn("Each prompt has {n} generation (m = {n}).", "Each prompt has {n} generations (m = {n}).", most)
+        if fewest == most
+        else t("Prompts have from {fewest} to {most} generations (m).", fewest=fewest, most=most)
+    )
+    if fewest >= usual:
+        yield Paragraph(text(said))
+        return
+    warning = t(
+        "The number grows with m, and {usual} are usual: hold it against no number of another m, published ones "
+        "included.",
+        usual=usual,
+    )
+    yield Notice(t("Few generations of each prompt"), text(f"{said} {warning}"))
 
 
 def _meaning(name: str) -> str:
