@@ -107,11 +107,11 @@ def _models(record: PanelRecord, linked: Linked) -> Section:
                 ),
                 Cell(one.backend, note=one.revision or ""),
                 Cell("\N{EN DASH}" if one.asked is None else count(one.asked.requests)),
-                Cell((one.manifest_sha256 or "\N{EN DASH}")[:16], note=one.run),
+                Cell((one.manifest_sha256 or "\N{EN DASH}")[:16]),
             ),
             link=linked(one),
         )
         for one in record.members
     )
-    blocks.append(Table(say("Models"), columns, rows, stacked=True))
+    blocks.append(Table(say("Models"), columns, rows))
     return Section("models", say("The models of the panel"), tuple(blocks))

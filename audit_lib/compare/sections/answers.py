@@ -67,7 +67,7 @@ def _statuses(document: Comparison) -> Table:
             for x in (one.skewness, one.excess_kurtosis)
         ]
         rows.append(Row(run.label, tuple(cells)))
-    return Table(say("Answers and scores"), columns, tuple(rows), stacked=True)
+    return Table(say("Answers and scores"), columns, tuple(rows))
 
 
 def _pairs(document: Comparison) -> Table:
@@ -100,7 +100,7 @@ def _pairs(document: Comparison) -> Table:
                 ),
             )
         )
-    return Table(say("Answers about pairs"), columns, tuple(rows), stacked=True)
+    return Table(say("Answers about pairs"), columns, tuple(rows))
 
 
 def _excluded(document: Comparison, one: Exclusion) -> Text:

@@ -99,7 +99,8 @@ def _table(document: Comparison, metric: ComparedMetric, lines: Sequence[Line]) 
         Column(say("p, all tests")),
         Column(say("Rounds") if lines[0][0].unit == "round" else say("Applications")),
     )
-    return Table(say(metric.title), columns, tuple(_row(document, *line) for line in lines), stacked=True)
+    caption = say("{metric}, pairs of models", metric=say(metric.title))
+    return Table(caption, columns, tuple(_row(document, *line) for line in lines))
 
 
 def _row(document: Comparison, one: PairedContrast, pair: PairedDifference) -> Row:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from audit_lib.compare.wording import say
 from audit_lib.documents.comparison import ComparedEstimate, Comparison, PairedContrast
 from audit_lib.documents.parameters import ATTRIBUTE, CLASSIFIER, THRESHOLD, VARIATION, K
+from audit_lib.report.blocks import Column
 from audit_lib.report.exact_tables import in_words
 from audit_lib.report.sections.estimates import variation_in_words
 from audit_lib.results import Estimate
+
+_STACKED: Final = 4
 
 
 def plain(e: ComparedEstimate) -> Estimate:
@@ -58,6 +62,11 @@ def contrast(e: ComparedEstimate | PairedContrast) -> str:
 def in_headline(document: Comparison, e: ComparedEstimate | PairedContrast) -> bool:
     """Whether it belongs to the stratum that leads; the others are in the files."""
     return tuple(e.stratum) == document.headline
+
+
+def fits_stacked(columns: Sequence[Column]) -> bool:
+    """Whether a row fits below its header on a phone; a table that does not is moved sideways."""
+    return len(columns) <= _STACKED
 
 
 def in_order(words: Iterable[str]) -> list[str]:

@@ -47,7 +47,7 @@ def manipulation(document: Comparison) -> list[Section]:
         Section(
             "manipulation",
             say("Manipulation check"),
-            (Paragraph(text(words)), Table(say("Manipulation check"), columns, rows, stacked=True)),
+            (Paragraph(text(words)), Table(say("Manipulation check"), columns, rows)),
         )
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from audit_lib.compare.sections.estimates import contrast, in_headline, in_order, plain, setting
+from audit_lib.compare.sections.estimates import contrast, fits_stacked, in_headline, in_order, plain, setting
 from audit_lib.compare.sections.manipulation import METRIC as MANIPULATION
 from audit_lib.compare.wording import say
 from audit_lib.documents.comparison import ComparedEstimate, ComparedMetric, Comparison
@@ -135,7 +135,7 @@ def _lines(
         Column(say("Ratio") if _parity(metric) == 1.0 else say("Value")),
         Column(say("Interval")),
         Column("p"),
-        Column(say("p adjusted for all runs' tests")),
+        Column(say("p, adjusted")),
         Column(say("n, group")),
         Column(say("n, reference")),
         Column(say("Clusters")),
@@ -159,7 +159,7 @@ def _lines(
         )
         for e in ordered
     )
-    return Table(words, columns, rows, _methods(estimates), stacked=True)
+    return Table(words, columns, rows, _methods(estimates))
 
 
 def _as_matrix(
@@ -199,7 +199,9 @@ def _as_matrix(
             alpha=f"{alpha:g}",
             tests=count(document.multiplicity.family_size),
         )
-        yield Table(words or say(metric.title), columns, rows, (note, *_methods(own)), stacked=True)
+        yield Table(
+            words or say(metric.title), columns, rows, (note, *_methods(own)), stacked=fits_stacked(columns)
+        )
 
 
 def _cell(e: ComparedEstimate | None, *, sign: bool, alpha: float) -> Cell:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from audit_lib.compare.sections.estimates import in_order
+from audit_lib.compare.sections.estimates import fits_stacked, in_order
 from audit_lib.compare.wording import say
 from audit_lib.documents.comparison import ComparedRate, Comparison
-from audit_lib.report.blocks import Block, Cell, Column, Heading, Paragraph, Row, Section, Table, text
+from audit_lib.report.blocks import Block, Cell, Column, Paragraph, Row, Section, Table, text
 from audit_lib.report.numbers import count, decimal
 from audit_lib.results import Undefined
 
@@ -26,7 +26,7 @@ def rates(document: Comparison) -> list[Section]:
     for kind in kinds:
         own = [rate for rate in found if f"{rate.kind} {rate.family}" == kind]
         title = say("{kind}, {family}", kind=own[0].kind.replace("_", " ").capitalize(), family=own[0].family)
-        blocks += [Heading(title), _table(document, title, own)]
+        blocks.append(_table(document, title, own))
     return [Section("rates", say("Impact ratios of categories"), tuple(blocks))]
 
 
@@ -39,7 +39,7 @@ def _table(document: Comparison, title: str, found: Sequence[ComparedRate]) -> T
     )
     columns = (Column(say("Model"), numeric=False), *(Column(label) for label in labels))
     note = say("Below each ratio the rate, and how many were selected of how many.")
-    return Table(title, columns, rows, (note,), stacked=True)
+    return Table(title, columns, rows, (note,), stacked=fits_stacked(columns))
 
 
 def _cell(rate: ComparedRate | None) -> Cell:
@@ -53,5 +53,5 @@ def _cell(rate: ComparedRate | None) -> Cell:
         selected="" if rate.selected is None else count(rate.selected),
         n="" if rate.n is None else count(rate.n),
     )
-    mark = say("highest") if rate.comparator else say("below four fifths") if rate.below else ""
+    mark = say("highest") if rate.comparator else say("below the guideline") if rate.below else ""
     return Cell(decimal(rate.ratio), mark=mark, note=share, tone="flag" if rate.below else "plain")
