@@ -11,7 +11,7 @@ from audit_lib.metrics.random_pools import expected_shares
 from audit_lib.results import Interval
 from audit_lib.stats.clusters import difference_interval
 from audit_lib.stats.random_rounds import DrawnShares, random_rounds_gap, random_rounds_variance
-from benchmarks.coverage_tables import Cell, Study, covers, simulate, simulated
+from benchmarks.coverage_tables import Cell, Study, Target, covers, simulate, simulated
 
 DRAWS = 4000
 LEVELS = ((0.5, 0.5), (0.15, 0.85), (0.2, 0.3, 0.5))
@@ -133,7 +133,8 @@ def random_rounds(scale: float) -> Study:
             return [covers(interval, truth), abs(value - truth) <= 1.96 * _by_round(drawn, *sides)]
 
         means, undefined = simulate(repeats, 500 + number, once)
-        cells = simulated(means, undefined, repeats, ["conservative", "none"])
+        good: Target = "conservative" if len(set(sizes)) == 1 else "none"
+        cells = simulated(means, undefined, repeats, [good, "none"])
         name = f"{len(sizes)} groups of {sizes[0]}" if len(set(sizes)) == 1 else " and ".join(map(str, sizes))
         scale_of = "grades 1 to 5" if graded else "no ties"
         rows.append([name, f"{size}", f"{count:,}", scale_of, f"{truth:+.2f}", *cells])
@@ -142,7 +143,8 @@ def random_rounds(scale: float) -> Study:
         f"{repeats:,} repeats a row, Monte Carlo error {100 * (0.0475 / repeats) ** 0.5:.1f}. Candidates of one pool "
         "are drawn into many rounds, k = 3; the gap of the first group to the second, against that of a pool without "
         "end. "
-        "Range: at least 8 candidates a side, in pools of at least 8 rounds. `rounds as independent` takes each round "
+        "Range: groups of one size, at least 8 candidates each, in pools of at least 8 rounds; a small group far "
+        "behind a large one is covered less. `rounds as independent` takes each round "
         "for a new one, which is what an interval clustered by round would do: it must not be read as covering.",
         ["candidates", "a round", "rounds", "scores", "true gap", "candidates as units", "rounds as independent",
          "undefined, %"],

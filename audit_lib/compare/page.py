@@ -12,6 +12,7 @@ from audit_lib.compare.sections.metrics import metrics
 from audit_lib.compare.sections.rates import rates
 from audit_lib.compare.sections.reading import reading
 from audit_lib.compare.sections.runs import cost, runs
+from audit_lib.compare.sections.subgroup_aucs import subgroup_aucs
 from audit_lib.compare.wording import say
 from audit_lib.documents.comparison import Comparison
 from audit_lib.documents.validity import ValidityStudy
@@ -23,6 +24,7 @@ SECTIONS: Final[tuple[Callable[[Comparison], list[Section]], ...]] = (
     runs,
     rates,
     metrics,
+    subgroup_aucs,
     between_models,
     manipulation,
     answers,

@@ -21,7 +21,7 @@ __all__ = ["AucCovariance", "auc_covariance", "auc_gap_intervals", "auc_interval
 
 Floats = NDArray[np.float64]
 
-ENOUGH = 50
+ENOUGH = 30
 """Rows of each class from which on DeLong's variance of a subgroup is taken as it is."""
 
 
@@ -112,7 +112,7 @@ def auc_covariance(
     clusters : array_like of shape (n,), optional
         The application of each row.
     common : float, optional
-        AUC of everybody. Given, a subgroup with fewer than 50 of a class has at least the variance that it would have
+        AUC of everybody. Given, a subgroup with fewer than 30 of a class has at least the variance that it would have
         at this AUC (Hanley and McNeil's): a few rows that happen to be in order look surer than they are.
 
     Raises

@@ -107,8 +107,8 @@ def random_rounds_variance(
 
     Notes
     -----
-    Range: 95% intervals cover at least 93% of the time with at least 8 candidates a side, in pools of at least 4
-    times a round (``docs/coverage.md``).
+    Range: 95% intervals cover at least 93% of the time with groups of one size, of at least 8 candidates each, in
+    pools of at least 8 times a round (``docs/coverage.md``). Outside it, of 20 candidates far behind 100, 91%.
 
     References
     ----------

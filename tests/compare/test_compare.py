@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from audit_lib.cli.main import main
@@ -111,6 +113,31 @@ def test_impact_ratios_of_real_applicants_by_model(tmp_path: Path) -> None:
         assert harsh < fair < kind
         assert harsh < 0.6 and kind > 1.15
         assert women[1, threshold]["intervals"][0]["level"] == pytest.approx(0.7)
+
+
+def test_aucs_by_subgroup_stand_next_to_each_other_by_model(tmp_path: Path) -> None:
+    runs = []
+    for model in ("fair-1", "harsh-1"):
+        # The harsh model's scores say nothing of women.
+        rows = [row | {"qualified": row["recorded_score"] > 0} for row in versions("fair-1")]
+        draw = np.random.default_rng(3)
+        for row in rows:
+            blind = model == "harsh-1" and row["sex"] == "female"
+            row |= {
+                "recorded_model": model,
+                "recorded_score": float(draw.normal()) if blind else row["recorded_score"],
+            }
+        runs.append(sealed(tmp_path, model, rows, measure={"metrics": ["auc_gap"]}))
+    page = compare(runs)["comparison.html"].decode()
+    section = page[page.index('id="aucs"') :]
+    section = section[: section.index("</section>")]
+    figure = section[section.index("<svg") : section.index("</svg>")]
+    assert figure.count("AUC gap") and "fair-1" in figure and "harsh-1" in figure
+    assert "fair-1: overall 1.000; female 1.000, male 1.000, " in figure
+    found = re.search(
+        r"harsh-1: overall 0\.\d+; female (0\.\d+), male 1\.000, .*gap (0\.\d+) \[(0\.\d+), ", figure
+    )
+    assert found is not None and float(found[1]) < 0.65 and float(found[2]) > 0.35 and float(found[3]) > 0
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
+from audit_lib.documents.comparison import ComparedEstimate
 from audit_lib.documents.estimates import defined, limits
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.figures.auc import ModelAuc, auc_gap_figure
+from audit_lib.records import NO_AND_YES
 from audit_lib.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Row, Section, Table, text
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import count, decimal, interval
@@ -20,7 +22,7 @@ from audit_lib.translation import archived, known, mark, t, tn
 AUC: Final = "auc"
 """The metric that this section prints, and no other."""
 
-_GAP: Final = "auc_gap"
+GAP: Final = "auc_gap"
 _TITLE: Final = mark("AUC by subgroup")
 _WORDS: Final = mark(
     "The AUC is the chance that the scores put somebody qualified above somebody who is not: 0.5 says that they do not "
@@ -34,6 +36,7 @@ _MOST_STRATA: Final = 50
 _MOST_PANELS: Final = 8
 _MOST_ROWS: Final = 40
 
+AnyEstimate = Estimate | ComparedEstimate
 Stratum = tuple[tuple[str, str], ...]
 
 
@@ -44,13 +47,13 @@ def subgroup_aucs(content: Content) -> Section | None:
         by_stratum.setdefault(tuple(e.stratum.items()), []).append(e)
     if not by_stratum:
         return None
-    gaps = {tuple(e.stratum.items()): e for e in content.estimates(_GAP) if not e.group}
+    gaps = {tuple(e.stratum.items()): e for e in content.estimates(GAP) if not e.group}
     headline = set(content.spec.measure.strata[0])
     blocks: list[Block] = [Paragraph(text(t(_WORDS)))]
     folds: list[Block] = []
     for where, own in by_stratum.items():
         words = in_words(dict(where))
-        parts = [*_said(gaps.get(where)), _table(content, words, own)]
+        parts = [*_said(gaps.get(where)), _table(words, own)]
         if {key for key, _ in where} == headline:
             blocks += [*parts[:-1], *_charts(content, by_stratum, gaps), parts[-1]]
         else:
@@ -94,99 +97,99 @@ def _charts(
     for split in sorted(columns - {tuple(first)}) or [tuple(first)]:
         parts = [where for where in by_stratum if tuple(sorted(key for key, _ in where)) == split]
         shown = dict.fromkeys([*whole, *parts] if len(whole) == 1 else parts)
-        if len(shown) <= _MOST_PANELS:
-            yield from _chart(content, {where: by_stratum[where] for where in shown}, gaps)
-
-
-def _chart(
-    content: Content, panels: Mapping[Stratum, Sequence[Estimate]], gaps: Mapping[Stratum, Estimate]
-) -> Iterable[Block]:
-    labels = list(dict.fromkeys(_label(content, e) for own in panels.values() for e in own if e.group))
-    if not labels or len(labels) > _MOST_ROWS:
-        return
-    models = []
-    for where, own in panels.items():
-        gap = limits(gaps[where].interval) if where in gaps else None
-        models.append(
-            panel(
-                in_words(dict(where)) or t("everybody"),
-                {_label(content, e): e for e in own if e.group},
-                next((e for e in own if not e.group), None),
-                labels,
-                None if gap is None else (gap.low, gap.high),
-            )
+        names = {where: in_words(dict(where)) or t("everybody") for where in shown}
+        yield from figure_of_aucs(
+            {name: by_stratum[where] for where, name in names.items()},
+            {name: gaps[where] for where, name in names.items() if where in gaps},
+            content.spec.measure.level,
         )
-    level = t("{level:.0%} interval", level=content.spec.measure.level)
+
+
+def figure_of_aucs(
+    panels: Mapping[str, Sequence[AnyEstimate]], gaps: Mapping[str, AnyEstimate], level: float
+) -> Iterable[Block]:
+    """Draw the AUC of everybody and of each subgroup that is compared, and the gap: a panel a model, year or other.
+
+    Parameters
+    ----------
+    panels : mapping of str to sequence of Estimate
+        Name of the panel -> estimates of the metric `AUC`.
+    gaps : mapping of str to Estimate
+        Name of the panel -> the largest difference.
+    level : float
+        Of the intervals.
+    """
+    groups = [dict(e.group) for own in panels.values() for e in own if e.group]
+    name = _names(groups)
+    labels = list(dict.fromkeys(map(name, groups)))
+    if not labels or len(labels) > _MOST_ROWS or len(panels) > _MOST_PANELS:
+        return
+    models = [_panel(title, own, gaps.get(title), labels, name) for title, own in panels.items()]
+    words = t("{level:.0%} interval", level=level)
     try:
         wide, narrow = (
-            auc_gap_figure(labels, models, interval_name=level, width=width) for width in (760, 360)
+            auc_gap_figure(labels, models, interval_name=words, width=width) for width in (760, 360)
         )
     except UndefinedMetricError:
         return
     caption = t(
         "AUC by subgroup and the largest difference, with {level:.0%} intervals. Subgroups too small to be compared "
         "are not drawn.",
-        level=content.spec.measure.level,
+        level=level,
     )
     yield Chart(wide, narrow, caption)
 
 
-def panel(
-    name: str,
-    own: Mapping[str, Estimate],
-    everybody: Estimate | None,
+def _panel(
+    title: str,
+    own: Sequence[AnyEstimate],
+    gap: AnyEstimate | None,
     labels: Sequence[str],
-    gap: tuple[float, float] | None,
+    name: Callable[[Mapping[str, str]], str],
 ) -> ModelAuc:
-    """Return one panel of the figure: the subgroups that are compared, in the order of `labels`.
-
-    Parameters
-    ----------
-    name : str
-        The model, year or other part.
-    own : mapping of str to Estimate
-        Label -> the subgroup's AUC.
-    everybody : Estimate or None
-        AUC of all.
-    labels : sequence of str
-        Subgroups of all panels.
-    gap : tuple of float or None
-        Interval of the gap.
-    """
+    """Return one panel: the subgroups that are compared, in the order of `labels`."""
     values, low, high = (np.full(len(labels), np.nan) for _ in range(3))
-    for place, label in enumerate(labels):
-        e = own.get(label)
-        value = None if e is None or "left_out" in e.flags else defined(e.value)
-        if e is None or value is None:
+    for e in own:
+        value = None if not e.group or "left_out" in e.flags else defined(e.value)
+        if value is None:
             continue
+        place = labels.index(name(e.group))
         values[place] = value
         if (ends := limits(e.interval)) is not None:
             low[place], high[place] = ends.low, ends.high
+    everybody = next((e.value for e in own if not e.group), Undefined("not printed"))
+    ends = None if gap is None else limits(gap.interval)
     return ModelAuc(
-        model=name,
-        overall=Undefined("not printed") if everybody is None else everybody.value,
+        model=title,
+        overall=everybody,
         auc=values,
         low=low,
         high=high,
-        gap_low=None if gap is None else gap[0],
-        gap_high=None if gap is None else gap[1],
+        gap_low=None if ends is None else ends.low,
+        gap_high=None if ends is None else ends.high,
     )
 
 
-def _label(content: Content, e: Estimate) -> str:
-    """Name a subgroup; a mask's yes and no say nothing alone, nor does a level that two attributes share."""
-    attributes = content.spec.groups.attributes
-    levels = [level for own in attributes.values() for level in own]
-    words = []
-    for axis, level in e.group.items():
-        alone = in_words({axis: level})
-        told = axis in attributes and levels.count(level) == 1
-        words.append(alone if told else f"{known(axis.replace('_', ' '))}: {alone}")
-    return ", ".join(words)
+def _names(groups: Sequence[Mapping[str, str]]) -> Callable[[Mapping[str, str]], str]:
+    """Return what names a subgroup; a mask's yes and no say nothing alone, nor does a level of two attributes."""
+    axes: dict[str, set[str]] = {}
+    for group in groups:
+        for axis, level in group.items():
+            axes.setdefault(level, set()).add(axis)
+
+    def name(group: Mapping[str, str]) -> str:
+        words = []
+        for axis, level in group.items():
+            alone = in_words({axis: level})
+            told = len(axes[level]) == 1 and level not in NO_AND_YES
+            words.append(alone if told else f"{known(axis.replace('_', ' '))}: {alone}")
+        return ", ".join(words)
+
+    return name
 
 
-def _table(content: Content, where: str, found: Sequence[Estimate]) -> Table:
-    rows = []
+def _table(where: str, found: Sequence[Estimate]) -> Table:
+    rows, name = [], _names([e.group for e in found])
     for e in found:
         positives, negatives = (e.parameters[side] for side in ("positives", "negatives"))
         cells = (
@@ -195,7 +198,7 @@ def _table(content: Content, where: str, found: Sequence[Estimate]) -> Table:
             *(Cell(count(int(n))) for n in (e.n, positives, negatives)),
         )
         left_out = t("too few to be compared") if "left_out" in e.flags else ""
-        rows.append(Row(_label(content, e) if e.group else t("Everybody"), cells, note=left_out))
+        rows.append(Row(name(e.group) if e.group else t("Everybody"), cells, note=left_out))
     columns = (
         Column(t("Subgroup"), numeric=False), Column(t("AUC")), Column(t("Interval")), Column(t("n")),
         Column(t("Qualified")), Column(t("Not qualified")),
