@@ -3,7 +3,7 @@
     python -m benchmarks.validity_real                               # Bloomberg's rankings, as benchmarks.replication
     python -m benchmarks.validity_real RUN RUN RUN [--out FOLDER]    # sealed runs of small models too
 
-The small models are SmolLM2-135M-Instruct (P(Yes), under three wordings of the question) and all-MiniLM-L6-v2 (the
+The small models are SmolLM2-135M-Instruct (P(Yes), under two wordings of the question) and all-MiniLM-L6-v2 (the
 cosine of job and resume), over the demo's 24 resumes under two names a group; docs/validity.md says how to make the
 runs. Neither is a valid judge.
 """

@@ -126,24 +126,27 @@ class Side:
     def gaps(self, panel: ScoredPanel) -> list[dict[str, Value]]:
         """Return the measured gap of each compared group at each quota."""
         found: list[dict[str, Value]] = [{} for _ in panel.compared]
+        members = [np.flatnonzero(self.scores.group == number) for number in range(len(panel.groups))]
         for k in panel.quotas:
             shares = self.scores.pools.shares(k)
-            for number, values in enumerate(found):
-                values[str(k)] = _defined(self._gap, panel, number, k, shares)
+            played = [rows[~np.isnan(shares[rows])] for rows in members]
+            reason = None if not np.isnan(shares).all() else self._why_no_gap(k)
+            for values, own in zip(found, played[:-1], strict=True):
+                undefined = None if reason is None else Undefined(reason)
+                values[str(k)] = undefined or _defined(self._gap, shares, own, played[-1])
         return found
 
     def sizes(self, panel: ScoredPanel) -> list[int]:
         """Return how many of each group have a score, the reference last."""
         return [int(self.scored(number).size) for number in range(len(panel.groups))]
 
-    def _gap(self, panel: ScoredPanel, group: int, k: int, shares: NDArray[np.float64]) -> float:
-        played = ~np.isnan(shares)
-        if not played.any():
-            if not (self.scores.round >= 0).any():
-                raise UndefinedMetricError("no round: candidates do not compete")
-            raise UndefinedMetricError(f"no round has {k} scored candidates")
-        own = played & (self.scores.group == group)
-        reference = played & (self.scores.group == len(panel.compared))
+    def _why_no_gap(self, k: int) -> str:
+        competing = (self.scores.round >= 0).any()
+        return f"no round has {k} scored candidates" if competing else "no round: candidates do not compete"
+
+    def _gap(
+        self, shares: NDArray[np.float64], own: NDArray[np.int64], reference: NDArray[np.int64]
+    ) -> float:
         if self.gap == "demographic_parity_gap":
             return demographic_parity_gap(shares[own], shares[reference])
         if (self.scores.qualified < 0).all():
