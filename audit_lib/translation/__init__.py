@@ -65,7 +65,7 @@ class Speaker:
 
     def look_up(self, english: str, context: str | None = None) -> str:
         """Return the text in this language, with its places; the English one where the catalogue has none."""
-        if self.language == "en" or not english:
+        if self.language == "en" or not any(character.isalpha() for character in english):
             return english
         if self.language == PSEUDO:
             return _pseudo(english)

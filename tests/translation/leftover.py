@@ -33,7 +33,8 @@ from tools.catalogue import of_yaml
 
 NAMES: Final = (
     "audit_lib", "AUC", "ROUGE-L", "BLEU", "HTTP", "UTC", "SHA-256", "JSON", "CSV", "PDF", "P(Yes)", "Holm", "Koopman",
-    "Benjamini-Hochberg", "Breslow-Day", "Simpson", "Fisher", "Newcombe", "Wilson", "Welch", "BCa", "RABBI", "NYC",
+    "Benjamini-Hochberg", "CR1", "Breslow-Day", "Simpson", "Fisher", "Newcombe", "Wilson", "Welch", "BCa", "RABBI",
+    "NYC",
 )  # fmt: skip
 """Proper names and abbreviations that are the same in every language."""
 _WORD: Final = re.compile(r"[A-Za-z]{2,}(?:['-][A-Za-z]+)*")

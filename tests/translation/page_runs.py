@@ -12,6 +12,7 @@ from audit_lib.run import Run
 from audit_lib.window import Window
 from tests.check import audits as published
 from tests.inputs import recorded_audit, recorded_rows, write_jsonl
+from tests.measure.test_experiments import CHECKED, METRICS, RATING, rater
 from tests.measure.test_leakage import audited as with_leakage
 from tests.policies.packs import OWN
 from tests.report import test_what_was_varied as varied
@@ -59,6 +60,34 @@ def asked(task: str, folder: Path, **sections: Any) -> Run:
     return up_to(open_audit(folder, task, **sections), "report")
 
 
+def rated(seen: bool, folder: Path) -> Run:
+    """A correspondence experiment with controls and a manipulation check, whose groups the model sees or does not."""
+    fake("rater", rater(0.5, seen=seen))
+    return up_to(
+        open_audit(
+            folder,
+            "pointwise",
+            prompt=RATING,
+            model={"backend": "rater", "name": "rater", "valid_judge": False},
+            perturb={"controls": True},
+            manipulation=CHECKED,
+            measure={"metrics": METRICS, "tolerance": {"score_gap": 0.2}},
+            decision={"rule": "threshold", "threshold": 3, "k": None, "round": None},
+            sample={"size": 12},
+        ),
+        "report",
+    )
+
+
+def adverse_impact(folder: Path) -> Run:
+    """Ratings of real people at thresholds."""
+    return made(
+        folder,
+        groups={"provenance": "self_reported"},
+        measure={"metrics": ["impact_ratio", "adverse_impact_ratio"], "thresholds": [-0.5, 0.5]},
+    )
+
+
 RUNS: Final[dict[str, Callable[[Path], Run]]] = {
     **GOLDEN,
     "hidden_cells": hidden_cells,
@@ -72,6 +101,9 @@ RUNS: Final[dict[str, Callable[[Path], Run]]] = {
         folder, ["She cooks.", "A man drives.", "He/she writes.", "Somebody bakes."] * 3
     ),
     "personas": lambda folder: varied.experiment(folder, 6),
+    "experiment_seen": partial(rated, True),
+    "experiment_unseen": partial(rated, False),
+    "adverse_impact": adverse_impact,
     "pairwise": partial(asked, "pairwise"),
     "listwise": partial(asked, "listwise"),
     "texts": texts,

@@ -20,6 +20,7 @@ from audit_lib.records import CHECK
 from audit_lib.results import Estimate, Interval, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats._checks import z_quantile
+from audit_lib.translation import mark
 
 MOST: Final = 0.5
 """Share of the versions that the model must name at all for its agreement to say anything."""
@@ -136,21 +137,29 @@ def differs(interval: Interval | Undefined, parity: float) -> bool:
     return not interval.low <= parity <= interval.high
 
 
+_OF_A_GROUP: Final = mark("{level} versions")
+_OF_ALL: Final = mark("versions")
+_TOO_FEW: Final = mark(
+    "uninterpretable: the model named the {axis} of {n} of {asked} {versions}, and was unsure of the others, declined, "
+    "failed, or could not be read"
+)
+_TOO_WRONG: Final = mark(
+    "uninterpretable: the model named the {axis} that was meant in {share} of the {versions} in which it named one "
+    "({n} of {asked}), and checks.minimum_agreement is {least}"
+)
+
+
 def unperceived(one: Estimate, spec: AuditSpec, axis: str) -> str | None:
     """Return why versions do not count as perceived: too few named, or too few of these as they were meant."""
     least, found, asked = spec.checks.minimum_agreement, one.value, int(one.parameters["asked"])
-    whom = f"{one.group[axis]} versions" if one.group else "versions"
+    whom = _OF_A_GROUP.format(level=one.group[axis]) if one.group else _OF_ALL
     if isinstance(found, Undefined) or one.n < MOST * asked:
         # Two answers in a hundred that happen to be right show no perception.
-        return (
-            f"uninterpretable: the model named the {axis} of {one.n} of {asked} {whom}, and was unsure of the "
-            "others, declined, failed, or could not be read"
-        )
+        return _TOO_FEW.format(axis=axis, n=one.n, asked=asked, versions=whom)
     if found >= least:
         return None
-    return (
-        f"uninterpretable: the model named the {axis} that was meant in {found:.1%} of the {whom} in which it named "
-        f"one ({one.n} of {asked}), and checks.minimum_agreement is {least:.1%}"
+    return _TOO_WRONG.format(
+        axis=axis, share=f"{found:.1%}", versions=whom, n=one.n, asked=asked, least=f"{least:.1%}"
     )
 
 

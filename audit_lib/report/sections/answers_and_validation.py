@@ -39,6 +39,8 @@ _TABLES: Final = {
     "variants": mark("variants"),
     "scores": mark("scores"),
     "completeness": mark("completeness"),
+    "beside": mark("asked in addition"),
+    "beside, by variation": mark("asked in addition, by variation"),
 }
 _EXPECTATIONS: Final = {
     FILLED: mark("column values to not be null"),
