@@ -18,6 +18,7 @@ from audit_lib.report.content import Content
 from audit_lib.results import Undefined
 from audit_lib.run import Run
 from audit_lib.score import estimate
+from audit_lib.score.shard_plan import shard_counts
 
 _RABBI: Final = "Chen, Ji and Evans (2024), arXiv:2408.01285"
 RULES: Final = (
@@ -63,7 +64,10 @@ def exclusions_of(statistics: Sequence[OutputStatistics]) -> tuple[Exclusion, ..
 
 
 def asked_of(run: Run) -> Asked:
-    """Return what asking a run's model takes, from its versions."""
+    """Return what asking a run's model takes, from its versions; recorded answers are asked of nobody."""
+    if run.spec.model.answers_are_recorded:
+        given = sum(shard_counts(run).values())
+        return Asked(requests=given, calls=0, prompt_tokens=0, completion_tokens=0, money=0.0)
     found = estimate(run)
     return Asked(
         requests=found.requests,

@@ -113,7 +113,7 @@ def compare(
     """
     comparison = _Comparison(
         name=name, variable=variable, spec=spec, estimator=estimator, method=method, parameters=parameters or {},
-        flags=flags, reason=reason,
+        flags=flags, reason=reason, unit_names=variable.unit_names() if is_kept() else None,
     )  # fmt: skip
     return [comparison.of(group, reference) for group, reference in spec.groups.comparisons()]
 
@@ -224,6 +224,7 @@ class _Comparison:
     parameters: Mapping[str, int | float | str]
     flags: tuple[str, ...]
     reason: str | None
+    unit_names: NDArray[Any] | None
 
     def of(self, group: Mapping[str, str], reference: Mapping[str, str]) -> Compared:
         """Compare a group with its reference."""
@@ -269,10 +270,10 @@ class _Comparison:
             flags=(*self.flags, *(("small_cell",) if small else ())),
             tests=() if isinstance(test, Undefined) else (test,),
         )
-        if found is not None and found.sums is not None and is_kept():
+        if found is not None and found.sums is not None and self.unit_names is not None:
             keep(
                 Influence(
-                    estimate=compared, unit=self.variable.unit, names=self.variable.unit_names(),
+                    estimate=compared, unit=self.variable.unit, names=self.unit_names,
                     group=found.sums[0], reference=found.sums[1], in_group=a.occurs, in_reference=b.occurs,
                 )
             )  # fmt: skip
