@@ -42,13 +42,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Keep what is imported by now from the collector of cycles: it lives as long as the process."""
+    """Keep what is imported from the collector of cycles, since it lives as long as the process; collect seldom."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.collect()
         gc.freeze()
+        gc.set_threshold(50_000, 20, 20)
         gc.enable()
 
 
