@@ -38,14 +38,14 @@ def selection(study: ValidityStudy) -> Iterator[Block]:
                 for s in study.selection
                 if (s.task, s.gap, s.gain, s.length) == (one.task, one.gap, gain, 1)
             ]
-            yield _first_listed(study, found, gain)
+            yield _first_listed(study, found, gain, heading(study, one))
         yield Fold(
             t("Models ranked by each metric and by the gap"),
             tuple(charts.rankings(study, metric, one) for metric in metrics_of(study)),
         )
 
 
-def _first_listed(study: ValidityStudy, found: Sequence[ModelSelection], gain: Gain) -> Table:
+def _first_listed(study: ValidityStudy, found: Sequence[ModelSelection], gain: Gain, gap: str) -> Table:
     columns = (Column(t("Metric"), numeric=False), *(Column(f"k = {k}") for k in study.quotas))
     rows = tuple(
         Row(title_of(metric), tuple(_ndcg_cell(s) for s in found if s.metric == metric))
@@ -67,7 +67,7 @@ def _first_listed(study: ValidityStudy, found: Sequence[ModelSelection], gain: G
             chance=decimal(first.chance),
         )
     ]
-    return Table(words, columns, rows, tuple(notes), stacked=True)
+    return Table(f"{gap}: {words}", columns, rows, tuple(notes), stacked=True)
 
 
 def _ndcg_cell(one: ModelSelection) -> Cell:

@@ -73,7 +73,7 @@ def validity_section(study: ValidityStudy) -> Section:
             for c in study.correlations
             if (c.task, c.gap, c.group, c.job) == (one.task, one.gap, None, None)
         ]
-        blocks.append(_by_quota(study, found, t("Correlation by quota")))
+        blocks.append(_by_quota(study, found, t("{gap}: correlation by quota", gap=heading(study, one))))
     blocks.append(
         Paragraph(
             text(
@@ -155,9 +155,9 @@ def _validity(study: ValidityStudy) -> Iterator[Block]:
             for c in study.correlations
             if (c.task, c.gap, c.group, c.job) == (one.task, one.gap, None, None)
         ]
-        yield _by_quota(study, found, t("Correlation by quota"))
+        yield _by_quota(study, found, t("{gap}: correlation by quota", gap=heading(study, one)))
         detail = tuple(
-            _detail(study, [c for c in study.correlations if c.metric == metric and c in found], metric)
+            _detail([c for c in found if c.metric == metric], f"{heading(study, one)}: {title_of(metric)}")
             for metric in metrics_of(study)
         )
         yield Fold(t("Both intervals, n and p of each correlation"), detail)
@@ -195,7 +195,7 @@ def _r_cell(one: Correlation) -> Cell:
     return Cell(decimal(one.r), mark=f"p > {WEAK:g}" if weak else "", note=ends(one.interval))
 
 
-def _detail(study: ValidityStudy, found: Sequence[Correlation], metric: str) -> Table:
+def _detail(found: Sequence[Correlation], caption: str) -> Table:
     columns = (
         Column("k", numeric=False), Column("r"), Column("p"), Column(t("Interval over models")),
         Column(t("Fisher, points as independent")), Column("n"), Column(t("Models")), Column(t("Left out")),
@@ -218,7 +218,7 @@ def _detail(study: ValidityStudy, found: Sequence[Correlation], metric: str) -> 
         for one in found
     )
     methods = dict.fromkeys(one.interval.method for one in found if isinstance(one.interval, Interval))
-    return Table(title_of(metric), columns, rows, tuple(methods)[:1])
+    return Table(caption, columns, rows, tuple(methods)[:1])
 
 
 def _jobs(study: ValidityStudy, setting: Setting) -> tuple[Block, ...]:
@@ -227,7 +227,10 @@ def _jobs(study: ValidityStudy, setting: Setting) -> tuple[Block, ...]:
     ]
     jobs = dict.fromkeys(str(c.job) for c in of_jobs)
     return tuple(
-        _by_quota(study, [c for c in of_jobs if c.job == job], job.replace("_", " ")) for job in jobs
+        _by_quota(
+            study, [c for c in of_jobs if c.job == job], f"{heading(study, setting)}: {job.replace('_', ' ')}"
+        )
+        for job in jobs
     )
 
 
@@ -266,7 +269,8 @@ def _by_group(study: ValidityStudy) -> Iterator[Block]:
             c for c in study.correlations if (c.task, c.gap) == (one.task, one.gap) and c.group is not None
         ]
         tables = tuple(
-            _by_quota(study, [c for c in of_groups if c.group == group], group) for group in study.groups
+            _by_quota(study, [c for c in of_groups if c.group == group], f"{heading(study, one)}: {group}")
+            for group in study.groups
         )
         yield Fold(t("All quotas, by group"), tables)
 
