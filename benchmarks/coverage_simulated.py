@@ -222,16 +222,18 @@ def auc_gap(scale: float) -> Study:
                 ]
 
             means, undefined = simulate(repeats, 100 * n + k, once)
-            good: Target = "approximate" if n >= 100 else "none"
-            cells = simulated(means, undefined, repeats, [good, good, "none", "none"])
+            one: Target = "approximate" if n >= 100 else "none"
+            every: Target = "approximate" if n >= 400 else "conservative"
+            cells = simulated(means, undefined, repeats, [one, every, "none", "none"])
             rows.append([str(n), name, *cells])
     return Study(
         "AUC and the AUC gap",
         f"{repeats:,} repeats a row, Monte Carlo error {100 * (0.0475 / repeats) ** 0.5:.1f}. Normal scores, "
-        "half of the rows positive. Range: at least 50 positives and 50 negatives in each subgroup. The "
-        "interval of the gap itself never does worse than all pairs together, and covers more often than "
-        "95% where true AUCs differ. `largest pair, conditional` is the interval of the largest observed difference "
-        "taken as if its pair had been fixed beforehand: it must not be read as covering.",
+        "half of the rows positive. Range of one AUC: at least 50 positives and 50 negatives; of all pairs: 100 of "
+        "each in every subgroup. Below that the intervals of pairs are longer than they need be. The interval of the "
+        "gap itself never does worse than all pairs together, and covers more often than 95% where true AUCs differ. "
+        "`largest pair, conditional` is the interval of the largest observed difference taken as if its pair had been "
+        "fixed beforehand: it must not be read as covering.",
         ["rows a subgroup", "subgroups", "one AUC, logit", "all pairs at once", "AUC gap",
          "largest pair, conditional", "undefined, %"],
         rows,

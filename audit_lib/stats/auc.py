@@ -21,7 +21,7 @@ __all__ = ["AucCovariance", "auc_covariance", "auc_gap_intervals", "auc_interval
 
 Floats = NDArray[np.float64]
 
-ENOUGH = 30
+ENOUGH = 100
 """Rows of each class from which on DeLong's variance of a subgroup is taken as it is."""
 
 
@@ -112,7 +112,7 @@ def auc_covariance(
     clusters : array_like of shape (n,), optional
         The application of each row.
     common : float, optional
-        AUC of everybody. Given, a subgroup with fewer than 30 of a class has at least the variance that it would have
+        AUC of everybody. Given, a subgroup with fewer than 100 of a class has at least the variance that it would have
         at this AUC (Hanley and McNeil's): a few rows that happen to be in order look surer than they are.
 
     Raises
@@ -224,9 +224,9 @@ def auc_gap_intervals(
 
     Notes
     -----
-    Range: all pairs at once are covered 93 to 97% of the time with at least 50 positives and 50
-    negatives in each subgroup (``docs/coverage.md``); the gap at least as often. With smaller subgroups among them,
-    from 5 of each class on, and with overlapping ones, the gap is covered at least 93% of the time.
+    Range: all pairs at once are covered 93 to 97% of the time with at least 100 positives and 100 negatives in each
+    subgroup (``docs/coverage.md``), and at least 93% with fewer, where the least variance makes intervals longer; the
+    gap at least as often, of overlapping subgroups too.
 
     Examples
     --------
