@@ -113,9 +113,9 @@ def two_standard_deviations(
     x1, n1, x2, n2 = check_two_samples(x1, n1, x2, n2)
     selected, total = x1 + x2, n1 + n2
     if selected in (0, total):
-        raise UndefinedMetricError(
-            f"{'nobody' if selected == 0 else 'everybody'} was selected in both groups: no variation"
-        )
+        if selected == 0:
+            raise UndefinedMetricError("nobody was selected in both groups: no variation")
+        raise UndefinedMetricError("everybody was selected in both groups: no variation")
     # integers until the last step: numerator N (x1 n2 - x2 n1) / N of the deviation from expectation
     deviation = (x1 * n2 - x2 * n1) / math.sqrt(n1 * n2 * selected * (total - selected))
     if form == "pooled":

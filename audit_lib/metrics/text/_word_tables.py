@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.results import Undefined
@@ -16,8 +15,10 @@ class WordTable:
 
     words: tuple[str, ...]
     values: tuple[float | Undefined, ...]
-    _lack: ClassVar[str]
-    """What none of the target words does, where none has a value."""
+
+    def _none_defined(self) -> UndefinedMetricError:
+        """Why there is no mean where none of the target words has a value."""
+        raise NotImplementedError
 
     @property
     def undefined(self) -> int:
@@ -35,5 +36,5 @@ class WordTable:
         """
         defined = [value for value in self.values if not isinstance(value, Undefined)]
         if not defined:
-            raise UndefinedMetricError(f"none of the {len(self.words)} target words {self._lack}")
+            raise self._none_defined()
         return math.fsum(defined) / len(defined)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.errors import InputError, LexiconError
+from audit_lib.errors import InputError, LexiconError, UndefinedMetricError
 from audit_lib.metrics.text._word_tables import WordTable
 from audit_lib.metrics.text.tokens import Corpus, Text, disjoint_words, encode
 from audit_lib.results import Undefined
@@ -38,7 +37,10 @@ class AssociationTable(WordTable):
     values: tuple[float | Undefined, ...]
     reference: tuple[float, ...]
 
-    _lack: ClassVar[str] = "is in a text with a word of any group"
+    def _none_defined(self) -> UndefinedMetricError:
+        return UndefinedMetricError(
+            f"none of the {len(self.words)} target words is in a text with a word of any group"
+        )
 
 
 def stereotypical_associations(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +49,10 @@ class CooccurrenceTable(WordTable):
     reference_count: int
     content_count: int
 
-    _lack: ClassVar[str] = "occurs near words of both groups"
+    def _none_defined(self) -> UndefinedMetricError:
+        return UndefinedMetricError(
+            f"none of the {len(self.words)} target words occurs near words of both groups"
+        )
 
 
 def cooccurrence_bias_score(
