@@ -66,9 +66,10 @@ def texts() -> Iterator[Found]:
     for name in METRICS.names():
         if name not in of_packages:
             record = record_of(name)
-            for key in OF_RECORDS:
-                if words := str(getattr(record, key)):
-                    yield words, None, f"audit_lib/measure/metrics/{name}.py"
+            for own in (name, *(f"{name}_{end}" for end in record.further)):
+                for key in OF_RECORDS:
+                    if words := str(getattr(record_of(own), key)):
+                        yield words, None, f"audit_lib/measure/metrics/{name}.py"
 
 
 def of_python(source: str) -> Iterator[tuple[str | tuple[str, str], str | None]]:

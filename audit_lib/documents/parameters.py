@@ -18,7 +18,9 @@ CLASSIFIER: Final = "classifier"
 """The classifier whose scores of texts were taken."""
 CLASS: Final = "class"
 """The class that is held against all others, where a tool puts people into several."""
-DESIGN: Final = (K, CLASSIFIER, ATTRIBUTE, VARIATION, THRESHOLD, CLASS)
+WORD: Final = "word"
+"""The target word that an estimate is of."""
+DESIGN: Final = (K, CLASSIFIER, ATTRIBUTE, VARIATION, THRESHOLD, CLASS, WORD)
 """Those that come from the spec: by them two estimates of one metric, group and stratum are told apart."""
 DEGREES_OF_FREEDOM: Final = "degrees_of_freedom"
 OUTCOME_SD: Final = "outcome_sd"

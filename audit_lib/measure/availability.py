@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from audit_lib.documents.metrics import read_metrics
-from audit_lib.errors import SpecError
-from audit_lib.measure.metric import METRICS, record_of
+from audit_lib.measure.metric import owner_of, record_of
 from audit_lib.measure.remarks import without_columns
 from audit_lib.measure.requirements import lacking
 from audit_lib.records import parquet_source
@@ -120,13 +119,5 @@ def _estimates(run: Run) -> dict[str, list[Estimate]]:
     found: dict[str, list[Estimate]] = {}
     for one in read_metrics(run.stage("metrics").read("metrics.json")).estimates:
         if set(one.stratum) == headline:
-            found.setdefault(_own(one.metric), []).append(one)
+            found.setdefault(owner_of(one.metric), []).append(one)
     return found
-
-
-def _own(name: str) -> str:
-    try:
-        METRICS.get(name)
-    except SpecError:
-        return name.removesuffix("_gap")
-    return name

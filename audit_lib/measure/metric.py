@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Required, TypedDict, Unpack, get_args
@@ -64,6 +64,7 @@ class _Said(TypedDict, total=False):
     gap: str
     of_groups: str
     generations: int
+    further: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +104,8 @@ class MetricRecord:
         Of a metric ``NAME_gap``: title of the values of each group (``NAME``), which have no parity.
     generations : int
         Of a metric that grows with the answers to each prompt: how many its definition takes; 0 where it does not grow.
+    further : mapping of str to mapping
+        What else it gives, by the end of its name (``NAME_END``): the fields in which its record differs.
     """
 
     title: str
@@ -119,6 +122,7 @@ class MetricRecord:
     gap: str = ""
     of_groups: str = ""
     generations: int = 0
+    further: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 _RECORDS: Final[dict[str, MetricRecord]] = {}
@@ -138,6 +142,8 @@ def metric(name: str, **record: Unpack[_Said]) -> Callable[[Metric], Metric]:
         if said.of_groups:
             own = name.removesuffix("_gap")
             _RECORDS[own] = replace(said, title=said.of_groups, parity=None, signed=False, of_groups="")
+        for end, fields in said.further.items():
+            _RECORDS[f"{name}_{end}"] = replace(said, further={}, **fields)
         return found
 
     return register
@@ -157,10 +163,25 @@ def _check(record: MetricRecord) -> None:
         raise ValueError(f"needs: {unknown[0]!r} is none of {', '.join(get_args(Need))}")
 
 
+def owner_of(name: str) -> str:
+    """Return the registered metric that gives estimates called `name`; of one that is not installed here, `name`.
+
+    Examples
+    --------
+    >>> owner_of("fraction_gap"), owner_of("cooccurrence_bias_score_by_word"), owner_of("score_gap")
+    ('fraction', 'cooccurrence_bias_score', 'score_gap')
+    """
+    return max(_may_give(name), key=len, default=name)
+
+
+def _may_give(name: str) -> list[str]:
+    there = METRICS.names()
+    return [own for own in there if name in (own, own.removesuffix("_gap")) or name.startswith(f"{own}_")]
+
+
 def record_of(name: str) -> MetricRecord:
     """Return what is known of a metric; of one that is not installed here, only its name."""
-    there = METRICS.names()
-    for own in {name, name.removesuffix("_gap"), f"{name}_gap"}.intersection(there):
+    for own in _may_give(name):
         with suppress(PluginError):
             METRICS.get(own)  # a metric says what it is when it is imported
     unknown = MetricRecord(

@@ -193,7 +193,9 @@ def test_swapping_group_and_reference_swaps_the_sign(name: str) -> None:
             if other.metric != estimate.metric:
                 continue
             if other.group == estimate.reference and other.reference == estimate.group:
-                if any(other.parameters.get(x) != estimate.parameters.get(x) for x in ("k", "variation")):
+                if any(
+                    other.parameters.get(x) != estimate.parameters.get(x) for x in ("k", "variation", "word")
+                ):
                     continue
                 if not estimate.reference and estimate.metric != "auc_gap":
                     continue  # of one group, or of everybody

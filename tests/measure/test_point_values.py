@@ -406,8 +406,13 @@ def company(case: Case) -> list[Number]:
     said = case.scored["text"].tolist()
     lists = (WORDS.protected["sex"]["female"], WORDS.protected["sex"]["male"], WORDS.targets)
     if not said:
-        return [Undefined("no text")]
-    return [or_reason(lambda: text_metrics.cooccurrence_bias_score(said, *lists, SPEC.texts.window).mean)]
+        return [Undefined("no text")] * 2
+    try:
+        found = text_metrics.cooccurrence_bias_score(said, *lists, SPEC.texts.window)
+        sizes = [abs(value) for value in found.values if not isinstance(value, Undefined)]
+        return [found.mean, math.fsum(sizes) / len(sizes), *found.values]
+    except UndefinedMetricError as error:
+        return [Undefined(str(error))] * 2
 
 
 def associations(case: Case) -> list[Number]:

@@ -171,3 +171,16 @@ def test_the_generations_of_each_prompt_are_printed_and_few_ones_warn(
     assert isinstance(section, Section)
     told = [block for block in section.blocks if said in str(block)]
     assert [isinstance(block, Notice) for block in told] == [warned]
+
+
+def test_the_words_of_a_score_are_a_table_and_a_figure_of_their_own(content: Content) -> None:
+    own = [
+        replace(estimate("cooccurrence_bias_score_by_word", value), parameters={"word": word})
+        for word, value in (("kind", 0.8), ("able", -0.7))
+    ]
+    section = metric_estimates(replace(content, metrics=replace(content.metrics, estimates=tuple(own))))
+    assert isinstance(section, Section)
+    said = str(section.blocks)
+    assert "kind: female against male" in said.lower() and "able: female against male" in said.lower()
+    assert "+0.800" in said and "\N{MINUS SIGN}0.700" in said
+    assert [isinstance(block, Chart) for block in section.blocks].count(True) == 1

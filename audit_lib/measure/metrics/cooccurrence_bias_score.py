@@ -2,107 +2,191 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from collections.abc import Mapping, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+from audit_lib.documents.parameters import WORD
 from audit_lib.documents.rate_tables import Levels
 from audit_lib.errors import LexiconError, UndefinedMetricError
 from audit_lib.measure.estimates.texts import Found, Sides, described, need_texts
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.rows.texts import Texts
-from audit_lib.metrics.text.cooccurrence import cooccurrence_bias_score, cooccurrence_sums, score_of_sums
+from audit_lib.metrics.text.cooccurrence import (
+    cooccurrence_bias_score,
+    cooccurrence_sums,
+    log_ratios_of_sums,
+    score_of_sums,
+)
 from audit_lib.metrics.text.tokens import Corpus, encode
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Interval, Undefined
 from audit_lib.seeds import derive_seed
 from audit_lib.spec import AuditSpec
 from audit_lib.stats.bootstrap import bootstrap_totals, percentile_interval
+from audit_lib.stats.distances import ErrorDraws, distance_interval
+
+Floats = NDArray[np.float64]
+Valued = tuple[float | Undefined, Interval | Undefined]
 
 
 @metric(
     "cooccurrence_bias_score",
     title="Co-occurrence bias score (COBS)",
     parity=0.0,
-    meaning="Whether target words stand nearer to the words of the group than to those of its reference.",
+    meaning="Whether target words stand nearer to the words of the group than to those of its reference; opposite "
+    "words cancel, so read the absolute score and the words with it.",
     better="parity",
     unit="log ratio",
     needs=("words",),
     cite="Bouchard (2024), arXiv:2407.10853; Bordia and Bowman (2019)",
     signed=True,
+    further={
+        "absolute": {
+            "title": "Co-occurrence bias score, absolute (COBS)",
+            "meaning": "How far target words stand from parity on average, whichever side they go with: above 0 on any "
+            "sample, and opposite words do not cancel.",
+            "better": "lower",
+            "signed": False,
+        },
+        "by_word": {
+            "title": "Co-occurrence bias by word",
+            "meaning": "Above 0 where the word goes with the group, below 0 where it goes with the reference.",
+        },
+    },
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
-    """Compute it over all texts of the stratum, whoever they were written about.
+    """Compute it over all texts of the stratum, whoever they were written about: signed, absolute, and by word.
 
     For each attribute of the protected words, each level against the reference's. The interval resamples
     applications; a target word that is near one side only has no value in that resample, as in the sample. In a
-    simulation of 30, 100 and 300 applications a 95% interval covered 94%; where few words are defined it is wide,
-    or does not exist.
+    simulation of 30, 100 and 300 applications a 95% interval of the signed score covered 94%; where few words are
+    defined it is wide, or does not exist. The absolute score is a mean of distances: its interval bounds the error by
+    the mean of the words' absolute errors.
     """
     texts = need_texts(rows)
     said = encode(texts.text.tolist())
     found: list[Estimate] = []
     for group, reference in spec.groups.comparisons():
         if len(group) == 1:
-            found.append(_compared(texts, said, rows, spec, group, reference))
+            found += _compared(texts, said, rows, spec, group, reference)
     return Measured(estimates=found)
 
 
 def _compared(
     texts: Texts, said: Corpus, rows: Rows, spec: AuditSpec, group: Levels, reference: Levels
-) -> Estimate:
+) -> list[Estimate]:
     ((axis, level),), (other,) = group.items(), reference.values()
     clusters, units = compact(rows.application[texts.row])
-    defined = 0
-    value: float | Undefined
-    interval: Interval | Undefined
+    window, targets = spec.texts.window, texts.words.targets
+    defined = {"words": len(targets), "words_defined": 0, "window": window}
+    found: dict[str, Valued]
+    words: list[tuple[Valued, dict[str, int | str]]] = []
     try:
         ours, theirs = (words_of(texts, axis, one) for one in (level, other))
         if not len(texts):
             raise UndefinedMetricError("no text")
-        lists, window = (ours, theirs, texts.words.targets), spec.texts.window
+        lists = (ours, theirs, targets)
         table = cooccurrence_bias_score(said, *lists, window)
-        defined = len(table.words) - table.undefined
-        value = table.mean
-        interval = _interval(cooccurrence_sums(said, clusters.astype(np.int64), *lists, window), spec)
+        defined["words_defined"] = len(table.words) - table.undefined
+        scores = [table.mean, table.mean_absolute]
+        drawn = _drawn(cooccurrence_sums(said, clusters.astype(np.int64), *lists, window), spec)
+        ratios = drawn if isinstance(drawn, Undefined) else log_ratios_of_sums(drawn).T
+        found = {
+            "": (
+                scores[0],
+                drawn if isinstance(drawn, Undefined) else _percentiles(score_of_sums(drawn)[0], spec),
+            ),
+            "_absolute": (scores[1], _of_distance(scores[1], table.values, ratios, units, spec)),
+        }
+        for number, (word, value) in enumerate(zip(table.words, table.values, strict=True)):
+            if isinstance(value, Undefined):
+                ends: Interval | Undefined = value
+            else:
+                ends = ratios if isinstance(ratios, Undefined) else _percentiles(ratios[number], spec)
+            near = (table.group_cooccurrence[number], table.reference_cooccurrence[number])
+            told: dict[str, int | str] = {
+                WORD: word,
+                "near_group": int(near[0]),
+                "near_reference": int(near[1]),
+                "window": window,
+            }
+            words.append(((value, ends), told))
     except UndefinedMetricError as error:
-        value = interval = Undefined(str(error))
-    return described(
-        "cooccurrence_bias_score",
-        Found(
-            value=value,
-            interval=interval,
-            standard_error=interval
-            if isinstance(interval, Undefined)
-            else Undefined("the bootstrap gives an interval only"),
-            n=len(texts),
-            clusters=units,
-        ),
-        rows,
-        spec,
-        sides=Sides(group=group, reference=reference, own=False),
-        method=f"mean natural log ratio of target words' nearness, window {spec.texts.window} each side",
-        parameters={
-            "words": len(texts.words.targets),
-            "words_defined": defined,
-            "window": spec.texts.window,
-        },
-    )
+        nothing = Undefined(str(error))
+        found = {"": (nothing, nothing), "_absolute": (nothing, nothing)}
+
+    def of(end: str, valued: Valued, method: str, parameters: Mapping[str, int | str]) -> Estimate:
+        value, interval = valued
+        return described(
+            f"cooccurrence_bias_score{end}",
+            Found(
+                value=value,
+                interval=interval,
+                standard_error=interval
+                if isinstance(interval, Undefined)
+                else Undefined("the bootstrap gives an interval only"),
+                n=len(texts),
+                clusters=units,
+            ),
+            rows,
+            spec,
+            sides=Sides(group=group, reference=reference, own=False),
+            method=method,
+            parameters=parameters,
+            flags=("undirected",) if end == "_absolute" else (),
+        )
+
+    ratio = f"natural log ratio of target words' nearness, window {window} each side"
+    return [
+        of("", found[""], f"mean {ratio}", defined),
+        of("_absolute", found["_absolute"], f"mean absolute {ratio}", defined),
+        *(of("_by_word", valued, ratio, told) for valued, told in words),
+    ]
 
 
-def _interval(
-    sums: np.ndarray[tuple[int, int], np.dtype[np.float64]], spec: AuditSpec
-) -> Interval | Undefined:
+def _drawn(sums: Floats, spec: AuditSpec) -> Floats | Undefined:
     # Clusters in the order of what they hold, so that resamples do not depend on how applications are called.
     ordered = sums[np.lexsort(sums.T[::-1])]
+    seed = derive_seed(spec.seed, "cooccurrence_bias_score")
     try:
-        seed = derive_seed(spec.seed, "cooccurrence_bias_score")
-        replicates, _ = score_of_sums(bootstrap_totals(ordered, spec.texts.resamples, seed))
+        return bootstrap_totals(ordered, spec.texts.resamples, seed)
+    except UndefinedMetricError as error:
+        return Undefined(str(error))
+
+
+def _percentiles(replicates: Floats, spec: AuditSpec) -> Interval | Undefined:
+    try:
         interval = percentile_interval(replicates, spec.measure.level)
     except UndefinedMetricError as error:
         return Undefined(str(error))
     if interval.low == interval.high:
         return Undefined("every application moves the score alike: no spread to estimate")
     return interval
+
+
+def _of_distance(
+    value: float, values: Sequence[float | Undefined], drawn: Floats | Undefined, units: int, spec: AuditSpec
+) -> Interval | Undefined:
+    """Bound the error of a mean of absolute values by the mean of the absolute errors, over the words of a resample."""
+    if isinstance(drawn, Undefined):
+        return drawn
+    defined = np.array([np.nan if isinstance(one, Undefined) else one for one in values])
+    errors = np.abs(drawn.T - defined)
+    known = ~np.isnan(errors)
+    if lost := int((~known.any(axis=1)).sum()):
+        return Undefined(f"undefined in {lost} of {len(errors)} resamples: too few units")
+    mean = np.where(known, errors, 0.0).sum(axis=1) / known.sum(axis=1) * math.sqrt(units / (units - 1))
+    if not mean.any():
+        return Undefined("every application moves the score alike: no spread to estimate")
+    return distance_interval(
+        value,
+        ErrorDraws(values=mean, clusters=units, drawn="resamples of the clusters"),
+        spec.measure.level,
+    )
 
 
 def words_of(texts: Texts, axis: str, level: str) -> list[str]:

@@ -54,6 +54,20 @@ class CooccurrenceTable(WordTable):
             f"none of the {len(self.words)} target words occurs near words of both groups"
         )
 
+    @property
+    def mean_absolute(self) -> float:
+        """The mean of the absolute values over the target words that have one: opposite words do not cancel.
+
+        Raises
+        ------
+        UndefinedMetricError
+            If none has.
+        """
+        defined = [abs(value) for value in self.values if not isinstance(value, Undefined)]
+        if not defined:
+            raise UndefinedMetricError(f"none of the {len(self.words)} target words {self._lack}")
+        return math.fsum(defined) / len(defined)
+
 
 def cooccurrence_bias_score(
     texts: Sequence[Text] | Corpus,
@@ -265,6 +279,35 @@ def score_of_sums(totals: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDA
         count = defined.sum(axis=1)
         score = np.where(defined, logs, 0.0).sum(axis=1) / count - shift
     return np.where(count > 0, score, np.nan), count
+
+
+def log_ratios_of_sums(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the value of each target word, from totals of `cooccurrence_sums`.
+
+    Parameters
+    ----------
+    totals : ndarray of float, shape (samples, 2 W + 4)
+        As of `score_of_sums`.
+
+    Returns
+    -------
+    ndarray of float, shape (samples, W)
+        NaN where a word is not near both sides.
+
+    Examples
+    --------
+    >>> texts = ["She is a nurse.", "She is a kind nurse.", "He is a nurse.", "He is a kind doctor."]
+    >>> sums = cooccurrence_sums(texts, np.arange(4), ["she"], ["he"], ["nurse", "doctor"])
+    >>> log_ratios_of_sums(sums.sum(axis=0)[None]).round(4).tolist()
+    [[0.6931, nan]]
+    """
+    words = (totals.shape[1] - 4) // 2
+    near, content, counts = totals[:, : 2 * words], totals[:, -4:-2], totals[:, -2:]
+    ours, theirs = near[:, :words], near[:, words:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shift = np.log(content[:, 0] * counts[:, 0]) - np.log(content[:, 1] * counts[:, 1])
+        values = np.log(ours) - np.log(theirs) - shift[:, None]
+    return np.where((ours > 0) & (theirs > 0), values, np.nan)
 
 
 def _log_ratio(occurs: bool, group: float, reference: float) -> float | Undefined:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from audit_lib.documents.estimates import adjusted_p, first_p, interval_method, limits
-from audit_lib.documents.parameters import GENERATIONS, GENERATIONS_MOST, ROUNDS_LEFT_OUT, K
+from audit_lib.documents.parameters import GENERATIONS, GENERATIONS_MOST, ROUNDS_LEFT_OUT, WORD, K
 from audit_lib.figures import Dot
 from audit_lib.figures.by_metric import Figure, draw
 from audit_lib.measure.metric import record_of
@@ -173,6 +173,13 @@ def _blocks(
 
 def _label(estimate: Estimate) -> str:
     group, reference = in_words(estimate.group), in_words(estimate.reference)
+    if WORD in estimate.parameters:
+        return t(
+            "{word}: {group} against {reference}",
+            word=estimate.parameters[WORD],
+            group=group,
+            reference=reference,
+        )
     if not group:
         return t("All groups")
     return t("{group} against {reference}", group=group, reference=reference) if reference else group
