@@ -179,9 +179,11 @@ def auc_covariance(
     for g, (m, n) in enumerate(units):
         if auc[g] in (0.0, 1.0):
             covariance[g, g] = ((1.0 - separated_limit(m, n, 0.95)) / 1.959963984540054) ** 2
-        if common is not None and min(m, n) < ENOUGH:
-            covariance[g, g] = max(covariance[g, g], _variance_at(common, m, n))
-            df[g] = math.inf  # a variance that is not read off a few rows
+        own = tuple(int((member[:, g] & side).sum()) for side in (positive, ~positive))
+        if common is not None and min(own) < ENOUGH:
+            covariance[g, g] = max(covariance[g, g], _variance_at(common, *own))
+            if own == (m, n):
+                df[g] = math.inf  # a variance that is not read off a few rows
     return AucCovariance(
         auc=auc,
         covariance=covariance,
