@@ -277,8 +277,11 @@ class Policy(Part):
 _OFTEN_NAMED: Final = (
     mark("Age"), mark("Disability"), mark("Ethnicity"), mark("Gender"), mark("Nationality"), mark("Race"),
     mark("Religion"), mark("Sex"),
+    mark("ethnicity"), mark("gender"), mark("nationality"), mark("race"), mark("sex"),
+    mark("female"), mark("male"), mark("woman"), mark("man"), mark("women"), mark("men"),
+    mark("Black"), mark("Hispanic"),
 )  # fmt: skip
-"""Titles of attributes that specs often name, so that pages in other languages have words for them."""
+"""Attributes and levels that specs often name, so that a page in another language does not name half in English."""
 
 
 def _free(groups: Groups) -> dict[str, object]:

@@ -50,8 +50,6 @@ COMPOSED: Final = (
     mark("no category has anyone selected"),
     mark("no category has anyone above the median"),
     mark("nobody was assessed"),
-    mark("none of the {n} target words is in a text with a word of any group"),
-    mark("none of the {n} target words occurs near words of both groups"),
 )
 """Texts that kernels put together of pieces: no line of theirs holds them whole."""
 
