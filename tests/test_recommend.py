@@ -288,3 +288,15 @@ def test_unawareness_with_a_persona_is_told(tmp_path: Path, capsys: pytest.Captu
     )
     assert main(["validate", "--offline", str(spec)]) == 0
     assert "note: framework.ftu: true says that no prompt mentions" in capsys.readouterr().out
+
+
+def test_the_rules_say_that_no_classifier_of_stereotypes_is_shipped() -> None:
+    from audit_lib.score.classifiers import classifier
+
+    said = [note for note in recommend({"task": "generation", "ftu": False}).notes if "stereotypes" in note]
+    assert len(said) == 1 and "measures: stereotype" in said[0]
+    assert not [
+        note for note in recommend({"task": "generation", "ftu": True}).notes if "stereotypes" in note
+    ]
+    shipped = {name for name in classifier.names() if name not in classifier.plugins.names()}
+    assert not [name for name in shipped if "stereotyp" in name], "then the note is wrong"

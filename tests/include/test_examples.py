@@ -200,3 +200,13 @@ def test_every_template_of_a_variant_is_compared() -> None:
     endings = ("other_place", "resume_only", "eeoc", "no_summary")
     names = {path.stem for path in (INCLUDE / "prompts").glob("*.yaml")}
     assert {name for name in names if name.endswith(endings)} == set(VARIANTS)
+
+
+def test_the_other_district_differs_in_who_lives_there_alone() -> None:
+    pairs = {(str(row["district"]), str(row["other_district"])) for row in rows("teacher_dossiers.jsonl")}
+    (pair,) = pairs
+    one, other = (words.split() for words in pair)
+    gone, come = set(one) - set(other), set(other) - set(one)
+    assert (gone, come) == ({"diverse"}, {"mostly", "White"})
+    # Nothing else of a dossier names the district, so a task variant changes it everywhere.
+    assert not [row for row in rows("teacher_dossiers.jsonl") if "district" in str(row["requirements"])]
