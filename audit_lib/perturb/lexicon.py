@@ -23,8 +23,9 @@ from audit_lib.whole_words import WholeWords, folded
 _BETWEEN: Final = re.compile(r"\s*/\s*|\s+or\s+(?:an?\s+)?", re.IGNORECASE)
 _JOINED: Final = re.compile(r"(\s*/\s*)|\s+(?:and|or)\s+(?:an?\s+)?", re.IGNORECASE)
 _NEAR: Final = 8  # characters between alternatives
-Row = tuple[str, ...]
-Table = tuple[Row, ...]
+Forms = tuple[str, ...]
+"""A term as each level of an attribute has it."""
+FormTable = tuple[Forms, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +36,8 @@ class _Mention:
     level: int
     other: str | None
     other_level: int
-    table: Table
-    row: Row
+    table: FormTable
+    row: Forms
     articles: bool
     pronoun: bool
 
@@ -68,7 +69,7 @@ class Parsed:
     levels: Mapping[str, Mapping[str, int]]
     doubtful: int
     left: int = 0
-    joint: Sequence[tuple[int, tuple[str, str], Table, tuple[int, int]]] = ()
+    joint: Sequence[tuple[int, tuple[str, str], FormTable, tuple[int, int]]] = ()
 
     @property
     def attributes(self) -> set[str]:
@@ -175,7 +176,7 @@ class SwapLexicon:
         shown, terms = self._shown, self._terms
         pieces: list[str] = []
         mentions: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
-        joint: list[tuple[int, tuple[str, str], Table, tuple[int, int]]] = []
+        joint: list[tuple[int, tuple[str, str], FormTable, tuple[int, int]]] = []
         behind = passed = doubtful = left = 0
         last: _Mention | None = None
         alternatives: set[int] = set()
@@ -267,7 +268,7 @@ def _as_one(text: str, one: _Mention, end: int, two: _Mention, start: int) -> bo
     return any(alike) and not alike[one.level]
 
 
-def _joined(led: Row, one: _Mention, between: str, two: _Mention, shown: Row) -> Row:
+def _joined(led: Forms, one: _Mention, between: str, two: _Mention, shown: Forms) -> Forms:
     """Return what stands for each level in place of two mentions: one word, or both as far as they differ."""
     return tuple(
         first if a.casefold() == b.casefold() else first + between + second
@@ -311,7 +312,7 @@ def _mention(term: Term, own: str) -> _Mention:
     )
 
 
-def _with_articles(table: Table, led: str, own: str) -> Table:
+def _with_articles(table: FormTable, led: str, own: str) -> FormTable:
     """Put the article that stands before a mention into its table, where it follows the word."""
     return tuple(
         tuple(led + own if word == own else with_article(led, own, word) for word in row) for row in table

@@ -21,7 +21,8 @@ from audit_lib.seeds import generator
 if TYPE_CHECKING:
     from audit_lib.spec import Perturb
 
-Row = Mapping[str, str]
+ListedName = Mapping[str, str]
+"""A row of the list of names, by column."""
 Group = tuple[str, ...]
 Unique = Literal["no", "within_group", "across_groups"]
 
@@ -32,8 +33,8 @@ _LENGTHS: Final = ("first_name", "last_name")
 
 
 def choose_names(
-    rows: Sequence[Row], axes: Sequence[str], groups: Sequence[Group], settings: Perturb, seed: int
-) -> tuple[dict[Group, list[Row]], Names]:
+    rows: Sequence[ListedName], axes: Sequence[str], groups: Sequence[Group], settings: Perturb, seed: int
+) -> tuple[dict[Group, list[ListedName]], Names]:
     """Return each group's names under the spec's rules, and the account of them for ``design.json``.
 
     Parameters
@@ -95,7 +96,7 @@ def choose_names(
     )
 
 
-def number(row: Row, column: str, line: int) -> float:
+def number(row: ListedName, column: str, line: int) -> float:
     """Return a number of the table: a share from 0 to 1, or a count.
 
     Raises
@@ -116,7 +117,7 @@ def number(row: Row, column: str, line: int) -> float:
     return found
 
 
-def _unique(names: Mapping[Group, list[Row]], rule: Unique) -> dict[Group, list[Row]]:
+def _unique(names: Mapping[Group, list[ListedName]], rule: Unique) -> dict[Group, list[ListedName]]:
     """Drop repeats of a first name in a group and, across groups, names that several groups share."""
     first_of = {
         group: list({row["first_name"].casefold(): row for row in reversed(members)}.values())[::-1]
@@ -131,7 +132,7 @@ def _unique(names: Mapping[Group, list[Row]], rule: Unique) -> dict[Group, list[
     }
 
 
-def _covariates(members: Sequence[Row]) -> NDArray[np.float64]:
+def _covariates(members: Sequence[ListedName]) -> NDArray[np.float64]:
     """Return how common (log scale, where the table says) and how long each name is."""
     columns = [[float(len(row[column])) for row in members] for column in _LENGTHS]
     columns += [
@@ -143,8 +144,8 @@ def _covariates(members: Sequence[Row]) -> NDArray[np.float64]:
 
 
 def _balanced(
-    names: Mapping[Group, list[Row]], size: int, seed: int
-) -> tuple[dict[Group, list[Row]], LargestDifference]:
+    names: Mapping[Group, list[ListedName]], size: int, seed: int
+) -> tuple[dict[Group, list[ListedName]], LargestDifference]:
     """Choose `size` names of each group so that means of the covariates are alike: exchanges from a seeded draw."""
     table = {group: _covariates(members) for group, members in names.items()}
     everything = np.concatenate(list(table.values()))
@@ -179,7 +180,7 @@ def _largest(values: Sequence[NDArray[np.float64]]) -> float:
     return round(float(np.ptp(means, axis=0).max()), 6)
 
 
-def _means(members: Sequence[Row]) -> dict[str, float]:
+def _means(members: Sequence[ListedName]) -> dict[str, float]:
     found: dict[str, float] = {}
     for column in _LENGTHS:
         found[f"mean_{column}_letters"] = round(float(np.mean([len(row[column]) for row in members])), 4)

@@ -9,12 +9,12 @@ from typing import Any, Final
 import yaml
 
 from audit_lib.errors import InputError, SpecError, UnknownSlotError
-from audit_lib.perturb.template import fill, is_reply, read_template, render, slots
+from audit_lib.perturb.template import Template, fill, is_reply, read_template, render, slots
 from audit_lib.seeds import generator
 from audit_lib.spec import AuditSpec
 
-Row = dict[str, Any]
-Template = list[dict[str, str]]
+VariantRecord = dict[str, Any]
+"""A row of the table of variants, or of pairs."""
 
 PLACES: Final = ("first", "second")
 CANDIDATES: Final = "candidates"
@@ -22,7 +22,7 @@ NUMBER: Final = "number"
 _LETTERS: Final = ("A", "B")
 
 
-def pair_rows(rows: Iterable[Row], template: Template, spec: AuditSpec) -> Iterator[Row]:
+def pair_rows(rows: Iterable[VariantRecord], template: Template, spec: AuditSpec) -> Iterator[VariantRecord]:
     """Yield every pair of each pool in both orders, as rows of ``records.PAIR_SCHEMA``.
 
     The template's slots ``{{first.resume}}`` and ``{{second.resume}}`` take the two candidates' fields, and the name
@@ -57,7 +57,7 @@ def pair_rows(rows: Iterable[Row], template: Template, spec: AuditSpec) -> Itera
             }
 
 
-def ask_lists(rows: Iterable[Row], template: Template, block: str, spec: AuditSpec) -> None:
+def ask_lists(rows: Iterable[VariantRecord], template: Template, block: str, spec: AuditSpec) -> None:
     """Make one question of each pool, its candidates in an order drawn by the spec's seed.
 
     `block` shows one candidate, with ``{{number}}`` for the place in the list; the blocks together take the
@@ -132,7 +132,7 @@ def read_block(content: bytes) -> str:
     return block.rstrip("\n")
 
 
-def _pools(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
+def _pools(rows: Iterable[VariantRecord]) -> Iterator[tuple[str, list[VariantRecord]]]:
     listed = list(rows)
     if lost := sum(row["round_id"] is None for row in listed):
         raise InputError(
@@ -143,7 +143,7 @@ def _pools(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
         yield pool, list(members)
 
 
-def _first_names(pool: str, members: Sequence[Row], spec: AuditSpec) -> list[str]:
+def _first_names(pool: str, members: Sequence[VariantRecord], spec: AuditSpec) -> list[str]:
     """Return the candidates' first names; each must be an answer that no other begins with."""
     names = [
         row["_shown"].get("first_name") or next(iter((row["candidate"] or "").split()), "") for row in members
@@ -159,7 +159,7 @@ def _first_names(pool: str, members: Sequence[Row], spec: AuditSpec) -> list[str
     return names
 
 
-def _common(members: Sequence[Row]) -> dict[str, str]:
+def _common(members: Sequence[VariantRecord]) -> dict[str, str]:
     """Return the values that all members share: what is said once must be true of everybody."""
     first, *others = (row["_shown"] for row in members)
     return {name: text for name, text in first.items() if all(other.get(name) == text for other in others)}

@@ -14,13 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit_lib.errors import SpecError, UnknownSlotError
-from audit_lib.perturb.template import is_reply, read_template, render, slots
+from audit_lib.perturb.template import Template, is_reply, read_template, render, slots
 from audit_lib.records import CHECK, VARIATION
 from audit_lib.registry import did_you_mean
 from audit_lib.run import Run
 from audit_lib.spec import AuditSpec
-
-Template = list[dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,9 @@ from audit_lib.errors import SpecError
 from audit_lib.perturb.derived import OPEN, key_of, slot_value
 from audit_lib.registry import did_you_mean
 
+Template = list[dict[str, str]]
+"""The turns of a conversation, each with its role and its content."""
+
 _SLOT: Final = re.compile(r"\{\{([A-Za-z][A-Za-z0-9_.]*)\}\}")
 _ROLES: Final = ("system", "user", "assistant")
 
@@ -77,7 +80,7 @@ def parts(text: str) -> tuple[list[str], list[str]]:
     return pieces[0::2], pieces[1::2]
 
 
-def read_template(content: bytes) -> list[dict[str, str]]:
+def read_template(content: bytes) -> Template:
     """Read a prompt template: YAML with ``messages``, each with ``role`` and ``content``.
 
     A last message of the role ``assistant`` is the start of the answer, which the model continues. One whose
@@ -124,7 +127,7 @@ def is_reply(message: Mapping[str, str]) -> bool:
     return message["role"] == "assistant" and message["content"].strip() == REPLY
 
 
-def render(template: list[dict[str, str]], fields: Mapping[str, str]) -> str:
+def render(template: Template, fields: Mapping[str, str]) -> str:
     """Return the messages as canonical JSON, with `fields` in the template's slots."""
     messages = [
         {"role": part["role"], "content": REPLY if is_reply(part) else fill(part["content"], fields)}

@@ -18,10 +18,10 @@ from audit_lib.perturb.allocation import Allocation
 from audit_lib.perturb.change import Perturbation, Survey
 from audit_lib.perturb.formats import FORMATS
 from audit_lib.perturb.persona import Persona
-from audit_lib.perturb.pools import ask_lists, pair_rows, read_block
+from audit_lib.perturb.pools import VariantRecord, ask_lists, pair_rows, read_block
 from audit_lib.perturb.robustness import Further, asks_further
 from audit_lib.perturb.substitution import Substitution, terms_outside_slots
-from audit_lib.perturb.template import read_template, render, slots
+from audit_lib.perturb.template import Template, read_template, render, slots
 from audit_lib.perturb.unawareness import unawareness
 from audit_lib.records import (
     CONTROL,
@@ -39,9 +39,6 @@ from audit_lib.spec import AuditSpec
 PERTURBATIONS: Final[Registry[Callable[[Run], Perturbation]]] = Registry("perturbations", "audit_lib.perturb")
 PERTURBATIONS("persona")(Persona.from_run)
 PERTURBATIONS("lexicon")(Substitution.from_run)
-
-Row = dict[str, Any]
-Template = list[dict[str, str]]
 
 ROW_GROUP: Final = 4096
 """Variants held at a time while they are written."""
@@ -90,7 +87,7 @@ def perturb(run: Run) -> StageOutput:
     words = unawareness(run, records) if spec.framework is not None else None
     artefacts: dict[str, bytes] = {}
     further = Further.from_run(run)
-    made: Iterable[list[Row]]
+    made: Iterable[list[VariantRecord]]
     if spec.perturb is None:
         recorded = spec.model.answers_are_recorded
         if not recorded:
@@ -173,7 +170,7 @@ class _Counts:
         self.kinds: Counter[str] = Counter()
         self.asked: int | None = None
 
-    def watch(self, rows: Iterable[Row]) -> Iterator[Row]:
+    def watch(self, rows: Iterable[VariantRecord]) -> Iterator[VariantRecord]:
         for row in rows:
             self.rows += 1
             if (variation := row.get(VARIATION)) is None:
@@ -226,7 +223,7 @@ def _as_it_is(
     further: Further,
     *,
     recorded: bool,
-) -> list[Row]:
+) -> list[VariantRecord]:
     fields = json.loads(record["fields"])
     row = {name: record[name] for name in (*_PASSED_ON, *axes)}
     row |= {name: record[name] for name in _NOT_RECORDED} if recorded else _NOT_RECORDED
@@ -260,12 +257,12 @@ def _varied(
     allocation: Allocation,
     template: Template | None,
     further: Further,
-) -> Iterator[list[Row]]:
+) -> Iterator[list[VariantRecord]]:
     """Yield the variants of each prompt, sorted by their ids."""
     settings, axes = run.spec.perturb, run.spec.groups.axes
     for index, record in enumerate(records):
         fields: dict[str, str] = json.loads(record["fields"])
-        rows: list[Row] = []
+        rows: list[VariantRecord] = []
         try:
             for change in perturbation.changes(index, fields, allocation.groups(record)):
                 row = {name: record[name] for name in _PASSED_ON} | _NOT_RECORDED
@@ -292,8 +289,8 @@ def _varied(
 
 
 def _again(
-    row: Row, fields: Mapping[str, str], template: Template, control: bool, formats: Sequence[str]
-) -> Iterator[Row]:
+    row: VariantRecord, fields: Mapping[str, str], template: Template, control: bool, formats: Sequence[str]
+) -> Iterator[VariantRecord]:
     """Yield the rows that ask a variant again: unchanged, and in other formats. They compete with nobody."""
     alone = {"round_id": None}
     if control:
@@ -308,7 +305,7 @@ def _again(
             }  # fmt: skip
 
 
-def _finished(run: Run, prompts: Iterable[list[Row]]) -> Iterator[Row]:
+def _finished(run: Run, prompts: Iterable[list[VariantRecord]]) -> Iterator[VariantRecord]:
     """Yield rows with the pool that they compete in and the request that they are asked in."""
     axes, task = run.spec.groups.axes, run.spec.task
     by_application = run.spec.decision.round == "application_id"
@@ -323,7 +320,7 @@ def _finished(run: Run, prompts: Iterable[list[Row]]) -> Iterator[Row]:
 
 
 def _asked_together(
-    run: Run, rows: list[Row], template: Template | None, counts: _Counts
+    run: Run, rows: list[VariantRecord], template: Template | None, counts: _Counts
 ) -> dict[str, bytes]:
     """Return what is asked about several candidates at once, and count the questions."""
     if template is None:

@@ -16,11 +16,11 @@ from audit_lib.sample.columns import (
 from audit_lib.sample.tables import Record
 from audit_lib.spec import UNDECIDED, AuditSpec
 
-Row = dict[str, Any]
+PromptRecord = dict[str, Any]
 """A prompt, by our columns."""
 
 
-def candidate_rows(spec: AuditSpec) -> Callable[[Record], list[Row]]:
+def candidate_rows(spec: AuditSpec) -> Callable[[Record], list[PromptRecord]]:
     """Return what makes a row of a record that holds one candidate.
 
     ``prompt_id`` and ``position`` must be there; ``occurred_at`` too if the source is windowed, and
@@ -39,7 +39,7 @@ def candidate_rows(spec: AuditSpec) -> Callable[[Record], list[Row]]:
         fields=spec.source.fields,
     )
 
-    def rows(record: Record) -> list[Row]:
+    def rows(record: Record) -> list[PromptRecord]:
         row = columns.read(record)
         row.setdefault("application_id", row["prompt_id"])
         row["fields"] = texts([record], spec.source.fields, row.pop(NAME, None))

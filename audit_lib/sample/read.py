@@ -14,7 +14,7 @@ import pyarrow as pa
 from audit_lib.documents.sample import Sample, SourceFile
 from audit_lib.errors import DuplicateIdError, EmptyWindowError, InputError
 from audit_lib.records import prompt_schema
-from audit_lib.sample.candidates import Row
+from audit_lib.sample.candidates import PromptRecord
 from audit_lib.sample.columns import Unlisted, attributes_in_source, unit_of_sample
 from audit_lib.sample.labels import bounded
 from audit_lib.sample.row_checks import RowChecks
@@ -132,7 +132,7 @@ class _Collected:
         self._spec = spec
         self._schema = prompt_schema(spec.groups.axes)
         self._batches: list[pa.RecordBatch] = []
-        self._rows: list[Row] = []
+        self._rows: list[PromptRecord] = []
         self._places: dict[str, str] = {}
         self._checks, self._axes = RowChecks(spec), attributes_in_source(spec)
         self._unit = unit_of_sample(spec)
@@ -142,7 +142,7 @@ class _Collected:
         self._rounds_of_others: set[str] = set()
         self._outside: list[datetime] = []
 
-    def keep(self, row: Row, where: str) -> None:
+    def keep(self, row: PromptRecord, where: str) -> None:
         if (first := self._places.get(row["prompt_id"])) is not None:
             raise DuplicateIdError(f"{where}: its prompt_id was already used at {first}; ids must be unique")
         self._places[row["prompt_id"]] = where
@@ -158,14 +158,14 @@ class _Collected:
         if len(self._rows) == BATCH_ROWS:
             self._pack()
 
-    def leave(self, row: Row) -> None:
+    def leave(self, row: PromptRecord) -> None:
         instant = row["occurred_at"]
         bounds = self._outside or [instant, instant]
         self._outside = [min(bounds[0], instant), max(bounds[1], instant)]
         if self._unit != "prompt":
             self._rounds_outside.add(row[f"{self._unit}_id"])
 
-    def leave_out(self, row: Row) -> None:
+    def leave_out(self, row: PromptRecord) -> None:
         """Remember what a row of another model would have competed with."""
         if self._unit != "prompt":
             self._rounds_of_others.add(row[f"{self._unit}_id"])

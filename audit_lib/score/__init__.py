@@ -25,11 +25,11 @@ from audit_lib.score.recomputed import score_again
 from audit_lib.score.remote.chat import check_read
 from audit_lib.score.remote.cost import Estimate
 from audit_lib.score.requests import (
+    AnswerRecord,
     Collected,
     Elicitation,
     Pooled,
     Response,
-    Row,
     kinds_asked,
     sampling_of,
 )
@@ -152,7 +152,7 @@ def _collected(task: Elicitation, packs: Sequence[Pack], responses: Iterable[Res
     answers = match(packs, responses)
     if isinstance(task, Pooled):
         return task.collect([(request, answers[request.key]) for request in requests_in(packs)])
-    rows: list[Row] = [
+    rows: list[AnswerRecord] = [
         row for request in requests_in(packs) for row in task.rows(request, answers[request.key])
     ]
     return Collected(rows=rows, artefacts={}, counts={})

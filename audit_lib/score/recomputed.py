@@ -9,7 +9,7 @@ from audit_lib.errors import EvidenceError
 from audit_lib.records import SCORE_SCHEMA, to_parquet
 from audit_lib.run import Run
 from audit_lib.score.reading.ratings import CUT, DECLINES
-from audit_lib.score.requests import Elicitation, Pooled, Request, Response, Row, records
+from audit_lib.score.requests import AnswerRecord, Elicitation, Pooled, Request, Response, records
 from audit_lib.score.tasks.listwise import Listwise
 from audit_lib.score.tasks.pointwise import Pointwise
 
@@ -51,7 +51,7 @@ def score_again(run: Run, shard: int, task: Elicitation, requests: list[Request]
     return {"scores.parquet": to_parquet(rows, SCORE_SCHEMA, ["variant_id", "repeat"]), **further}
 
 
-def _again(row: Mapping[str, Any], task: Pointwise | Listwise, request: Request) -> Row:
+def _again(row: Mapping[str, Any], task: Pointwise | Listwise, request: Request) -> AnswerRecord:
     shares = row["label_probabilities"]
     if isinstance(task, Pointwise) and shares is not None:
         return {**row, "score": task.expected(list(map(float, shares)), request)}

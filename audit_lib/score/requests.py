@@ -164,7 +164,8 @@ class Response:
         return (self.request_id, self.repeat)
 
 
-Row = dict[str, object]
+AnswerRecord = dict[str, object]
+"""A row of the table of scores, or of replies."""
 
 
 class Elicitation(Protocol):
@@ -178,7 +179,7 @@ class Elicitation(Protocol):
         """Return one request for each `request_id` (repeat 0) of the whole table, or of a shard's part (`Stateful`)."""
         ...
 
-    def rows(self, request: Request, response: Response) -> list[Row]:
+    def rows(self, request: Request, response: Response) -> list[AnswerRecord]:
         """Return one row of SCORE_SCHEMA, less the model's fingerprint, for each candidate."""
         ...
 
@@ -187,7 +188,7 @@ class Elicitation(Protocol):
 class Collected:
     """What an elicitation makes of all the answers of its pools: score rows, further artefacts, counts."""
 
-    rows: list[Row]
+    rows: list[AnswerRecord]
     artefacts: dict[str, bytes]
     counts: dict[str, int]
 
@@ -339,7 +340,7 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def score_row(request: Request, candidate: Candidate, response: Response, **values: object) -> Row:
+def score_row(request: Request, candidate: Candidate, response: Response, **values: object) -> AnswerRecord:
     """Return a row of SCORE_SCHEMA for one candidate: what the response says, then `values` over it."""
     return {
         "variant_id": candidate.variant_id,

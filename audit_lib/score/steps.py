@@ -21,7 +21,7 @@ from audit_lib.score.asking import Asked, Asking
 from audit_lib.score.ledger import served
 from audit_lib.score.packs import Pack
 from audit_lib.score.reading.thinking import without_thinking
-from audit_lib.score.requests import Message, Request, Response, Row, Sampling
+from audit_lib.score.requests import AnswerRecord, Message, Request, Response, Sampling
 from audit_lib.score.shard_plan import Shard
 
 Key = tuple[str, int]
@@ -43,7 +43,7 @@ class Conversed:
     """
 
     asked: Asked
-    replies: list[Row]
+    replies: list[AnswerRecord]
     served: list[dict[str, Any]]
 
 
@@ -181,7 +181,7 @@ def _failure(response: Response, step: int) -> Response:
     return replace(response, status=status, detail=f"step {step}: {why}")
 
 
-def _reply_row(request: Request, response: Response, step: int) -> Row:
+def _reply_row(request: Request, response: Response, step: int) -> AnswerRecord:
     return {
         "request_id": request.request_id,
         "repeat": request.repeat,

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, Literal, Protocol
 from audit_lib.errors import AuditError, InputError, SpecError
 from audit_lib.options import Options, parse
 from audit_lib.registry import Registry, is_whole
-from audit_lib.sample.candidates import Row, candidate_rows
+from audit_lib.sample.candidates import PromptRecord, candidate_rows
 from audit_lib.sample.tables import Record, TableFile, unreadable
 from audit_lib.spec import AuditSpec
 from audit_lib.window import Window
@@ -95,7 +95,7 @@ class Source(ABC):
         Records outside the window may be among them: they are left out, and counted.
         """
 
-    def reader(self) -> Callable[[Record], list[Row]]:
+    def reader(self) -> Callable[[Record], list[PromptRecord]]:
         """Return what makes our rows of a record; here, of one that holds one candidate."""
         return candidate_rows(self.spec)
 
@@ -106,7 +106,7 @@ class Source(ABC):
         """Yield an error for each input that cannot be opened now; nothing of it is read."""
         yield from ()
 
-    def first(self) -> Row | None:
+    def first(self) -> PromptRecord | None:
         """Return the first row; None where looking would leave this machine.
 
         Raises
@@ -144,7 +144,7 @@ class FileSource(Source):
             if (error := unreadable(f"source.{key}", reference, self.spec.path(reference))) is not None:
                 yield error
 
-    def first(self) -> Row | None:
+    def first(self) -> PromptRecord | None:
         """Return the first row of files on this disk."""
         for reference in self.spec.source.paths:
             path = self.spec.path(reference)

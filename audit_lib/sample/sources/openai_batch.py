@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from audit_lib.documents.sample import InputFile
 from audit_lib.errors import CorruptFileError, DuplicateIdError, MissingColumnError
-from audit_lib.sample.candidates import Row
+from audit_lib.sample.candidates import PromptRecord
 from audit_lib.sample.nested import ONE_POSITION, check_paths, instant, named_paths, values_at
 from audit_lib.sample.sources import SOURCES, FileKey, FileSource, Findings
 from audit_lib.sample.tables import Record, TableFile, file_digest
@@ -37,13 +37,13 @@ class OpenAIBatch(FileSource):
 
     takes: ClassVar[tuple[FileKey, ...]] = ("paths", "batch_inputs")
 
-    def reader(self) -> Callable[[Record], list[Row]]:
+    def reader(self) -> Callable[[Record], list[PromptRecord]]:
         """Return what makes the row of a line."""
         spec = self.spec
         read, paths = super().reader(), check_paths(named_paths(spec))
         self._asked, self._answered = _Inputs(spec), set[str]()
 
-        def rows(record: Record) -> list[Row]:
+        def rows(record: Record) -> list[PromptRecord]:
             line = record.values
             if not isinstance(line.get("custom_id"), str) or not {"response", "error"} & line.keys():
                 raise CorruptFileError(

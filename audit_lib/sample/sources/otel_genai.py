@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from audit_lib.errors import CorruptFileError
-from audit_lib.sample.candidates import Row
+from audit_lib.sample.candidates import PromptRecord
 from audit_lib.sample.nested import ONE_POSITION, instant, named_paths
 from audit_lib.sample.sources import SOURCES, FileSource
 from audit_lib.sample.tables import Record
@@ -34,11 +34,11 @@ class OpenTelemetryGenAI(FileSource):
     position all spans have the position ``all``.
     """
 
-    def reader(self) -> Callable[[Record], list[Row]]:
+    def reader(self) -> Callable[[Record], list[PromptRecord]]:
         """Return what makes a row of each call of a model in an export."""
         read, names = super().reader(), named_paths(self.spec)
 
-        def rows(record: Record) -> list[Row]:
+        def rows(record: Record) -> list[PromptRecord]:
             try:
                 found = [
                     _values(span, attributes, names)

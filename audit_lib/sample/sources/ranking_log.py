@@ -7,7 +7,7 @@ from typing import Final
 
 from audit_lib.errors import ColumnTypeError, MissingColumnError
 from audit_lib.registry import did_you_mean
-from audit_lib.sample.candidates import Row
+from audit_lib.sample.candidates import PromptRecord
 from audit_lib.sample.columns import NAME, Columns, attributes_in_source, source_columns, texts
 from audit_lib.sample.sources import SOURCES, FileSource
 from audit_lib.sample.tables import Record
@@ -28,7 +28,7 @@ class RankingLog(FileSource):
     becomes ``model/position/round_id``, and the prompt's ``model/position/round_id/order_shown``.
     """
 
-    def reader(self) -> Callable[[Record], list[Row]]:
+    def reader(self) -> Callable[[Record], list[PromptRecord]]:
         """Return what makes a row of each candidate of a ranking."""
         spec = self.spec
         ours = [name for name in source_columns(spec, (CANDIDATES,)) if name != "prompt_id"]
@@ -47,7 +47,7 @@ class RankingLog(FileSource):
         )
         listed = spec.source.named.get(CANDIDATES, CANDIDATES)
 
-        def rows(record: Record) -> list[Row]:
+        def rows(record: Record) -> list[PromptRecord]:
             shared = ranking.read(record)
             shared["round_id"] = f"{shared['recorded_model']}/{shared['position']}/{shared['round_id']}"
             result = []

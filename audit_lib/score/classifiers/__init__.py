@@ -22,7 +22,7 @@ from audit_lib.spec import Measured, TextClassifier
 
 if TYPE_CHECKING:
     from audit_lib.run import Run
-    from audit_lib.score.requests import Row
+    from audit_lib.score.requests import AnswerRecord
 
 CLASSIFIED_SCHEMA = pa.schema(
     [
@@ -148,7 +148,7 @@ def check_classifiers(sections: Sequence[TextClassifier]) -> None:
         kind.check(section)
 
 
-def classify(run: Run, rows: Sequence[Row]) -> tuple[dict[str, bytes], dict[str, int]]:
+def classify(run: Run, rows: Sequence[AnswerRecord]) -> tuple[dict[str, bytes], dict[str, int]]:
     """Run the spec's classifiers over the texts of score rows.
 
     Returns

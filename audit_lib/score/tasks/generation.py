@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 from audit_lib.records import recorded_answers
 from audit_lib.score.reading.thinking import without_thinking
 from audit_lib.score.requests import (
+    AnswerRecord,
     Kind,
     Request,
     Response,
-    Row,
     Sampling,
     elicitation,
     group_requests,
@@ -70,12 +70,12 @@ class Generation:
         """Return one request for each variant."""
         return text_requests(variants, self.spec)
 
-    def rows(self, request: Request, response: Response) -> list[Row]:
+    def rows(self, request: Request, response: Response) -> list[AnswerRecord]:
         """Return the variant's row."""
         if response.status != "ok":
             return [score_row(request, candidate, response) for candidate in request.candidates]
         text, why = answer_text(request, response)
-        values: Row = {"text": text}
+        values: AnswerRecord = {"text": text}
         if why is not None:
             values |= {"status": "unparsed", "detail": why}
         return [score_row(request, candidate, response, **values) for candidate in request.candidates]

@@ -9,10 +9,10 @@ from audit_lib.documents.statuses import Status
 from audit_lib.score.reading.ranking import DeclinedError, read_first, read_ranking
 from audit_lib.score.reading.ratings import CUT
 from audit_lib.score.requests import (
+    AnswerRecord,
     Kind,
     Request,
     Response,
-    Row,
     elicitation,
     group_requests,
     sampling_of,
@@ -54,7 +54,7 @@ class Listwise:
         """Return one request for each list of candidates."""
         return [replace(request, sampling=self.sampling) for request in group_requests(variants)]
 
-    def rows(self, request: Request, response: Response) -> list[Row]:
+    def rows(self, request: Request, response: Response) -> list[AnswerRecord]:
         """Return a row for each candidate of the list."""
         if response.status != "ok":
             return [score_row(request, candidate, response) for candidate in request.candidates]
@@ -83,7 +83,7 @@ class Listwise:
             )
         return rows
 
-    def _first_place(self, request: Request, response: Response, why: str) -> list[Row]:
+    def _first_place(self, request: Request, response: Response, why: str) -> list[AnswerRecord]:
         names = [c.name or "" for c in request.candidates]
         first = read_first(response.text or "", names) if self.needs_first else None
         if first is None:
@@ -93,5 +93,5 @@ class Listwise:
 
     def _unread(
         self, request: Request, response: Response, why: str, *, status: Status = "unparsed"
-    ) -> list[Row]:
+    ) -> list[AnswerRecord]:
         return [score_row(request, c, response, status=status, detail=why) for c in request.candidates]

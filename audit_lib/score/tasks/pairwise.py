@@ -14,12 +14,12 @@ from audit_lib.documents.statuses import Status
 from audit_lib.pairs import ANSWERS, UNPARSED, pair_points
 from audit_lib.records import ANSWER_SCHEMA, to_parquet
 from audit_lib.score.requests import (
+    AnswerRecord,
     Candidate,
     Collected,
     Kind,
     Request,
     Response,
-    Row,
     conversation,
     elicitation,
     questions,
@@ -75,14 +75,14 @@ class Pairwise:
             for row in records(variants)
         ]
 
-    def rows(self, request: Request, response: Response) -> list[Row]:
+    def rows(self, request: Request, response: Response) -> list[AnswerRecord]:
         """Return none: a candidate's row needs all the answers of its pool."""
         return []
 
     def collect(self, asked: Sequence[Asked]) -> Collected:
         """Return a row for each candidate and repeat, and ``pairs.parquet``: the answers one by one."""
         ordered = sorted(asked, key=lambda pair: (pair[0].family, pair[0].repeat, pair[0].request_id))
-        rows: list[Row] = []
+        rows: list[AnswerRecord] = []
         for _, pool in groupby(ordered, key=lambda pair: (pair[0].family, pair[0].repeat)):
             rows += _pool_rows(list(pool))
         answers = [_answer_row(request, response) for request, response in ordered]
@@ -112,7 +112,7 @@ def read_answer(response: Response) -> tuple[int, str | None]:
     return shares.index(best), None
 
 
-def _answer_row(request: Request, response: Response) -> Row:
+def _answer_row(request: Request, response: Response) -> AnswerRecord:
     answer, why = read_answer(response)
     first, second = request.candidates
     return {
@@ -156,7 +156,7 @@ def _kept_response(row: Mapping[str, Any]) -> Response:
     )
 
 
-def _pool_rows(pool: Sequence[Asked]) -> list[Row]:
+def _pool_rows(pool: Sequence[Asked]) -> list[AnswerRecord]:
     codes = {
         (request.candidates[0].variant_id, request.candidates[1].variant_id): read_answer(response)[0]
         for request, response in pool
@@ -178,7 +178,7 @@ def _candidate_row(
     codes: dict[tuple[str, str], int],
     asked: Sequence[Asked],
     question: tuple[str, str],
-) -> Row:
+) -> AnswerRecord:
     others = [other for other in pool if other != name]
     points = pair_points(
         np.array([codes[name, other] for other in others]), np.array([codes[other, name] for other in others])

@@ -13,11 +13,11 @@ from audit_lib.score.reading.logprobs import BELOW
 from audit_lib.score.reading.ratings import CUT, Scale, read_rating
 from audit_lib.score.requests import (
     OWN_SCORE,
+    AnswerRecord,
     Candidate,
     Kind,
     Request,
     Response,
-    Row,
     elicitation,
     group_requests,
     sampling_of,
@@ -85,11 +85,11 @@ class Pointwise:
             else self._questions[attribute]
         )
 
-    def rows(self, request: Request, response: Response) -> list[Row]:
+    def rows(self, request: Request, response: Response) -> list[AnswerRecord]:
         """Return the candidate's row."""
         return [self._row(request, candidate, response) for candidate in request.candidates]
 
-    def _row(self, request: Request, candidate: Candidate, response: Response) -> Row:
+    def _row(self, request: Request, candidate: Candidate, response: Response) -> AnswerRecord:
         if response.status != "ok":
             return score_row(request, candidate, response)
         if response.method == RECORDED:
@@ -130,7 +130,7 @@ class Pointwise:
             return float(max(range(len(shares)), key=lambda place: shares[place]))
         return math.fsum(p * worth for p, worth in zip(shares, self.relevance, strict=True))
 
-    def _read(self, request: Request, candidate: Candidate, response: Response) -> Row:
+    def _read(self, request: Request, candidate: Candidate, response: Response) -> AnswerRecord:
         if response.detail == CUT:
             return score_row(request, candidate, response, status="unparsed")
         read = "phrase" if request.request_id in self._about else self.read
@@ -139,7 +139,7 @@ class Pointwise:
             request, candidate, response, score=found.score, status=found.status, detail=found.detail
         )
 
-    def _recorded(self, request: Request, candidate: Candidate, response: Response) -> Row:
+    def _recorded(self, request: Request, candidate: Candidate, response: Response) -> AnswerRecord:
         score, selected = candidate.recorded_score, candidate.recorded_selected
         made = not self._scores_were_recorded
         if made and score is None and selected is not None:

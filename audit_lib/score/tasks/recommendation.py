@@ -30,7 +30,7 @@ from audit_lib.canonical import canonical_json
 from audit_lib.score.reading.json_values import json_values
 from audit_lib.score.reading.ratings import CUT
 from audit_lib.score.reading.thinking import readable
-from audit_lib.score.requests import Kind, Request, Response, Row, elicitation, score_row
+from audit_lib.score.requests import AnswerRecord, Kind, Request, Response, elicitation, score_row
 from audit_lib.score.tasks.generation import answer_text, text_requests
 
 if TYPE_CHECKING:
@@ -182,9 +182,9 @@ class Recommendation:
         """Return one request for each variant."""
         return text_requests(variants, self.spec)
 
-    def rows(self, request: Request, response: Response) -> list[Row]:
+    def rows(self, request: Request, response: Response) -> list[AnswerRecord]:
         """Return the variant's row; its column ``items`` holds the list as canonical JSON."""
-        values: Row = {}
+        values: AnswerRecord = {}
         if response.status == "ok":
             text, why = answer_text(request, response)
             items: list[str] = []
