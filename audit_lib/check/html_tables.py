@@ -25,7 +25,7 @@ _MOST_SPAN: Final = 100
 
 
 @dataclass(slots=True)
-class _Cell:
+class _HtmlCell:
     across: int
     down: int
     text: list[str] = field(default_factory=list)
@@ -40,10 +40,10 @@ class _Cell:
 class _Table:
     trail: tuple[str, ...]
     caption: list[str] = field(default_factory=list)
-    rows: list[list[_Cell]] = field(default_factory=list)
+    rows: list[list[_HtmlCell]] = field(default_factory=list)
     # Rows before this one belong to a finished thead, tbody or tfoot, which ends their spans.
     sections: list[int] = field(default_factory=list)
-    cell: _Cell | None = None
+    cell: _HtmlCell | None = None
     in_caption: bool = False
 
 
@@ -95,7 +95,7 @@ class HtmlReader(HTMLParser):
             self._asides = 0
             if not table.rows:
                 table.rows.append([])
-            table.cell = _Cell(_span(attrs.get("colspan")), _span(attrs.get("rowspan"), zero=_MOST_SPAN))
+            table.cell = _HtmlCell(_span(attrs.get("colspan")), _span(attrs.get("rowspan"), zero=_MOST_SPAN))
             table.rows[-1].append(table.cell)
             self._space(" ")
 

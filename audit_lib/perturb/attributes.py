@@ -19,7 +19,8 @@ from audit_lib.registry import did_you_mean
 from audit_lib.seeds import generator
 
 _SLOT: Final = re.compile(r"[a-z][A-Za-z0-9_.]*")
-Cell = Mapping[str, str]
+GroupCell = Mapping[str, str]
+"""A group of the design: attribute -> level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,7 @@ class Signal:
             rows[()] = [rows[()][place] for place in order]
         return cls(key=key, axes=own, slots=slots, rows=rows)
 
-    def check(self, cells: Iterable[Cell]) -> None:
+    def check(self, cells: Iterable[GroupCell]) -> None:
         """Refuse a signal that lacks a group.
 
         Raises
@@ -119,7 +120,7 @@ class Signal:
         keys = [dict(zip(self.axes, key, strict=True)) for key, rows in self.rows.items() for _ in rows]
         return unused(keys, {axis: levels[axis] for axis in self.axes})
 
-    def values(self, cell: Cell, turn: int) -> Mapping[str, str]:
+    def values(self, cell: GroupCell, turn: int) -> Mapping[str, str]:
         """Return the slots' values for a group, of the row whose turn it is."""
         rows = self.rows[tuple(cell[axis] for axis in self.axes)]
         return rows[turn % len(rows)]

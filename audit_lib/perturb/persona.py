@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from audit_lib.documents.design import Names, Personas
 from audit_lib.errors import LexiconError, UnknownSlotError
-from audit_lib.perturb.attributes import Signal
+from audit_lib.perturb.attributes import GroupCell, Signal
 from audit_lib.perturb.change import Change, Survey
 from audit_lib.perturb.ftu import shown_fields
 from audit_lib.perturb.names import choose_names
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from audit_lib.run import Run
     from audit_lib.spec import AuditSpec, Perturb
 
-Cell = Mapping[str, str]
 _SIGNALS: Final = {"pronouns": "pronoun.{}", "titles": "{}"}
 _NAMES: Final = "perturb.names"
 _NAME_SLOTS: Final = ("name", "first_name", "last_name")
@@ -42,7 +41,7 @@ _HELD: Final = 10_000  # personas whose derived values are kept
 class Edit:
     """One variant of one prompt: its group, which name of the group, and the slots' values."""
 
-    cell: Cell
+    cell: GroupCell
     replicate: int
     values: Mapping[str, str]
 

@@ -30,7 +30,7 @@ from audit_lib.policies.audit_claim import why_no_audit
 from audit_lib.records import parquet_source
 from audit_lib.report.exact_tables import ExactRow, ExactTable, in_words, read_table
 from audit_lib.report.signature import Signature
-from audit_lib.report.suppress import Cell, masked, printable, redacted_sample, redacted_validation
+from audit_lib.report.suppress import StratumCell, masked, printable, redacted_sample, redacted_validation
 from audit_lib.results import Estimate
 from audit_lib.run import SUCCESS, Run, RunKey
 from audit_lib.spec import AuditSpec, Provenance
@@ -66,7 +66,7 @@ class Content:
     score_methods: Mapping[str, int]
     served: Mapping[str, int]
     earlier: tuple[EarlierAudit, ...]
-    hidden: frozenset[Cell]
+    hidden: frozenset[StratumCell]
     signature: Signature | None = None
     archived_metrics: bytes | None = None
     """``metrics.json`` as it lies there, where all of it may be printed."""

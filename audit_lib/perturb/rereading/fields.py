@@ -33,7 +33,7 @@ _EMPTY: Final = re.compile(rf"[\s{GONE}\W_]*")
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
+class _TextCell:
     start: int
     end: int
     shown: str
@@ -80,7 +80,7 @@ def find_fields(left: str) -> Iterator[Finding]:
     yield from _commas(left)
 
 
-def _in_line(cells: list[_Cell], kinds: list[str]) -> Iterator[Finding]:
+def _in_line(cells: list[_TextCell], kinds: list[str]) -> Iterator[Finding]:
     for number, (cell, kind) in enumerate(zip(cells, kinds, strict=True)):
         if kind:  # the label fills its cell: the value is the next one
             for follows, other in zip(cells[number + 1 :], kinds[number + 1 :], strict=True):
@@ -98,11 +98,11 @@ def _in_line(cells: list[_Cell], kinds: list[str]) -> Iterator[Finding]:
                     yield from _value(follows.start, follows.shown, found, "the cell after a label")
 
 
-def _valued(cell: _Cell) -> bool:
+def _valued(cell: _TextCell) -> bool:
     return any(end > begin for begin, end, _ in _splits(cell))
 
 
-def _splits(cell: _Cell) -> list[tuple[int, int, str]]:
+def _splits(cell: _TextCell) -> list[tuple[int, int, str]]:
     """Return begin, end and kind of each value in a cell such as ``Sex: F, Age: 27``."""
     found: list[tuple[int, int, str]] = []
     marks: list[int] = []
@@ -128,7 +128,7 @@ def _splits(cell: _Cell) -> list[tuple[int, int, str]]:
 
 
 def _in_columns(
-    cells: list[_Cell], columns: list[tuple[int, int, str]], *, kinds_of_head: int
+    cells: list[_TextCell], columns: list[tuple[int, int, str]], *, kinds_of_head: int
 ) -> Iterator[Finding]:
     if len(cells) == kinds_of_head:
         pairs = [(cell, kind) for cell, (_, _, kind) in zip(cells, columns, strict=True)]
@@ -174,14 +174,14 @@ def _lines(left: str) -> list[tuple[int, str]]:
     return found
 
 
-def _cells(line: str, start: int) -> list[_Cell]:
+def _cells(line: str, start: int) -> list[_TextCell]:
     found = []
     for match in _CELL.finditer(line):
         shown = match.group()
         bare = shown.strip(" \r\u3000")
         if bare:
             at = start + match.start() + shown.index(bare)
-            found.append(_Cell(at, at + len(bare), bare))
+            found.append(_TextCell(at, at + len(bare), bare))
     return found
 
 

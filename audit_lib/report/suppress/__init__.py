@@ -6,7 +6,7 @@ Hidden with a cell is its row in every table and every number about it elsewhere
 
 from __future__ import annotations
 
-from audit_lib.report.suppress.cells import HIDDEN, Cell
+from audit_lib.report.suppress.cells import HIDDEN, StratumCell
 from audit_lib.report.suppress.choose import hidden_cells
 from audit_lib.report.suppress.redact import (
     GIVES_AWAY,
@@ -20,7 +20,7 @@ from audit_lib.report.suppress.redact import (
 __all__ = [
     "GIVES_AWAY",
     "HIDDEN",
-    "Cell",
+    "StratumCell",
     "hidden_cells",
     "masked",
     "printable",

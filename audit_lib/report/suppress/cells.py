@@ -13,7 +13,7 @@ from audit_lib.spec import AuditSpec
 from audit_lib.translation import mark
 
 Items = tuple[tuple[str, str], ...]
-Cell = tuple[Items, Items]
+StratumCell = tuple[Items, Items]
 """Stratum and levels, each sorted by column."""
 
 HIDDEN: Final = mark("hidden: too few people stand behind it, or behind a number it would reveal")
@@ -26,18 +26,18 @@ def items(levels: Mapping[str, Any]) -> Items:
 
 def cell_of(
     stratum: Mapping[str, Any], levels: Mapping[str, Any], names: Mapping[str, Mapping[str, str]]
-) -> Cell:
+) -> StratumCell:
     """Return the cell of a group, its levels named as the policy's categories."""
     mapped = {key: names.get(key, {}).get(str(level), str(level)) for key, level in levels.items()}
     return items(stratum), items(mapped)
 
 
-def smallest_sizes(metrics: Metrics, spec: AuditSpec, policy: Policy) -> dict[Cell, int]:
+def smallest_sizes(metrics: Metrics, spec: AuditSpec, policy: Policy) -> dict[StratumCell, int]:
     """Return the people behind each cell: the fewest that any part of the document states."""
     names = category_of(spec.groups, policy)
-    sizes: dict[Cell, int] = {}
+    sizes: dict[StratumCell, int] = {}
 
-    def add(cell: Cell, n: int | None) -> None:
+    def add(cell: StratumCell, n: int | None) -> None:
         if n is not None and cell[1]:
             known = sizes.get(cell)
             sizes[cell] = n if known is None or 0 < n < known else known
@@ -58,10 +58,12 @@ def smallest_sizes(metrics: Metrics, spec: AuditSpec, policy: Policy) -> dict[Ce
     return sizes
 
 
-def neighbourhoods(cells: Iterable[Cell], splits: Iterable[frozenset[str]]) -> list[tuple[Cell, ...]]:
+def neighbourhoods(
+    cells: Iterable[StratumCell], splits: Iterable[frozenset[str]]
+) -> list[tuple[StratumCell, ...]]:
     """Return the sets of cells of which one follows from the others: parts with their whole, or their total."""
     known, splits = frozenset(cells), list(splits)
-    sums: dict[tuple[object, Cell], list[Cell]] = defaultdict(list)
+    sums: dict[tuple[object, StratumCell], list[StratumCell]] = defaultdict(list)
     for cell in sorted(known):
         stratum, levels = cell
         for pair in levels:

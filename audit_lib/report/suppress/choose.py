@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from audit_lib.documents.metrics import Metrics
 from audit_lib.policies import Policy
-from audit_lib.report.suppress.cells import Cell, neighbourhoods, smallest_sizes
+from audit_lib.report.suppress.cells import StratumCell, neighbourhoods, smallest_sizes
 from audit_lib.report.suppress.feasible import Need, Reader, same_strata
 from audit_lib.report.suppress.sheets import Series, Sheet, sheets_of
 from audit_lib.report.suppress.system import Target
 from audit_lib.spec import AuditSpec
 
 
-def hidden_cells(metrics: Metrics, spec: AuditSpec, policy: Policy) -> frozenset[Cell]:
+def hidden_cells(metrics: Metrics, spec: AuditSpec, policy: Policy) -> frozenset[StratumCell]:
     """Return the cells whose numbers must not be printed.
 
     Parameters
@@ -59,7 +59,7 @@ def hidden_cells(metrics: Metrics, spec: AuditSpec, policy: Policy) -> frozenset
     return frozenset(hidden)
 
 
-def _needs(sheets: Sequence[Sheet], hidden: set[Cell], small: int) -> Iterator[tuple[Target, Need]]:
+def _needs(sheets: Sequence[Sheet], hidden: set[StratumCell], small: int) -> Iterator[tuple[Target, Need]]:
     for sheet in sheets:
         totals = sheet.totals
         people = sum(totals)
@@ -73,9 +73,9 @@ def _needs(sheets: Sequence[Sheet], hidden: set[Cell], small: int) -> Iterator[t
                 yield Target(sheet.series, cell, state), Need(true=counts[state], width=width)
 
 
-def _counts(sheets: Sequence[Sheet]) -> dict[tuple[Series, int | None], dict[Cell, int]]:
+def _counts(sheets: Sequence[Sheet]) -> dict[tuple[Series, int | None], dict[StratumCell, int]]:
     """Return series and state -> cell -> the true count."""
-    found: dict[tuple[Series, int | None], dict[Cell, int]] = {}
+    found: dict[tuple[Series, int | None], dict[StratumCell, int]] = {}
     for sheet in sheets:
         for levels, counts in sheet.rows.items():
             for state, n in ((None, sum(counts)), *enumerate(counts)):
@@ -86,15 +86,15 @@ def _counts(sheets: Sequence[Sheet]) -> dict[tuple[Series, int | None], dict[Cel
 class _Near:
     """Which cells stand in one sum. A cell that is alone hidden in a sum is known; each sum needs two."""
 
-    def __init__(self, sizes: Mapping[Cell, int], splits: Sequence[frozenset[str]]) -> None:
+    def __init__(self, sizes: Mapping[StratumCell, int], splits: Sequence[frozenset[str]]) -> None:
         self._sizes = sizes
         self._sums = neighbourhoods(sizes, splits)
-        self._of: dict[Cell, list[int]] = {}
+        self._of: dict[StratumCell, list[int]] = {}
         for number, cells in enumerate(self._sums):
             for cell in cells:
                 self._of.setdefault(cell, []).append(number)
 
-    def accompany(self, hidden: set[Cell]) -> None:
+    def accompany(self, hidden: set[StratumCell]) -> None:
         """Hide one more cell in every sum in which one is hidden alone."""
         waiting = sorted(hidden, reverse=True)
         while waiting:
@@ -106,7 +106,9 @@ class _Near:
                     hidden.add(found)
                     waiting.append(found)
 
-    def tightest(self, start: Cell, hidden: set[Cell], counts: Mapping[Cell, int]) -> list[Cell]:
+    def tightest(
+        self, start: StratumCell, hidden: set[StratumCell], counts: Mapping[StratumCell, int]
+    ) -> list[StratumCell]:
         """Return what is visible of the sum that leaves the hidden cells in it least to share."""
         open_sums = [
             (sum(counts.get(cell, 0) for cell in self._sums[number] if cell in hidden), number)
@@ -115,10 +117,12 @@ class _Near:
         ]
         return [c for c in self._sums[min(open_sums)[1]] if c not in hidden] if open_sums else []
 
-    def least(self, cells: Sequence[Cell], beside: Cell, hidden: set[Cell]) -> Cell:
+    def least(
+        self, cells: Sequence[StratumCell], beside: StratumCell, hidden: set[StratumCell]
+    ) -> StratumCell:
         """Return the cell whose hiding costs least."""
 
-        def cost(cell: Cell) -> tuple[bool, int, bool, int, Cell]:
+        def cost(cell: StratumCell) -> tuple[bool, int, bool, int, StratumCell]:
             others = [sum(c in hidden for c in self._sums[number]) for number in self._of.get(cell, ())]
             # Tables of fewer, larger categories say more; an empty cell protects only if it could be another.
             larger = len(cell[1]) < len(beside[1]) or len(cell[0]) < len(beside[0])
@@ -127,7 +131,7 @@ class _Near:
 
         return min(cells, key=cost)
 
-    def nearest(self, start: Cell, hidden: set[Cell]) -> list[Cell]:
+    def nearest(self, start: StratumCell, hidden: set[StratumCell]) -> list[StratumCell]:
         """Return the nearest cells that are not hidden, over sums with hidden ones."""
         seen, edge = {start}, [start]
         while edge:

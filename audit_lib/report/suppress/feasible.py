@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.documents.metrics import SameStratum
-from audit_lib.report.suppress.cells import Cell, Items, items
+from audit_lib.report.suppress.cells import Items, StratumCell, items
 from audit_lib.report.suppress.sheets import Sheet
 from audit_lib.report.suppress.system import System, Target
 
@@ -42,7 +42,7 @@ class Reader:
     ranges: dict[Target, tuple[int, int]] = field(default_factory=dict)
     _known: NDArray[np.int64] | None = None
 
-    def widen(self, hidden: frozenset[Cell], needs: Mapping[Target, Need]) -> list[Target]:
+    def widen(self, hidden: frozenset[StratumCell], needs: Mapping[Target, Need]) -> list[Target]:
         """Look for solutions until every count has the range it needs.
 
         One solution of everything is found first. All others differ from it in a few strata only, so that the work

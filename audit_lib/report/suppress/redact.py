@@ -29,7 +29,7 @@ from audit_lib.documents.validation import Expected, Validation
 from audit_lib.measure.statutory.categories import category_of
 from audit_lib.policies import Policy
 from audit_lib.report.exact_tables import ExactRow, ExactTable
-from audit_lib.report.suppress.cells import HIDDEN, Cell, Items, cell_of, items
+from audit_lib.report.suppress.cells import HIDDEN, Items, StratumCell, cell_of, items
 from audit_lib.report.suppress.choose import hidden_cells
 from audit_lib.results import Estimate, Undefined
 from audit_lib.spec import AuditSpec
@@ -43,7 +43,7 @@ _GONE: Final = Undefined(HIDDEN)
 _NOTHING: Final = HiddenEstimate(value=_GONE, interval=_GONE)
 
 
-def masked(table: ExactTable, hidden: frozenset[Cell]) -> ExactTable:
+def masked(table: ExactTable, hidden: frozenset[StratumCell]) -> ExactTable:
     """Return the table without the numbers of hidden rows, nor what gives them away.
 
     Where the comparator is hidden, no ratio is printed: a rate divided by its ratio is the comparator's rate.
@@ -89,7 +89,9 @@ def _shown_comparator(comparator: object, gone: Iterable[str]) -> bool:
     return isinstance(comparator, str) and comparator not in gone
 
 
-def printable(metrics: Metrics, spec: AuditSpec, policy: Policy) -> tuple[PrintedMetrics, frozenset[Cell]]:
+def printable(
+    metrics: Metrics, spec: AuditSpec, policy: Policy
+) -> tuple[PrintedMetrics, frozenset[StratumCell]]:
     """Return what of ``metrics.json`` may be printed under the policy, and the cells that may not."""
     if policy.cells.display != "suppress":
         return metrics, frozenset()
@@ -97,7 +99,9 @@ def printable(metrics: Metrics, spec: AuditSpec, policy: Policy) -> tuple[Printe
     return redacted(metrics, hidden, spec, policy), hidden
 
 
-def redacted(metrics: Metrics, hidden: frozenset[Cell], spec: AuditSpec, policy: Policy) -> SuppressedMetrics:
+def redacted(
+    metrics: Metrics, hidden: frozenset[StratumCell], spec: AuditSpec, policy: Policy
+) -> SuppressedMetrics:
     """Return ``metrics.json`` without the numbers of hidden cells, nor what gives them away.
 
     Entries about hidden cells are left out whole: that one is there says that its group has people.
@@ -153,7 +157,7 @@ def _alone(estimate: AnyEstimate) -> AnyEstimate:
     return replace(estimate, multiplicity=None) if isinstance(estimate, Estimate) else estimate
 
 
-def _redacted_table(table: RateTable[RateRow], hidden: frozenset[Cell]) -> RateTable[PrintedRow]:
+def _redacted_table(table: RateTable[RateRow], hidden: frozenset[StratumCell]) -> RateTable[PrintedRow]:
     where: Items = items(table.stratum)
     gone = {row.label for row in table.rows if (where, items(row.category)) in hidden}
     compared = not gone or _shown_comparator(table.comparator, gone)

@@ -9,7 +9,7 @@ from audit_lib.documents.metrics import Metrics, Missingness, ScoreSummary
 from audit_lib.documents.rate_tables import RateRow, RateTable
 from audit_lib.measure.statutory.categories import category_of
 from audit_lib.policies import Policy
-from audit_lib.report.suppress.cells import Cell, Items, cell_of, items
+from audit_lib.report.suppress.cells import Items, StratumCell, cell_of, items
 from audit_lib.spec import AuditSpec
 
 Series = tuple[str, ...]
@@ -43,7 +43,7 @@ class Sheet:
     comparator: Items | None = None
     excluded: frozenset[Items] = field(default_factory=frozenset)
 
-    def cell(self, levels: Items) -> Cell:
+    def cell(self, levels: Items) -> StratumCell:
         """Return the cell of a row."""
         return self.stratum, levels
 
@@ -53,7 +53,9 @@ class Sheet:
         return tuple(map(sum, zip(*self.rows.values(), strict=True)))
 
 
-def sheets_of(metrics: Metrics, sizes: Mapping[Cell, int], spec: AuditSpec, policy: Policy) -> list[Sheet]:
+def sheets_of(
+    metrics: Metrics, sizes: Mapping[StratumCell, int], spec: AuditSpec, policy: Policy
+) -> list[Sheet]:
     """Return every sheet of ``metrics.json``."""
     kinds = {kind.name for kind in policy.tables}
     # Listed by whoever is known in all attributes, the others are in no table at all.
@@ -82,7 +84,7 @@ def _of_table(table: RateTable[RateRow], with_unknown: bool) -> Sheet:
 def _of_groups(
     part: str,
     entries: Iterable[Missingness | ScoreSummary],
-    sizes: Mapping[Cell, int],
+    sizes: Mapping[StratumCell, int],
     names: Mapping[str, Mapping[str, str]],
 ) -> Iterator[Sheet]:
     """Make sheets of groups by all attributes, and of the margins that anything is said about."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.report.suppress.cells import Cell, Items
+from audit_lib.report.suppress.cells import Items, StratumCell
 from audit_lib.report.suppress.sheets import Series, Sheet
 
 Levels = tuple[str | None, ...]
@@ -29,7 +29,7 @@ class Target:
     """A hidden count: people of a cell in a state (selected, not selected), or all of them (None)."""
 
     series: Series
-    cell: Cell
+    cell: StratumCell
     state: int | None
 
     @property
@@ -38,7 +38,7 @@ class Target:
         return self.series, self.state
 
     @property
-    def key(self) -> tuple[Series, Cell, int]:
+    def key(self) -> tuple[Series, StratumCell, int]:
         """Sorts."""
         return self.series, self.cell, -1 if self.state is None else self.state
 
@@ -46,7 +46,9 @@ class Target:
 class System:
     """Variables: people by series, stratum, profile and state. Constraints: all that is printed, and what is true."""
 
-    def __init__(self, sheets: Sequence[Sheet], same: Mapping[Items, Items], hidden: frozenset[Cell]) -> None:
+    def __init__(
+        self, sheets: Sequence[Sheet], same: Mapping[Items, Items], hidden: frozenset[StratumCell]
+    ) -> None:
         self.sheets, self.same, self.hidden = sheets, same, hidden
         self.attributes: dict[Series, tuple[str, ...]] = {}
         self.levels: dict[Series, dict[str, list[str | None]]] = {}
@@ -197,8 +199,8 @@ class System:
     def _compare(self, left: Mapping[Series, int | None], right: Mapping[Series, int | None]) -> None:
         """Left and right are equal, or the one is no more than the other, in every cell: then in every profile."""
 
-        def true(side: Mapping[Series, int | None]) -> dict[Cell, int]:
-            found: dict[Cell, int] = {}
+        def true(side: Mapping[Series, int | None]) -> dict[StratumCell, int]:
+            found: dict[StratumCell, int] = {}
             for sheet in (sheet for sheet in self.sheets if sheet.series in side):
                 state = side[sheet.series]
                 for levels, counts in sheet.rows.items():
