@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from audit_lib.perturb.redact import Redacted
-    from audit_lib.perturb.rereading.findings import Finding
+    from audit_lib.perturb.rereading.findings import LeftPassage
     from audit_lib.perturb.rereading.reread import Reread
 
 PRIVATE: Final = (
@@ -87,7 +87,7 @@ def review_html(
     ] + [
         ("redacted, please check", text[s.start : s.end], s.kind, s.rule) for s in redacted.spans if not s.sure
     ]  # fmt: skip
-    second: Sequence[Finding] = () if reread is None else reread.findings
+    second: Sequence[LeftPassage] = () if reread is None else reread.findings
     rows += [("found by the second reader", text[f.start : f.end], f.kind, f.why) for f in second]
     table = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
@@ -130,7 +130,7 @@ def review_html(
     )
 
 
-def _marked(redacted: Redacted, second: Sequence[Finding]) -> Iterator[str]:
+def _marked(redacted: Redacted, second: Sequence[LeftPassage]) -> Iterator[str]:
     marks = [
         (s.start, s.end, "" if s.sure else "check", slot)
         for s, slot in zip(redacted.spans, redacted.written, strict=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from audit_lib.perturb.rereading.findings import GONE, Finding, listed, plain, words
+from audit_lib.perturb.rereading.findings import GONE, LeftPassage, listed, plain, words
 
 _CELL: Final = re.compile(r"[^\t|│;\n]+?(?=[ \u3000]{2,}|[\t|│;\n]|$)")
 _GENERIC: Final = words(
@@ -39,7 +39,7 @@ class _TextCell:
     shown: str
 
 
-def find_fields(left: str) -> Iterator[Finding]:
+def find_fields(left: str) -> Iterator[LeftPassage]:
     """Yield the values of labelled fields that are left.
 
     Examples
@@ -80,7 +80,7 @@ def find_fields(left: str) -> Iterator[Finding]:
     yield from _commas(left)
 
 
-def _in_line(cells: list[_TextCell], kinds: list[str]) -> Iterator[Finding]:
+def _in_line(cells: list[_TextCell], kinds: list[str]) -> Iterator[LeftPassage]:
     for number, (cell, kind) in enumerate(zip(cells, kinds, strict=True)):
         if kind:  # the label fills its cell: the value is the next one
             for follows, other in zip(cells[number + 1 :], kinds[number + 1 :], strict=True):
@@ -129,7 +129,7 @@ def _splits(cell: _TextCell) -> list[tuple[int, int, str]]:
 
 def _in_columns(
     cells: list[_TextCell], columns: list[tuple[int, int, str]], *, kinds_of_head: int
-) -> Iterator[Finding]:
+) -> Iterator[LeftPassage]:
     if len(cells) == kinds_of_head:
         pairs = [(cell, kind) for cell, (_, _, kind) in zip(cells, columns, strict=True)]
     else:
@@ -138,7 +138,7 @@ def _in_columns(
         yield from _value(cell.start, cell.shown, kind, "a column below a label")
 
 
-def _commas(left: str) -> Iterator[Finding]:
+def _commas(left: str) -> Iterator[LeftPassage]:
     """Yield the values of tables with commas: a line of listed labels, then lines of as many values."""
     head: list[str] = []
     for start, line in _lines(left):
@@ -157,13 +157,13 @@ def _commas(left: str) -> Iterator[Finding]:
             at += len(value) + 1
 
 
-def _value(start: int, shown: str, kind: str, why: str) -> Iterator[Finding]:
+def _value(start: int, shown: str, kind: str, why: str) -> Iterator[LeftPassage]:
     """Yield what is left of a value, in pieces between what is gone."""
     for piece in re.finditer(rf"[^{GONE}]+", shown):
         bare = piece.group().strip(" \t\r\u3000*_|,;:")
         if bare and re.search(r"\w|[☑☒✓✔✗✘♀♂]", bare):
             at = start + piece.start() + piece.group().index(bare)
-            yield Finding(start=at, end=at + len(bare), kind=kind, why=why)
+            yield LeftPassage(start=at, end=at + len(bare), kind=kind, why=why)
 
 
 def _lines(left: str) -> list[tuple[int, str]]:

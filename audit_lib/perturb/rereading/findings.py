@@ -15,7 +15,7 @@ GONE: Final = "\ufffc"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Finding:
+class LeftPassage:
     """A place of the original that is left in the result, and why a person has to look at it."""
 
     start: int

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from audit_lib.perturb.rereading.findings import GONE, Finding, plain, words
+from audit_lib.perturb.rereading.findings import GONE, LeftPassage, plain, words
 
 _HIDDEN: Final = "[\u00ad\u200b-\u200f\u2060\ufeff\u0300-\u036f]*"
 _SPACED: Final = r"[\s.\-_·*\u00a0\u00ad]{1,4}"
@@ -18,7 +18,7 @@ _COMMON: Final = words(
 """Words that a short name may be: in lower case they are no name."""
 
 
-def find_given(left: str, names: Collection[str]) -> Iterator[Finding]:
+def find_given(left: str, names: Collection[str]) -> Iterator[LeftPassage]:
     """Yield every place where a part of a name is left.
 
     Parameters
@@ -33,7 +33,7 @@ def find_given(left: str, names: Collection[str]) -> Iterator[Finding]:
     misread = read.translate(_MISREAD)
     for word in sorted(parts, key=lambda word: (-len(word), word)):
         for start, end, why in _places(left, read, misread, word):
-            yield Finding(start=start, end=end, kind="name", why=why)
+            yield LeftPassage(start=start, end=end, kind="name", why=why)
     for name in names:
         yield from _initials(left, name)
 
@@ -88,12 +88,12 @@ def _places(left: str, read: str, misread: str, word: str) -> Iterator[tuple[int
                     yield at - (len(word) - cut), at, "the end of the name, cut by a hyphen"
 
 
-def _initials(left: str, name: str) -> Iterator[Finding]:
+def _initials(left: str, name: str) -> Iterator[LeftPassage]:
     """Yield dotted initials of a whole name: ``A. R.``, ``A.M.R.``."""
     letters = [word[0] for word in re.findall(r"[^\W\d_]+", name)]
     for letter in {one.upper() for one in letters}:
         for match in re.finditer(rf"(?m)^[ \t\-–—~]*(?P<it>{re.escape(letter)}\.?)[ \t\r]*$", left):
-            yield Finding(
+            yield LeftPassage(
                 start=match.start("it"), end=match.end("it"), kind="name", why="an initial alone on its line"
             )
     if len(letters) < 2:
@@ -102,4 +102,6 @@ def _initials(left: str, name: str) -> Iterator[Finding]:
         dotted = r"\.[ \t-]?".join(re.escape(letter.upper()) for letter in chosen) + r"\.?"
         for match in re.finditer(rf"(?<![\w.]){dotted}(?!\w)", left):
             if "." in match.group() and GONE not in match.group():
-                yield Finding(start=match.start(), end=match.end(), kind="name", why="initials of the name")
+                yield LeftPassage(
+                    start=match.start(), end=match.end(), kind="name", why="initials of the name"
+                )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from audit_lib.perturb.rereading.findings import GONE, Finding, plain, words
+from audit_lib.perturb.rereading.findings import GONE, LeftPassage, plain, words
 
 _SLOT: Final = re.compile(r"\{\{([A-Za-z][A-Za-z0-9_.]*)\}\}")
 _BRACES: Final = "{{open_braces}}"
@@ -57,7 +57,7 @@ def remaining(text: str, template: str, removed: Sequence[tuple[int, int]]) -> s
 
 def unexplained(
     text: str, spans: Sequence[tuple[int, int, str, str]], names: Collection[str]
-) -> Iterator[Finding]:
+) -> Iterator[LeftPassage]:
     """Yield removals that hold more than what they are listed as.
 
     Parameters
@@ -71,13 +71,13 @@ def unexplained(
     for start, end, kind, slot in spans:
         shown = text[start:end]
         if len(shown) > _LONGEST or shown.count("\n") > (3 if kind == "address" else 1):
-            yield Finding(start=start, end=end, kind=kind, why="a long passage was removed as one")
+            yield LeftPassage(start=start, end=end, kind=kind, why="a long passage was removed as one")
         elif slot.startswith(("name", "first_name", "last_name", "middle_name")):
             for word in re.finditer(r"[^\W\d_]+", plain(shown)):
                 if not _of_the_name(word.group(), parts):
                     at = start + word.start()
                     why = "removed with the name, and no part of it"
-                    yield Finding(start=at, end=at + len(word.group()), kind="name", why=why)
+                    yield LeftPassage(start=at, end=at + len(word.group()), kind="name", why=why)
 
 
 def _of_the_name(word: str, parts: Collection[str]) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from audit_lib.perturb.rereading.findings import GONE, Finding, listed, plain, words
+from audit_lib.perturb.rereading.findings import GONE, LeftPassage, listed, plain, words
 
 _CAP: Final = r"(?:[A-ZÀ-ÞĀ-ŽŞŠ][\w'’‘]*\.?(?:-[\w'’]+)*)"
 _LINK: Final = r"(?:van|von|der|den|de|da|di|del|la|le|bin|binti|bint|ibn|al|el|ap|ole|arap|wa|Uí|Ní|Mac|Ó)"
@@ -39,7 +39,7 @@ _UNREAD: Final = re.compile(
 _SIGNS: Final = re.compile(r"[♀♂⚥☪☦✝✡🕉☸🧕👳👰🤵🤰🤱👩👨👧👦👶👴👵🏳🌈🇦-🇿]+")
 
 
-def find_people(left: str) -> Iterator[Finding]:
+def find_people(left: str) -> Iterator[LeftPassage]:
     """Yield what may be somebody's name."""
     titles = _titles()
     for match in re.finditer(
@@ -47,15 +47,15 @@ def find_people(left: str) -> Iterator[Finding]:
         left,
     ):
         if plain(match["title"]) in titles and match["title"][0].isupper():
-            yield Finding(
+            yield LeftPassage(
                 start=match.start("title"), end=match.end("title"), kind="title", why="a title before a name"
             )
             if name := re.match(_NAME, left[match.end() :]):
                 end = match.end() + name.end()
-                yield Finding(start=match.end(), end=end, kind="name", why="a name after a title")
+                yield LeftPassage(start=match.end(), end=end, kind="name", why="a name after a title")
     for match in re.finditer(r"(?m)^[ \t]*[\"“(]?(?P<title>[^\W\d_]{2,9})\.?[)\"”]?[ \t\r]*$", left):
         if plain(match["title"]) in titles:
-            yield Finding(
+            yield LeftPassage(
                 start=match.start("title"),
                 end=match.end("title"),
                 kind="title",
@@ -75,24 +75,24 @@ def find_people(left: str) -> Iterator[Finding]:
     beside = rf"(?<=[{GONE}])[ ,]{{1,2}}(?P<a>(?:[A-Z]{{1,2}}\.[ -]?){{1,3}})|(?<![\w.])(?P<b>(?:[A-Z]\.[ -]?){{1,3}}(?:{_LINK}[ ]){{0,3}})(?={GONE})"
     for match in re.finditer(beside, left):
         group = match.lastgroup or "a"
-        yield Finding(
+        yield LeftPassage(
             start=match.start(group), end=match.end(group), kind="name", why="initials beside a removed name"
         )
     for match in re.finditer(initial, left):
-        yield Finding(start=match.start(), end=match.end(), kind="name", why="initials and a name")
+        yield LeftPassage(start=match.start(), end=match.end(), kind="name", why="initials and a name")
     for match in re.finditer(rf"(?<![\w]){_CAP}(?:[ ]{_LINK}|[ ]{_CAP}){{0,2}}[ ]?-[ ]?{_CAP}", left):
         yield from _name(match.group(), match.start(), "hyphenated capitals: maybe a name")
     for match in _UNREAD.finditer(left):
         why = "in a script that this reader has no words of"
-        yield Finding(start=match.start(), end=match.end(), kind="unread", why=why)
+        yield LeftPassage(start=match.start(), end=match.end(), kind="unread", why=why)
     for match in _SIGNS.finditer(left):
-        yield Finding(start=match.start(), end=match.end(), kind="sex", why="a sign or picture of people")
+        yield LeftPassage(start=match.start(), end=match.end(), kind="sex", why="a sign or picture of people")
 
 
-def _name(shown: str, start: int, why: str) -> Iterator[Finding]:
+def _name(shown: str, start: int, why: str) -> Iterator[LeftPassage]:
     words = [plain(word).strip(".") for word in shown.split()]
     if words and shown[:1].isupper() and not all(word in _NOT_NAMES for word in words):
-        yield Finding(start=start, end=start + len(shown), kind="name", why=why)
+        yield LeftPassage(start=start, end=start + len(shown), kind="name", why=why)
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from audit_lib.languages import not_english
 from audit_lib.perturb.rereading.fields import find_fields
-from audit_lib.perturb.rereading.findings import GONE, Finding, plain, words
+from audit_lib.perturb.rereading.findings import GONE, LeftPassage, plain, words
 from audit_lib.perturb.rereading.given import find_given
 from audit_lib.perturb.rereading.ledger import remaining, unexplained
 from audit_lib.perturb.rereading.people import find_people
@@ -45,7 +45,7 @@ class Reread:
         Models that did not look: without them no dossier is ok.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[LeftPassage, ...]
     reasons: tuple[str, ...]
     not_looked: tuple[str, ...]
 
@@ -97,7 +97,7 @@ def reread(
     listed = zip(redacted.spans, redacted.written, strict=True)
     removed = tuple(unexplained(text, [(s.start, s.end, s.kind, slot.lower()) for s, slot in listed], names))
     stays = tuple(
-        Finding(
+        LeftPassage(
             start=s.start, end=s.end, kind="title", why="a title that stays, and may tell a sex or a faith"
         )
         for s, slot in zip(redacted.spans, redacted.written, strict=True)
@@ -148,7 +148,7 @@ def _names(redacted: Redacted, applicant: Applicant | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in (*given, *stated) if name.strip()))
 
 
-def _other_language(left: str) -> Iterator[Finding]:
+def _other_language(left: str) -> Iterator[LeftPassage]:
     """Yield the lines in another language than English: the word lists know only some of its words."""
     at = 0
     for line in left.split("\n"):
@@ -156,7 +156,7 @@ def _other_language(left: str) -> Iterator[Finding]:
         if language not in ("", "no English"):
             bare = line.strip()
             start = at + (line.index(bare) if bare else 0)
-            yield Finding(
+            yield LeftPassage(
                 start=start,
                 end=start + len(bare),
                 kind="unread",
@@ -165,7 +165,7 @@ def _other_language(left: str) -> Iterator[Finding]:
         at += len(line) + 1
 
 
-def _apart(left: str, found: Sequence[Finding], doubts: Sequence[tuple[int, int]]) -> list[Finding]:
+def _apart(left: str, found: Sequence[LeftPassage], doubts: Sequence[tuple[int, int]]) -> list[LeftPassage]:
     """Return the findings, each place once, less what is gone and what is doubtful already."""
     taken = [char == GONE for char in left]
     for start, end in doubts:
@@ -183,7 +183,9 @@ def _apart(left: str, found: Sequence[Finding], doubts: Sequence[tuple[int, int]
                 end += 1
             shown = left[start:end].rstrip()
             if any(map(_tells, shown)):
-                kept.append(Finding(start=start, end=start + len(shown), kind=finding.kind, why=finding.why))
+                kept.append(
+                    LeftPassage(start=start, end=start + len(shown), kind=finding.kind, why=finding.why)
+                )
                 taken[start : start + len(shown)] = [True] * len(shown)
             start = max(end, start + 1)
     return kept

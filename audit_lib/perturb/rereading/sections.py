@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from audit_lib.perturb.rereading.findings import GONE, Finding
+from audit_lib.perturb.rereading.findings import GONE, LeftPassage
 
 _PERSONAL: Final = re.compile(
     r"(?i)\b(?:personal|interests?|hobbies|pastimes|leisure|affiliations?|memberships?|member of|volunteer\w*|community|activities|"
@@ -29,7 +29,7 @@ _WORKING: Final = re.compile(
 )
 
 
-def find_sections(left: str) -> Iterator[Finding]:
+def find_sections(left: str) -> Iterator[LeftPassage]:
     """Yield the lines under a heading that is about the person.
 
     A heading is a line of a few words in capitals, or ending with a colon, or between empty lines.
@@ -43,7 +43,7 @@ def find_sections(left: str) -> Iterator[Finding]:
             bare = line.strip()
             start = at + line.index(bare)
             why = "under a heading that is about the person"
-            yield Finding(start=start, end=start + len(bare), kind="personal", why=why)
+            yield LeftPassage(start=start, end=start + len(bare), kind="personal", why=why)
         at += len(line) + 1
 
 

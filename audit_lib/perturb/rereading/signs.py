@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from audit_lib.perturb.rereading.findings import GONE, Finding
+from audit_lib.perturb.rereading.findings import GONE, LeftPassage
 
 _DIGIT: Final = r"[\dOol٠-٩۰-۹]"
 _SHAPES: Final = (
@@ -83,19 +83,19 @@ _YEARS: Final = re.compile(
 )
 
 
-def find_signs(left: str) -> Iterator[Finding]:
+def find_signs(left: str) -> Iterator[LeftPassage]:
     """Yield what has the shape of a personal datum."""
     for kind, shape, why in _SHAPES:
         for match in shape.finditer(left):
             group = "it" if "it" in shape.groupindex else 0
             start, end = match.span(group)
             if re.search(r"\w", match.group(group)):
-                yield Finding(start=start, end=end, kind=kind, why=why)
+                yield LeftPassage(start=start, end=end, kind=kind, why=why)
     yield from _places_at_the_head(left)
     yield from _school_years(left)
 
 
-def _places_at_the_head(left: str) -> Iterator[Finding]:
+def _places_at_the_head(left: str) -> Iterator[LeftPassage]:
     """Yield what looks like a town among the first lines: where the applicant lives."""
     at = seen = 0
     for line in left.split("\n"):
@@ -103,7 +103,7 @@ def _places_at_the_head(left: str) -> Iterator[Finding]:
         alone = _TOWN.fullmatch(line.strip()) if len(line) < 60 else None
         for match in _TOWN.finditer(line) if seen <= 12 or alone else ():
             start = at + match.start("it")
-            yield Finding(
+            yield LeftPassage(
                 start=start,
                 end=start + len(match["it"]),
                 kind="address",
@@ -112,7 +112,7 @@ def _places_at_the_head(left: str) -> Iterator[Finding]:
         at += len(line) + 1
 
 
-def _school_years(left: str) -> Iterator[Finding]:
+def _school_years(left: str) -> Iterator[LeftPassage]:
     """Yield years near a school or a degree, and all under a heading of education: they tell an age."""
     at, lines = 0, left.split("\n")
     under, starts = [], []
@@ -131,5 +131,5 @@ def _school_years(left: str) -> Iterator[Finding]:
         if near:
             for match in _YEARS.finditer(line):
                 start = starts[number] + match.start()
-                yield Finding(start=start, end=start + len(match.group()), kind="graduation_year",
+                yield LeftPassage(start=start, end=start + len(match.group()), kind="graduation_year",
                               why="a year near a school or a degree")  # fmt: skip

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
-from audit_lib.perturb.rereading.findings import GONE, Finding, listed, plain
+from audit_lib.perturb.rereading.findings import GONE, LeftPassage, listed, plain
 
 _PHRASE: Final = frozenset({"religion", "ethnicity", "sex", "organisation", "kin", "military", "union", "orientation",
                             "health", "nationality", "parental", "age"})  # fmt: skip
@@ -41,7 +41,7 @@ _MINE: Final = re.compile(
 _FARTHEST: Final = 60
 
 
-def find_words(left: str) -> Iterator[Finding]:
+def find_words(left: str) -> Iterator[LeftPassage]:
     """Yield listed words that are left."""
     read = plain(left)
     pattern, kinds, capital = _terms()
@@ -56,14 +56,16 @@ def find_words(left: str) -> Iterator[Finding]:
             start, end = _phrase(left, start, end)
         if kind in _CLAUSE:
             start, end = _clause(left, start, end)
-        yield Finding(start=start, end=end, kind=kind, why="a word that tells who somebody is")
+        yield LeftPassage(start=start, end=end, kind=kind, why="a word that tells who somebody is")
     for match in _MINE.finditer(left):
-        yield Finding(start=match.start("it"), end=match.end("it"), kind="kin", why="a relation, as it seems")
+        yield LeftPassage(
+            start=match.start("it"), end=match.end("it"), kind="kin", why="a relation, as it seems"
+        )
     for match in _SCHOOL.finditer(left):
-        yield Finding(start=match.start(), end=match.end(), kind="college", why="a school or college")
+        yield LeftPassage(start=match.start(), end=match.end(), kind="college", why="a school or college")
 
 
-def find_they(left: str, *, others_only: bool) -> Iterator[Finding]:
+def find_they(left: str, *, others_only: bool) -> Iterator[LeftPassage]:
     """Yield *they* and its forms, which may be one person's pronouns.
 
     Parameters
@@ -73,19 +75,19 @@ def find_they(left: str, *, others_only: bool) -> Iterator[Finding]:
     """
     for shape in (_STATED,) if others_only else (_STATED, _THEY):
         for match in shape.finditer(left):
-            yield Finding(
+            yield LeftPassage(
                 start=match.start(), end=match.end(), kind="pronoun", why="maybe one person's pronoun"
             )
 
 
-def find_beside(left: str, removed: Sequence[tuple[int, int]]) -> Iterator[Finding]:
+def find_beside(left: str, removed: Sequence[tuple[int, int]]) -> Iterator[LeftPassage]:
     """Yield the capitalised words beside a removed word that tells a group: the rest of an organisation's name."""
     for start, end in removed:
         first, last = _phrase(left, start, end)
         if named := re.match(rf",[ ]{_WORD}(?:[ ]{_WORD})*", left[end:]):  # "my {{spouse}}, Tess,"
             last = max(last, end + named.end())
         if (first, last) != (start, end):
-            yield Finding(
+            yield LeftPassage(
                 start=first, end=last, kind="organisation", why="the rest of a name that was removed in part"
             )
 
