@@ -33,7 +33,7 @@ _ANSWER_S: Final = 15.0
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Obstacle:
     """What is missing and what to do about it; whether it may pass by itself."""
 
     what: str
@@ -42,7 +42,7 @@ class Fault:
 
 def preflight(
     spec: AuditSpec, root: str | None = None, *, offline: bool = False, load: bool = True
-) -> list[Fault]:
+) -> list[Obstacle]:
     """Return what stands in the way of an audit on this machine; empty if it can begin.
 
     Parameters
@@ -56,7 +56,7 @@ def preflight(
     load : bool
         Whether to load a local model, where there is a store: it takes longest by far.
     """
-    checks: list[Callable[[], Iterator[Fault]]] = [
+    checks: list[Callable[[], Iterator[Obstacle]]] = [
         lambda: _spec(spec),
         lambda: _packages(spec, root),
         lambda: _key(spec),
@@ -66,14 +66,14 @@ def preflight(
     ]
     if root is not None:
         checks.append(lambda: _store(root))
-    found: dict[str, Fault] = {}
+    found: dict[str, Obstacle] = {}
     for check in checks:
         try:
             for fault in check():
                 if not any(_subject(what) == _subject(fault.what) for what in found):
                     found[fault.what] = fault
         except AuditError as error:
-            found.setdefault(str(error), Fault(str(error), isinstance(error, StoreUnreachableError)))
+            found.setdefault(str(error), Obstacle(str(error), isinstance(error, StoreUnreachableError)))
     return list(found.values())
 
 
@@ -95,12 +95,12 @@ def _subject(what: str) -> str:
     return f"{key}: {rest.split(' ')[0]}" if key in ("source.paths", "demographics.path") else what
 
 
-def _spec(spec: AuditSpec) -> Iterator[Fault]:
+def _spec(spec: AuditSpec) -> Iterator[Obstacle]:
     pipeline.check(spec)
     yield from ()
 
 
-def _packages(spec: AuditSpec, root: str | None) -> Iterator[Fault]:
+def _packages(spec: AuditSpec, root: str | None) -> Iterator[Obstacle]:
     """Import what later stages import in this process; each backend looks for its own, torch is for another one."""
     uris = [*spec.source.paths, root or ""] + ([spec.demographics.path] if spec.demographics else [])
     needed: dict[str, tuple[str, str]] = {}
@@ -117,31 +117,31 @@ def _packages(spec: AuditSpec, root: str | None) -> Iterator[Fault]:
         try:
             importlib.import_module(module)
         except ModuleNotFoundError:
-            yield Fault(f"{what} needs the package {module}: pip install 'audit-lib[{extra}]'")
+            yield Obstacle(f"{what} needs the package {module}: pip install 'audit-lib[{extra}]'")
         except Exception as error:  # noqa: BLE001 - a broken package may raise anything
-            yield Fault(
+            yield Obstacle(
                 f"{what} needs the package {module}, and it cannot be imported ({type(error).__name__}): "
                 f"install it again: pip install --force-reinstall 'audit-lib[{extra}]'"
             )
 
 
-def _pdf(spec: AuditSpec) -> Iterator[Fault]:
+def _pdf(spec: AuditSpec) -> Iterator[Obstacle]:
     """What sets the report as PDF is a package and libraries of the system."""
     from audit_lib.report.pdf import why_no_pdf
 
     if "pdf" in spec.report.formats and (reason := why_no_pdf()) is not None:
-        yield Fault(f"report.formats: pdf: {reason}")
+        yield Obstacle(f"report.formats: pdf: {reason}")
 
 
-def _key(spec: AuditSpec) -> Iterator[Fault]:
+def _key(spec: AuditSpec) -> Iterator[Obstacle]:
     for secret in backend.get(spec.model.backend).variables(spec.model):
         try:
             read_variable(secret.variable, secret.where, spaces=secret.spaces)
         except BackendError as error:
-            yield Fault(str(error))
+            yield Obstacle(str(error))
 
 
-def _model(spec: AuditSpec, offline: bool, *, loading: bool) -> Iterator[Fault]:
+def _model(spec: AuditSpec, offline: bool, *, loading: bool) -> Iterator[Obstacle]:
     """The model's folder, package or place on a hub, and that it can be scored exactly; or an endpoint that answers."""
     kind = backend.get(spec.model.backend)
     kind.check(spec.model)
@@ -155,7 +155,7 @@ def _model(spec: AuditSpec, offline: bool, *, loading: bool) -> Iterator[Fault]:
         yield from _answers(probe)
 
 
-def _answers(probe: Probe) -> Iterator[Fault]:
+def _answers(probe: Probe) -> Iterator[Obstacle]:
     """Ask an endpoint what costs nothing: any answer will do but a refused key or a broken server."""
     import httpx2
 
@@ -166,20 +166,20 @@ def _answers(probe: Probe) -> Iterator[Fault]:
         ).status_code
     except Exception as error:  # noqa: BLE001 - a wrong proxy or certificate raises anything; none holds a secret's name
         said = without_secrets(str(error), headers.values())[:200]
-        yield Fault(
+        yield Obstacle(
             f"{where}: {url} does not answer ({type(error).__name__}: {said}); check the address",
             may_pass=True,
         )
         return
     if status in (401, 403) and headers:
-        yield Fault(
+        yield Obstacle(
             f"{where}: {url} refuses the key (HTTP {status}); look at the variable that api_key_env names"
         )
     elif status >= 500:
-        yield Fault(f"{where}: {url} answers HTTP {status}; try again later", may_pass=True)
+        yield Obstacle(f"{where}: {url} answers HTTP {status}; try again later", may_pass=True)
 
 
-def _weights(spec: AuditSpec, offline: bool) -> Iterator[Fault]:
+def _weights(spec: AuditSpec, offline: bool) -> Iterator[Obstacle]:
     from audit_lib.score.local.weights import PACKAGED
 
     name, folder = spec.model.name, Path(spec.model.name).expanduser()
@@ -187,9 +187,9 @@ def _weights(spec: AuditSpec, offline: bool) -> Iterator[Fault]:
         try:
             config = json.loads((folder / "config.json").read_bytes())
             if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
-                yield Fault(f"model.name: {folder}/config.json names no model_type; it is no model's folder")
+                yield Obstacle(f"model.name: {folder}/config.json names no model_type; it is no model's folder")
         except (OSError, ValueError, RecursionError) as error:
-            yield Fault(f"model.name: {folder}/config.json cannot be read ({type(error).__name__})")
+            yield Obstacle(f"model.name: {folder}/config.json cannot be read ({type(error).__name__})")
     elif name not in PACKAGED and name.count("/") == 1 and not offline:
         yield from _on_hub(name, spec.model.revision)
 
@@ -205,7 +205,7 @@ def _load(spec: AuditSpec) -> None:
             answering.describe()
 
 
-def _on_hub(name: str, revision: str | None) -> Iterator[Fault]:
+def _on_hub(name: str, revision: str | None) -> Iterator[Obstacle]:
     try:
         from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
     except ImportError:
@@ -215,32 +215,32 @@ def _on_hub(name: str, revision: str | None) -> Iterator[Fault]:
     try:
         get_hf_file_metadata(hf_hub_url(name, "config.json", revision=revision), timeout=_ANSWER_S)
     except Exception as error:  # noqa: BLE001 - refused, not there, or no network
-        yield Fault(
+        yield Obstacle(
             f"model.name: {name} is not in the cache, and the hub does not give it ({type(error).__name__}); download "
             "it first, or name a folder",
             may_pass=True,
         )
 
 
-def _inputs(spec: AuditSpec) -> Iterator[Fault]:
+def _inputs(spec: AuditSpec) -> Iterator[Obstacle]:
     errors = [*source_of(spec).unreadable()]
     if spec.demographics is not None:
         path = spec.demographics.path
         if (error := unreadable("demographics.path", path, spec.path(path))) is not None:
             errors.append(error)
     for error in errors:
-        yield Fault(str(error), isinstance(error, StoreUnreachableError))
+        yield Obstacle(str(error), isinstance(error, StoreUnreachableError))
 
 
-def _store(root: str) -> Iterator[Fault]:
+def _store(root: str) -> Iterator[Obstacle]:
     """Write, read and take away a probe."""
     store, content = open_store(root), secrets.token_bytes(16)
     key = f"{PROBE}/{secrets.token_hex(8)}"
     if not store.put(key, content) or store.get(key) != content:
-        yield Fault(
+        yield Obstacle(
             f"{root}: the store does not give back what was written; check it before anything is archived"
         )
     if store.put(key, b"another"):
-        yield Fault(f"{root}: the store writes over what is there, so no evidence in it would be write-once")
+        yield Obstacle(f"{root}: the store writes over what is there, so no evidence in it would be write-once")
     with contextlib.suppress(StoreError):  # one that keeps whatever was written is what evidence wants
         store.delete(key)
