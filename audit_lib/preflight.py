@@ -187,7 +187,9 @@ def _weights(spec: AuditSpec, offline: bool) -> Iterator[Obstacle]:
         try:
             config = json.loads((folder / "config.json").read_bytes())
             if not isinstance(config, dict) or not isinstance(config.get("model_type"), str):
-                yield Obstacle(f"model.name: {folder}/config.json names no model_type; it is no model's folder")
+                yield Obstacle(
+                    f"model.name: {folder}/config.json names no model_type; it is no model's folder"
+                )
         except (OSError, ValueError, RecursionError) as error:
             yield Obstacle(f"model.name: {folder}/config.json cannot be read ({type(error).__name__})")
     elif name not in PACKAGED and name.count("/") == 1 and not offline:
@@ -241,6 +243,8 @@ def _store(root: str) -> Iterator[Obstacle]:
             f"{root}: the store does not give back what was written; check it before anything is archived"
         )
     if store.put(key, b"another"):
-        yield Obstacle(f"{root}: the store writes over what is there, so no evidence in it would be write-once")
+        yield Obstacle(
+            f"{root}: the store writes over what is there, so no evidence in it would be write-once"
+        )
     with contextlib.suppress(StoreError):  # one that keeps whatever was written is what evidence wants
         store.delete(key)

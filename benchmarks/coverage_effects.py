@@ -9,13 +9,13 @@ import numpy as np
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.metrics.correspondence import standardised_effects
-from audit_lib.perturb.design import Kind, allocate
+from audit_lib.perturb.design import DesignKind, allocate
 from audit_lib.results import Undefined
 from audit_lib.stats._checks import t_quantile
 from audit_lib.stats.few_clusters import least_squares_cr2
 from benchmarks.coverage_tables import LEVEL, Cell, Study, simulate, simulated
 
-_DESIGNS: Final[tuple[tuple[str, Kind, int | None, tuple[int, ...]], ...]] = (
+_DESIGNS: Final[tuple[tuple[str, DesignKind, int | None, tuple[int, ...]], ...]] = (
     ("two-sample", "two_sample", None, (8, 16, 32, 64)),
     ("blocks of 2 of 8, within applications", "balanced_incomplete", 2, (8, 16, 32, 64)),
     ("blocks of 4 of 8, within applications", "balanced_incomplete", 4, (8, 16, 32)),
@@ -57,7 +57,11 @@ def effects(scale: float) -> Study:
 
 
 def _covered(
-    rng: np.random.Generator, kind: Kind, block: int | None, applications: dict[str, str], met: list[int]
+    rng: np.random.Generator,
+    kind: DesignKind,
+    block: int | None,
+    applications: dict[str, str],
+    met: list[int],
 ) -> list[bool]:
     dealt = allocate(applications, 8, kind, block, seed=int(rng.integers(2**31)))
     groups = np.concatenate([dealt[name] for name in sorted(dealt)])

@@ -7,7 +7,7 @@ from typing import Literal
 
 from audit_lib.store import Store
 
-Kind = Literal[
+EvidenceFindingKind = Literal[
     "missing",
     "changed",
     "extra",
@@ -25,7 +25,7 @@ Kind = Literal[
 class EvidenceFinding:
     """Something that does not verify: what kind of thing, where, and how."""
 
-    kind: Kind
+    kind: EvidenceFindingKind
     path: str
     detail: str
 
@@ -128,6 +128,6 @@ class Work:
     sizes: dict[str, int] = field(default_factory=dict)
     recomputed: list[str] = field(default_factory=list)
 
-    def find(self, kind: Kind, path: str, detail: str) -> None:
+    def find(self, kind: EvidenceFindingKind, path: str, detail: str) -> None:
         """Take note of what does not hold."""
         self.findings.append(EvidenceFinding(kind=kind, path=path, detail=detail))

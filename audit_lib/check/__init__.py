@@ -19,7 +19,7 @@ from audit_lib.check import (
     table_consistency,
 )
 from audit_lib.check.document_reader import read_document
-from audit_lib.check.findings import KINDS, SEVERITIES, Kind, Rebuilt, SummaryFinding
+from audit_lib.check.findings import KINDS, SEVERITIES, FindingKind, Rebuilt, SummaryFinding
 from audit_lib.check.grids import Document, Format
 from audit_lib.check.headers import has_header
 from audit_lib.check.json_schema import SCHEMA

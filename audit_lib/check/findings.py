@@ -14,7 +14,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FindingKind:
     """A kind of finding: how much it weighs, what it means, and the paragraph of the rule (or none)."""
 
     severity: Severity
@@ -22,148 +22,154 @@ class Kind:
     rule: str
 
 
-KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
+KINDS: Final[Mapping[str, FindingKind]] = MappingProxyType(
     {
         # Counts.
-        "negative_count": Kind("error", "a number of people is negative", "5-301(b)(1)"),
-        "fractional_count": Kind("error", "a number of people is not whole", "5-301(b)(1)"),
-        "unreadable_number": Kind("error", "a cell that should hold a number does not", "5-303(a)(1)"),
-        "more_selected_than_applied": Kind(
+        "negative_count": FindingKind("error", "a number of people is negative", "5-301(b)(1)"),
+        "fractional_count": FindingKind("error", "a number of people is not whole", "5-301(b)(1)"),
+        "unreadable_number": FindingKind("error", "a cell that should hold a number does not", "5-303(a)(1)"),
+        "more_selected_than_applied": FindingKind(
             "error", "more people selected than assessed", "5-300, Selection Rate"
         ),
         # Rates and ratios.
-        "rate_not_rebuilt": Kind(
+        "rate_not_rebuilt": FindingKind(
             "error", "the rate does not follow from the counts", "5-301(b)(1) and (c)(2)"
         ),
-        "rate_impossible": Kind("error", "no whole number of people gives this rate", "5-300"),
-        "ratio_not_rebuilt": Kind(
+        "rate_impossible": FindingKind("error", "no whole number of people gives this rate", "5-300"),
+        "ratio_not_rebuilt": FindingKind(
             "error", "the impact ratio does not follow from the table", "5-300, Impact Ratio"
         ),
-        "comparator_not_highest": Kind(
+        "comparator_not_highest": FindingKind(
             "error",
             "ratios are taken over a rate that is not the highest of the table",
             "5-300, Impact Ratio",
         ),
-        "ratio_of_zero_rates": Kind(
+        "ratio_of_zero_rates": FindingKind(
             "error", "a ratio is printed although the highest rate is 0", "5-300, Impact Ratio"
         ),
-        "truncated": Kind("warning", "digits were cut off where the rule's tables round half up", "5-301(b)"),
-        "ratio_from_printed_rates": Kind(
+        "truncated": FindingKind(
+            "warning", "digits were cut off where the rule's tables round half up", "5-301(b)"
+        ),
+        "ratio_from_printed_rates": FindingKind(
             "warning",
             "the ratio follows from rates that were already rounded, not from the counts",
             "5-301(b)",
         ),
-        "share_not_rebuilt": Kind(
+        "share_not_rebuilt": FindingKind(
             "warning", "the share of the data does not follow from the counts", "5-301(d)"
         ),
-        "mixed_digits": Kind("note", "one column prints different numbers of decimals", "5-301(b)"),
-        "missing_percent_sign": Kind("note", "a percentage is printed without its sign", "5-301(c)"),
+        "mixed_digits": FindingKind("note", "one column prints different numbers of decimals", "5-301(b)"),
+        "missing_percent_sign": FindingKind("note", "a percentage is printed without its sign", "5-301(c)"),
         # Rows and tables.
-        "unknown_in_calculation": Kind(
+        "unknown_in_calculation": FindingKind(
             "error", "people of unknown category have an impact ratio", "5-301(b)(5) and (c)(5)"
         ),
-        "unreadable_table": Kind(
+        "unreadable_table": FindingKind(
             "warning",
             "a table was not read, or not with certainty: from where words stand, or without a header",
             "5-303(a)(1)",
         ),
-        "columns_not_read": Kind(
+        "columns_not_read": FindingKind(
             "error",
             "columns of rates or ratios were not read: nothing tells them from others of the same header",
             "5-303(a)(1)",
         ),
-        "duplicate_category": Kind("error", "two rows of a table have one category", "5-301(b)(3)"),
-        "duplicate_table": Kind(
+        "duplicate_category": FindingKind("error", "two rows of a table have one category", "5-301(b)(3)"),
+        "duplicate_table": FindingKind(
             "warning", "two tables of one kind cannot be told apart", "5-301(b)(3) and (4)"
         ),
-        "category_outside_taxonomy": Kind(
+        "category_outside_taxonomy": FindingKind(
             "warning", "a category is not one of the EEO-1 report's", "5-301(b)(3); 29 CFR 1602.7"
         ),
-        "category_left_out": Kind(
+        "category_left_out": FindingKind(
             "error",
             "a table has no row for people whom another table of the same people holds",
             "5-301(b)(3)",
         ),
-        "category_dropped": Kind(
+        "category_dropped": FindingKind(
             "warning",
             "no table has a row for a category, and many people are of unknown category",
             "5-303(a)(1); 5-301(b)(5) and (c)(5)",
         ),
-        "category_missing": Kind("note", "a category of the taxonomy has no row", "5-303(a)(1)"),
-        "category_without_ratio": Kind(
+        "category_missing": FindingKind("note", "a category of the taxonomy has no row", "5-303(a)(1)"),
+        "category_without_ratio": FindingKind(
             "error", "a category of 2% of the data or more has no ratio", "5-301(d)"
         ),
-        "small_cell": Kind("note", "very few people stand behind a row", "beyond the rule"),
-        "total_mismatch": Kind("warning", "the total is not the sum of its rows", "5-303(a)(1)"),
-        "unknown_does_not_add_up": Kind(
+        "small_cell": FindingKind("note", "very few people stand behind a row", "beyond the rule"),
+        "total_mismatch": FindingKind("warning", "the total is not the sum of its rows", "5-303(a)(1)"),
+        "unknown_does_not_add_up": FindingKind(
             "warning",
             "the people of known and of unknown category are not equally many in tables of the same people",
             "5-301(b)(5) and (c)(5)",
         ),
-        "tables_do_not_add_up": Kind(
+        "tables_do_not_add_up": FindingKind(
             "warning", "tables of the same people hold different counts", "5-301(b)(3)"
         ),
         # The page.
-        "table_missing": Kind("error", "a family of tables was not found", "5-301(b)(3)"),
-        "column_missing": Kind("error", "a table lacks a required column", "5-303(a)(1)"),
-        "field_not_found": Kind("warning", "words for a required field were not found", "5-303(a)"),
-        "four_fifths_as_law": Kind(
+        "table_missing": FindingKind("error", "a family of tables was not found", "5-301(b)(3)"),
+        "column_missing": FindingKind("error", "a table lacks a required column", "5-303(a)(1)"),
+        "field_not_found": FindingKind("warning", "words for a required field were not found", "5-303(a)"),
+        "four_fifths_as_law": FindingKind(
             "warning", "four fifths is stated as if the law set it; it is guidance", "29 CFR 1607.4(D)"
         ),
-        "no_bias_audit": Kind(
+        "no_bias_audit": FindingKind(
             "note", "the page says of itself that it is no bias audit", "5-301(a); 5-303(a)"
         ),
-        "audit_too_old": Kind("error", "the audit is older than the law allows", "5-301(a)"),
-        "audit_after_as_of": Kind(
+        "audit_too_old": FindingKind("error", "the audit is older than the law allows", "5-301(a)"),
+        "audit_after_as_of": FindingKind(
             "warning", "the audit's date lies after the day of this check", "5-303(a)(1)"
         ),
-        "audit_day_not_found": Kind(
+        "audit_day_not_found": FindingKind(
             "note", "the audit's date has a month and no day", "5-301(a); 5-303(a)(1)"
         ),
-        "scores_not_from_tool": Kind(
+        "scores_not_from_tool": FindingKind(
             "warning", "the text says that scores were made up rather than given by the tool", "5-302"
         ),
-        "verdict_given": Kind(
+        "verdict_given": FindingKind(
             "warning", "the page says that the tool passed, or that it has no bias", "5-301(b) and (c)"
         ),
-        "auditor_not_independent": Kind(
+        "auditor_not_independent": FindingKind(
             "error",
             "the audit was made by the vendor, the employer or people of theirs",
             "5-300, Independent Auditor",
         ),
-        "auditor_may_be_related": Kind(
+        "auditor_may_be_related": FindingKind(
             "warning",
             "the auditor's name begins like the vendor's or employer's",
             "5-300, Independent Auditor",
         ),
-        "audit_dates_differ": Kind("warning", "the page gives several dates of the audit", "5-303(a)(1)"),
-        "use_before_first_audit": Kind(
+        "audit_dates_differ": FindingKind(
+            "warning", "the page gives several dates of the audit", "5-303(a)(1)"
+        ),
+        "use_before_first_audit": FindingKind(
             "error", "the tool was used before its first audit, as the page says", "5-301(a)"
         ),
-        "use_before_audit": Kind(
+        "use_before_audit": FindingKind(
             "warning", "the tool was used before the audit, and no earlier one is named", "5-301(a)"
         ),
-        "numbers_not_given": Kind(
+        "numbers_not_given": FindingKind(
             "error", "a table gives no number of people, or no rate, for any category", "5-303(a)(1)"
         ),
-        "imputed_demographics": Kind(
+        "imputed_demographics": FindingKind(
             "error", "the demographics are imputed or inferred, not those that people gave", "FAQ III.6"
         ),
-        "median_of_known": Kind(
+        "median_of_known": FindingKind(
             "note",
             "the median is of the people of known category, where the rule says full sample",
             "5-301(c)(1)",
         ),
-        "excluded_highest": Kind(
+        "excluded_highest": FindingKind(
             "note",
             "the highest rate belongs to a category without a ratio, and the page does not say what that means",
             "5-300, Impact Ratio; 5-301(d)",
         ),
-        "position_not_found": Kind("note", "words that name the position were not found", "beyond the rule"),
-        "significance_without_test": Kind(
+        "position_not_found": FindingKind(
+            "note", "words that name the position were not found", "beyond the rule"
+        ),
+        "significance_without_test": FindingKind(
             "note", "significance is claimed and no test, p-value or interval was found", "beyond the rule"
         ),
-        "unknown_without_bounds": Kind(
+        "unknown_without_bounds": FindingKind(
             "note", "people are unknown and the page does not bound what they could change", "beyond the rule"
         ),
     }

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from audit_lib.documents.design import Dealt
 from audit_lib.perturb.change import Change
-from audit_lib.perturb.design import Block, Kind, allocate, balance, design_report
+from audit_lib.perturb.design import Block, DesignKind, allocate, balance, design_report
 from audit_lib.records import stream_parquet
 from audit_lib.run import Run
 from audit_lib.seeds import generator
@@ -39,7 +39,7 @@ class Allocation:
         self._applications = applications
         self._cells = run.spec.groups.cells()
         settings = run.spec.perturb
-        self._kind: Kind = "full" if settings is None else settings.design
+        self._kind: DesignKind = "full" if settings is None else settings.design
         self._block_size = None if settings is None else settings.block_size
         self._dealt = allocate(applications, len(self._cells), self._kind, self._block_size, run.spec.seed)
         self._pools: dict[tuple[str, tuple[str, ...]], list[int]] = {}

@@ -25,7 +25,7 @@ from audit_lib.documents.design import Dealt
 from audit_lib.errors import SpecError
 from audit_lib.seeds import generator
 
-Kind = Literal["full", "balanced_incomplete", "two_sample"]
+DesignKind = Literal["full", "balanced_incomplete", "two_sample"]
 
 _MOST_BLOCKS: Final = 20_000
 _MOST_SWAPPED: Final = 64  # blocks between which groups are exchanged; more are nearly even by themselves
@@ -55,7 +55,7 @@ class Balance:
 
 
 def allocate(
-    applications: Mapping[str, str], groups: int, kind: Kind, block_size: int | None, seed: int
+    applications: Mapping[str, str], groups: int, kind: DesignKind, block_size: int | None, seed: int
 ) -> dict[str, Block]:
     """Return the groups that each application is shown in.
 
@@ -133,7 +133,7 @@ def balance(dealt: Mapping[str, Block], applications: Mapping[str, str], groups:
 
 
 def design_report(
-    kind: Kind, block_size: int | None, found: Balance, cells: Sequence[Mapping[str, str]]
+    kind: DesignKind, block_size: int | None, found: Balance, cells: Sequence[Mapping[str, str]]
 ) -> Dealt:
     """Return the design for ``design.json``."""
     return Dealt(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Method = Literal["logits", "logprobs", "sampled", "generated", "recorded", "endpoint", "similarity"]
 OWN_SCORE: Final = ("endpoint", "similarity")
 """Methods by which the model itself gives the score, on its own scale."""
-Kind = Literal["labels", "text"]
+AnswerKind = Literal["labels", "text"]
 """What is asked for: the probabilities of labels, or a text."""
 
 
@@ -171,7 +171,7 @@ AnswerRecord = dict[str, object]
 class Elicitation(Protocol):
     """How the model is asked. Registered with ``@elicitation(name)``; the spec's `task` names it."""
 
-    asks: ClassVar[Kind]
+    asks: ClassVar[AnswerKind]
 
     def __init__(self, spec: AuditSpec) -> None: ...
 
@@ -228,7 +228,7 @@ class Stateful(Protocol):
 elicitation: Registry[type[Elicitation]] = Registry("elicitations", "audit_lib.score.tasks")
 
 
-def kinds_asked(spec: AuditSpec) -> tuple[Kind, ...]:
+def kinds_asked(spec: AuditSpec) -> tuple[AnswerKind, ...]:
     """Return what the spec asks a model for; the steps of a template ask for texts besides."""
     if spec.prompt is not None and spec.prompt.read != "labels":
         return ("text",)

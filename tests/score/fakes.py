@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from audit_lib.options import Options
 from audit_lib.score.backends import Backend, backend
 from audit_lib.score.packs import Pack
-from audit_lib.score.requests import Kind, Request, Response
+from audit_lib.score.requests import AnswerKind, Request, Response
 from audit_lib.spec import Model
 
 Answer = Callable[[Request], "tuple[float, ...] | str | None"]
@@ -21,7 +21,7 @@ class Fake(Backend):
     """Answers each request by a function; None is an error, a text or probabilities are an answer."""
 
     Options: ClassVar[type[Options]] = Options
-    gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
+    gives: ClassVar[tuple[AnswerKind, ...]] = ("labels", "text")
     pack_size = 16
     asked: ClassVar[list[Request]] = []
     answer: ClassVar[Answer]

@@ -14,7 +14,7 @@ from audit_lib.options import Options, parse
 from audit_lib.registry import Registry
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote.credentials import looks_secret
-from audit_lib.score.requests import Kind, Response, elicitation
+from audit_lib.score.requests import AnswerKind, Response, elicitation
 from audit_lib.spec import RECORDED, AuditSpec, Model
 
 
@@ -34,7 +34,7 @@ class Backend(BackendRecord, ABC):
     (`audit_lib.score.remote.limiter.Limited`).
     """
 
-    gives: ClassVar[tuple[Kind, ...]]
+    gives: ClassVar[tuple[AnswerKind, ...]]
     pack_size: int
 
     @abstractmethod
@@ -87,7 +87,7 @@ def require_packages(kind: type[BackendRecord], name: str) -> None:
         raise SpecError(f"model.backend: {name} needs {noun}{' and '.join(lacking)}; {first}{what}")
 
 
-def check_model(model: Model, task: str | None = None, asks: Iterable[Kind] = ()) -> None:
+def check_model(model: Model, task: str | None = None, asks: Iterable[AnswerKind] = ()) -> None:
     """Check the model section of a spec: backend, its options, and that it can do the task.
 
     `asks` is what is asked for, where that is not what the task asks for by itself.

@@ -13,7 +13,7 @@ from audit_lib.errors import SpecError
 from audit_lib.options import Options
 from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.packs import Pack
-from audit_lib.score.requests import Kind, Message, Request, Response
+from audit_lib.score.requests import AnswerKind, Message, Request, Response
 from audit_lib.spec import Model
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class EmbeddingBackend(Backend):
     packages: ClassVar[tuple[str, ...]] = ("torch", "transformers")
     local: ClassVar[bool] = True
     weights: ClassVar[bool] = True
-    gives: ClassVar[tuple[Kind, ...]] = ("labels",)
+    gives: ClassVar[tuple[AnswerKind, ...]] = ("labels",)
     answers_alone: ClassVar[bool] = True
     pack_size = 256
 

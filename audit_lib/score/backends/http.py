@@ -28,7 +28,7 @@ from audit_lib.score.remote.error_texts import provider_message, told
 from audit_lib.score.remote.json_body import SLOT, SLOTS, filled, names_in, texts_in
 from audit_lib.score.remote.limiter import Allotment, Limiter
 from audit_lib.score.remote.limits import CLIENT_ONLY, Limits, retry_after
-from audit_lib.score.requests import Kind, Request, Response
+from audit_lib.score.requests import AnswerKind, Request, Response
 from audit_lib.spec import Model
 
 _OF_PROMPT: Final = frozenset(SLOTS[:4])
@@ -150,7 +150,7 @@ class Http(Backend):
     extra: ClassVar[str | None] = "http"
     packages: ClassVar[tuple[str, ...]] = ("httpx2",)
     pool: ClassVar[str] = "llm_api"
-    gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
+    gives: ClassVar[tuple[AnswerKind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
     pack_size = 64
 

@@ -23,7 +23,7 @@ from audit_lib.score.remote.error_codes import safe_code
 from audit_lib.score.remote.error_texts import provider_message, told
 from audit_lib.score.remote.limiter import Allotment, Limiter
 from audit_lib.score.remote.limits import retry_after
-from audit_lib.score.requests import Kind, Request, Response
+from audit_lib.score.requests import AnswerKind, Request, Response
 from audit_lib.spec import Model
 
 KEY_OPTION: Final = "model.options.api_key_env"
@@ -52,7 +52,7 @@ class OpenAI(Backend):
     extra: ClassVar[str | None] = "openai"
     packages: ClassVar[tuple[str, ...]] = ("openai",)
     pool: ClassVar[str] = "llm_api"
-    gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
+    gives: ClassVar[tuple[AnswerKind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
     pack_size = 64
 

@@ -27,7 +27,7 @@ from audit_lib.score.remote.credentials import masked, read_variable
 from audit_lib.score.remote.error_codes import safe_code
 from audit_lib.score.remote.error_texts import told
 from audit_lib.score.remote.limiter import Allotment, Limiter
-from audit_lib.score.requests import Kind, Request, Response
+from audit_lib.score.requests import AnswerKind, Request, Response
 from audit_lib.spec import Model
 
 
@@ -61,7 +61,7 @@ class OpenAIBatch(Backend):
     Options: ClassVar[type[Options]] = OpenAIBatchOptions
     extra: ClassVar[str | None] = "openai"
     packages: ClassVar[tuple[str, ...]] = ("openai",)
-    gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
+    gives: ClassVar[tuple[AnswerKind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
     answers_later: ClassVar[bool] = True
     pool: ClassVar[str] = "llm_api"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from audit_lib.options import Options
 from audit_lib.score.backends import Backend, backend
 from audit_lib.score.packs import Pack
-from audit_lib.score.requests import Kind, Response
+from audit_lib.score.requests import AnswerKind, Response
 from audit_lib.spec import Model
 
 
@@ -17,7 +17,7 @@ class Recorded(Backend):
     """Give back the answers that the source holds, under the id of the model that made them."""
 
     Options: ClassVar[type[Options]] = Options
-    gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
+    gives: ClassVar[tuple[AnswerKind, ...]] = ("labels", "text")
     answers_are_recorded: ClassVar[bool] = True
     kept: ClassVar[bool] = False
     pack_size = 256

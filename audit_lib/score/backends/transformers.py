@@ -26,7 +26,7 @@ from audit_lib.score.local.weights import PACKAGED, check_name
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote.credentials import is_secret_name
 from audit_lib.score.remote.error_texts import told
-from audit_lib.score.requests import Kind, Request, Response
+from audit_lib.score.requests import AnswerKind, Request, Response
 from audit_lib.seeds import derive_seed
 from audit_lib.spec import Model
 
@@ -77,7 +77,7 @@ class Transformers(Backend):
     weights: ClassVar[bool] = True
     loads: ClassVar[bool] = True
     pool: ClassVar[str] = "gpu"
-    gives: ClassVar[tuple[Kind, ...]] = ("labels", "text")
+    gives: ClassVar[tuple[AnswerKind, ...]] = ("labels", "text")
 
     def __init__(self, model: Model) -> None:
         self.model = model

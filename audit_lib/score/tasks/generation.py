@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from audit_lib.records import recorded_answers
 from audit_lib.score.reading.thinking import without_thinking
 from audit_lib.score.requests import (
+    AnswerKind,
     AnswerRecord,
-    Kind,
     Request,
     Response,
     Sampling,
@@ -61,7 +61,7 @@ class Generation:
     recorded prompt that has fewer answers than ``score.repeats``.
     """
 
-    asks: ClassVar[Kind] = "text"
+    asks: ClassVar[AnswerKind] = "text"
 
     def __init__(self, spec: AuditSpec) -> None:
         self.spec = spec

@@ -9,8 +9,8 @@ from audit_lib.documents.statuses import Status
 from audit_lib.score.reading.ranking import DeclinedError, read_first, read_ranking
 from audit_lib.score.reading.ratings import CUT
 from audit_lib.score.requests import (
+    AnswerKind,
     AnswerRecord,
-    Kind,
     Request,
     Response,
     elicitation,
@@ -44,7 +44,7 @@ class Listwise:
     `selected` says who is first. The whole rule is in `audit_lib.score.reading.ranking`.
     """
 
-    asks: ClassVar[Kind] = "text"
+    asks: ClassVar[AnswerKind] = "text"
 
     def __init__(self, spec: AuditSpec) -> None:
         self.needs_first = needs_first(spec)

@@ -14,10 +14,10 @@ from audit_lib.documents.statuses import Status
 from audit_lib.pairs import ANSWERS, UNPARSED, pair_points
 from audit_lib.records import ANSWER_SCHEMA, to_parquet
 from audit_lib.score.requests import (
+    AnswerKind,
     AnswerRecord,
     Candidate,
     Collected,
-    Kind,
     Request,
     Response,
     conversation,
@@ -52,7 +52,7 @@ class Pairwise:
     All prompts of a pool are in one shard, in packs of their own.
     """
 
-    asks: ClassVar[Kind] = "labels"
+    asks: ClassVar[AnswerKind] = "labels"
     table: ClassVar[str] = "pairs.parquet"
 
     def __init__(self, spec: AuditSpec) -> None:

@@ -13,9 +13,9 @@ from audit_lib.score.reading.logprobs import BELOW
 from audit_lib.score.reading.ratings import CUT, Scale, read_rating
 from audit_lib.score.requests import (
     OWN_SCORE,
+    AnswerKind,
     AnswerRecord,
     Candidate,
-    Kind,
     Request,
     Response,
     elicitation,
@@ -49,7 +49,7 @@ class Pointwise:
     is missing beside others stays missing: 0 or 1 need not lie on their scale.
     """
 
-    asks: ClassVar[Kind] = "labels"
+    asks: ClassVar[AnswerKind] = "labels"
 
     def __init__(self, spec: AuditSpec) -> None:
         self.labels = tuple(spec.prompt.labels) if spec.prompt else ()

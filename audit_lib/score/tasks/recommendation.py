@@ -30,7 +30,7 @@ from audit_lib.canonical import canonical_json
 from audit_lib.score.reading.json_values import json_values
 from audit_lib.score.reading.ratings import CUT
 from audit_lib.score.reading.thinking import readable
-from audit_lib.score.requests import AnswerRecord, Kind, Request, Response, elicitation, score_row
+from audit_lib.score.requests import AnswerKind, AnswerRecord, Request, Response, elicitation, score_row
 from audit_lib.score.tasks.generation import answer_text, text_requests
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _item(match: re.Match[str]) -> str:
 class Recommendation:
     """Read a list of ``generation.items`` items from each answer; the text is kept beside it."""
 
-    asks: ClassVar[Kind] = "text"
+    asks: ClassVar[AnswerKind] = "text"
 
     def __init__(self, spec: AuditSpec) -> None:
         self.spec = spec

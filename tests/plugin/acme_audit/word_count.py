@@ -10,7 +10,7 @@ from pydantic import Field
 from audit_lib.options import Options
 from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.packs import Pack
-from audit_lib.score.requests import Kind, Response
+from audit_lib.score.requests import AnswerKind, Response
 from audit_lib.spec import Model
 
 
@@ -26,7 +26,7 @@ class WordCount(Backend):
 
     Options: ClassVar[type[Options]] = WordCountOptions
     local: ClassVar[bool] = True
-    gives: ClassVar[tuple[Kind, ...]] = ("labels",)
+    gives: ClassVar[tuple[AnswerKind, ...]] = ("labels",)
     answers_alone: ClassVar[bool] = True
     pack_size = 64
 
