@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from audit_lib.cli.shared import Command, find_run, store_option, write_new
+from audit_lib.cli.shared import AddCommand, find_run, store_option, write_new
 
 
-def add_command(command: Command) -> None:
+def add_command(command: AddCommand) -> None:
     """Add the command to the parser's."""
     compare = command(
         "compare",

@@ -6,10 +6,10 @@ import argparse
 from datetime import date
 from pathlib import Path
 
-from audit_lib.cli.shared import Command, date_of, notify
+from audit_lib.cli.shared import AddCommand, date_of, notify
 
 
-def add_commands(command: Command) -> None:
+def add_commands(command: AddCommand) -> None:
     """Add the commands to the parser."""
     verify = command(
         "verify",

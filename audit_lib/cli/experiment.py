@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.shared import Command
+from audit_lib.cli.shared import AddCommand
 
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec
 
 
-def add_commands(command: Command) -> None:
+def add_commands(command: AddCommand) -> None:
     """Add the commands to the parser's."""
     paraphrase = command(
         "paraphrase",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.shared import Command, find_run, store_option
+from audit_lib.cli.shared import AddCommand, find_run, store_option
 
 if TYPE_CHECKING:
     from audit_lib.measure.availability import Availability
 
 
-def add_command(command: Command) -> None:
+def add_command(command: AddCommand) -> None:
     """Add the command to the parser."""
     advice = command(
         "recommend",

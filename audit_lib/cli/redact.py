@@ -6,13 +6,13 @@ import argparse
 from pathlib import Path
 from typing import Any, Final
 
-from audit_lib.cli.shared import Command
+from audit_lib.cli.shared import AddCommand
 
 _FIELDS: Final = ("name", "first_name", "last_name", "email", "phone", "address", "sex")
 _LISTS: Final = ("other_names", "colleges")
 
 
-def add_command(command: Command) -> None:
+def add_command(command: AddCommand) -> None:
     """Add the command to the parser's."""
     redact = command(
         "redact",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from audit_lib import pipeline
 from audit_lib.cli import panels
-from audit_lib.cli.shared import Command, find_run, notify, positive, store_option
+from audit_lib.cli.shared import AddCommand, find_run, notify, positive, store_option
 from audit_lib.errors import AuditError, ValidationFailedError
 from audit_lib.translation import LANGUAGES
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from audit_lib.window import Window
 
 
-def add_commands(command: Command) -> None:
+def add_commands(command: AddCommand) -> None:
     """Add the commands to the parser."""
     init = command(
         "init",

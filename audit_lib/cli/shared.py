@@ -22,7 +22,7 @@ DEFAULT_STORE = ".audit/store"
 Action = Callable[[argparse.Namespace], int]
 
 
-class Command(Protocol):
+class AddCommand(Protocol):
     """Makes the parser of one command."""
 
     def __call__(self, name: str, action: Action, text: str, more: str = "") -> argparse.ArgumentParser:

@@ -6,13 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.shared import Command, date_of, find_run, notify, store_option
+from audit_lib.cli.shared import AddCommand, date_of, find_run, notify, store_option
 
 if TYPE_CHECKING:
     from audit_lib.run import Run
 
 
-def add_commands(command: Command) -> None:
+def add_commands(command: AddCommand) -> None:
     """Add the commands to the parser's."""
     keygen = command(
         "keygen",

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.shared import Command, find_run, positive, store_option, write_new
+from audit_lib.cli.shared import AddCommand, find_run, positive, store_option, write_new
 
 if TYPE_CHECKING:
     from audit_lib.validity import ScoredPanel
@@ -38,7 +38,7 @@ writes into --out: validity.html (the page), validity.json (its schema: audit sc
 model_selection.csv and points.csv. The same scores give the same bytes."""
 
 
-def add_command(command: Command) -> None:
+def add_command(command: AddCommand) -> None:
     """Add the command to the parser's."""
     validity = command(
         "validity",

@@ -6,7 +6,7 @@ import argparse
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.shared import Command, positive, store_option
+from audit_lib.cli.shared import AddCommand, positive, store_option
 from audit_lib.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from audit_lib.windows import BegunRun
 
 
-def add_commands(command: Command) -> None:
+def add_commands(command: AddCommand) -> None:
     """Add the commands to the parser."""
     status = command(
         "status",

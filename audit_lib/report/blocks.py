@@ -165,7 +165,7 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CommandLine:
     """A command to type."""
 
     kind: ClassVar[str] = "command"
@@ -189,7 +189,7 @@ class Heading:
     text: str
 
 
-Block = Paragraph | Bullets | Facts | Notice | Figures | Table | Chart | Command | Fold | Heading
+Block = Paragraph | Bullets | Facts | Notice | Figures | Table | Chart | CommandLine | Fold | Heading
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from audit_lib.report.blocks import (
     Bullets,
     Cell,
     Column,
-    Command,
+    CommandLine,
     Facts,
     Fold,
     Heading,
@@ -147,7 +147,7 @@ def evidence(content: Content) -> Section:
     )
     blocks: list[Block] = [
         Paragraph(text(lead)),
-        Command(f"audit verify <store>/{key.prefix}"),
+        CommandLine(f"audit verify <store>/{key.prefix}"),
         Paragraph(
             filled(
                 t(
