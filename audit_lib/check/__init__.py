@@ -29,7 +29,15 @@ from audit_lib.check.rebuild import rebuild
 from audit_lib.errors import InputError
 from audit_lib.policies import Policy, load_policy, policy_named, policy_names
 
-__all__ = ["KINDS", "CheckedReport", "Kind", "Rebuilt", "SummaryFinding", "check_document", "check_report"]
+__all__ = [
+    "KINDS",
+    "CheckedReport",
+    "FindingKind",
+    "Rebuilt",
+    "SummaryFinding",
+    "check_document",
+    "check_report",
+]
 
 _POLICY: Final = "nyc_ll144"
 _HEADER_ROWS: Final = 3

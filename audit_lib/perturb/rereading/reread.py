@@ -37,7 +37,7 @@ class Reread:
 
     Attributes
     ----------
-    findings : tuple of Finding
+    findings : tuple of LeftPassage
         Places of the original that are left and no doubt of redaction's covers, in order.
     reasons : tuple of str
         Why a person has to look, without anything personal; empty: the dossier is ok.

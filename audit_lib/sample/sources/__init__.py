@@ -36,7 +36,7 @@ class Input(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Findings:
+class SourceNotes:
     """What a source tells besides its rows, once all of them were read.
 
     Attributes
@@ -116,9 +116,9 @@ class Source(ABC):
         """
         return None
 
-    def findings(self) -> Findings:
+    def findings(self) -> SourceNotes:
         """Return what else there is to tell once all rows were read."""
-        return Findings()
+        return SourceNotes()
 
 
 class FileSource(Source):

@@ -9,7 +9,7 @@ from audit_lib.documents.sample import InputFile
 from audit_lib.errors import CorruptFileError, DuplicateIdError, MissingColumnError
 from audit_lib.sample.candidates import PromptRecord
 from audit_lib.sample.nested import ONE_POSITION, check_paths, instant, named_paths, values_at
-from audit_lib.sample.sources import SOURCES, FileKey, FileSource, Findings
+from audit_lib.sample.sources import SOURCES, FileKey, FileSource, SourceNotes
 from audit_lib.sample.tables import Record, TableFile, file_digest
 from audit_lib.spec import AuditSpec
 
@@ -71,11 +71,11 @@ class OpenAIBatch(FileSource):
 
         return rows
 
-    def findings(self) -> Findings:
+    def findings(self) -> SourceNotes:
         """Return the input files with their digests, and how many requests have no line, of an answer or an error."""
         references = self.spec.source.batch_inputs
         if not references:
-            return Findings()
+            return SourceNotes()
         lost = len(self._asked.ids() - self._answered)
         document: dict[str, Any] = {
             "batch_inputs": tuple(
@@ -83,13 +83,13 @@ class OpenAIBatch(FileSource):
             )
         }
         if not lost:
-            return Findings(document=document)
+            return SourceNotes(document=document)
         warning = (
             f"WARNING: {lost} requests of source.batch_inputs have no line in source.paths, neither an answer nor an "
             "error, and are not audited: name all output and error files of these batches"
         )
         count = {"requests_without_a_line": lost}
-        return Findings(document=document | count, counts=count, warnings=(warning,))
+        return SourceNotes(document=document | count, counts=count, warnings=(warning,))
 
 
 class _Inputs:
