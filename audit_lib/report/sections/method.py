@@ -77,7 +77,10 @@ def decisions(content: Content) -> Section:
 
 def _name(metric: str) -> str:
     """Return the name of a metric: its words in English, its title in other languages."""
-    return metric.replace("_", " ") if spoken() == "en" else t(record_of(metric).title).lower()
+    if spoken() == "en":
+        return metric.replace("_", " ")
+    title = t(record_of(metric).title)
+    return title if title[:2].isupper() else title[:1].lower() + title[1:]  # an abbreviation stays as it is
 
 
 def _small(content: Content) -> str:
