@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from audit_lib.cli.shared import AddCommand
+
+if TYPE_CHECKING:
+    from audit_lib.perturb.redact import Applicant
+    from audit_lib.perturb.redaction.rows import Line
 
 _FIELDS: Final = ("name", "first_name", "last_name", "email", "phone", "address", "sex")
 _LISTS: Final = ("other_names", "colleges")
@@ -18,12 +23,29 @@ def add_command(command: AddCommand) -> None:
         "redact",
         _redact,
         "Make templates of dossiers: names, pronouns and the like become slots",
-        "Writes templates/, coverage.json (status and counts, nothing personal) and review/ (PRIVATE: the dossiers, "
+        "Writes templates/ (of a table prompts.jsonl), coverage.json (status and counts, nothing personal) and review/ "
+        "(PRIVATE: the dossiers, "
         "every span marked). A second reader looks at every result; what it finds, and every doubt, makes a dossier "
         "`review`. Exit code 0: every dossier is ok. 1: at least one needs a person to look (review). 2: at least one "
         "was refused and has no template, or the command could not run.",
     )
-    redact.add_argument("files", nargs="+", metavar="FILE", help=".txt, .md, .pdf or .docx")
+    redact.add_argument("files", nargs="*", metavar="FILE", help=".txt, .md, .pdf or .docx")
+    redact.add_argument(
+        "--jsonl", metavar="FILE",
+        help="in place of files: a table of dossiers (.jsonl or .csv), a row each; writes prompts.jsonl",
+    )  # fmt: skip
+    redact.add_argument(
+        "--columns", nargs="+", default=[], metavar="COLUMN",
+        help="with --jsonl: columns that are redacted; the first shows the applicant's name, unless --known does",
+    )  # fmt: skip
+    redact.add_argument(
+        "--known", nargs="+", default=[], metavar="FIELD=COLUMN",
+        help=f"with --jsonl: columns that say what is known: {', '.join((*_FIELDS, *_LISTS))}",
+    )  # fmt: skip
+    redact.add_argument(
+        "--keep", nargs="+", default=[], metavar="COLUMN",
+        help="with --jsonl: columns that prompts keep as they are; all others are left out, as they may name somebody",
+    )  # fmt: skip
     redact.add_argument("--out", required=True, help="folder to write into; nothing is overwritten")
     redact.add_argument(
         "--applicants", metavar="CSV",
@@ -62,17 +84,20 @@ def add_command(command: AddCommand) -> None:
 def _redact(options: argparse.Namespace) -> int:
     from audit_lib.canonical import pretty_json
     from audit_lib.errors import ConflictError, InputError
-    from audit_lib.perturb.documents import read_dossier
     from audit_lib.perturb.redact import PERSONA_SLOTS, redact
     from audit_lib.perturb.redaction.review import review, review_html
     from audit_lib.perturb.rereading.reread import installed, reread
 
     checks = installed() if options.check is None else options.check
-    known = _applicants(options)
+    given = _given(options)
     out = Path(options.out)
     if out.exists() and any(out.iterdir()):
         raise ConflictError(f"{out}: not empty; name a new folder, so that no earlier review is lost")
-    (out / "templates").mkdir(parents=True)
+    out.mkdir(parents=True, exist_ok=True)
+    if options.jsonl:
+        (out / "prompts.jsonl").touch()
+    else:
+        (out / "templates").mkdir()
     private = out / "review"
     private.mkdir()
     private.chmod(0o700)
@@ -83,47 +108,129 @@ def _redact(options: argparse.Namespace) -> int:
         path.touch(mode=0o600)
         path.write_bytes(content)
 
+    def write(label: str, content: str) -> None:
+        if options.jsonl:
+            with (out / "prompts.jsonl").open("ab") as table:
+                table.write(f"{content}\n".encode())
+        else:
+            (out / "templates" / f"{label}.txt").write_bytes(content.encode())
+
+    def one(
+        label: str, text: str, applicant: Applicant, unread: Sequence[int] = ()
+    ) -> tuple[str, dict[str, Any]]:
+        """Redact a text and keep its review; return the template, and what to say of it."""
+        redacted = redact(text, applicant, also=options.also, checks=checks)
+        template = redacted.template_with(PERSONA_SLOTS if options.slots is None else options.slots)
+        again = reread(redacted, applicant, pages_unread=unread)
+        keep(f"{label}.json", pretty_json(review(redacted, pages_unread=unread, reread=again)))
+        keep(f"{label}.html", review_html(redacted, label, unread, again).encode())
+        return template, {
+            "status": again.status, "reasons": list(again.reasons), "found_again": len(again.findings),
+            "not_looked": list(again.not_looked), "checks": list(redacted.checks), "candidates": redacted.candidates,
+            "doubts": len(redacted.doubts), "coverage": redacted.coverage(),
+        }  # fmt: skip
+
     rows: list[dict[str, Any]] = []
     listed = []
-    for number, file in enumerate(options.files, start=1):
+    for number, (source, made) in enumerate(given, start=1):
         label = f"dossier-{number:04d}"  # a file's name may hold the applicant's
-        listed.append({"dossier": label, "file": file})
+        listed.append({"dossier": label, **source})
         row: dict[str, Any] = {"dossier": label, "status": "ok"}
         rows.append(row)
         try:
-            dossier = read_dossier(file)
-            redacted = redact(dossier.text, known[file], also=options.also, checks=checks)
-            template = redacted.template_with(PERSONA_SLOTS if options.slots is None else options.slots)
+            content, told = made(label, one)
         except InputError as error:
             row |= {"status": "refused", "error": type(error).__name__, "message": str(error)}
-            continue
         except OSError as error:
             row |= {
                 "status": "refused",
                 "error": "unreadable",
                 "message": error.strerror or type(error).__name__,
             }
-            continue
-        unread = dossier.pages_without_text
-        again = reread(redacted, known[file], pages_unread=unread)
-        row |= {
-            "status": again.status, "reasons": list(again.reasons), "found_again": len(again.findings),
-            "not_looked": list(again.not_looked),
-            "format": dossier.format, "pages_without_text": len(dossier.pages_without_text),
-            "checks": list(redacted.checks), "candidates": redacted.candidates,
-            "doubts": len(redacted.doubts), "coverage": redacted.coverage(),
-        }  # fmt: skip
-        (out / "templates" / f"{label}.txt").write_bytes(template.encode())
-        keep(f"{label}.json", pretty_json(review(redacted, pages_unread=unread, reread=again)))
-        keep(f"{label}.html", review_html(redacted, label, unread, again).encode())
+        else:
+            row |= told
+            write(label, content)
     (out / "coverage.json").write_bytes(pretty_json({"dossiers": rows}))
     keep("files.json", pretty_json({"files": listed}))
     return _print(rows, out)
 
 
+Redacted = Callable[..., tuple[str, dict[str, Any]]]
+Made = Callable[[str, Redacted], tuple[str, dict[str, Any]]]
+
+
+def _given(options: argparse.Namespace) -> list[tuple[dict[str, Any], Made]]:
+    """Return where each dossier is from, and what makes its template: of files, or of the rows of a table.
+
+    Raises
+    ------
+    InputError
+        If neither or both are given, or options of the one are given with the other.
+    """
+    from audit_lib.errors import InputError
+
+    if bool(options.files) == bool(options.jsonl):
+        raise InputError("give files, or a table with --jsonl, and not both")
+    of_rows = [name for name in ("columns", "known", "keep") if getattr(options, name)]
+    if options.jsonl:
+        if options.applicants or any(getattr(options, name) for name in (*_FIELDS, *_LISTS)):
+            raise InputError("--jsonl: say what is known of each applicant by --known FIELD=COLUMN")
+        return list(_rows(options))
+    if of_rows:
+        raise InputError(f"--{of_rows[0]} is for --jsonl")
+    known = _applicants(options)
+    return [({"file": file}, _of_file(file, known[file])) for file in options.files]
+
+
+def _of_file(file: str, applicant: Applicant) -> Made:
+    from audit_lib.perturb.documents import read_dossier
+
+    def made(label: str, one: Redacted) -> tuple[str, dict[str, Any]]:
+        dossier = read_dossier(file)
+        template, told = one(label, dossier.text, applicant, dossier.pages_without_text)
+        shape = {"format": dossier.format, "pages_without_text": len(dossier.pages_without_text)}
+        return template, told | shape
+
+    return made
+
+
+def _rows(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Made]]:
+    from audit_lib.errors import InputError
+    from audit_lib.perturb.redaction.rows import Columns, applicant_of_row, prompt_of, read_lines, worst
+
+    known = {}
+    for pair in options.known:
+        name, equals, column = pair.partition("=")
+        if not equals or name not in (*_FIELDS, *_LISTS):
+            raise InputError(
+                f"--known {pair!r}: write FIELD=COLUMN, with one of {', '.join((*_FIELDS, *_LISTS))}"
+            )
+        known[name] = column
+    columns = Columns(texts=options.columns, known=known, kept=options.keep)
+    lines = read_lines(Path(options.jsonl))
+    columns.check(list(dict.fromkeys(key for line in lines for key in line.cells)))
+
+    def of(line: Line) -> Made:
+        def made(label: str, one: Redacted) -> tuple[str, dict[str, Any]]:
+            applicant = applicant_of_row(line, columns, _LISTS)
+            found = {
+                name: one(f"{label}.{number}", str(line.cells[name]), applicant)
+                for number, name in enumerate(columns.texts, start=1)
+            }
+            told = worst({name: said for name, (_, said) in found.items()})
+            templates = {name: template for name, (template, _) in found.items()}
+            return prompt_of(label, line, columns, templates, told["status"]), told
+
+        return made
+
+    for line in lines:
+        yield {"file": options.jsonl, "line": line.number}, of(line)
+
+
 def _print(rows: list[dict[str, Any]], out: Path) -> int:
     for row in rows:
-        spans = sum(kind["redacted"] for kind in row.get("coverage", {}).values())
+        parts = row["columns"].values() if "columns" in row else (row,)
+        spans = sum(kind["redacted"] for part in parts for kind in part.get("coverage", {}).values())
         detail = (
             f"{row['error']}: {row['message']}"
             if row["status"] == "refused"
