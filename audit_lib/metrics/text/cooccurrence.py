@@ -65,7 +65,7 @@ class CooccurrenceTable(WordTable):
         """
         defined = [abs(value) for value in self.values if not isinstance(value, Undefined)]
         if not defined:
-            raise UndefinedMetricError(f"none of the {len(self.words)} target words {self._lack}")
+            raise self._none_defined()
         return math.fsum(defined) / len(defined)
 
 
