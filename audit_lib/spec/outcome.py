@@ -148,6 +148,11 @@ class Measure(Section):
         "of source.fields; [] is the whole audit. The first entry is the headline.",
     )
     level: Annotated[float, Field(gt=0.5, lt=1)] = Field(0.95, description="Nominal coverage of intervals.")
+    inner_level: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        None,
+        description="Coverage of a second, shorter interval of each standardised effect, drawn thick, such as 0.7; "
+        "null: none.",
+    )
     small_cell: Annotated[int, Field(ge=1)] = Field(
         5, description="Cells with fewer rows than this are marked."
     )
@@ -164,6 +169,8 @@ class Measure(Section):
     def _tolerable(self) -> Measure:
         if self.tolerance and self.alpha >= 0.25:
             raise ValueError("tolerance needs an alpha below 0.25: its interval has the level 1 - 2 alpha")
+        if self.inner_level is not None and self.inner_level >= self.level:
+            raise ValueError("inner_level has to be below level: its interval lies inside the other")
         return self
 
     @field_validator("metrics", "quotas", "thresholds")

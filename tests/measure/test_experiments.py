@@ -645,3 +645,25 @@ def test_few_applications_change_the_error_and_not_the_effect() -> None:
         ).astype(float)
         beta = np.linalg.lstsq(design, scored["score"].to_numpy(float), rcond=None)[0][0]
         assert woman.value == pytest.approx(beta / scored["score"].std(ddof=1))
+
+
+@pytest.mark.parametrize("inner", [None, 0.7])
+def test_an_inner_interval_is_of_its_own_level_and_drawn_thick(tmp_path: Path, inner: float | None) -> None:
+    from scipy.stats import t as student
+
+    found = audit(tmp_path, rater(0.5), measure={"metrics": METRICS, "inner_level": inner})
+    effects = [e for e in found["estimates"] if e["metric"] == "standardised_effect"]
+    assert effects
+    for e in effects:
+        inside = e.get("intervals", [])
+        assert len(inside) == (inner is not None and "low" in e["interval"])
+        for one in inside:
+            df, outer = e["parameters"]["degrees_of_freedom"], e["interval"]
+            expected = student.ppf(0.85, df) / student.ppf(0.975, df)
+            assert one["level"] == 0.7 and outer["level"] == 0.95
+            assert (one["high"] - one["low"]) / (outer["high"] - outer["low"]) == pytest.approx(expected)
+
+
+def test_an_inner_level_is_below_the_other(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="inner_level has to be below level"):
+        audit(tmp_path, rater(0.5), measure={"metrics": METRICS, "inner_level": 0.95})

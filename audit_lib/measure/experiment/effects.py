@@ -28,7 +28,7 @@ from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.rows.variations import NONE
 from audit_lib.measure.sides import score_unit
 from audit_lib.records import CHECK, CONTROL
-from audit_lib.results import Undefined
+from audit_lib.results import Interval, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats._checks import t_quantile
 
@@ -136,10 +136,13 @@ def _estimate(rows: Rows, spec: AuditSpec, fitted: Fitted, axis: str, level: str
         value = error = Undefined(str(undefined))
     flags = ["small_cell"] if min(sizes) < spec.measure.small_cell else []
     interval, tests = inferred(value, error, df, spec.measure.level, how, clusters)
+    inside = spec.measure.inner_level
+    inner = None if inside is None else inferred(value, error, df, inside, how, clusters)[0]
     estimated = Compared(
         metric="standardised_effect",
         value=value,
         interval=interval,
+        intervals=(inner,) if isinstance(inner, Interval) else (),
         standard_error=error,
         n=int(codes.size),
         n_group=sizes[0],
@@ -187,7 +190,7 @@ def _told(one: Compared, rows: Rows, spec: AuditSpec, limits: dict[tuple[str, st
         if not differs(one.interval, 0.0):
             nothing = Undefined(reason)
             return replace(
-                one, value=nothing, interval=nothing, standard_error=nothing,
+                one, value=nothing, interval=nothing, intervals=(), standard_error=nothing,
                 flags=(*one.flags, "uninterpretable"),
             )  # fmt: skip
         one = replace(one, flags=(*one.flags, "unperceived"))

@@ -142,11 +142,20 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
         by.setdefault(str(e.parameters.get(VARIATION, "none")), []).append(e)
     if chart:
         groups = {variation_in_words(name): [dot_of(e) for e in found] for name, found in by.items()}
-        caption = t(
-            "{title}, with {level:.0%} intervals; the line at 0 is parity.",
-            title=title,
-            level=content.spec.measure.level,
-        )
+        measure = content.spec.measure
+        if measure.inner_level is None:
+            caption = t(
+                "{title}, with {level:.0%} intervals; the line at 0 is parity.",
+                title=title,
+                level=measure.level,
+            )
+        else:
+            caption = t(
+                "{title}, with {level:.0%} (thin) and {inner:.0%} (thick) intervals; the line at 0 is parity.",
+                title=title,
+                level=measure.level,
+                inner=measure.inner_level,
+            )
         yield from forest_chart(title, groups, 0.0, caption)
     columns = (
         Column(t("Group against reference, as asked"), numeric=False), Column(t("Effect")), Column(t("Interval")),
