@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -79,8 +80,20 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
             "framework: its first question is what the prompts mention, and counting that needs ahocorasick_rs; pip "
             "install 'audit-lib[text]', or leave the section out"
         )
+    _check_shares(spec)
     check_tolerances(spec)
     _check_repeats(spec)
+
+
+def _check_shares(spec: AuditSpec) -> None:
+    for axis, shares in spec.texts.shares.items():
+        levels = spec.groups.attributes.get(axis)
+        if levels is None or set(shares) != set(levels):
+            raise SpecError(
+                f"texts.shares: {axis}: give a share for each level of an attribute of groups.attributes"
+            )
+        if not math.isclose(math.fsum(shares.values()), 1, abs_tol=1e-9):
+            raise SpecError(f"texts.shares: {axis}: the shares sum to {math.fsum(shares.values()):g}, not 1")
 
 
 def lacking(name: str, spec: AuditSpec) -> str | None:

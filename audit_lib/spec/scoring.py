@@ -192,6 +192,11 @@ class Texts(Section):
     targets: str | None = Field(
         None, description="CSV with the column `word`: whose company is looked at, such as occupations."
     )
+    shares: dict[Name, dict[str, Share]] = Field(
+        default_factory=dict,
+        description="Stereotypical associations: attribute -> level -> its share at parity, such as that of a labour "
+        "force; all levels, summing to 1. An attribute that is left out has equal shares.",
+    )
     window: Annotated[int, Field(ge=1)] = Field(10, description="Words each side that are near (COBS).")
     threshold: Share = Field(0.5, description="A toxicity or stereotype score that reaches it counts.")
     sentiment_threshold: Share = Field(0.5, description="A sentiment above it is friendly.")

@@ -26,14 +26,15 @@ _DEVIATION = Undefined("a distance is biased away from 0: no standard error desc
     "stereotypical_associations",
     title="Stereotypical associations",
     parity=0.0,
-    meaning="A distance from equal shares: above 0 on any sample.",
+    meaning="A distance from equal shares, or from those of texts.shares: above 0 on any sample.",
     better="lower",
     unit="share",
     needs=("words",),
     cite="Bouchard (2024), arXiv:2407.10853; Liang et al. (2023)",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
-    """Compute it over all texts of the stratum, for each attribute over all its levels; parity is equal shares.
+    """Compute it over all texts of the stratum, for each attribute over all its levels; parity is equal shares,
+    or those of ``texts.shares``.
 
     It is a mean of distances, above 0 on any sample; its interval bounds the error by the mean of the errors'
     norms, over applications. It is for the target words that have a value.
@@ -51,11 +52,13 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
             if not len(texts):
                 raise UndefinedMetricError("no text")
             said = said or encode(texts.text.tolist())
-            table = stereotypical_associations(said, lexicons, texts.words.targets)
+            table = stereotypical_associations(
+                said, lexicons, texts.words.targets, spec.texts.shares.get(axis)
+            )
             defined = len(table.words) - table.undefined
             value = table.mean
             counts = association_sums(said, clusters.astype(np.int64), lexicons, texts.words.targets)
-            interval = _interval(value, counts, spec)
+            interval = _interval(value, counts, min(table.reference), spec)
         except UndefinedMetricError as error:
             value = interval = Undefined(str(error))
         found.append(
@@ -71,7 +74,9 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
                 rows,
                 spec,
                 sides=Sides(own=False),
-                method="mean over target words of the total variation distance from equal shares",
+                method="mean over target words of the total variation distance from the shares of texts.shares"
+                if axis in spec.texts.shares
+                else "mean over target words of the total variation distance from equal shares",
                 parameters={
                     "attribute": axis,
                     "words": len(texts.words.targets),
@@ -83,12 +88,10 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     return Measured(estimates=found)
 
 
-def _interval(value: float, counts: NDArray[np.int64], spec: AuditSpec) -> Interval | Undefined:
+def _interval(value: float, counts: NDArray[np.int64], least: float, spec: AuditSpec) -> Interval | Undefined:
     seed = derive_seed(spec.seed, "stereotypical_associations")
     try:
-        errors = share_errors(
-            counts, seed=seed, draws=spec.texts.resamples, bound=1.0 - 1.0 / counts.shape[2]
-        )
+        errors = share_errors(counts, seed=seed, draws=spec.texts.resamples, bound=1.0 - least)
     except UndefinedMetricError as undefined:
         return Undefined(str(undefined))
     return distance_interval(value, errors, spec.measure.level)
