@@ -112,6 +112,7 @@ def own_strings(run: Run) -> Iterator[str]:
             yield from _strings(table["stratum"])
         for one in document.get("estimates", []):
             yield from _strings([one["group"], one["reference"], one["stratum"]])
+            yield from _strings(one["parameters"].get("word"))  # a target word of the user's list
     if spec.report.policy_file is not None:  # a pack of the user's own, in the user's own words
         yield from of_yaml(yaml.safe_load(run.design_file(POLICY_FILE)))
     content = gather(run)
