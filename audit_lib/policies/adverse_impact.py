@@ -13,7 +13,7 @@ Verdict = Literal["indicated", "not indicated", "too few to tell", "look closer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdverseImpact:
+class AdverseImpactTests:
     """What a pack's tests say of one row, taken together.
 
     Parameters
@@ -31,7 +31,7 @@ class AdverseImpact:
     reasons: tuple[str, ...]
 
 
-def adverse_finding(policy: Policy, row: Mapping[str, Any], alpha: float) -> AdverseImpact | None:
+def adverse_finding(policy: Policy, row: Mapping[str, Any], alpha: float) -> AdverseImpactTests | None:
     """Read one row of a rate table (as in ``metrics.json``) by the pack's practical tests; None without any.
 
     29 CFR 1607.4(D): smaller differences may be adverse impact where significant statistically and
@@ -52,10 +52,10 @@ def adverse_finding(policy: Policy, row: Mapping[str, Any], alpha: float) -> Adv
     tests = row["impact_ratio"]["tests"]
     p = tests[0]["p_value"] if tests else None
     if below is None:
-        return AdverseImpact(verdict="undefined", reasons=(mark("there is no ratio"),))
+        return AdverseImpactTests(verdict="undefined", reasons=(mark("there is no ratio"),))
     if not isinstance(p, float | int) or "undefined" in flips:
         reason = mark("it is the highest rate") if not tests else mark("significance is undefined")
-        return AdverseImpact(verdict="not indicated" if not tests else "undefined", reasons=(reason,))
+        return AdverseImpactTests(verdict="not indicated" if not tests else "undefined", reasons=(reason,))
     significant = p < alpha
     reversed_ = flips["threshold_reverses"] if below else flips["significance_reverses"]
     few = "small_cell" in row["impact_ratio"]["flags"]
@@ -90,7 +90,7 @@ def adverse_finding(policy: Policy, row: Mapping[str, Any], alpha: float) -> Adv
         verdict = "indicated" if firm else "too few to tell"
     else:
         verdict = "look closer" if significant else "not indicated"
-    return AdverseImpact(
+    return AdverseImpactTests(
         verdict=verdict,
         reasons=tuple(said[test.name].format(cite=test.cite, **values) for test in policy.practical_tests),
     )

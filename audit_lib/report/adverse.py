@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from audit_lib.documents.report import AdverseImpactFinding
-from audit_lib.policies.adverse_impact import AdverseImpact, adverse_finding
+from audit_lib.policies.adverse_impact import AdverseImpactTests, adverse_finding
 from audit_lib.report.content import Content, ExactRow, ExactTable
 
 
-def findings(content: Content, table: ExactTable) -> Iterator[tuple[ExactRow, AdverseImpact]]:
+def findings(content: Content, table: ExactTable) -> Iterator[tuple[ExactRow, AdverseImpactTests]]:
     """Yield the rows that have a finding; hidden ones and policies without such tests have none."""
     for row in table.rows:
         if (found := finding(content, row)) is not None:
             yield row, found
 
 
-def finding(content: Content, row: ExactRow) -> AdverseImpact | None:
+def finding(content: Content, row: ExactRow) -> AdverseImpactTests | None:
     """Return what the tests say of one row, if they say anything."""
     if row.hidden or row.adverse_impact is None:
         return None
