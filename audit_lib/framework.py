@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from audit_lib.documents.design import Design
     from audit_lib.spec import AuditSpec
 
-Answer = str | bool
+FrameworkAnswer = str | bool
 Verdict = Literal["applies", "does not apply", "unanswered"]
 
 _TASKS: Final = {"generation": "generation", "recommendation": "recommendation"}
@@ -41,13 +41,13 @@ class Question(_Part):
 
     key: str
     text: str
-    options: tuple[Answer, ...]
+    options: tuple[FrameworkAnswer, ...]
 
 
 class Rule(_Part):
     """Whether a family applies when all of `when` holds."""
 
-    when: dict[str, Answer]
+    when: dict[str, FrameworkAnswer]
     applies: bool
     why: str
     cite: str
@@ -68,7 +68,7 @@ class Family(_Part):
 class Note(_Part):
     """Something to say when all of `when` holds."""
 
-    when: dict[str, Answer]
+    when: dict[str, FrameworkAnswer]
     text: str
     cite: str
 
@@ -131,7 +131,7 @@ class Recommendation:
         Source of the rules.
     """
 
-    answers: Mapping[str, Answer]
+    answers: Mapping[str, FrameworkAnswer]
     families: tuple[Judged, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -166,7 +166,9 @@ def load_framework() -> Framework:
     )
 
 
-def recommend(answers: Mapping[str, Answer], measured: Sequence[str] | None = None) -> Recommendation:
+def recommend(
+    answers: Mapping[str, FrameworkAnswer], measured: Sequence[str] | None = None
+) -> Recommendation:
     """Say which metrics apply.
 
     Parameters
@@ -225,7 +227,7 @@ def needs_mentions(metrics: Sequence[str]) -> tuple[str, ...]:
 
 
 def recommend_for(
-    spec: AuditSpec, further: Mapping[str, Answer] | None = None, design: Design | None = None
+    spec: AuditSpec, further: Mapping[str, FrameworkAnswer] | None = None, design: Design | None = None
 ) -> Recommendation:
     """Say which metrics apply to a spec, from its ``framework`` section, and compare them with what it measures.
 
@@ -266,7 +268,7 @@ def _measured_by(design: Design) -> bool | None:
     return measured_ftu(design.perturbation, design.ftu, design.protected_words)
 
 
-def read_answers(pairs: Sequence[str]) -> dict[str, Answer]:
+def read_answers(pairs: Sequence[str]) -> dict[str, FrameworkAnswer]:
     """Read ``key=value`` pairs; yes and no are truth values.
 
     Raises
@@ -279,7 +281,7 @@ def read_answers(pairs: Sequence[str]) -> dict[str, Answer]:
     >>> read_answers(["task=classification", "ftu=no"])
     {'task': 'classification', 'ftu': False}
     """
-    found: dict[str, Answer] = {}
+    found: dict[str, FrameworkAnswer] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or key in found:
@@ -301,11 +303,11 @@ def recommendation_text(found: Recommendation) -> str:
     return "\n".join([*lines, f"rules: {found.cite}"]) + "\n"
 
 
-def _say(answer: Answer) -> str:
+def _say(answer: FrameworkAnswer) -> str:
     return answer if isinstance(answer, str) else ("yes" if answer else "no")
 
 
-def _check(rules: Framework, answers: Mapping[str, Answer]) -> None:
+def _check(rules: Framework, answers: Mapping[str, FrameworkAnswer]) -> None:
     questions = {question.key: question for question in rules.questions}
     for key, answer in answers.items():
         if key not in questions:
@@ -318,7 +320,7 @@ def _check(rules: Framework, answers: Mapping[str, Answer]) -> None:
         raise SpecError(f"answer task is missing: {questions['task'].text}")
 
 
-def _judge(family: Family, answers: Mapping[str, Answer]) -> Judged:
+def _judge(family: Family, answers: Mapping[str, FrameworkAnswer]) -> Judged:
     def judged(verdict: Verdict, why: str, cite: str, needs: tuple[str, ...] = ()) -> Judged:
         return Judged(
             family=family.name,
