@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Status = Literal["met", "stated, not checked", "missing", "not applicable"]
 """``met``: found in the run's own artefacts. ``stated, not checked``: somebody wrote it into the spec, and nothing here
 can tell whether it is so."""
-Answer = tuple[Status, str]
+DutyAnswer = tuple[Status, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from typing import Any, Final
 
 from audit_lib.policies.audit_claim import not_independent
-from audit_lib.policies.checked_report import Answer, CheckedReport
+from audit_lib.policies.checked_report import CheckedReport, DutyAnswer
 from audit_lib.policies.clocks import valid_until
 from audit_lib.policies.pack_schema import CheckName
 from audit_lib.policies.stated_checks import STATED, STATED_CHECKS, stated
@@ -18,14 +18,14 @@ from audit_lib.policies.use_dates import UseDates
 from audit_lib.translation import known, mark, spoken, t
 
 
-def _audit_date(case: CheckedReport) -> Answer:
+def _audit_date(case: CheckedReport) -> DutyAnswer:
     day = case.day("measured_at")
     if day is None:
         return "missing", t("the metrics are not computed yet")
     return _not_yet(case, day) or ("met", t("audit of {day}", day=day))
 
 
-def _not_yet(case: CheckedReport, day: date) -> Answer | None:
+def _not_yet(case: CheckedReport, day: date) -> DutyAnswer | None:
     """What stands in place of an audit's date where the law asks for an auditor, and there is no audit."""
     if not case.policy.attestations or (why := case.no_audit) is None:
         return None
@@ -34,7 +34,7 @@ def _not_yet(case: CheckedReport, day: date) -> Answer | None:
     return "missing", t("computed on {day}, and no bias audit: {why}", day=day, why=why)
 
 
-def _unknown_counted(case: CheckedReport) -> Answer:
+def _unknown_counted(case: CheckedReport) -> DutyAnswer:
     tables = case.pooled
     if not tables:
         return "missing", t("no table of the whole audit; add [] to measure.strata")
@@ -42,7 +42,7 @@ def _unknown_counted(case: CheckedReport) -> Answer:
     return "met", t("{most} of unknown category at most; the number stands under each table", most=most)
 
 
-def _every_row(case: CheckedReport, has: Callable[[Mapping[str, Any]], bool], lacks: str) -> Answer:
+def _every_row(case: CheckedReport, has: Callable[[Mapping[str, Any]], bool], lacks: str) -> DutyAnswer:
     families = {family.name for family in case.policy.families}
     found = {table["family"] for table in case.pooled}
     if lacking := sorted(families - found):
@@ -74,11 +74,11 @@ def _family(case: CheckedReport, name: str) -> str:
     return name if spoken() == "en" else t(case.policy.family(name).title).lower()
 
 
-def _numbers(case: CheckedReport) -> Answer:
+def _numbers(case: CheckedReport) -> DutyAnswer:
     return _every_row(case, lambda row: isinstance(row["n"], int), mark("{where}: no number of people"))
 
 
-def _rates(case: CheckedReport) -> Answer:
+def _rates(case: CheckedReport) -> DutyAnswer:
     # A category without people has no rate; it is printed as undefined, with the reason.
     return _every_row(
         case,
@@ -87,7 +87,7 @@ def _rates(case: CheckedReport) -> Answer:
     )
 
 
-def _ratios(case: CheckedReport) -> Answer:
+def _ratios(case: CheckedReport) -> DutyAnswer:
     def has(row: Mapping[str, Any]) -> bool:
         # A cell that the policy hides is not published.
         return row["n"] is not None and row["impact_ratio"]["value"] is not None
@@ -101,7 +101,7 @@ def _ratios(case: CheckedReport) -> Answer:
     return status, found
 
 
-def _classes(case: CheckedReport) -> Answer:
+def _classes(case: CheckedReport) -> DutyAnswer:
     classes = case.spec.decision.classes
     if not classes:
         return "not applicable", t("the tool does not classify into groups (decision.classes is empty)")
@@ -112,7 +112,7 @@ def _classes(case: CheckedReport) -> Answer:
     return "met", t("{n} groups", n=len(classes))
 
 
-def _median(case: CheckedReport) -> Answer:
+def _median(case: CheckedReport) -> DutyAnswer:
     scoring = [table for table in case.pooled if table["kind"] == "scoring"]
     if not scoring:
         return "not applicable", t("no scoring table was asked for")
@@ -126,7 +126,7 @@ def _median(case: CheckedReport) -> Answer:
     )
 
 
-def _valid(case: CheckedReport) -> Answer:
+def _valid(case: CheckedReport) -> DutyAnswer:
     day = case.day("measured_at")
     if day is None:
         return "missing", t("the metrics are not computed yet")
@@ -156,7 +156,7 @@ def _valid(case: CheckedReport) -> Answer:
     return "met", t("valid until {until}; audit again before", until=until)
 
 
-def _independence(case: CheckedReport) -> Answer:
+def _independence(case: CheckedReport) -> DutyAnswer:
     asked = {one.id for one in case.policy.attestations}
     if not asked:
         return "not applicable", t("no attestation is asked for")
@@ -168,7 +168,7 @@ def _independence(case: CheckedReport) -> Answer:
     return "met", t("{n} attestations, signed; that they are true is the auditor's word", n=len(asked))
 
 
-def _model(case: CheckedReport) -> Answer:
+def _model(case: CheckedReport) -> DutyAnswer:
     models = case.document.get("models", ())
     names = "; ".join(
         f"{m.get('name')} {m['revision']}"
@@ -182,14 +182,14 @@ def _model(case: CheckedReport) -> Answer:
     return (STATED if case.spec.model.answers_are_recorded else "met"), names
 
 
-def _prompt(case: CheckedReport) -> Answer:
+def _prompt(case: CheckedReport) -> DutyAnswer:
     if case.spec.prompt is None:
         return "not applicable", t("decisions were recorded; no prompt was sent")
     digest = case.document.get("prompt_template_sha256")
     return ("met", f"SHA-256 {digest}") if digest else ("missing", t("the template is not archived"))
 
 
-def _plan_first(case: CheckedReport) -> Answer:
+def _plan_first(case: CheckedReport) -> DutyAnswer:
     planned, scored = case.document.get("planned_at"), case.document.get("scored_at")
     if not planned or not scored:
         return "missing", t("the run is not complete")
@@ -213,14 +213,14 @@ def _plan_first(case: CheckedReport) -> Answer:
     return ("met" if before else "missing"), words
 
 
-def _sealed(case: CheckedReport) -> Answer:
+def _sealed(case: CheckedReport) -> DutyAnswer:
     digest = case.document.get("spec_digest")
     if not digest:
         return "missing", t("no run")
     return "met", t("spec digest {digest}; `audit verify` recomputes it", digest=digest)
 
 
-def _significance(case: CheckedReport) -> Answer:
+def _significance(case: CheckedReport) -> DutyAnswer:
     compared = [
         row["impact_ratio"]
         for table in case.pooled
@@ -234,21 +234,21 @@ def _significance(case: CheckedReport) -> Answer:
     return "met", t("{n} ratios, each tested", n=len(compared))
 
 
-def _missingness(case: CheckedReport) -> Answer:
+def _missingness(case: CheckedReport) -> DutyAnswer:
     entries = case.document.get("metrics", {}).get("missingness", ())
     if not entries:
         return "missing", t("the metrics are not computed yet")
     return "met", t("{n} groups", n=len(entries))
 
 
-def _positions(case: CheckedReport) -> Answer:
+def _positions(case: CheckedReport) -> DutyAnswer:
     parts = {tuple(table["stratum"].items()) for table in case.tables if "position" in table["stratum"]}
     if not parts:
         return "missing", t("add [position] to measure.strata")
     return "met", t("{n} positions", n=len(parts))
 
 
-def _system_data(case: CheckedReport) -> Answer:
+def _system_data(case: CheckedReport) -> DutyAnswer:
     status, found = _sealed(case)
     if status != "met":
         return status, found
@@ -257,7 +257,7 @@ def _system_data(case: CheckedReport) -> Answer:
     return status, t("inputs and outputs: {found}; data of development: {kept}", found=found, kept=kept)
 
 
-CHECKS: Final[Mapping[CheckName, Callable[[CheckedReport], Answer]]] = {
+CHECKS: Final[Mapping[CheckName, Callable[[CheckedReport], DutyAnswer]]] = {
     "audit_date": _audit_date,
     "unknown_counted": _unknown_counted,
     "numbers_printed": _numbers,

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Final
 
 from audit_lib.policies.audit_claim import PROVENANCE
-from audit_lib.policies.checked_report import Answer, CheckedReport, Status
+from audit_lib.policies.checked_report import CheckedReport, DutyAnswer, Status
 from audit_lib.policies.clocks import add, notice_ends
 from audit_lib.policies.gates import reliance
 from audit_lib.policies.pack_schema import CheckName
@@ -27,7 +27,7 @@ _DATA_ARE: Final = {
 }
 
 
-def stated(text: str, key: str) -> Answer:
+def stated(text: str, key: str) -> DutyAnswer:
     """Answer with what the spec says under a key, or that it says nothing."""
     return (STATED, text.strip()) if text.strip() else ("missing", _write(key))
 
@@ -36,14 +36,14 @@ def _write(key: str) -> str:
     return t("write {key} in the spec", key=key)
 
 
-def _address(address: str, key: str) -> Answer:
+def _address(address: str, key: str) -> DutyAnswer:
     status, found = stated(address, key)
     if status == STATED:
         found = t("said to be at {address}; nobody looked there", address=found)
     return status, found
 
 
-def _data_source(case: CheckedReport) -> Answer:
+def _data_source(case: CheckedReport) -> DutyAnswer:
     sources = case.document.get("sample", {}).get("sources", ())
     if not sources:
         return "missing", t("no file was read")
@@ -54,18 +54,18 @@ def _data_source(case: CheckedReport) -> Answer:
     return STATED, f"{t(_WHOSE[whose])}: " + "; ".join(s["path"] for s in sources)
 
 
-def _data_explained(case: CheckedReport) -> Answer:
+def _data_explained(case: CheckedReport) -> DutyAnswer:
     return stated(case.spec.source.reason, "source.reason")
 
 
-def _first_use(case: CheckedReport) -> Answer:
+def _first_use(case: CheckedReport) -> DutyAnswer:
     day = case.spec.report.distribution_date
     if day is None and case.spec.use.months == 0:
         return "not applicable", t("the tool was never used (use.months: 0)")
     return (STATED, day) if day else ("missing", _write("report.distribution_date"))
 
 
-def _exclusions(case: CheckedReport) -> Answer:
+def _exclusions(case: CheckedReport) -> DutyAnswer:
     excluded = [row for table in case.pooled for row in table["rows"] if row["excluded"] is not None]
     if not excluded:
         return "not applicable", t("no category is left out")
@@ -81,7 +81,7 @@ def _exclusions(case: CheckedReport) -> Answer:
     )
 
 
-def _test_data(case: CheckedReport) -> Answer:
+def _test_data(case: CheckedReport) -> DutyAnswer:
     use = case.spec.use
     if use.data is None:
         return "missing", t("write use.data in the spec: historical, pooled or test")
@@ -93,12 +93,12 @@ def _test_data(case: CheckedReport) -> Answer:
     return STATED, f"{told.why} {told.how}"
 
 
-def _summary(case: CheckedReport) -> Answer:
+def _summary(case: CheckedReport) -> DutyAnswer:
     website = case.spec.use.website
     return _address(website.summary if website else "", "use.website.summary")
 
 
-def _posted(case: CheckedReport) -> Answer:
+def _posted(case: CheckedReport) -> DutyAnswer:
     use, clock = case.spec.use, case.policy.clock("posting")
     day = case.day("measured_at")
     used = UseDates(case.spec, day or date.min).used_days
@@ -120,7 +120,7 @@ def _posted(case: CheckedReport) -> Answer:
     return STATED, t("posted until {posted}, asked until {until}", posted=use.posted_until, until=until)
 
 
-def _rely(case: CheckedReport, data: str) -> Answer:
+def _rely(case: CheckedReport, data: str) -> DutyAnswer:
     if case.spec.use.data is None:
         return "missing", t("write use.data in the spec: historical, pooled or test")
     if case.spec.use.data != data:
@@ -131,14 +131,14 @@ def _rely(case: CheckedReport, data: str) -> Answer:
     return (STATED, found.reason) if found.allowed else ("missing", found.reason)
 
 
-def _demographics(case: CheckedReport) -> Answer:
+def _demographics(case: CheckedReport) -> DutyAnswer:
     provenance, rule = case.spec.groups.provenance, case.policy.provenance
     if provenance in rule.experiment:
         return "not applicable", t("assigned: an experiment, and no bias audit")
     return (STATED if provenance in rule.audit else "missing"), t(PROVENANCE[provenance])
 
 
-def _notice(case: CheckedReport) -> Answer:
+def _notice(case: CheckedReport) -> DutyAnswer:
     notice = case.spec.use.notice
     if notice is None:
         return "missing", _write("use.notice")
@@ -159,22 +159,22 @@ def _notice(case: CheckedReport) -> Answer:
     )
 
 
-def _alternative(case: CheckedReport) -> Answer:
+def _alternative(case: CheckedReport) -> DutyAnswer:
     notice = case.spec.use.notice
     return stated(notice.alternative if notice else "", "use.notice.alternative")
 
 
-def _retention(case: CheckedReport) -> Answer:
+def _retention(case: CheckedReport) -> DutyAnswer:
     website = case.spec.use.website
     return _address(website.retention_policy if website else "", "use.website.retention_policy")
 
 
-def _requests(case: CheckedReport) -> Answer:
+def _requests(case: CheckedReport) -> DutyAnswer:
     website = case.spec.use.website
     return _address(website.requests if website else "", "use.website.requests")
 
 
-def _known(case: CheckedReport) -> Answer:
+def _known(case: CheckedReport) -> DutyAnswer:
     rows = case.document.get("metrics", {}).get("rows")
     if not rows:
         return "missing", t("the metrics are not computed yet")
@@ -189,19 +189,19 @@ def _known(case: CheckedReport) -> Answer:
     )
 
 
-def _purpose(case: CheckedReport) -> Answer:
+def _purpose(case: CheckedReport) -> DutyAnswer:
     return stated(case.spec.report.tool, "report.tool")
 
 
-def _response(case: CheckedReport) -> Answer:
+def _response(case: CheckedReport) -> DutyAnswer:
     return stated(case.spec.use.response, "use.response")
 
 
-def _review(case: CheckedReport) -> Answer:
+def _review(case: CheckedReport) -> DutyAnswer:
     return stated(case.spec.use.human_review, "use.human_review")
 
 
-STATED_CHECKS: Final[Mapping[CheckName, Callable[[CheckedReport], Answer]]] = {
+STATED_CHECKS: Final[Mapping[CheckName, Callable[[CheckedReport], DutyAnswer]]] = {
     "data_source": _data_source,
     "data_explained": _data_explained,
     "first_use": _first_use,
