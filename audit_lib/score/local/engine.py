@@ -57,7 +57,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class LocalAnswer:
     """The probability of each label or a text with its lengths in tokens, or why there is none."""
 
     probabilities: tuple[float, ...] | None = None
@@ -115,7 +115,7 @@ class Engine:
         self.tree_works = self.faults["tree"] is None
 
     @torch.inference_mode()
-    def score(self, prompts: Sequence[Prompt], strategy: Strategy | None = None) -> list[Answer]:
+    def score(self, prompts: Sequence[Prompt], strategy: Strategy | None = None) -> list[LocalAnswer]:
         """Return an answer for each prompt of one pack; equal questions are computed once.
 
         `strategy` overrules the plan's.
@@ -126,7 +126,7 @@ class Engine:
         for i, prompt in enumerate(prompts):
             found = self._question(prompt)
             if isinstance(found, str):
-                answers[i] = Answer(error=found)
+                answers[i] = LocalAnswer(error=found)
             elif prompt.sampling is None:
                 question, labels[i] = found
                 questions.setdefault(question, []).append(i)
@@ -154,11 +154,11 @@ class Engine:
         found = [self._question(prompt) for prompt in prompts if prompt.sampling is None]
         return {s for q in found if not isinstance(q, str) for s in q[0].sequences()}
 
-    def score_alone(self, prompt: Prompt) -> Answer:
+    def score_alone(self, prompt: Prompt) -> LocalAnswer:
         """Return the answer by the model's own passes, as it was loaded: one for each sequence of each label."""
         found = self._question(prompt)
         if isinstance(found, str):
-            return Answer(error=found)
+            return LocalAnswer(error=found)
         question, labels = found
         with as_loaded():
             return _answer(self.alone(question.prompt, question.labels), labels)
@@ -280,7 +280,7 @@ class Engine:
                 row[label] = value
         return rows
 
-    def _write(self, prompts: Sequence[Prompt]) -> list[Answer]:
+    def _write(self, prompts: Sequence[Prompt]) -> list[LocalAnswer]:
         drafts = [
             Draft(
                 prompt=self.tokenise(self.render(p.messages)),
@@ -296,7 +296,7 @@ class Engine:
         texts, halved = generate(self.model, drafts, self._ends(), share_up_to, read_up_to)
         self.halved += halved
         return [
-            Answer(
+            LocalAnswer(
                 text=self.tokenizer.decode(text, skip_special_tokens=True),
                 tokens=(len(draft.prompt), len(text)),
             )
@@ -367,8 +367,8 @@ def _steps(trie: Trie, prompt: Tokens, label: Tokens) -> list[tuple[int, int]]:
     return list(zip(reversed(nodes), label, strict=True))
 
 
-def _answer(found: dict[Tokens, float], labels: list[list[Tokens]]) -> Answer:
+def _answer(found: dict[Tokens, float], labels: list[list[Tokens]]) -> LocalAnswer:
     probabilities = tuple(sum(found[s] for s in sequences) for sequences in labels)
     if not all(0 <= p < float("inf") for p in probabilities):
-        return Answer(error="the model's logits are not finite")
-    return Answer(probabilities=probabilities)
+        return LocalAnswer(error="the model's logits are not finite")
+    return LocalAnswer(probabilities=probabilities)
