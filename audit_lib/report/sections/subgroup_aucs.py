@@ -36,7 +36,7 @@ _MOST_STRATA: Final = 50
 _MOST_PANELS: Final = 8
 _MOST_ROWS: Final = 40
 
-AnyEstimate = Estimate | ComparedEstimate
+SubgroupEstimate = Estimate | ComparedEstimate
 Stratum = tuple[tuple[str, str], ...]
 
 
@@ -106,7 +106,7 @@ def _charts(
 
 
 def figure_of_aucs(
-    panels: Mapping[str, Sequence[AnyEstimate]], gaps: Mapping[str, AnyEstimate], level: float
+    panels: Mapping[str, Sequence[SubgroupEstimate]], gaps: Mapping[str, SubgroupEstimate], level: float
 ) -> Iterable[Block]:
     """Draw the AUC of everybody and of each subgroup that is compared, and the gap: a panel a model, year or other.
 
@@ -142,8 +142,8 @@ def figure_of_aucs(
 
 def _panel(
     title: str,
-    own: Sequence[AnyEstimate],
-    gap: AnyEstimate | None,
+    own: Sequence[SubgroupEstimate],
+    gap: SubgroupEstimate | None,
     labels: Sequence[str],
     name: Callable[[Mapping[str, str]], str],
 ) -> ModelAuc:
