@@ -26,7 +26,7 @@ _EVERY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskingResult:
     """What came of asking once.
 
     Attributes
@@ -98,7 +98,7 @@ class Asking:
     ) -> None:
         self._open.close()
 
-    def ask(self, packs: Sequence[Pack], canaries: Pack = ()) -> Asked:
+    def ask(self, packs: Sequence[Pack], canaries: Pack = ()) -> AskingResult:
         """Ask the requests of `packs` (and `canaries`) that the ledger does not answer.
 
         Whatever ends the asking early, the answers until then are in the ledger.
@@ -115,7 +115,9 @@ class Asking:
         if run.spec.score.ledger == "off" or not self._kind.kept:
             told = list(self._of_the_model(_told(answering.score(whole), whole, what, run.notify)))
             plan = self._account(whole, told)
-            return Asked(description=self._description, responses=told, remembered=0, damaged=0, plan=plan)
+            return AskingResult(
+                description=self._description, responses=told, remembered=0, damaged=0, plan=plan
+            )
         ledger = self._ledger = self._open_ledger(packs, canaries)
         kept = {r.key: found for pack in whole for r in pack if (found := ledger.get(r.key)) is not None}
         # Another audit may have kept what another model answered; it is asked again.
@@ -141,7 +143,7 @@ class Asking:
         responses = [kept if run.spec.model.may_be(kept.model) else own for own, kept in settled] + [
             r for key, r in known.items() if key not in again
         ]
-        return Asked(
+        return AskingResult(
             description=self._description,
             responses=responses,
             remembered=len(known),

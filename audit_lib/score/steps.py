@@ -17,7 +17,7 @@ from audit_lib.perturb.robustness import Further
 from audit_lib.perturb.template import REPLY, is_reply, read_template
 from audit_lib.records import VARIATION
 from audit_lib.run import Run
-from audit_lib.score.asking import Asked, Asking
+from audit_lib.score.asking import Asking, AskingResult
 from audit_lib.score.ledger import served
 from audit_lib.score.packs import Pack
 from audit_lib.score.reading.thinking import without_thinking
@@ -42,7 +42,7 @@ class Conversed:
         Which models answered (`ledger.served`); an entry of a step has its number as ``step``.
     """
 
-    asked: Asked
+    asked: AskingResult
     replies: list[AnswerRecord]
     served: list[dict[str, Any]]
 
