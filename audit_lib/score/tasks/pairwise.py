@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from audit_lib.spec import AuditSpec
 
-Asked = tuple[Request, Response]
+AnsweredPair = tuple[Request, Response]
 
 _WORST_FIRST: Final[tuple[Status, ...]] = ("error", "refused", "unparsed")
 
@@ -79,7 +79,7 @@ class Pairwise:
         """Return none: a candidate's row needs all the answers of its pool."""
         return []
 
-    def collect(self, asked: Sequence[Asked]) -> Collected:
+    def collect(self, asked: Sequence[AnsweredPair]) -> Collected:
         """Return a row for each candidate and repeat, and ``pairs.parquet``: the answers one by one."""
         ordered = sorted(asked, key=lambda pair: (pair[0].family, pair[0].repeat, pair[0].request_id))
         rows: list[AnswerRecord] = []
@@ -156,12 +156,12 @@ def _kept_response(row: Mapping[str, Any]) -> Response:
     )
 
 
-def _pool_rows(pool: Sequence[Asked]) -> list[AnswerRecord]:
+def _pool_rows(pool: Sequence[AnsweredPair]) -> list[AnswerRecord]:
     codes = {
         (request.candidates[0].variant_id, request.candidates[1].variant_id): read_answer(response)[0]
         for request, response in pool
     }
-    of_candidate: dict[str, list[Asked]] = {}
+    of_candidate: dict[str, list[AnsweredPair]] = {}
     for request, response in pool:
         for candidate in request.candidates:
             of_candidate.setdefault(candidate.variant_id, []).append((request, response))
@@ -176,7 +176,7 @@ def _candidate_row(
     name: str,
     pool: Sequence[str],
     codes: dict[tuple[str, str], int],
-    asked: Sequence[Asked],
+    asked: Sequence[AnsweredPair],
     question: tuple[str, str],
 ) -> AnswerRecord:
     others = [other for other in pool if other != name]
