@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from audit_lib.documents.design import Dealt
 from audit_lib.perturb.change import Change
-from audit_lib.perturb.design import Block, DesignKind, allocate, balance, design_report
+from audit_lib.perturb.design import DesignBlock, DesignKind, allocate, balance, design_report
 from audit_lib.records import stream_parquet
 from audit_lib.run import Run
 from audit_lib.seeds import generator
@@ -55,7 +55,7 @@ class Allocation:
             applications.setdefault(record["application_id"], record["position"])
         return cls(run, [record["position"] for record in records], applications, each)
 
-    def groups(self, record: Mapping[str, Any]) -> Block:
+    def groups(self, record: Mapping[str, Any]) -> DesignBlock:
         """Return the groups that a prompt is shown in."""
         return self._dealt[record["application_id"]]
 

@@ -29,7 +29,7 @@ DesignKind = Literal["full", "balanced_incomplete", "two_sample"]
 
 _MOST_BLOCKS: Final = 20_000
 _MOST_SWAPPED: Final = 64  # blocks between which groups are exchanged; more are nearly even by themselves
-Block = tuple[int, ...]
+DesignBlock = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class Balance:
 
 def allocate(
     applications: Mapping[str, str], groups: int, kind: DesignKind, block_size: int | None, seed: int
-) -> dict[str, Block]:
+) -> dict[str, DesignBlock]:
     """Return the groups that each application is shown in.
 
     Parameters
@@ -106,7 +106,7 @@ def allocate(
     }
 
 
-def balance(dealt: Mapping[str, Block], applications: Mapping[str, str], groups: int) -> Balance:
+def balance(dealt: Mapping[str, DesignBlock], applications: Mapping[str, str], groups: int) -> Balance:
     """Count how often groups, and pairs of them, are met.
 
     Examples
@@ -147,7 +147,7 @@ def design_report(
     )
 
 
-def smallest_replicate(groups: int, block_size: int) -> tuple[Block, ...]:
+def smallest_replicate(groups: int, block_size: int) -> tuple[DesignBlock, ...]:
     """Return a small set of blocks in which every pair of groups is met equally often.
 
     Blocks are developed by turning the groups round a circle, all of them or all but one. The fewest blocks of up to
@@ -162,9 +162,9 @@ def smallest_replicate(groups: int, block_size: int) -> tuple[Block, ...]:
 
 
 @cache
-def _replicate(groups: int, block_size: int) -> tuple[Block, ...]:
+def _replicate(groups: int, block_size: int) -> tuple[DesignBlock, ...]:
     everything = list(combinations(range(groups), block_size))
-    best: tuple[int, list[Block]] = len(everything), everything
+    best: tuple[int, list[DesignBlock]] = len(everything), everything
     for moved in (groups, groups - 1):  # all groups turn round, or all but the last
         orbits = _orbits(everything, moved)
         met = np.array([_met(orbit, groups) for orbit in orbits])
@@ -178,10 +178,10 @@ def _replicate(groups: int, block_size: int) -> tuple[Block, ...]:
     return tuple(sorted(best[1]))
 
 
-def _orbits(blocks: Sequence[Block], moved: int) -> list[list[Block]]:
+def _orbits(blocks: Sequence[DesignBlock], moved: int) -> list[list[DesignBlock]]:
     """Split blocks into sets that ``g -> g + 1 mod moved`` turns into themselves."""
-    orbits: list[list[Block]] = []
-    seen: set[Block] = set()
+    orbits: list[list[DesignBlock]] = []
+    seen: set[DesignBlock] = set()
     for block in blocks:
         if block not in seen:
             turned = (
@@ -193,7 +193,7 @@ def _orbits(blocks: Sequence[Block], moved: int) -> list[list[Block]]:
     return orbits
 
 
-def _met(blocks: Sequence[Block], groups: int) -> NDArray[np.int64]:
+def _met(blocks: Sequence[DesignBlock], groups: int) -> NDArray[np.int64]:
     """Count in how many blocks each pair of groups stands."""
     member = np.zeros((len(blocks), groups), dtype=np.int64)
     np.put_along_axis(member, np.array(blocks), 1, axis=1)
@@ -201,11 +201,11 @@ def _met(blocks: Sequence[Block], groups: int) -> NDArray[np.int64]:
     return np.asarray(together[np.triu_indices(groups, 1)])
 
 
-def _dealt(applications: int, groups: int, block_size: int, seed: int) -> list[Block]:
+def _dealt(applications: int, groups: int, block_size: int, seed: int) -> list[DesignBlock]:
     """Return a block for each application: whole replicates, shuffled, then those that keep it most even."""
     whole = _replicate(groups, block_size)
     rng = generator(seed, "design", "blocks")
-    blocks: list[Block] = []
+    blocks: list[DesignBlock] = []
     for _ in range(applications // len(whole)):
         blocks += [whole[place] for place in rng.permutation(len(whole)).tolist()]
     left = applications - len(blocks)
@@ -227,7 +227,7 @@ def _dealt(applications: int, groups: int, block_size: int, seed: int) -> list[B
     return blocks[:-left] + (_swapped(rest, groups) if left <= _MOST_SWAPPED else rest)
 
 
-def _swapped(blocks: Sequence[Block], groups: int) -> list[Block]:
+def _swapped(blocks: Sequence[DesignBlock], groups: int) -> list[DesignBlock]:
     """Exchange groups between two blocks as long as that evens out how often pairs meet; groups stay as often met."""
     member = np.zeros((len(blocks), groups), dtype=np.int64)
     np.put_along_axis(member, np.array(blocks), 1, axis=1)
