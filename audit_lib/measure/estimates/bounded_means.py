@@ -20,7 +20,7 @@ from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats.clustered_rates import effective_wilson, flat_limit
 from audit_lib.stats.clusters import cluster_interval, cluster_sums
 
-Bounds = tuple[float, float]
+MeanBounds = tuple[float, float]
 CLIPPED = "interval_clipped"
 """Mark of an estimate whose interval was cut at a bound of the values."""
 
@@ -37,7 +37,7 @@ class BoundedMean:
 
 
 def bounded_mean(
-    values: NDArray[np.float64], clusters: NDArray[np.intp], units: int, level: float, bounds: Bounds
+    values: NDArray[np.float64], clusters: NDArray[np.intp], units: int, level: float, bounds: MeanBounds
 ) -> BoundedMean:
     """Return the interval of a mean of values within bounds, clustered.
 
@@ -88,7 +88,7 @@ def bounded_mean(
     return BoundedMean(interval=cut, standard_error=error, flags=(CLIPPED,))
 
 
-def bounded_gap(bounds: Bounds, point: Point | None = None) -> Estimator:
+def bounded_gap(bounds: MeanBounds, point: Point | None = None) -> Estimator:
     """Make an estimator of a difference of means of values within bounds, whose value `point` computes.
 
     It is :func:`audit_lib.measure.inference.mean_gap`, but where all values of a side lie at one bound: that
@@ -153,7 +153,7 @@ def _turned(at: Callable[[float], Interval], value: float, units: int) -> TestRe
     )
 
 
-def _end(values: NDArray[np.float64], bounds: Bounds) -> int | None:
+def _end(values: NDArray[np.float64], bounds: MeanBounds) -> int | None:
     """Tell at which bound all values lie: 0 or 1, None where they do not."""
     slack = _ROUNDING * (bounds[1] - bounds[0])
     for end in (0, 1):
@@ -162,7 +162,7 @@ def _end(values: NDArray[np.float64], bounds: Bounds) -> int | None:
     return None
 
 
-def _at_end(mean: float, end: int, units: int, level: float, bounds: Bounds) -> Interval:
+def _at_end(mean: float, end: int, units: int, level: float, bounds: MeanBounds) -> Interval:
     reach = (bounds[1] - bounds[0]) * flat_limit(units, level)
     low, high = (bounds[0], bounds[0] + reach) if end == 0 else (bounds[1] - reach, bounds[1])
     method = f"Clopper-Pearson over {units} clusters, conservative"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from audit_lib.documents.rate_tables import Levels
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.languages import not_english, unspaced_script
-from audit_lib.measure.estimates.bounded_means import BoundedMean, Bounds, bounded_gap, bounded_mean
+from audit_lib.measure.estimates.bounded_means import BoundedMean, MeanBounds, bounded_gap, bounded_mean
 from audit_lib.measure.inference import Compared, compare
 from audit_lib.measure.rows.counterfactual_pairs import Pairs, text_pairs
 from audit_lib.measure.rows.scored import Rows, compact
@@ -35,7 +35,7 @@ NO_TEXTS: Final = "no texts: the task asks for scores"
 NO_PAIR: Final = "no answer of the group has a counterpart of the reference"
 FLAGGED: Final[tuple[Measures, ...]] = ("toxicity", "stereotype", "terms")
 """What a classifier may measure for the rates of flagged texts."""
-SHARE: Final[Bounds] = (0.0, 1.0)
+SHARE: Final[MeanBounds] = (0.0, 1.0)
 
 
 def need_texts(rows: Rows) -> Texts:
@@ -227,7 +227,7 @@ def mean_of(
     *,
     value: float | None,
     nothing: str,
-    bounds: Bounds = SHARE,
+    bounds: MeanBounds = SHARE,
 ) -> Found:
     """Return a mean, its interval clustered by application.
 
@@ -318,7 +318,7 @@ def over_pairs(
     score: Callable[[Pairs], PairScores],
     *,
     method: str,
-    bounds: Bounds = SHARE,
+    bounds: MeanBounds = SHARE,
     parameters: Parameters | None = None,
     flags: tuple[str, ...] = ("undirected",),
 ) -> list[Estimate]:
