@@ -84,7 +84,7 @@ from audit_lib.stats.intervals import (
     ratio_of_proportions,
     wilson,
 )
-from audit_lib.stats.missing import Bounds, rate_bounds, ratio_bounds, ratio_bounds_joint
+from audit_lib.stats.missing import ValueBounds, rate_bounds, ratio_bounds, ratio_bounds_joint
 from audit_lib.stats.multiplicity import AdjustedPValues, benjamini_hochberg, holm
 from audit_lib.stats.power import (
     SampleSize,

@@ -18,7 +18,7 @@ __all__ = ["Bounds", "rate_bounds", "ratio_bounds", "ratio_bounds_joint"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class ValueBounds:
     """The least and the greatest value that the unknowns allow.
 
     Parameters
@@ -39,7 +39,7 @@ class Bounds:
         return {"low": float(self.low), "high": high, "missing": self.missing}
 
 
-def rate_bounds(selected: int, total: int, missing: int) -> Bounds:
+def rate_bounds(selected: int, total: int, missing: int) -> ValueBounds:
     """Bounds of a category's selection rate: s / (n + m) to (s + m) / (n + m).
 
     Low: all m unknown belong to the category and none was selected. High: all belong to it and all
@@ -72,12 +72,12 @@ def rate_bounds(selected: int, total: int, missing: int) -> Bounds:
         selected, total = check_counts(selected, total, "the category")
     elif as_count(selected, "selected"):
         raise InputError(f"{selected} selected of {total} in the category")
-    return Bounds(low=Fraction(selected, total + m), high=Fraction(selected + m, total + m), missing=m)
+    return ValueBounds(low=Fraction(selected, total + m), high=Fraction(selected + m, total + m), missing=m)
 
 
 def ratio_bounds(
     selected: int, total: int, missing: int, comparator_selected: int, comparator_total: int
-) -> Bounds:
+) -> ValueBounds:
     """Bounds of an impact ratio over the comparator's observed rate.
 
     The convention of published audits: :func:`rate_bounds` divided by the comparator's rate among
@@ -107,12 +107,12 @@ def ratio_bounds(
     rate = Fraction(x2, n2)
     bounds = rate_bounds(selected, total, missing)
     high = None if bounds.high is None else bounds.high / rate
-    return Bounds(low=bounds.low / rate, high=high, missing=bounds.missing)
+    return ValueBounds(low=bounds.low / rate, high=high, missing=bounds.missing)
 
 
 def ratio_bounds_joint(
     selected: int, total: int, missing: int, comparator_selected: int, comparator_total: int
-) -> Bounds:
+) -> ValueBounds:
     r"""Sharp bounds of an impact ratio over all ways to place the unknowns in the two categories.
 
     Each unknown person may belong to the category, to the comparator or to neither, selected or
@@ -155,7 +155,7 @@ def ratio_bounds_joint(
 
     low = _minimum(least, m if x2 else m - 1)
     high = -_minimum(negative_greatest, m) if x2 else None
-    return Bounds(low=low, high=high, missing=m)
+    return ValueBounds(low=low, high=high, missing=m)
 
 
 def _minimum(f: Callable[[int], Fraction], last: int) -> Fraction:
