@@ -47,7 +47,7 @@ _OF_LL144: Final = ("5-30", "FAQ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedReport:
+class CheckResult:
     """What came of checking one published file.
 
     Parameters
@@ -102,7 +102,7 @@ class CheckedReport:
         }
 
 
-def check_report(path: str | Path, *, as_of: date | None = None, policy: str = _POLICY) -> CheckedReport:
+def check_report(path: str | Path, *, as_of: date | None = None, policy: str = _POLICY) -> CheckResult:
     """Check a published summary: an HTML page, CSV tables or a PDF.
 
     Every rate is computed again from the printed numbers of people, half up at its printed digits, and every
@@ -130,7 +130,7 @@ def check_report(path: str | Path, *, as_of: date | None = None, policy: str = _
 
 def check_document(
     document: Document, name: str, *, as_of: date | None = None, policy: str = _POLICY
-) -> CheckedReport:
+) -> CheckResult:
     """Check a summary that was read already; `name` is what messages and the result call it.
 
     Raises
@@ -206,7 +206,7 @@ def check_document(
     not_checked = _not_checked(document, tables, said, as_of, law if other else None, pack)
     if document.format == "csv" and (absent := list(category_coverage.missing_families(tables, law))):
         not_checked.insert(0, "; ".join(f.message for f in absent) + ": a CSV may be one file of several")
-    return CheckedReport(
+    return CheckResult(
         file=name,
         format=document.format,
         policy=f"{law.name} {law.version}",

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from audit_lib.check import CheckedReport
+from audit_lib.check import CheckResult
 from audit_lib.check.findings import SEVERITIES, SummaryFinding
 
 
-def report_text(report: CheckedReport) -> str:
+def report_text(report: CheckResult) -> str:
     """Return the findings, heaviest first, then what was rebuilt and what was not checked."""
     return "\n".join(_lines(report)) + "\n"
 
 
-def _lines(report: CheckedReport) -> Iterator[str]:
+def _lines(report: CheckResult) -> Iterator[str]:
     rebuilt = sum(bool(record.conventions) for record in report.rebuilt)
     yield f"{report.file}: {report.format.upper()}, {_many(len(report.tables), 'table')} of rates"
     yield f"{rebuilt} of {_many(len(report.rebuilt), 'printed rate')} and ratios rebuilt"

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from audit_lib import pipeline
-from audit_lib.check import CheckedReport, check_report
+from audit_lib.check import CheckResult, check_report
 from audit_lib.metrics.rounding import round_half_up
 from audit_lib.policies import load_policy
 from audit_lib.run import Run
@@ -88,12 +88,12 @@ def save(folder: Path, text: str, name: str = "summary.html") -> Path:
     return path
 
 
-def checked(folder: Path, tables: Mapping[str, Table], words: str = WORDS) -> CheckedReport:
+def checked(folder: Path, tables: Mapping[str, Table], words: str = WORDS) -> CheckResult:
     """Check a page of these tables."""
     return check_report(save(folder, html(tables, words)))
 
 
-def kinds(report: CheckedReport, *, notes: bool = True) -> list[str]:
+def kinds(report: CheckResult, *, notes: bool = True) -> list[str]:
     """Return the kinds of finding, each once, in order."""
     return list(dict.fromkeys(f.id for f in report.findings if notes or f.severity != "note"))
 

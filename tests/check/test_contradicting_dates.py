@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audit_lib.check import CheckedReport
+from audit_lib.check import CheckResult
 from audit_lib.policies import load_policy
 from tests.check.cases import WORDS, checked, kinds, summary
 
@@ -15,7 +15,7 @@ AUDITED = "Date of the bias audit: June 29, 2023."
 USED = "Distribution date: January 5, 2023."
 
 
-def told(folder: Path, audited: str, used: str = USED) -> CheckedReport:
+def told(folder: Path, audited: str, used: str = USED) -> CheckResult:
     assert AUDITED in WORDS and USED in WORDS
     words = WORDS.replace(AUDITED, f"{audited}</p><p>").replace(USED, used)
     return checked(folder, summary(), words)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from audit_lib.check import KINDS, CheckedReport, check_report
+from audit_lib.check import KINDS, CheckResult, check_report
 from audit_lib.metrics.rounding import round_half_up
 from tests.check.cases import HEADER, RACES, WORDS, Table, html, kinds, rated, save, summary
 from tests.check.test_pdf import RULED, pdf
@@ -209,7 +209,7 @@ FAULTS: dict[str, Fault] = {
 }
 
 
-def names(report: CheckedReport) -> set[str]:
+def names(report: CheckResult) -> set[str]:
     return {f.id if f.id != "field_not_found" else f"{f.id} {f.column}" for f in report.findings}
 
 

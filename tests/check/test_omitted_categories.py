@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audit_lib.check import CheckedReport
+from audit_lib.check import CheckResult
 from tests.check.cases import RACES, WORDS, Table, checked, counts, rated, summary
 
 SEX, RACE, BOTH = summary()
@@ -41,7 +41,7 @@ def without(races: Collection[str], *, unknown: int, words: str = "") -> tuple[d
     return page(lambda _, rows: rows, kept), text
 
 
-def found(report: CheckedReport) -> list[tuple[str, str, str]]:
+def found(report: CheckResult) -> list[tuple[str, str, str]]:
     kinds = ("category_left_out", "category_dropped", "category_missing")
     return [(f.severity, f.id, f.row.replace(NOT_HISPANIC, "")) for f in report.findings if f.id in kinds]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audit_lib.check import CheckedReport, check_document
+from audit_lib.check import CheckResult, check_document
 from audit_lib.check.grids import Document, Grid
 from audit_lib.check.text_report import report_text
 from audit_lib.errors import InputError
@@ -17,7 +17,7 @@ SEX, RACE, BOTH = summary()
 WHY = "its cells were read from where words stand"
 
 
-def check(tables: dict[str, Table], page: int = 3) -> CheckedReport:
+def check(tables: dict[str, Table], page: int = 3) -> CheckResult:
     """Check tables as the reader of unruled PDF pages hands them over."""
     unsure = WHY if page else ""
     grids = tuple(

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audit_lib.check import CheckedReport, check_document, check_report
+from audit_lib.check import CheckResult, check_document, check_report
 from audit_lib.check.document_reader import read_document
 from audit_lib.check.grids import Document, Grid
 from audit_lib.check.headers import NUMBERS, has_header, meaning_of
@@ -77,7 +77,7 @@ def printed(made: Made) -> Path:
     return path
 
 
-def assert_clean(made: Made, report: CheckedReport) -> None:
+def assert_clean(made: Made, report: CheckResult) -> None:
     """Nothing but notes is found, and these are the ones that are meant."""
     assert [(f.id, f.column, f.message) for f in report.findings if f.severity != "note"] == []
     notes = NOTES.get(made.name, set()) | (set() if report.format == "csv" else SAID.get(made.name, set()))

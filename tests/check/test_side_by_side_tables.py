@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from audit_lib.check import CheckedReport, check_report
+from audit_lib.check import CheckResult, check_report
 from audit_lib.check.headers import Header
 from audit_lib.check.html_tables import html_document
 from audit_lib.check.published_tables import tables_of
@@ -28,11 +28,11 @@ def page(header: str, rows: tuple[tuple[str, ...], ...] = ROWS) -> str:
     return f"<html>{WORDS}<table><caption>Results</caption>{header}{body}</table>"
 
 
-def check(folder: Path, text: str, name: str = "page.html") -> CheckedReport:
+def check(folder: Path, text: str, name: str = "page.html") -> CheckResult:
     return check_report(save(folder, text, name))
 
 
-def wrong(report: CheckedReport) -> list[tuple[str, str, str]]:
+def wrong(report: CheckResult) -> list[tuple[str, str, str]]:
     return [(f.row, f.printed, f.recomputed) for f in report.findings if f.id == "ratio_not_rebuilt"]
 
 
