@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from audit_lib.measure.metric import METRICS, Column, MetricRecord, Need, record_of
+from audit_lib.measure.metric import METRICS, MetricColumn, MetricRecord, Need, record_of
 
 START: Final = """\
 # Metrics
@@ -39,7 +39,7 @@ NEEDS: Final[dict[Need, str]] = {
     "sentiment": "a classifier of sentiment",
     "embedding": "a classifier that gives embeddings",
 }
-COLUMNS: Final[dict[Column, str]] = {
+COLUMNS: Final[dict[MetricColumn, str]] = {
     "score": "scores next to recorded decisions",
     "round_id": "who competes with whom (`round_id`, or `decision.round`)",
     "qualified": "who is qualified (`qualified`, or `outcome`)",

@@ -41,7 +41,7 @@ Need = Literal[
     "lists", "words", "toxicity", "stereotype", "terms", "sentiment", "embedding"
 ]  # fmt: skip
 
-Column = Literal["score", "round_id", "qualified"]
+MetricColumn = Literal["score", "round_id", "qualified"]
 
 _DECORATED: Final[set[Metric]] = set()
 METRICS: Final[Registry[Metric]] = Registry("metrics", "audit_lib.measure.metrics", _DECORATED.__contains__)
@@ -57,7 +57,7 @@ class _Said(TypedDict, total=False):
     meaning: Required[str]
     cite: Required[str]
     needs: tuple[Need, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[MetricColumn, ...]
     provenance: Provenance
     signed: bool
     figure: str
@@ -115,7 +115,7 @@ class MetricRecord:
     meaning: str
     cite: str
     needs: tuple[Need, ...] = ("scores",)
-    columns: tuple[Column, ...] = ()
+    columns: tuple[MetricColumn, ...] = ()
     provenance: Provenance = "any"
     signed: bool = False
     figure: str = "dots"
