@@ -88,7 +88,9 @@ def rate_tables(
                 cell[state] += people
         # An experiment has only the categories of its design; an audit prints them all.
         counts = [
-            Count(category, *found.get(tuple(category.levels[name] for name in family.attributes), (0, 0, 0)))
+            CategoryCount(
+                category, *found.get(tuple(category.levels[name] for name in family.attributes), (0, 0, 0))
+            )
             for category in policy.categories(family.name)
             if spec.groups.provenance != "assigned"
             or all(level in mapping[name].values() for name, level in category.levels.items())
@@ -111,7 +113,7 @@ def rate_tables(
     return tables
 
 
-class Count(NamedTuple):
+class CategoryCount(NamedTuple):
     """People of one category."""
 
     category: Category
@@ -146,7 +148,7 @@ class _Sheet:
     context: Mapping[str, Any]
 
 
-def _larger(sheet: _Sheet, table: ClusteredTable, counts: list[Count]) -> ClusteredTable | None:
+def _larger(sheet: _Sheet, table: ClusteredTable, counts: list[CategoryCount]) -> ClusteredTable | None:
     """Compare the larger categories with each other where the comparator is too small to tell much of any.
 
     Else one person of one in a tiny category would silence a difference between hundreds and hundreds.
@@ -164,7 +166,7 @@ def _larger(sheet: _Sheet, table: ClusteredTable, counts: list[Count]) -> Cluste
     return replace(found, total=table.total, rows=kept)
 
 
-def _table(sheet: _Sheet, counts: list[Count]) -> ClusteredTable:
+def _table(sheet: _Sheet, counts: list[CategoryCount]) -> ClusteredTable:
     policy, clusters = sheet.policy, sheet.clusters
     total = sum(count.n for count in counts)
     base = total + sheet.unknown if policy.switch("exclusion_base").value == "all" else total
@@ -196,7 +198,7 @@ def _table(sheet: _Sheet, counts: list[Count]) -> ClusteredTable:
 
 def _row(
     sheet: _Sheet,
-    count: Count,
+    count: CategoryCount,
     law: ImpactRatios,
     top: ImpactRow | Undefined,
     *,
@@ -232,7 +234,7 @@ def _row(
 
 
 def _excluded(
-    spec: AuditSpec, policy: Policy, counts: list[Count], base: int, *, whole: bool
+    spec: AuditSpec, policy: Policy, counts: list[CategoryCount], base: int, *, whole: bool
 ) -> dict[str, str]:
     """Categories left out of the ratio: small ones for which the auditor wrote a justification."""
     excluded: dict[str, str] = {}
@@ -259,12 +261,12 @@ def _flag(row: ImpactRow, policy: Policy) -> bool | None:
     return None if isinstance(row.ratio, Undefined) else row.ratio < policy.guidance.threshold
 
 
-def _flags(count: Count, spec: AuditSpec) -> tuple[str, ...]:
+def _flags(count: CategoryCount, spec: AuditSpec) -> tuple[str, ...]:
     # A category of whom nobody was answered is not small; nothing is known of it.
     return ("small_cell",) if count.n < spec.measure.small_cell and not count.unanswered else ()
 
 
-def _rate(sheet: _Sheet, count: Count) -> Estimate:
+def _rate(sheet: _Sheet, count: CategoryCount) -> Estimate:
     clusters = sheet.clusters
     n, x, label = count.n, count.selected, count.category.label
     nobody = Undefined(
@@ -285,7 +287,11 @@ def _rate(sheet: _Sheet, count: Count) -> Estimate:
 
 
 def _impact_ratio(
-    sheet: _Sheet, count: Count, row: ImpactRow, top: ImpactRow | Undefined, simultaneous: Interval | None
+    sheet: _Sheet,
+    count: CategoryCount,
+    row: ImpactRow,
+    top: ImpactRow | Undefined,
+    simultaneous: Interval | None,
 ) -> Estimate:
     clusters = sheet.clusters
     best = None if isinstance(top, Undefined) else top
