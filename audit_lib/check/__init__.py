@@ -20,7 +20,7 @@ from audit_lib.check import (
 )
 from audit_lib.check.document_reader import read_document
 from audit_lib.check.findings import KINDS, SEVERITIES, FindingKind, Rebuilt, SummaryFinding
-from audit_lib.check.grids import Document, Format
+from audit_lib.check.grids import Format, PublishedFile
 from audit_lib.check.headers import has_header
 from audit_lib.check.json_schema import SCHEMA
 from audit_lib.check.page_breaks import headless, joined
@@ -129,7 +129,7 @@ def check_report(path: str | Path, *, as_of: date | None = None, policy: str = _
 
 
 def check_document(
-    document: Document, name: str, *, as_of: date | None = None, policy: str = _POLICY
+    document: PublishedFile, name: str, *, as_of: date | None = None, policy: str = _POLICY
 ) -> CheckResult:
     """Check a summary that was read already; `name` is what messages and the result call it.
 
@@ -233,7 +233,7 @@ def _unknown(tables: list[PublishedTable], said: stated_fields.Said) -> int | No
 
 
 def _not_checked(
-    document: Document,
+    document: PublishedFile,
     tables: list[PublishedTable],
     said: stated_fields.Said,
     as_of: date | None,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from audit_lib.check.csv_tables import csv_grids
-from audit_lib.check.grids import Document
+from audit_lib.check.grids import PublishedFile
 from audit_lib.check.html_tables import html_document
 from audit_lib.check.pdf_tables import pdf_document
 from audit_lib.errors import CorruptFileError, InputError
@@ -15,7 +15,7 @@ MOST_BYTES: Final = 64 * 2**20
 _ENCODINGS: Final = ("utf-8-sig", "cp1252", "latin-1")
 
 
-def read_document(path: Path) -> Document:
+def read_document(path: Path) -> PublishedFile:
     """Read a published file; its content says what format it is, not its name.
 
     Raises
@@ -36,7 +36,7 @@ def read_document(path: Path) -> Document:
         raise CorruptFileError(
             f"{path}: not a PDF despite its name; save the summary again as PDF, HTML or CSV"
         )
-    return Document(format="csv", text="", grids=tuple(csv_grids(text, path)))
+    return PublishedFile(format="csv", text="", grids=tuple(csv_grids(text, path)))
 
 
 def _read(path: Path) -> bytes:

@@ -41,7 +41,7 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class PublishedFile:
     """A published file.
 
     Parameters

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Final
 
-from audit_lib.check.grids import Document, Format, Grid, even
+from audit_lib.check.grids import Format, Grid, PublishedFile, even
 from audit_lib.check.published_numbers import one_line
 
 _SKIPPED: Final = frozenset({"script", "style", "svg", "template", "noscript", "select"})
@@ -155,7 +155,7 @@ class HtmlReader(HTMLParser):
             self.grids.append(grid)
             self._ends.append(len(self.text))
 
-    def document(self, format_: Format) -> Document:
+    def document(self, format_: Format) -> PublishedFile:
         """Close what is still open; return all that was read."""
         self.close()
         while self._open:
@@ -164,7 +164,7 @@ class HtmlReader(HTMLParser):
         for grid, end in zip(self.grids, self._ends, strict=True):
             stop = next((stop for stop in self._stops if stop >= end), len(self.text))
             grids.append(replace(grid, notes=_lines(self.text[end:stop])))
-        return Document(format=format_, text=_lines(self.text), grids=tuple(grids))
+        return PublishedFile(format=format_, text=_lines(self.text), grids=tuple(grids))
 
 
 def _lines(parts: Sequence[str]) -> str:
@@ -172,7 +172,7 @@ def _lines(parts: Sequence[str]) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def html_document(text: str) -> Document:
+def html_document(text: str) -> PublishedFile:
     """Read a page: its visible words, and its tables with their captions and the headings above them.
 
     Examples

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from audit_lib.check.grids import Document, Grid, even
+from audit_lib.check.grids import Grid, PublishedFile, even
 from audit_lib.check.headers import has_header
 from audit_lib.check.pdf_characters import plain_page
 from audit_lib.check.pdf_layout import layout_grids
@@ -30,7 +30,7 @@ _UNRULED: Final = (
 )
 
 
-def pdf_document(content: bytes, path: Path) -> Document:
+def pdf_document(content: bytes, path: Path) -> PublishedFile:
     """Read the text of every page, and every table that lines or the alignment of words give away.
 
     Raises
@@ -66,7 +66,7 @@ def pdf_document(content: bytes, path: Path) -> Document:
         raise CorruptFileError(f"{path}: does not open as a PDF without a password ({cause})") from None
     if not any(texts):
         raise CorruptFileError(f"{path}: no text in the PDF; a scan cannot be checked")
-    return Document(format="pdf", text="\n".join(texts), grids=tuple(grids), caution=caution)
+    return PublishedFile(format="pdf", text="\n".join(texts), grids=tuple(grids), caution=caution)
 
 
 def _name_encodings(document: Any) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from audit_lib.check.grids import Document
+from audit_lib.check.grids import PublishedFile
 from audit_lib.check.html_tables import HtmlReader
 from audit_lib.check.pdf_characters import SMALL, Char, raised
 from audit_lib.check.published_numbers import is_noted, read_number
@@ -69,7 +69,7 @@ class _Reader(HtmlReader):
             self.grids[-1] = replace(made, continues=again)
 
 
-def tagged_document(pdf: Any) -> Document | None:
+def tagged_document(pdf: Any) -> PublishedFile | None:
     """Read the structure tree of an open pdfplumber PDF; None where it has none or no table in it.
 
     Text that the tree does not hold, such as page headers, comes last. A header row that is printed again on the

@@ -11,7 +11,7 @@ import pytest
 
 from audit_lib.check import check_document, check_report
 from audit_lib.check.combined_tables import pieces
-from audit_lib.check.grids import Document, Grid
+from audit_lib.check.grids import Grid, PublishedFile
 from audit_lib.check.row_labels import read_label
 from audit_lib.policies import load_policy
 from tests.check.cases import HEADER, WORDS, Table, html, kinds, save, summary
@@ -111,7 +111,7 @@ def test_a_row_cut_by_the_end_of_a_page_is_one_row() -> None:
     first = Grid(rows=[HEADER, *rows[:5], ["", *rows[5][1:]]], caption=BOTH)
     rest = Grid(rows=[[rows[5][0], "", "", "", ""], *rows[6:]], continues=True)
     others = [Grid(rows=[HEADER, *tables[caption]], caption=caption) for caption in (SEX, RACE)]
-    document = Document(format="pdf", text=WORDS, grids=(*others, first, rest))
+    document = PublishedFile(format="pdf", text=WORDS, grids=(*others, first, rest))
     report = check_document(document, "summary.pdf")
     assert (kinds(report), len(report.rebuilt)) == ([], 46)
 
@@ -121,7 +121,7 @@ def test_rows_without_a_header_are_never_passed_over() -> None:
     rows = tables[BOTH]
     grids = [Grid(rows=[HEADER, *tables[caption]], caption=caption) for caption in (SEX, RACE)]
     grids += [Grid(rows=[HEADER, *rows[:9]], caption=BOTH), Grid(rows=[[*row, ""] for row in rows[9:]])]
-    report = check_document(Document(format="pdf", text=WORDS, grids=tuple(grids)), "summary.pdf")
+    report = check_document(PublishedFile(format="pdf", text=WORDS, grids=tuple(grids)), "summary.pdf")
     (found,) = [f for f in report.findings if f.id == "unreadable_table"]
     assert found.message.startswith(f"5 rows, from {rows[9][0]!r} on, stand under no header row")
     assert not report.ok

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from audit_lib.check import CheckResult, check_document
-from audit_lib.check.grids import Document, Grid
+from audit_lib.check.grids import Grid, PublishedFile
 from audit_lib.check.text_report import report_text
 from audit_lib.errors import InputError
 from tests.check.cases import HEADER, WORDS, Table, kinds, summary
@@ -24,7 +24,7 @@ def check(tables: dict[str, Table], page: int = 3) -> CheckResult:
         Grid(rows=[HEADER, *rows], caption=caption, page=page, unsure=unsure)
         for caption, rows in tables.items()
     )
-    return check_document(Document(format="pdf", text=WORDS, grids=grids), "summary.pdf")
+    return check_document(PublishedFile(format="pdf", text=WORDS, grids=grids), "summary.pdf")
 
 
 def test_a_table_read_right_is_checked_like_any_other() -> None:
@@ -105,7 +105,7 @@ def test_columns_side_by_side_whose_heads_were_not_read_make_the_table_unreadabl
         for caption in (SEX, RACE)
     ]
     grids.append(Grid(rows=[[*HEADER, *HEADER[1:]], *rows], caption=BOTH, page=2, unsure=WHY))
-    report = check_document(Document(format="pdf", text=WORDS, grids=tuple(grids)), "summary.pdf")
+    report = check_document(PublishedFile(format="pdf", text=WORDS, grids=tuple(grids)), "summary.pdf")
     (found,) = report.findings
     assert (found.id, "several columns hold a rate or a ratio" in found.message) == ("unreadable_table", True)
     assert len(report.rebuilt) == 18, "the other two are checked"
@@ -130,7 +130,7 @@ def test_only_the_lines_of_an_unsure_table_carry_the_caution() -> None:
         Grid(rows=[HEADER, *rows], caption=caption, unsure=WHY if caption == RACE else "")
         for caption, rows in tables.items()
     ]
-    report = check_document(Document(format="pdf", text=WORDS, grids=tuple(grids)), "summary.pdf")
+    report = check_document(PublishedFile(format="pdf", text=WORDS, grids=tuple(grids)), "summary.pdf")
     assert {(f.table[3:].rstrip(")"), f.severity, f.unsure) for f in report.findings} == {
         (SEX, "error", ""),
         (RACE, "warning", WHY),

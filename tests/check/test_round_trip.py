@@ -16,7 +16,7 @@ import pytest
 
 from audit_lib.check import CheckResult, check_document, check_report
 from audit_lib.check.document_reader import read_document
-from audit_lib.check.grids import Document, Grid
+from audit_lib.check.grids import Grid, PublishedFile
 from audit_lib.check.headers import NUMBERS, has_header, meaning_of
 from audit_lib.check.published_tables import tables_of
 from audit_lib.policies import policy_names
@@ -141,14 +141,14 @@ def _today(made: Made) -> date | None:
     return date.fromisoformat(said[1]) if said else None
 
 
-def _statutory(document: Document) -> Document:
+def _statutory(document: PublishedFile) -> PublishedFile:
     """The document without tables that check-report does not check, so that a mutation is checked fast."""
     return replace(
         document, grids=tuple(g for g in document.grids if has_header(g) and tables_of([g], POLICY))
     )
 
 
-def _changed(document: Document, grid: int, row: int, column: int, text: str) -> Document:
+def _changed(document: PublishedFile, grid: int, row: int, column: int, text: str) -> PublishedFile:
     rows = [list(cells) for cells in document.grids[grid].rows]
     rows[row][column] = text
     grids = list(document.grids)
