@@ -19,10 +19,10 @@ IDENTITY: Final = ("schema", "name", "version", "as_of", "jurisdiction", "law", 
 
 _NAMES: Final = ("id", "name", "term")
 
-Document = Mapping[str, Any]
+PackDocument = Mapping[str, Any]
 
 
-def extended(own: Document, base: Document, where: str) -> dict[str, Any]:
+def extended(own: PackDocument, base: PackDocument, where: str) -> dict[str, Any]:
     """Return a pack's document with everything that it does not say taken from the pack that it extends.
 
     Parameters
@@ -53,7 +53,7 @@ def extended(own: Document, base: Document, where: str) -> dict[str, Any]:
     return {str(key): value for key, value in merged.items()}
 
 
-def check_own_law(own: Document, others: Collection[Document], where: str) -> None:
+def check_own_law(own: PackDocument, others: Collection[PackDocument], where: str) -> None:
     """Refuse a pack that cites no law but that of other packs: it would be one of them under another name.
 
     Raises
@@ -71,7 +71,7 @@ def check_own_law(own: Document, others: Collection[Document], where: str) -> No
         raise SpecError(f"{where}: cites no law of its own: every `cite` in it is one of another pack")
 
 
-def _merged(own: Document, base: Document, path: str, faults: list[str]) -> dict[Any, Any]:
+def _merged(own: PackDocument, base: PackDocument, path: str, faults: list[str]) -> dict[Any, Any]:
     differs = set(own) - {"cite", *_NAMES}
     if differs and "cite" in base and "cite" not in own:
         faults.append(f"{path}: differs in {', '.join(sorted(differs))}; give the `cite` that this rests on")
@@ -90,7 +90,7 @@ def _value(own: Any, base: Any, path: str, faults: list[str]) -> Any:
     return own
 
 
-def _entries(own: Sequence[Any], base: Mapping[str, Document], path: str, faults: list[str]) -> list[Any]:
+def _entries(own: Sequence[Any], base: Mapping[str, PackDocument], path: str, faults: list[str]) -> list[Any]:
     found: list[Any] = []
     for one in own:
         name = one if isinstance(one, str) else _name(one)
