@@ -32,7 +32,7 @@ _ROUNDING: Final = 1e-6  # of degrees of freedom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class LevelEffect:
     """Effect of a level against the reference, in standard deviations of the score.
 
     Parameters
@@ -140,7 +140,7 @@ class Fitted:
     few: Mapping[tuple[str, int], Coefficient]
     regressed: Regressed | None = None
 
-    def effect(self, axis: str, code: int) -> Effect:
+    def effect(self, axis: str, code: int) -> LevelEffect:
         """Return the effect of a level.
 
         Raises
@@ -160,7 +160,7 @@ class Fitted:
             error, df, method = few.standard_error, few.df, "CR2"
             if not isinstance(error, Undefined):
                 error /= self.fit.outcome_sd
-        return Effect(
+        return LevelEffect(
             value=found.estimate + 0.0,
             standard_error=error,
             df=df,
