@@ -18,7 +18,7 @@ from audit_lib.metrics.allocation import (
     score_gap,
 )
 from audit_lib.metrics.correspondence import standardised_effects
-from audit_lib.metrics.effects import Effect, StandardisedEffects
+from audit_lib.metrics.effects import FactorEffect, StandardisedEffects
 from audit_lib.metrics.error_rates import (
     decision_rate_gap,
     false_discovery_rate_gap,

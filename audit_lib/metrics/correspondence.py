@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.metrics._arrays import as_codes, as_scores, in_order
-from audit_lib.metrics.effects import Effect, StandardisedEffects
+from audit_lib.metrics.effects import FactorEffect, StandardisedEffects
 from audit_lib.results import Undefined
 
 # Up to this many design cells, empty ones are counted too and then dropped: faster than finding them first.
@@ -145,7 +145,7 @@ class ClusterSums:
         errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))  # rounding may leave less than nothing
         return StandardisedEffects(
             effects=tuple(
-                Effect(
+                FactorEffect(
                     factor=factor,
                     level=level,
                     reference=reference,

@@ -12,7 +12,7 @@ from audit_lib.results import Undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class FactorEffect:
     """Effect of one level of a factor against the factor's reference level.
 
     Parameters
@@ -51,14 +51,14 @@ class StandardisedEffects:
         Of the t distribution for intervals: applications minus one.
     """
 
-    effects: tuple[Effect, ...]
+    effects: tuple[FactorEffect, ...]
     covariance: NDArray[np.float64]
     outcome_sd: float
     n: int
     clusters: int
     degrees_of_freedom: int
 
-    def __getitem__(self, key: tuple[str, Hashable]) -> Effect:
+    def __getitem__(self, key: tuple[str, Hashable]) -> FactorEffect:
         for effect in self.effects:
             if (effect.factor, effect.level) == key:
                 return effect
