@@ -23,7 +23,7 @@ from audit_lib.score.materials import embed_materials, materials_again
 from audit_lib.score.packs import Pack
 from audit_lib.score.recomputed import score_again
 from audit_lib.score.remote.chat import check_read
-from audit_lib.score.remote.cost import Estimate
+from audit_lib.score.remote.cost import CostEstimate
 from audit_lib.score.requests import (
     AnswerRecord,
     Collected,
@@ -121,7 +121,7 @@ def score_shard(run: Run, shard: int) -> StageOutput:
     )
 
 
-def estimate(run: Run) -> Estimate:
+def estimate(run: Run) -> CostEstimate:
     """Return what scoring a run would take: requests, tokens, money and time. Nothing is asked or loaded.
 
     Raises

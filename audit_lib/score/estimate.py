@@ -10,7 +10,7 @@ from audit_lib.run import Run
 from audit_lib.score.backends import Backend
 from audit_lib.score.canaries import canary_pack
 from audit_lib.score.packs import Pack
-from audit_lib.score.remote.cost import ASSUMED_LATENCY_S, NOTHING, Estimate, Usage, prompt_tokens
+from audit_lib.score.remote.cost import ASSUMED_LATENCY_S, NOTHING, CostEstimate, Usage, prompt_tokens
 from audit_lib.score.remote.limits import Limits
 from audit_lib.score.requests import Elicitation, Request, sampling_of
 from audit_lib.score.steps import reply_places
@@ -31,7 +31,7 @@ class _Shard:
 
 def estimate_cuts(
     run: Run, task: Elicitation, cuts: Mapping[int, Sequence[Pack]], answering: Backend
-) -> Estimate:
+) -> CostEstimate:
     """Return what the requests of all shards, and the canaries, take; `answering` is asked nothing.
 
     The ledger counts as empty. The wall clock is that of the slowest shard, and a shard's the longest of three
@@ -58,10 +58,10 @@ def estimate_cuts(
     usage = sum((s.usage for s in shards), NOTHING)
     limits = getattr(answering, "options", None)
     if not isinstance(limits, Limits):
-        return Estimate(requests=requests_in_all, calls=calls, usage=usage)
+        return CostEstimate(requests=requests_in_all, calls=calls, usage=usage)
     waits = answering.answers_later
     seconds = None if waits else max(_seconds(shard, limits, len(shards)) for shard in shards)
-    return Estimate(
+    return CostEstimate(
         requests=requests_in_all,
         calls=calls,
         usage=usage,

@@ -65,7 +65,7 @@ def prompt_tokens(request: Request) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class CostEstimate:
     """What a run's requests take.
 
     Attributes
