@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.documents.comparison import Asked, Exclusion, OutputStatistics
+from audit_lib.documents.comparison import Asked, ModelExclusion, OutputStatistics
 from audit_lib.documents.metrics import PairwiseAnswers
 from audit_lib.documents.statuses import STATUSES
 from audit_lib.measure.rows.group_pairs import pair_table
@@ -48,11 +48,11 @@ def statistics_of(content: Content, rows: Rows) -> OutputStatistics:
     )
 
 
-def exclusions_of(statistics: Sequence[OutputStatistics]) -> tuple[Exclusion, ...]:
+def exclusions_of(statistics: Sequence[OutputStatistics]) -> tuple[ModelExclusion, ...]:
     """Return which runs each rule would leave out; none is left out here."""
     unknown = next((one.pairs for one in statistics if isinstance(one.pairs, Undefined)), None)
     return tuple(
-        Exclusion(
+        ModelExclusion(
             limit=limit,
             of=of,
             cite=cite,

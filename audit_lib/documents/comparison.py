@@ -87,7 +87,7 @@ class ComparedRun(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exclusion(Typed):
+class ModelExclusion(Typed):
     """A rule of the papers by which models with inconsistent answers about pairs are left out."""
 
     limit: float
@@ -230,4 +230,4 @@ class Comparison(Typed):
     estimates: tuple[ComparedEstimate, ...]
     rates: tuple[ComparedRate, ...]
     paired: PairedFamily
-    exclusions: tuple[Exclusion, ...]
+    exclusions: tuple[ModelExclusion, ...]

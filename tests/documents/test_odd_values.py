@@ -18,7 +18,7 @@ from audit_lib.documents.comparison import (
     ComparedRate,
     ComparedRun,
     Comparison,
-    Exclusion,
+    ModelExclusion,
     OutputStatistics,
     PairedContrast,
     PairedDifference,
@@ -178,7 +178,7 @@ DOCUMENTS: list[Typed] = [
                 ),
             ),
         ),
-        exclusions=(Exclusion(limit=0.5, of="model selection", cite="c", excluded=NOBODY),),
+        exclusions=(ModelExclusion(limit=0.5, of="model selection", cite="c", excluded=NOBODY),),
     ),
     Feed(
         title="t",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from audit_lib.compare.wording import say
-from audit_lib.documents.comparison import Comparison, Exclusion
+from audit_lib.documents.comparison import Comparison, ModelExclusion
 from audit_lib.report.blocks import (
     Block,
     Bullets,
@@ -103,7 +103,7 @@ def _pairs(document: Comparison) -> Table:
     return Table(say("Answers about pairs"), columns, tuple(rows))
 
 
-def _excluded(document: Comparison, one: Exclusion) -> Text:
+def _excluded(document: Comparison, one: ModelExclusion) -> Text:
     if isinstance(one.excluded, Undefined):
         return text(
             say(
