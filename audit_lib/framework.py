@@ -53,7 +53,7 @@ class Rule(_Part):
     cite: str
 
 
-class Family(_Part):
+class MetricFamily(_Part):
     """Metrics that answer one question about a task; those of `ranked` the same of candidates who compete."""
 
     name: str
@@ -81,7 +81,7 @@ class Framework(_Part):
     as_of: date
     cite: str
     questions: tuple[Question, ...]
-    families: tuple[Family, ...]
+    families: tuple[MetricFamily, ...]
     notes: tuple[Note, ...]
 
 
@@ -320,7 +320,7 @@ def _check(rules: Framework, answers: Mapping[str, FrameworkAnswer]) -> None:
         raise SpecError(f"answer task is missing: {questions['task'].text}")
 
 
-def _judge(family: Family, answers: Mapping[str, FrameworkAnswer]) -> Judged:
+def _judge(family: MetricFamily, answers: Mapping[str, FrameworkAnswer]) -> Judged:
     def judged(verdict: Verdict, why: str, cite: str, needs: tuple[str, ...] = ()) -> Judged:
         return Judged(
             family=family.name,
