@@ -11,7 +11,7 @@ from audit_lib.figures.dots import Dot, dot_chart
 from audit_lib.registry import Registry
 
 
-class Figure(Protocol):
+class MetricFigure(Protocol):
     """Draws estimates as one accessible ``<svg>`` element (`audit_lib.figures`)."""
 
     def __call__(
@@ -28,7 +28,7 @@ class Figure(Protocol):
         ...
 
 
-FIGURES: Final[Registry[Figure]] = Registry("figures", "audit_lib.figures", callable)
+FIGURES: Final[Registry[MetricFigure]] = Registry("figures", "audit_lib.figures", callable)
 
 
 def draw(name: str, title: str, description: str, dots: Sequence[Dot], **scale: Any) -> str:

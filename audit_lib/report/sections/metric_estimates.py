@@ -9,7 +9,7 @@ from typing import Final
 from audit_lib.documents.estimates import adjusted_p, first_p, interval_method, limits
 from audit_lib.documents.parameters import GENERATIONS, GENERATIONS_MOST, ROUNDS_LEFT_OUT, WORD, K
 from audit_lib.figures import Dot
-from audit_lib.figures.by_metric import Figure, draw
+from audit_lib.figures.by_metric import MetricFigure, draw
 from audit_lib.measure.metric import record_of
 from audit_lib.report.blocks import (
     Block,
@@ -158,7 +158,7 @@ def _meaning(name: str) -> str:
 
 
 def _blocks(
-    content: Content, title: str, where: str, estimates: list[Estimate], figure: Figure | None = None
+    content: Content, title: str, where: str, estimates: list[Estimate], figure: MetricFigure | None = None
 ) -> Iterable[Block]:
     if len({e.parameters.get(K) for e in estimates}) > 1:
         yield _by_quota(title, where, estimates)
@@ -297,7 +297,7 @@ def _by_quota(title: str, where: str, estimates: list[Estimate]) -> Table:
 
 
 def _forest(
-    content: Content, title: str, where: str, estimates: list[Estimate], figure: Figure
+    content: Content, title: str, where: str, estimates: list[Estimate], figure: MetricFigure
 ) -> Chart | None:
     dots = []
     for e in estimates:
