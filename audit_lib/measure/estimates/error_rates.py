@@ -23,7 +23,7 @@ NO_TRUE_CLASS: Final = (
     "no row says which class is true; map the column `outcome`, and list its classes in source.outcome"
 )
 
-Flags = NDArray[np.int8]
+BinaryOutcomes = NDArray[np.int8]
 """1, 0, or -1 where it is not known."""
 
 
@@ -45,8 +45,8 @@ class Rate:
 
     kernel: RateGap
     method: str
-    event: Callable[[Flags, Flags], NDArray[np.bool_]]
-    among: Callable[[Flags, Flags], NDArray[np.bool_]]
+    event: Callable[[BinaryOutcomes, BinaryOutcomes], NDArray[np.bool_]]
+    among: Callable[[BinaryOutcomes, BinaryOutcomes], NDArray[np.bool_]]
     of_truth: bool = True
 
 
@@ -54,8 +54,8 @@ class Rate:
 class _Labels:
     """Decisions and true outcomes of the rows, each 1, 0 or -1; of one class against all others where `of` names it."""
 
-    made: Flags
-    true: Flags
+    made: BinaryOutcomes
+    true: BinaryOutcomes
     unit: Unit
     unknown: str
     of: str | None = None
@@ -87,7 +87,7 @@ def _classes(rows: Rows, spec: AuditSpec) -> Iterator[_Labels]:
         )  # fmt: skip
 
 
-def _one_against_rest(column: Coded | None, name: str, n: int) -> Flags:
+def _one_against_rest(column: Coded | None, name: str, n: int) -> BinaryOutcomes:
     if column is None:
         return np.full(n, -1, dtype=np.int8)
     return np.where(column.codes < 0, -1, column.codes == column.code(name)).astype(np.int8)
