@@ -33,7 +33,7 @@ cells              which cells are small, and which comparisons are impossible?
 """
 
 from audit_lib.stats.adverse_impact import (
-    FlipFlop,
+    FindingReversal,
     exact_ratio,
     flip_flop,
     is_below,

@@ -174,7 +174,7 @@ def shortfall(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlipFlop:
+class FindingReversal:
     """What one different selection does to a finding.
 
     Parameters
@@ -224,7 +224,7 @@ def flip_flop(
     threshold: Fraction | float | str = FOUR_FIFTHS,
     alpha: float = 0.05,
     midp: bool = False,
-) -> FlipFlop:
+) -> FindingReversal:
     """Tell whether one different selection would have reversed the finding.
 
     A finding against the group (ratio below `threshold`; a rate significantly lower) is tested by
@@ -282,7 +282,7 @@ def flip_flop(
     if moved is not None:
         after, p_value_after = _significantly_lower(moved[0], n1, moved[1], n2, alpha, midp)
         significance_reverses = after != significant
-    return FlipFlop(
+    return FindingReversal(
         below_threshold=below,
         threshold_reverses=threshold_reverses,
         significant=significant,
