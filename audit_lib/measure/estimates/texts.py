@@ -208,7 +208,7 @@ class Sides:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class TextMean:
     """What was found over `n` texts or pairs of so many independent clusters."""
 
     value: float | Undefined
@@ -228,7 +228,7 @@ def mean_of(
     value: float | None,
     nothing: str,
     bounds: MeanBounds = SHARE,
-) -> Found:
+) -> TextMean:
     """Return a mean, its interval clustered by application.
 
     Parameters
@@ -246,7 +246,7 @@ def mean_of(
     codes, units = compact(clusters)
     if values.size:
         found = bounded_mean(values, codes.astype(np.intp), units, spec.measure.level, bounds)
-    return Found(
+    return TextMean(
         value=Undefined(nothing) if value is None else value,
         interval=found.interval,
         standard_error=found.standard_error,
@@ -258,7 +258,7 @@ def mean_of(
 
 def described(
     name: str,
-    found: Found,
+    found: TextMean,
     rows: Rows,
     spec: AuditSpec,
     *,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from audit_lib.documents.parameters import WORD
 from audit_lib.documents.rate_tables import Levels
 from audit_lib.errors import LexiconError, UndefinedMetricError
-from audit_lib.measure.estimates.texts import Found, Sides, described, need_texts
+from audit_lib.measure.estimates.texts import Sides, TextMean, described, need_texts
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.rows.texts import Texts
@@ -123,7 +123,7 @@ def _compared(
         value, interval = valued
         return described(
             f"cooccurrence_bias_score{end}",
-            Found(
+            TextMean(
                 value=value,
                 interval=interval,
                 standard_error=interval

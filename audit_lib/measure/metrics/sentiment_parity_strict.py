@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.estimates.texts import NO_PAIR, Found, Sides, described, judged, need_texts, paired
+from audit_lib.measure.estimates.texts import NO_PAIR, Sides, TextMean, described, judged, need_texts, paired
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.metrics.text.sentiment import sentiment_parity_strict
@@ -54,7 +54,7 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
             found.append(
                 described(
                     "sentiment_parity_strict",
-                    Found(
+                    TextMean(
                         value=value,
                         interval=interval,
                         standard_error=interval if isinstance(interval, Undefined) else _DEVIATION,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.estimates.texts import Found, Sides, described, need_texts
+from audit_lib.measure.estimates.texts import Sides, TextMean, described, need_texts
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.metrics.cooccurrence_bias_score import words_of
 from audit_lib.measure.rows.scored import Rows, compact
@@ -64,7 +64,7 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
         found.append(
             described(
                 "stereotypical_associations",
-                Found(
+                TextMean(
                     value=value,
                     interval=interval,
                     standard_error=interval if isinstance(interval, Undefined) else _DEVIATION,
