@@ -11,7 +11,7 @@ from audit_lib.measure.heterogeneity import heterogeneity
 from audit_lib.measure.metric import Measured
 from audit_lib.measure.rows.scored import Rows
 
-Found = Mapping[str, Measured]
+MeasuredByName = Mapping[str, Measured]
 
 
 @dataclass(slots=True)
@@ -29,10 +29,10 @@ class Splits:
         Parts that hold the rows of an earlier one.
     """
 
-    measured: list[Found] = field(default_factory=list)
+    measured: list[MeasuredByName] = field(default_factory=list)
     identical: list[SameStratum] = field(default_factory=list)
-    _splits: list[tuple[tuple[str, ...], dict[str, Found]]] = field(default_factory=list)
-    _seen: dict[str, tuple[dict[str, str], Found]] = field(default_factory=dict)
+    _splits: list[tuple[tuple[str, ...], dict[str, MeasuredByName]]] = field(default_factory=list)
+    _seen: dict[str, tuple[dict[str, str], MeasuredByName]] = field(default_factory=dict)
 
     def begin(self, names: Sequence[str]) -> None:
         """Go on to the split by these columns."""
@@ -48,7 +48,7 @@ class Splits:
         self._splits[-1][1][key] = {name: _named(one, part.levels) for name, one in found.items()}
         return True
 
-    def add(self, part: Rows, found: Found) -> None:
+    def add(self, part: Rows, found: MeasuredByName) -> None:
         """Take what was measured in a part."""
         key = _key(part)
         self._seen[key] = (dict(part.levels), found)
