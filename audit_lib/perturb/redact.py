@@ -28,7 +28,7 @@ from audit_lib.perturb.redaction.protected import (
 )
 from audit_lib.perturb.redaction.schooling import find_colleges, find_jobs
 from audit_lib.perturb.redaction.slots import Slots, family
-from audit_lib.perturb.redaction.spans import Doubt, Found, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
 from audit_lib.perturb.redaction.years import find_years
 from audit_lib.perturb.template import escape, fill, slots
 from audit_lib.registry import did_you_mean
@@ -211,7 +211,7 @@ def redact(
             raise InputError(f"kind {kind!r} is not known{did_you_mean(kind, list(KINDS))}")
     known = applicant or Applicant()
     name, others = applicant_of(text, known)
-    folded, found = fold(text), Found()
+    folded, found = fold(text), FoundSpans()
     find_labelled(text, folded, found)
     find_contact(text, known, name, found)
     find_colleges(text, folded, known, found)
@@ -247,7 +247,7 @@ def redact(
     return replace(_template(text, found, seeds, sex, 1 + len(others)), checks=tuple(sorted(set(checks))))
 
 
-def _template(text: str, found: Found, seeds: Mapping[str, str], sex: str, candidates: int) -> Redacted:
+def _template(text: str, found: FoundSpans, seeds: Mapping[str, str], sex: str, candidates: int) -> Redacted:
     disputed = {(start, end) for start, end, _ in found.disputed}
     spans = [
         replace(span, sure=False) if (span.start, span.end) in disputed else span

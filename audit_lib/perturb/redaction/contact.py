@@ -8,7 +8,7 @@ from typing import Final
 
 from audit_lib.perturb.redaction.applicant import Applicant, Name
 from audit_lib.perturb.redaction.folding import fold
-from audit_lib.perturb.redaction.spans import Doubt, Found, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
 from audit_lib.perturb.redaction.states import STATES
 
 _EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+(?<![.-])")
@@ -45,7 +45,7 @@ _HEAD_LINES: Final = 10
 _BOX: Final = re.compile(r"\bP\.?[ ]?O\.?[ ]Box[ ]\d+")
 
 
-def find_contact(text: str, applicant: Applicant, name: Name, found: Found) -> None:
+def find_contact(text: str, applicant: Applicant, name: Name, found: FoundSpans) -> None:
     """Add e-mails, phones, links and addresses; known ones first, whatever they look like."""
     _known(text, applicant, found)
     parts = {piece for part in (name.first, name.last) for piece in _pieces(part)}
@@ -130,7 +130,7 @@ def _own_email(text: str, applicant: Applicant, name: Name, parts: set[str]) -> 
     return chosen[0], len(chosen) == 1
 
 
-def _known(text: str, applicant: Applicant, found: Found) -> None:
+def _known(text: str, applicant: Applicant, found: FoundSpans) -> None:
     if applicant.email:
         for match in re.finditer(r"(?i)(?<![\w.])" + re.escape(applicant.email) + r"(?!\w)", text):
             found.add(Span(start=match.start(), end=match.end(), kind="email", slot="email", rule="known"))
@@ -159,7 +159,7 @@ def _says(handle: str, parts: set[str], name: Name) -> bool:
     return any(len(part) > 2 and part in plain for part in parts)
 
 
-def _add(matches: Iterable[re.Match[str]], kind: str, found: Found) -> None:
+def _add(matches: Iterable[re.Match[str]], kind: str, found: FoundSpans) -> None:
     for match in matches:
         # Ten digits in a row, or seven, may be another number.
         sure = kind != "phone" or re.fullmatch(r"\d{10}|\d{3}-\d{4}", match.group()) is None

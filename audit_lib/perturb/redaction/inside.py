@@ -9,7 +9,7 @@ from typing import Final
 from audit_lib.perturb.redaction.applicant import Name
 from audit_lib.perturb.redaction.folding import fold
 from audit_lib.perturb.redaction.lexicons import words
-from audit_lib.perturb.redaction.spans import Doubt, Found, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
 
 _FILE: Final = re.compile(
     r"(?<![\w.+()-])[\w.+()-]*\.(?:pdf|docx?|txt|md|rtf|odt|pages|pptx?|jpe?g|png)\b", re.I
@@ -31,7 +31,7 @@ def letters(part: str) -> str:
     return "".join(filter(str.isalpha, fold(part).text))
 
 
-def find_in_files(text: str, name: Name, found: Found) -> None:
+def find_in_files(text: str, name: Name, found: FoundSpans) -> None:
     """Add the name in the names of files: ``AnaRuizCV.pdf``, ``aruiz_resume.pdf``, ``RuizA.docx``."""
     if not name.last:
         return
@@ -54,7 +54,7 @@ def find_in_files(text: str, name: Name, found: Found) -> None:
                     )
 
 
-def find_inside(text: str, name: Name, parts: Collection[tuple[str, str]], found: Found) -> None:
+def find_inside(text: str, name: Name, parts: Collection[tuple[str, str]], found: FoundSpans) -> None:
     """Add names cut by a line break, and report words that hold the name or its initials.
 
     Parameters

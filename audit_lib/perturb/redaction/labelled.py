@@ -8,7 +8,7 @@ from typing import Final
 
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import honorifics, rows
-from audit_lib.perturb.redaction.spans import Found, Span
+from audit_lib.perturb.redaction.spans import FoundSpans, Span
 
 FIELDS: Final = (
     "sex", "birth_date", "age", "marital_status", "children", "nationality", "birth_place", "religion", "disability",
@@ -30,7 +30,7 @@ _TITLE: Final = re.compile(
 _PHONE: Final = re.compile(r"[+(]?\d[\d ().\-/–]{5,}\d")
 
 
-def find_labelled(text: str, folded: Folded, found: Found) -> None:
+def find_labelled(text: str, folded: Folded, found: FoundSpans) -> None:
     """Add the values of labelled fields, whatever they look like.
 
     A value ends with its cell: at a tab, a bar, three spaces, the end of its line, or the next label.

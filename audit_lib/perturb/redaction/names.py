@@ -16,7 +16,7 @@ from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.inside import find_in_files, find_inside
 from audit_lib.perturb.redaction.lexicons import first_names, honorifics, places, word_set, words
 from audit_lib.perturb.redaction.parts import LEFT, RIGHT, Part, parts_of, pattern, pieces, suffix_end
-from audit_lib.perturb.redaction.spans import Doubt, Found, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
 from audit_lib.perturb.redaction.stated import stated_names
 from audit_lib.perturb.redaction.states import STATES
 from audit_lib.perturb.redaction.whole import find_initials, find_whole
@@ -70,7 +70,7 @@ _SURE_VERB: Final = re.compile(r"\s+(?:\w+ed|is|was|has|had|did|does|led|ran|tau
                                r"plans|helps|uses|gives|takes|knows|wants|speaks|holds|coaches|credits)\b")  # fmt: skip
 
 
-def find_names(text: str, folded: Folded, name: Name, other_names: Sequence[str], found: Found) -> None:
+def find_names(text: str, folded: Folded, name: Name, other_names: Sequence[str], found: FoundSpans) -> None:
     """Add every form of the name to what was found."""
     stated = stated_names(text, folded, name, parts_of(name, other_names))
     parts = parts_of(name, other_names, stated)
@@ -87,7 +87,7 @@ def find_names(text: str, folded: Folded, name: Name, other_names: Sequence[str]
     find_inside(text, name, [(part.folded, part.slot) for part in parts.alone], found)
 
 
-def _plurals(text: str, folded: Folded, name: Name, found: Found) -> None:
+def _plurals(text: str, folded: Folded, name: Name, found: FoundSpans) -> None:
     """Report *the Smiths*, *O'Neills'*: the applicant's family, or several of the name."""
     forms = {name.first: "first_name", **dict.fromkeys([name.last, *pieces(name.last)], "last_name")}
     for form, slot in forms.items():
@@ -108,7 +108,7 @@ def _alone(
     end: int,
     match: re.Match[str],
     known: set[str],
-    found: Found,
+    found: FoundSpans,
 ) -> None:
     """Decide on a part of the name that stands by itself."""
     shown = text[start:end]

@@ -16,7 +16,7 @@ from audit_lib.perturb.agreement import part_of
 from audit_lib.perturb.redaction.applicant import Name
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import first_names, honorifics
-from audit_lib.perturb.redaction.spans import Doubt, Found, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
 
 PRONOUNS: Final = {
     "she": "female", "her": "female", "hers": "female", "herself": "female",
@@ -78,7 +78,7 @@ class _Mention:
     sex: str
 
 
-def find_titles(text: str, found: Found, known: str = "") -> str:
+def find_titles(text: str, found: FoundSpans, known: str = "") -> str:
     """Add the titles before the applicant's names; return the sex that they say, or nothing.
 
     A title of the other sex than the applicant's is a relative's: it and the name after it are reported and stay.
@@ -124,7 +124,7 @@ def _doubt(span: Span, why: str) -> Doubt:
     return Doubt(start=span.start, end=span.end, kind=span.kind, why=why, slot=span.slot)
 
 
-def find_pronouns(text: str, found: Found, sex: str, others: Sequence[Name] = ()) -> str:
+def find_pronouns(text: str, found: FoundSpans, sex: str, others: Sequence[Name] = ()) -> str:
     """Add the pronouns that mean the applicant; return the sex that they say, or nothing.
 
     Parameters
@@ -209,7 +209,7 @@ def find_pronouns(text: str, found: Found, sex: str, others: Sequence[Name] = ()
     return sex
 
 
-def find_others(text: str, folded: Folded, others: Sequence[Name], found: Found) -> None:
+def find_others(text: str, folded: Folded, others: Sequence[Name], found: FoundSpans) -> None:
     """Report every name of a further candidate: it stays in the template."""
     for other in others:
         for part in {fold(p).text for p in (other.first, other.last) if p}:
@@ -219,14 +219,14 @@ def find_others(text: str, folded: Folded, others: Sequence[Name], found: Found)
                     found.doubt(Doubt(start=start, end=end, kind="person", why=why, slot="person"))
 
 
-def _named_in_quotation(text: str, at: int, found: Found) -> bool:
+def _named_in_quotation(text: str, at: int, found: FoundSpans) -> bool:
     """Return whether the quotation that ends here names the applicant, and so is not the applicant's."""
     end = len(text[:at].rstrip(' \t"”\n'))
     begin = max(text.rfind(mark, max(0, end - 300), end) for mark in ("“", '"'))
     return begin >= 0 and any(s.kind == "name" and begin <= s.start < end for s in found.spans)
 
 
-def _mentions(text: str, found: Found, others: Sequence[Name]) -> list[_Mention]:
+def _mentions(text: str, found: FoundSpans, others: Sequence[Name]) -> list[_Mention]:
     """Return who is named where, in order."""
     mentions = [_Mention(span.start, True, "") for span in found.spans if span.kind == "name"]
     mentions += [

@@ -8,7 +8,7 @@ from typing import Final
 
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import rows
-from audit_lib.perturb.redaction.spans import Doubt, Found, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
 
 _NOT_KIN: Final = re.compile(
     r"[ -](?:tongue|language|nature|company|board|figure|ship|lode|earth|goose|hen|house|teresa|time)\b"
@@ -37,7 +37,7 @@ _SEXED: Final = re.compile(
 )
 
 
-def find_relations(text: str, folded: Folded, found: Found) -> None:
+def find_relations(text: str, folded: Folded, found: FoundSpans) -> None:
     """Add spouse and parent words that are the applicant's; others are reported."""
     pattern, slots = _relations()
     for start, end, match in folded.finditer(pattern):
@@ -87,7 +87,7 @@ def neutral_relations() -> dict[str, str]:
     }
 
 
-def find_ethnicity(text: str, folded: Folded, found: Found) -> None:
+def find_ethnicity(text: str, folded: Folded, found: FoundSpans) -> None:
     """Add words that name a race or ethnicity outright; words with other meanings only where they say it of people."""
     plain, with_person, with_american = _ethnicities()
     for start, end, _ in folded.finditer(rf"(?<![\w-])(?:{plain})(?![\w])"):
@@ -145,7 +145,7 @@ def _ethnicities() -> tuple[str, str, str]:
     return joined["plain"], joined["with_person"], joined["with_american"]
 
 
-def find_sexed(text: str, found: Found) -> None:
+def find_sexed(text: str, found: FoundSpans) -> None:
     """Report words that say a sex: no slot could keep the sentence's meaning."""
     for match in _SEXED.finditer(text):
         found.doubt(Doubt(start=match.start(), end=match.end(), kind="sex", why="a word that says a sex"))

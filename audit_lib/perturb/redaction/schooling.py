@@ -12,7 +12,7 @@ from audit_lib.perturb.redaction.applicant import Applicant
 from audit_lib.perturb.redaction.contact import PLACE
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import rows
-from audit_lib.perturb.redaction.spans import Doubt, Found, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
 from audit_lib.perturb.redaction.states import STATES
 
 _CAPITAL: Final = r"(?:St\.|U\.S\.|(?<![\w.])[A-Z]\.(?![A-Z])|[A-Z][\w'’&-]*)"
@@ -76,7 +76,7 @@ def _listed() -> tuple[re.Pattern[str], dict[str, int]]:
     return re.compile(r"(?<![\w])(?:" + "|".join(map(re.escape, ordered)) + r")(?!\w)"), by_name
 
 
-def find_colleges(text: str, folded: Folded, applicant: Applicant, found: Found) -> None:
+def find_colleges(text: str, folded: Folded, applicant: Applicant, found: FoundSpans) -> None:
     """Add colleges: known ones, listed ones, and what has a college's shape; then their places."""
     ours: dict[str, int] = {}
     spans: list[tuple[int, int, str, str, bool]] = []
@@ -161,7 +161,7 @@ def _speaks_of_study(text: str, start: int, end: int) -> bool:
     )  # fmt: skip
 
 
-def _college_places(text: str, found: Found) -> None:
+def _college_places(text: str, found: FoundSpans) -> None:
     """Add towns that stand beside a college: on its line, or at the start or end of the next."""
     colleges = [span for span in found.spans if span.kind == "college"]
     for match in PLACE.finditer(text):
@@ -197,7 +197,7 @@ def _college_places(text: str, found: Found) -> None:
                 )
 
 
-def find_jobs(text: str, found: Found) -> None:
+def find_jobs(text: str, found: FoundSpans) -> None:
     """Add places of jobs whose dates overlap the years at college; where dates do not tell, report them."""
     studies = _years_at_college(text, found)
     sections = [(m.start(), m.group("head")) for m in _SECTION.finditer(text)]
@@ -230,7 +230,7 @@ def find_jobs(text: str, found: Found) -> None:
             )  # fmt: skip
 
 
-def _years_at_college(text: str, found: Found) -> list[tuple[int, int, bool]]:
+def _years_at_college(text: str, found: FoundSpans) -> list[tuple[int, int, bool]]:
     """Return first and last month at each college, and whether both are stated: one year counts as the last of four."""
     years = []
     for college in (span for span in found.spans if span.kind == "college"):

@@ -48,7 +48,7 @@ class Doubt:
 
 
 @dataclass(slots=True)
-class Found:
+class FoundSpans:
     """Spans and doubts of one text; who comes first keeps the place."""
 
     spans: list[Span] = field(default_factory=list)

@@ -10,13 +10,13 @@ from audit_lib.perturb.redaction.applicant import Name
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import honorifics, words
 from audit_lib.perturb.redaction.parts import LEFT, RIGHT, Parts, pattern, pieces, suffix_end
-from audit_lib.perturb.redaction.spans import Doubt, Found, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
 
 _SEP: Final = r"(?:[ \t]+|[ \t]*\r?\n[ \t]*|[_.+-])"
 _JR: Final = r"(?:,?[ \t]+(?:jr|sr|ii|iii|iv)\b\.?)?"
 
 
-def find_whole(text: str, folded: Folded, name: Name, parts: Parts, found: Found) -> None:
+def find_whole(text: str, folded: Folded, name: Name, parts: Parts, found: FoundSpans) -> None:
     """Add every form of the whole name; forms that may be another person's are reported."""
     if parts.lasts:
         found.add_all(_whole(text, folded, name, parts))
@@ -116,7 +116,7 @@ def _initial_and_last(text: str, folded: Folded, name: Name, parts: Parts) -> It
             yield Span(start=start, end=end, kind="name", slot="last_name", rule=rule, sure=dotted)
 
 
-def _last_and_initials(text: str, folded: Folded, name: Name, found: Found) -> None:
+def _last_and_initials(text: str, folded: Folded, name: Name, found: FoundSpans) -> None:
     """Add ``Smith, R. J.`` and ``Smith RJ``; before another last name the initials may be the next author's."""
     last = "|".join(
         map(pattern, sorted({fold(name.last).text, *pieces(name.last)}, key=lambda p: (-len(p), p)))
@@ -154,7 +154,7 @@ def _ends(name: Name, parts: Parts) -> list[str]:
     return sorted({*parts.all_lasts, *pieces(name.last), *middles}, key=lambda part: (-len(part), part))
 
 
-def find_initials(text: str, name: Name, found: Found) -> None:
+def find_initials(text: str, name: Name, found: FoundSpans) -> None:
     """Initials as a speaker's label (``AL:``) or with dots (``A.L.``, ``A. M. L.``)."""
     if not name.last:
         return
@@ -168,7 +168,7 @@ def find_initials(text: str, name: Name, found: Found) -> None:
             _add_initials(match, len(chosen), found, sure=False, rule="initials as a speaker's label")
 
 
-def _add_initials(match: re.Match[str], count: int, found: Found, *, sure: bool, rule: str) -> None:
+def _add_initials(match: re.Match[str], count: int, found: FoundSpans, *, sure: bool, rule: str) -> None:
     slots = ["first_name.initial", *["middle_name.initial"] * (count - 2), "last_name.initial"]
     for number, slot in enumerate(slots, start=1):
         found.add(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from audit_lib.perturb.redaction.spans import Found, Span
+from audit_lib.perturb.redaction.spans import FoundSpans, Span
 
 _HEADING: Final = re.compile(
     r"^[ \t*_#]*(?P<school>(?i:(?:\w\.[ \t]+)?(?:education(?:al)?|academic|qualifications?|schooling|studies|"
@@ -30,7 +30,7 @@ _WORKING: Final = re.compile(
 )
 
 
-def find_years(text: str, found: Found) -> None:
+def find_years(text: str, found: FoundSpans) -> None:
     """Add years under a heading of education, and beside a degree: the former for sure only where both agree."""
     inside, at = False, 0
     for line in text.split("\n"):
