@@ -24,7 +24,7 @@ _OPERATIONS: Final = 4e10  # of the linear maps that a trial may take, about; a 
 _LEAST, _MOST, _FARTHEST = 40, 384, 4096  # tokens of the longest sequence; of one that crosses a limit
 _LABELS: Final = 8
 
-Found = Mapping[Tokens, float]
+LabelProbabilities = Mapping[Tokens, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Probe:
     next_logits: torch.Tensor
     tolerance: float
 
-    def fault(self, found: Found) -> str | None:
+    def fault(self, found: LabelProbabilities) -> str | None:
         """Return how far the probabilities of some labels are from those expected, or None if they are the same."""
         apart = max(_gap(found[label], self.expected[label]) for label in found)
         mass, expected = sum(found.values()), sum(self.expected[label] for label in found)
@@ -104,7 +104,7 @@ def tried(what: Callable[[], str | None]) -> str | None:
         return said[0] if said else f"it ends with {type(error).__name__}"
 
 
-def first_fault(probes: Sequence[Probe], found: Sequence[Found]) -> str | None:
+def first_fault(probes: Sequence[Probe], found: Sequence[LabelProbabilities]) -> str | None:
     """Return the first fault of several sequences."""
     return next((fault for p, f in zip(probes, found, strict=True) if (fault := p.fault(f))), None)
 
