@@ -46,7 +46,7 @@ _NAME_KEYS: Final = (
     "applicant name",
 )
 
-Found = tuple[int, int]  # rank, candidate
+ListSpan = tuple[int, int]  # rank, candidate
 
 
 def json_order(text: str, names: Sequence[str]) -> list[int]:
@@ -109,7 +109,7 @@ def _orders(value: Any, key: str | None, names: Sequence[str]) -> Iterator[list[
                 yield from _orders(one, key or "", names)
     elif isinstance(value, dict):
         around = key is not None and _says_order(key)
-        ranks: list[Found] = []
+        ranks: list[ListSpan] = []
         for name, one in value.items():
             if (place := _one(name, names)) is not None:
                 rank = _beside(one) if around or isinstance(one, dict) else None
@@ -143,7 +143,7 @@ def _says_order(key: str) -> bool:
     )
 
 
-def _sorted(ranks: Sequence[Found]) -> list[int]:
+def _sorted(ranks: Sequence[ListSpan]) -> list[int]:
     if len({place for _, place in ranks}) < len(ranks) or sorted(rank for rank, _ in ranks) != list(
         range(1, len(ranks) + 1)
     ):
@@ -151,7 +151,7 @@ def _sorted(ranks: Sequence[Found]) -> list[int]:
     return [place for _, place in sorted(ranks)]
 
 
-def _record(value: Any, names: Sequence[str]) -> Found | None:
+def _record(value: Any, names: Sequence[str]) -> ListSpan | None:
     """Return the rank and the candidate of an object that gives one of each."""
     rank, place = _beside(value) if isinstance(value, dict) else None, _whom(value, names)
     return None if rank is None or place is None else (rank, place)
