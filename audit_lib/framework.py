@@ -73,7 +73,7 @@ class Note(_Part):
     cite: str
 
 
-class Framework(_Part):
+class FrameworkRules(_Part):
     """The rules as they stand in ``framework.yaml``."""
 
     schema_id: Literal["audit-framework/1"] = Field(alias="schema")
@@ -159,9 +159,9 @@ class Recommendation:
 
 
 @cache
-def load_framework() -> Framework:
+def load_framework() -> FrameworkRules:
     """Return the rules."""
-    return Framework.model_validate(
+    return FrameworkRules.model_validate(
         yaml.safe_load(files("audit_lib").joinpath("framework.yaml").read_bytes())
     )
 
@@ -307,7 +307,7 @@ def _say(answer: FrameworkAnswer) -> str:
     return answer if isinstance(answer, str) else ("yes" if answer else "no")
 
 
-def _check(rules: Framework, answers: Mapping[str, FrameworkAnswer]) -> None:
+def _check(rules: FrameworkRules, answers: Mapping[str, FrameworkAnswer]) -> None:
     questions = {question.key: question for question in rules.questions}
     for key, answer in answers.items():
         if key not in questions:
