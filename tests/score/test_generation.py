@@ -12,7 +12,7 @@ import pytest
 from audit_lib.records import answers_as_text, recorded_answers
 from audit_lib.score.reading.ratings import CUT
 from audit_lib.score.requests import Response
-from audit_lib.score.tasks.generation import Generation
+from audit_lib.score.tasks.generation import GenerationTask
 from audit_lib.score.tasks.recommendation import Recommendation, item_key, read_items
 from tests.specs import load
 
@@ -32,14 +32,14 @@ def spec(task: str = "generation", **sections: Any) -> Any:
 
 def test_a_live_request_says_how_its_text_is_made() -> None:
     settings = {"max_tokens": 40, "temperature": 0.7, "seed": 11}
-    (request,) = Generation(spec(generation=settings)).requests(variants())
+    (request,) = GenerationTask(spec(generation=settings)).requests(variants())
     assert request.sampling is not None
     assert (request.sampling.max_tokens, request.sampling.temperature, request.sampling.seed) == (40, 0.7, 11)
-    (other,) = Generation(spec(generation=settings | {"seed": 12})).requests(variants())
+    (other,) = GenerationTask(spec(generation=settings | {"seed": 12})).requests(variants())
     assert other.digest() != request.digest()
-    seeds = {Generation(spec(seed=s)).requests(variants())[0].sampling.seed for s in (1, 2)}  # type: ignore[union-attr]
+    seeds = {GenerationTask(spec(seed=s)).requests(variants())[0].sampling.seed for s in (1, 2)}  # type: ignore[union-attr]
     assert len(seeds) == 2, "without a seed of its own it follows the audit's"
-    (recorded,) = Generation(spec()).requests(variants(messages=None, recorded_response="Done."))
+    (recorded,) = GenerationTask(spec()).requests(variants(messages=None, recorded_response="Done."))
     assert recorded.sampling is None
 
 
@@ -58,11 +58,11 @@ def answered(
 
 
 def test_texts_are_kept_as_they_are() -> None:
-    row = answered(Generation(spec()), " She is good.\n")
+    row = answered(GenerationTask(spec()), " She is good.\n")
     assert (row["text"], row["status"], row["score"], row["detail"]) == (" She is good.\n", "ok", None, None)
-    empty = answered(Generation(spec()), " \n")
+    empty = answered(GenerationTask(spec()), " \n")
     assert (empty["text"], empty["status"], empty["detail"]) == (None, "unparsed", "the answer is empty")
-    failed = answered(Generation(spec()), None, status="error")
+    failed = answered(GenerationTask(spec()), None, status="error")
     assert failed["status"] == "error"
 
 
@@ -80,19 +80,19 @@ def test_a_list_that_was_cut_or_is_too_long_is_not_read_and_kept() -> None:
 
 
 def test_a_text_of_thoughts_alone_is_empty_and_kept() -> None:
-    row = answered(Generation(spec()), "<think>She is ...")
+    row = answered(GenerationTask(spec()), "<think>She is ...")
     assert (row["text"], row["status"], row["detail"]) == (
         "<think>She is ...",
         "unparsed",
         "the answer is empty",
     )
-    row = answered(Generation(spec()), "<think>She is ...</think>Good.")
+    row = answered(GenerationTask(spec()), "<think>She is ...</think>Good.")
     assert (row["text"], row["status"]) == ("<think>She is ...</think>Good.", "ok")
 
 
 def test_several_recorded_answers_are_the_repeats() -> None:
     text = answers_as_text(["One.", "Two."])
-    task = Generation(spec())
+    task = GenerationTask(spec())
     assert [answered(task, text, repeat=r, method="recorded")["text"] for r in (0, 1)] == ["One.", "Two."]
     third = answered(task, text, repeat=2, method="recorded")
     assert (third["text"], third["status"]) == (None, "unparsed")

@@ -54,7 +54,7 @@ def answer_text(request: Request, response: Response) -> tuple[str | None, str |
 
 
 @elicitation("generation")
-class Generation:
+class GenerationTask:
     """Keep the text of each answer.
 
     There is no score and nobody is selected. An empty answer is a row with status ``unparsed``; so is a
