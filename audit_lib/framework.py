@@ -86,7 +86,7 @@ class FrameworkRules(_Part):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class JudgedFamily:
     """One family of metrics, and whether it applies.
 
     Parameters
@@ -132,7 +132,7 @@ class Recommendation:
     """
 
     answers: Mapping[str, FrameworkAnswer]
-    families: tuple[Judged, ...]
+    families: tuple[JudgedFamily, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     cite: str
@@ -320,9 +320,9 @@ def _check(rules: FrameworkRules, answers: Mapping[str, FrameworkAnswer]) -> Non
         raise SpecError(f"answer task is missing: {questions['task'].text}")
 
 
-def _judge(family: MetricFamily, answers: Mapping[str, FrameworkAnswer]) -> Judged:
-    def judged(verdict: Verdict, why: str, cite: str, needs: tuple[str, ...] = ()) -> Judged:
-        return Judged(
+def _judge(family: MetricFamily, answers: Mapping[str, FrameworkAnswer]) -> JudgedFamily:
+    def judged(verdict: Verdict, why: str, cite: str, needs: tuple[str, ...] = ()) -> JudgedFamily:
+        return JudgedFamily(
             family=family.name,
             title=family.title,
             metrics=family.metrics,
@@ -348,7 +348,7 @@ def _judge(family: MetricFamily, answers: Mapping[str, FrameworkAnswer]) -> Judg
     raise SpecError(f"framework.yaml: no rule of {family.name} fits the answers {dict(answers)}")
 
 
-def _warnings(families: Sequence[Judged], measured: Sequence[str]) -> list[str]:
+def _warnings(families: Sequence[JudgedFamily], measured: Sequence[str]) -> list[str]:
     applying = {name for one in families if one.verdict == "applies" for name in one.metrics}
     found = []
     for one in families:

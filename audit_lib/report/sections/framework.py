@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from audit_lib.framework import Judged, load_framework, recommend_for
+from audit_lib.framework import JudgedFamily, load_framework, recommend_for
 from audit_lib.report.blocks import (
     Block,
     Bullets,
@@ -80,7 +80,7 @@ def framework(content: Content) -> Section | None:
     return Section("framework", t("Which metrics this use asks for"), tuple(blocks))
 
 
-def _metrics(family: Judged, measured: set[str]) -> str:
+def _metrics(family: JudgedFamily, measured: set[str]) -> str:
     """Names of the metrics; where a family applies, those that this audit lacks are marked."""
     lacking = set(family.metrics) - measured if family.verdict == "applies" else set()
     return ", ".join(
