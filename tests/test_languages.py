@@ -8,7 +8,7 @@ import pytest
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.languages import not_english, unspaced_script
 from audit_lib.measure.estimates.texts import judged
-from audit_lib.measure.rows.texts import Judged, Texts
+from audit_lib.measure.rows.texts import ClassifiedAnswers, Texts
 from audit_lib.measure.rows.word_lists import Words
 from audit_lib.metrics.text import (
     cooccurrence_bias_score,
@@ -114,7 +114,7 @@ def test_an_answer_that_vader_cannot_read_makes_the_metric_undefined_and_says_wh
     assert np.isnan(values).tolist() == [False, True, True]
     held = Texts(
         row=np.arange(3), sibling=np.arange(3), text=np.array(texts, object), items=np.array([()] * 3, object),
-        judged=(Judged(name="mood", label="sentiment", measures="sentiment", values=values, kind="vader"),),
+        judged=(ClassifiedAnswers(name="mood", label="sentiment", measures="sentiment", values=values, kind="vader"),),
         words=Words(protected={}, targets=()),
     )  # fmt: skip
     with pytest.raises(

@@ -21,7 +21,7 @@ from audit_lib.measure.estimates.bounded_means import BoundedMean, MeanBounds, b
 from audit_lib.measure.inference import Compared, compare
 from audit_lib.measure.rows.counterfactual_pairs import Pairs, text_pairs
 from audit_lib.measure.rows.scored import Rows, compact
-from audit_lib.measure.rows.texts import Judged, Texts
+from audit_lib.measure.rows.texts import ClassifiedAnswers, Texts
 from audit_lib.measure.sides import Side, Unit, Variable
 from audit_lib.metrics.pair_scores import PairScores
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
@@ -51,7 +51,7 @@ def need_texts(rows: Rows) -> Texts:
     return rows.texts
 
 
-def judged(texts: Texts, *measures: Measures) -> list[Judged]:
+def judged(texts: Texts, *measures: Measures) -> list[ClassifiedAnswers]:
     """Return what classifiers of these kinds say.
 
     Raises

@@ -8,7 +8,7 @@ from audit_lib.measure.estimates.texts import judged, need_texts, over_pairs
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.counterfactual_pairs import Pairs
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.measure.rows.texts import Judged
+from audit_lib.measure.rows.texts import ClassifiedAnswers
 from audit_lib.metrics.pair_scores import PairScores
 from audit_lib.metrics.text.counterfactual import counterfactual_cosine
 from audit_lib.policies import Policy
@@ -42,5 +42,5 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     return Measured(estimates=found)
 
 
-def _cosines(one: Judged, pairs: Pairs) -> PairScores:
+def _cosines(one: ClassifiedAnswers, pairs: Pairs) -> PairScores:
     return counterfactual_cosine(one.values[pairs.group], one.values[pairs.reference])

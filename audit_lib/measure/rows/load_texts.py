@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.measure.rows.texts import Judged, Texts
+from audit_lib.measure.rows.texts import ClassifiedAnswers, Texts
 from audit_lib.measure.rows.word_lists import Words
 from audit_lib.records import parquet_source
 from audit_lib.run import Run
@@ -158,7 +158,7 @@ def _judged(
     spec: AuditSpec,
     number_of: Mapping[tuple[int, int], int],
     id_of: Mapping[str, int],
-) -> tuple[Judged, ...]:
+) -> tuple[ClassifiedAnswers, ...]:
     kinds = {section.name: resolved(section) for section in spec.classifiers}
     kind_of = {section.name: section.kind for section in spec.classifiers}
     values: dict[str, dict[int, Any]] = {name: {} for name in kinds}
@@ -178,5 +178,7 @@ def _judged(
         for number, value in values[name].items():
             array[number] = value
         flat = array if measures == "embedding" else array[:, 0]
-        judged.append(Judged(name=name, label=label, measures=measures, values=flat, kind=kind_of[name]))
+        judged.append(
+            ClassifiedAnswers(name=name, label=label, measures=measures, values=flat, kind=kind_of[name])
+        )
     return tuple(judged)

@@ -13,7 +13,7 @@ from audit_lib.spec import Measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class ClassifiedAnswers:
     """What a classifier says of each answer.
 
     Parameters
@@ -59,7 +59,7 @@ class Texts:
     sibling: NDArray[np.int64]
     text: NDArray[Any]
     items: NDArray[Any]
-    judged: tuple[Judged, ...]
+    judged: tuple[ClassifiedAnswers, ...]
     words: Words
 
     def __len__(self) -> int:
