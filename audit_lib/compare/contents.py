@@ -14,7 +14,7 @@ from audit_lib.report.content import Content, gather
 from audit_lib.results import Estimate
 from audit_lib.run import Run
 
-Key = tuple[Any, ...]
+EstimateKey = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +62,12 @@ def design_parameters(estimate: Estimate) -> dict[str, int | float | str]:
     return {name: value for name, value in estimate.parameters.items() if name in DESIGN}
 
 
-def stratum_key(levels: Mapping[str, str]) -> Key:
+def stratum_key(levels: Mapping[str, str]) -> EstimateKey:
     """Return what tells strata apart."""
     return tuple(sorted(levels.items()))
 
 
-def identity(estimate: Estimate) -> Key:
+def identity(estimate: Estimate) -> EstimateKey:
     """Return what tells the estimates of a run apart, the same in every run of one design."""
     return (
         estimate.metric,
