@@ -24,7 +24,7 @@ from audit_lib.score.reading.thinking import without_thinking
 from audit_lib.score.requests import AnswerRecord, Message, Request, Response, Sampling
 from audit_lib.score.shard_plan import Shard
 
-Key = tuple[str, int]
+StepKey = tuple[str, int]
 Places = Mapping[str, tuple[int, ...]]
 
 
@@ -122,7 +122,7 @@ def converse(
     )
 
 
-def match(packs: Iterable[Pack], responses: Iterable[Response]) -> dict[Key, Response]:
+def match(packs: Iterable[Pack], responses: Iterable[Response]) -> dict[StepKey, Response]:
     """Return the response to each request.
 
     Raises
@@ -130,7 +130,7 @@ def match(packs: Iterable[Pack], responses: Iterable[Response]) -> dict[Key, Res
     BackendError
         If one is missing, doubled, or answers what was not asked.
     """
-    answers: dict[Key, Response] = {}
+    answers: dict[StepKey, Response] = {}
     for response in responses:
         if response.key in answers:
             raise BackendError(f"request {response.key}: the backend answered twice")
@@ -157,7 +157,7 @@ def _next_step(request: Request, places: Places, done: int, sampling: Sampling) 
     return replace(request, messages=request.messages[: turns[0]], labels=(), sampling=sampling)
 
 
-def _continued(request: Request, places: Places, done: int, texts: Mapping[Key, str]) -> Request:
+def _continued(request: Request, places: Places, done: int, texts: Mapping[StepKey, str]) -> Request:
     next_ones = places.get(request.request_id, ())[done:]
     if not next_ones:
         return request
