@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from audit_lib.documents.metrics import PairwiseAnswers
-from audit_lib.documents.rate_tables import Levels
+from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.results import Interval, Undefined
 from audit_lib.typed_json import Count, Typed
 
@@ -122,7 +122,7 @@ class ComparedRate(Typed):
     run: int
     kind: str
     family: str
-    stratum: Levels
+    stratum: CategoryLevels
     label: str
     n: Count | None
     selected: Count | None
@@ -155,9 +155,9 @@ class PairedContrast(Typed):
     """One estimate of all runs: every pair of them tested on the same applications or rounds."""
 
     metric: str
-    stratum: Levels
-    group: Levels
-    reference: Levels
+    stratum: CategoryLevels
+    group: CategoryLevels
+    reference: CategoryLevels
     parameters: Parameters
     scale: Literal["difference", "ratio"]
     unit: Literal["application", "round"] | None
@@ -195,9 +195,9 @@ class ComparedEstimate(Typed):
     run: int
     """Its place among the runs, from 0."""
     metric: str
-    stratum: Levels
-    group: Levels
-    reference: Levels
+    stratum: CategoryLevels
+    group: CategoryLevels
+    reference: CategoryLevels
     value: float | Undefined
     interval: Interval | Undefined
     intervals: tuple[Interval, ...]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from audit_lib.documents.rate_tables import Levels
+from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.typed_json import OPTIONAL, Count, Typed
 
 
@@ -14,7 +14,7 @@ from audit_lib.typed_json import OPTIONAL, Count, Typed
 class GroupVariants(Typed):
     """How many variants a group has."""
 
-    group: Levels
+    group: CategoryLevels
     variants: Count
 
 
@@ -70,7 +70,7 @@ class MentionsOfField(Typed):
 class MentionsOfGroup(Typed):
     """How many prompts of a group, as the data know it, mention each kind of protected word."""
 
-    group: Levels
+    group: CategoryLevels
     prompts: Count
     any: Mentioning
     kinds: tuple[AttributeMentioned, ...]
@@ -126,7 +126,7 @@ class Substitution(Typed):
 class GroupNames(Typed):
     """The names of a group: how many, how long, how many of them tell the group, and how common they are."""
 
-    group: Levels
+    group: CategoryLevels
     eligible: Count
     """Names that the rules of the spec leave."""
     names: Count
@@ -170,7 +170,7 @@ class Dealt(Typed):
     kind: Literal["full", "balanced_incomplete", "two_sample"]
     block_size: Count | None
     exactly_balanced: bool
-    groups: tuple[Levels, ...]
+    groups: tuple[CategoryLevels, ...]
     applications_by_group: tuple[int, ...]
     concurrence: tuple[tuple[int, ...], ...]
     applications_by_position: Mapping[str, tuple[int, ...]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, Literal, TypeVar
 
 from audit_lib.documents.metrics import RowCounts
-from audit_lib.documents.rate_tables import Levels
+from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.results import Interval, Undefined
 from audit_lib.typed_json import OPTIONAL, Typed
 
@@ -92,7 +92,7 @@ class TableNumber(Typed):
 
     table: str
     family: str
-    stratum: Levels
+    stratum: CategoryLevels
     category: str
     number: Literal["rate", "impact_ratio"]
 
@@ -102,9 +102,9 @@ class MetricNumber(Typed):
     """Which estimate of a metric."""
 
     metric: str
-    group: Levels
-    reference: Levels
-    stratum: Levels
+    group: CategoryLevels
+    reference: CategoryLevels
+    stratum: CategoryLevels
     parameters: Mapping[str, int | float | str]
     """Those that come from the spec."""
 

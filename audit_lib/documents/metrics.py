@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
-from audit_lib.documents.rate_tables import Levels, PrintedRow, RateRow, RateTable
+from audit_lib.documents.rate_tables import CategoryLevels, PrintedRow, RateRow, RateTable
 from audit_lib.documents.statuses import StatusCounts, Statuses
 from audit_lib.results import Estimate, Interval, Multiplicity, TestResult, Undefined
 from audit_lib.stats.heterogeneity import SimpsonCheck
@@ -45,16 +45,16 @@ class Demographics(Typed):
 class SameStratum(Typed):
     """A stratum that holds the rows of another one, and is not measured again."""
 
-    stratum: Levels
-    same_as: Levels
+    stratum: CategoryLevels
+    same_as: CategoryLevels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missingness(StatusCounts, Typed):
     """How many rows of a group have which status; of the rows of unknown group where `group` is None."""
 
-    stratum: Levels
-    group: Levels | None
+    stratum: CategoryLevels
+    group: CategoryLevels | None
     n: Count
     ok: Count
     unranked: Count
@@ -70,8 +70,8 @@ class Missingness(StatusCounts, Typed):
 class LabelMass(Typed):
     """How much of the model's probability fell on the allowed answers."""
 
-    stratum: Levels
-    group: Levels
+    stratum: CategoryLevels
+    group: CategoryLevels
     n: Count
     mean: float | None
     minimum: float | None
@@ -81,8 +81,8 @@ class LabelMass(Typed):
 class ScoreSummary(Typed):
     """The scores of a group: mean, standard deviation, and the 0, 25, 50, 75 and 100% quantiles."""
 
-    stratum: Levels
-    group: Levels
+    stratum: CategoryLevels
+    group: CategoryLevels
     n: Count
     mean: float | None
     sd: float | None
@@ -93,7 +93,7 @@ class ScoreSummary(Typed):
 class StratumCounts(Typed):
     """A stratum's ``(selected, total)`` of a category, then of the comparator."""
 
-    stratum: Levels
+    stratum: CategoryLevels
     counts: tuple[Count, Count, Count, Count]
 
 
@@ -101,7 +101,7 @@ class StratumCounts(Typed):
 class StratumValue(Typed):
     """An estimate in one stratum."""
 
-    stratum: Levels
+    stratum: CategoryLevels
     value: float | Undefined
 
 
@@ -114,8 +114,8 @@ class RatioHeterogeneity(Typed):
     table: str
     """Kind of the tables."""
     family: str
-    group: Levels
-    reference: Levels
+    group: CategoryLevels
+    reference: CategoryLevels
     label: str
     comparator: str
     strata: tuple[StratumCounts, ...]
@@ -152,8 +152,8 @@ class EstimateHeterogeneity(Typed):
 
     over: tuple[str, ...]
     metric: str
-    group: Levels
-    reference: Levels
+    group: CategoryLevels
+    reference: CategoryLevels
     parameters: Mapping[str, int | float | str]
     strata: tuple[StratumValue, ...]
     cochran_q: TestResult | Undefined
@@ -173,9 +173,9 @@ Heterogeneity = RatioHeterogeneity | EstimateHeterogeneity
 class PairwiseAnswers(Typed):
     """What the answers about pairs look like: of all pairs, or of those of a group with its reference."""
 
-    stratum: Levels
-    group: Levels | None
-    reference: Levels | None
+    stratum: CategoryLevels
+    group: CategoryLevels | None
+    reference: CategoryLevels | None
     prompts: Count
     regular: Count
     tie: Count

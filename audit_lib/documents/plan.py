@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
-from audit_lib.documents.rate_tables import Levels
+from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.results import Undefined
 from audit_lib.typed_json import LATER, Typed
 
@@ -42,8 +42,8 @@ class PolicyVersion(Typed):
 class Power(Typed):
     """The smallest impact ratio below 1 that a comparison could nominally detect."""
 
-    group: Levels
-    reference: Levels
+    group: CategoryLevels
+    reference: CategoryLevels
     n_group: int
     n_reference: int
     reference_rate: float | None

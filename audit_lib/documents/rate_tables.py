@@ -9,7 +9,7 @@ from typing import Generic, Literal, TypeVar
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.typed_json import OPTIONAL, Count, Typed
 
-Levels = Mapping[str, str]
+CategoryLevels = Mapping[str, str]
 """Attribute or column -> level."""
 
 Ends = tuple[float, float | None]
@@ -87,7 +87,7 @@ class RateRow(Typed):
         Shortfall, flip-flop and the smallest ratio that could have been found.
     """
 
-    category: Levels
+    category: CategoryLevels
     label: str
     n: Count
     selected: Count
@@ -117,7 +117,7 @@ class HiddenEstimate(Typed):
 class RowWithoutRatio(Typed):
     """A category whose counts are printed and whose ratio is hidden, as it would tell of a hidden comparator."""
 
-    category: Levels
+    category: CategoryLevels
     label: str
     n: Count
     selected: Count
@@ -132,7 +132,7 @@ class RowWithoutRatio(Typed):
 class HiddenRow(Typed):
     """A category whose numbers are hidden: null stands where they were."""
 
-    category: Levels
+    category: CategoryLevels
     label: str
     n: None = None
     selected: None = None
@@ -176,7 +176,7 @@ class RateTable(Typed, Generic[TableRow]):
 
     kind: str
     family: str
-    stratum: Levels
+    stratum: CategoryLevels
     total: Count
     unknown: Count
     comparator: str | Undefined

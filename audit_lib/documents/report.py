@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue
 from audit_lib.documents.earlier import EarlierAudit, Smallest, Span, Time
 from audit_lib.documents.metrics import PrintedMetrics
 from audit_lib.documents.plan import PolicyVersion
-from audit_lib.documents.rate_tables import Levels
+from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.documents.sample import Sample
 from audit_lib.typed_json import Count, Typed
 
@@ -57,8 +57,8 @@ class AdverseImpactFinding(Typed):
 
     kind: str
     family: str
-    stratum: Levels
-    category: Levels
+    stratum: CategoryLevels
+    category: CategoryLevels
     verdict: Literal["indicated", "not indicated", "too few to tell", "look closer", "undefined"]
     reasons: tuple[str, ...]
 

@@ -14,7 +14,7 @@ from typing import Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.documents.rate_tables import Levels
+from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.languages import not_english, unspaced_script
 from audit_lib.measure.estimates.bounded_means import BoundedMean, MeanBounds, bounded_gap, bounded_mean
@@ -119,7 +119,7 @@ class OfRows:
         clusters, units = compact(rows.application[row[kept]])
         return cls(rows=rows, values=values[kept], row=row[kept], clusters=clusters, units=units, kept=kept)
 
-    def side(self, cell: Levels) -> Side:
+    def side(self, cell: CategoryLevels) -> Side:
         """Return the values of the rows that have all levels of `cell`."""
         mine = np.flatnonzero(self.rows.members(cell)[self.row])
         occurs = np.zeros(self.units, dtype=bool)
@@ -167,7 +167,7 @@ def levels_and_gaps(
 
     The differences are called ``<name>_gap``. Influence values are those of the means of `variable`.
     """
-    cells: list[Levels] = [{}]
+    cells: list[CategoryLevels] = [{}]
     for pair in spec.groups.comparisons():
         cells += [cell for cell in pair if cell not in cells]
     levels: list[Estimate] = []
@@ -202,8 +202,8 @@ class Sides:
         Whether the texts or pairs are the group's, not those of everybody.
     """
 
-    group: Levels = field(default_factory=dict)
-    reference: Levels = field(default_factory=dict)
+    group: CategoryLevels = field(default_factory=dict)
+    reference: CategoryLevels = field(default_factory=dict)
     own: bool = True
 
 
@@ -348,7 +348,9 @@ def over_pairs(
     return found
 
 
-def paired(texts: Texts, rows: Rows, spec: AuditSpec) -> Iterator[tuple[Levels, Levels, Pairs]]:
+def paired(
+    texts: Texts, rows: Rows, spec: AuditSpec
+) -> Iterator[tuple[CategoryLevels, CategoryLevels, Pairs]]:
     """Yield every group, its reference, and their counterfactual pairs."""
     for group, reference in spec.groups.comparisons():
         yield group, reference, text_pairs(rows, texts, group, reference)

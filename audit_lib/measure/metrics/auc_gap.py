@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.documents.rate_tables import Levels
+from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import NOBODY_QUALIFIED, Compared
 from audit_lib.measure.metric import Measured, metric
@@ -52,13 +52,13 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     )
 
 
-def _compared(spec: AuditSpec) -> list[tuple[Levels, Levels]]:
+def _compared(spec: AuditSpec) -> list[tuple[CategoryLevels, CategoryLevels]]:
     return [*spec.groups.comparisons(), *spec.groups.mask_sides()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Subgroup:
-    cell: Levels
+    cell: CategoryLevels
     members: NDArray[np.bool_]
     n: int
     reason: str | None
@@ -85,7 +85,7 @@ class _Fit:
         codes = rows.round if score_unit(spec) == "round" else rows.application
         clusters = compact(codes[known] + 1)[0]  # + 1: rows without a round are one unit together
         scores, outcome = rows.rank[known], rows.qualified[known]
-        cells: list[Levels] = []
+        cells: list[CategoryLevels] = []
         for cell in (cell for pair in _compared(spec) for cell in pair):
             if cell not in cells:
                 cells.append(cell)
@@ -143,7 +143,7 @@ class _Fit:
             self._area(one.cell, one.members, left_out=one.reason is not None) for one in self.subgroups
         ]
 
-    def _area(self, cell: Levels, members: NDArray[np.bool_], *, left_out: bool) -> Estimate:
+    def _area(self, cell: CategoryLevels, members: NDArray[np.bool_], *, left_out: bool) -> Estimate:
         scores, outcome, clusters = self.scores[members], self.outcome[members], self.clusters[members]
         value: float | Undefined
         interval: Interval | Undefined
@@ -171,12 +171,12 @@ class _Fit:
             flags=tuple(flag for flag, holds in flags.items() if holds),
         )
 
-    def _name(self, cell: Levels) -> str:
+    def _name(self, cell: CategoryLevels) -> str:
         """Return a subgroup in words; a mask's yes and no say nothing alone."""
         axes = self.rows.attributes
         return ", ".join(level if axis in axes else f"{axis}: {level}" for axis, level in cell.items())
 
-    def gap(self, group: Levels, reference: Levels) -> Compared:
+    def gap(self, group: CategoryLevels, reference: CategoryLevels) -> Compared:
         """Return the signed difference of a fixed pair; beside its own interval the simultaneous one."""
         a, b = (next(one for one in self.subgroups if one.cell == cell) for cell in (group, reference))
         value: float | Undefined
@@ -262,7 +262,7 @@ class _Fit:
 
 
 def _subgroup(
-    cell: Levels,
+    cell: CategoryLevels,
     members: NDArray[np.bool_],
     outcome: NDArray[np.int8],
     clusters: NDArray[np.int32],

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.documents.parameters import WORD
-from audit_lib.documents.rate_tables import Levels
+from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.errors import LexiconError, UndefinedMetricError
 from audit_lib.measure.estimates.texts import Sides, TextMean, described, need_texts
 from audit_lib.measure.metric import Measured, metric
@@ -77,7 +77,7 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
 
 
 def _compared(
-    texts: Texts, said: Corpus, rows: Rows, spec: AuditSpec, group: Levels, reference: Levels
+    texts: Texts, said: Corpus, rows: Rows, spec: AuditSpec, group: CategoryLevels, reference: CategoryLevels
 ) -> list[Estimate]:
     ((axis, level),), (other,) = group.items(), reference.values()
     clusters, units = compact(rows.application[texts.row])
