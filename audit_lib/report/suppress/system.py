@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from audit_lib.report.suppress.cells import Items, StratumCell
 from audit_lib.report.suppress.sheets import Series, Sheet
 
-Levels = tuple[str | None, ...]
+SeriesLevels = tuple[str | None, ...]
 Place = tuple[Series, Items]
 """One kind of count in one stratum."""
 Terms = list[tuple[int, int]]
@@ -65,7 +65,7 @@ class System:
                     values.append(None)
             self.attributes[series] = tuple(sorted(known))
         self.places: dict[Place, int] = {}
-        self.profiles: dict[Series, list[Levels]] = {
+        self.profiles: dict[Series, list[SeriesLevels]] = {
             series: list(itertools.product(*(known[name] for name in self.attributes[series])))
             for series, known in self.levels.items()
         }
@@ -229,12 +229,12 @@ class System:
 
     # Variables
 
-    def _of_profile(self, place: Place, profile: Levels, state: int | None) -> Terms:
+    def _of_profile(self, place: Place, profile: SeriesLevels, state: int | None) -> Terms:
         states = self.states[place[0]]
         first = self.places[place] + self._number(place[0], profile) * states
         return [(first + s, 1) for s in (range(states) if state is None else (state,))]
 
-    def _number(self, series: Series, profile: Levels) -> int:
+    def _number(self, series: Series, profile: SeriesLevels) -> int:
         number = 0
         for name, level in zip(self.attributes[series], profile, strict=True):
             known = self.levels[series][name]
