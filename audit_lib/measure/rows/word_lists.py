@@ -12,7 +12,7 @@ from audit_lib.registry import did_you_mean
 from audit_lib.score.classifiers.lexicon import read_words
 from audit_lib.spec import AuditSpec
 
-Lexicon = Mapping[str, Mapping[str, tuple[str, ...]]]
+WordLists = Mapping[str, Mapping[str, tuple[str, ...]]]
 """Attribute -> level -> words."""
 
 
@@ -30,14 +30,14 @@ class Words:
         Names, titles and pronouns that the perturbation put into prompts, sorted.
     """
 
-    protected: Lexicon
+    protected: WordLists
     targets: tuple[str, ...]
     inserted: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, spec: AuditSpec, design_file: Callable[[str], bytes]) -> Words:
         """Read the lists that the spec names."""
-        protected: Lexicon = {}
+        protected: WordLists = {}
         if spec.texts.protected is not None:
             protected = read_protected(design_file("texts.protected"), spec.groups.attributes)
         targets: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Words:
         return sorted({word for words in lists for word in words} | set(self.inserted))
 
 
-def read_protected(content: bytes, attributes: Mapping[str, Sequence[str]]) -> Lexicon:
+def read_protected(content: bytes, attributes: Mapping[str, Sequence[str]]) -> WordLists:
     r"""Read the words that name groups: a CSV with ``word`` and a column for each attribute it has words of.
 
     Raises
