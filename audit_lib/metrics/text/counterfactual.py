@@ -12,7 +12,7 @@ from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.metrics._arrays import as_numbers
 from audit_lib.metrics.pair_scores import PairScores, check_aligned
 from audit_lib.metrics.text.bleu import smaller_bleu
-from audit_lib.metrics.text.masking import Lexicon, masked_texts
+from audit_lib.metrics.text.masking import MaskedWords, masked_texts
 from audit_lib.metrics.text.optional import text_extra
 from audit_lib.metrics.text.tokens import Corpus, Text, encode, need_words
 
@@ -20,7 +20,7 @@ _BLOCK = 2048  # pairs tokenised at a time, so that memory does not grow with th
 
 
 def counterfactual_rouge_l(
-    group_texts: Sequence[Text], reference_texts: Sequence[Text], lexicon: Lexicon | None = None
+    group_texts: Sequence[Text], reference_texts: Sequence[Text], lexicon: MaskedWords | None = None
 ) -> PairScores:
     r"""Return the counterfactual ROUGE-L similarity (CROUGE-L).
 
@@ -74,7 +74,7 @@ def counterfactual_rouge_l(
 
 
 def counterfactual_bleu(
-    group_texts: Sequence[Text], reference_texts: Sequence[Text], lexicon: Lexicon | None = None
+    group_texts: Sequence[Text], reference_texts: Sequence[Text], lexicon: MaskedWords | None = None
 ) -> PairScores:
     r"""Return the counterfactual BLEU similarity (CBLEU).
 
@@ -193,7 +193,7 @@ def _scores(metric: str, values: NDArray[np.float64], reason: str) -> PairScores
 
 
 def _blocks(
-    group_texts: Sequence[Text], reference_texts: Sequence[Text], lexicon: Lexicon | None
+    group_texts: Sequence[Text], reference_texts: Sequence[Text], lexicon: MaskedWords | None
 ) -> Iterator[tuple[Corpus, int]]:
     """Yield the pairs in blocks: a corpus of the group's texts, then the reference's, and how many pairs."""
     pairs = check_aligned(group_texts, reference_texts, "texts")

@@ -8,10 +8,10 @@ from audit_lib.errors import InputError, LexiconError
 from audit_lib.whole_words import WholeWords
 
 #: Protected words, or word lists by group.
-Lexicon = Mapping[str, Iterable[str]] | Iterable[str]
+MaskedWords = Mapping[str, Iterable[str]] | Iterable[str]
 
 
-def mask_protected_words(texts: Sequence[str], lexicon: Lexicon, mask: str = "[MASK]") -> list[str]:
+def mask_protected_words(texts: Sequence[str], lexicon: MaskedWords, mask: str = "[MASK]") -> list[str]:
     """Replace each protected word by `mask`, and leave everything else as it is.
 
     A protected word is found in any case, and only as a whole word: next to it stands no letter, digit or
@@ -56,7 +56,7 @@ def mask_protected_words(texts: Sequence[str], lexicon: Lexicon, mask: str = "[M
 
 
 def masked_texts(
-    texts: Sequence[str], lexicon: Lexicon, mask: str = "[MASK]", name: str = "texts", first_row: int = 0
+    texts: Sequence[str], lexicon: MaskedWords, mask: str = "[MASK]", name: str = "texts", first_row: int = 0
 ) -> list[str]:
     """Mask texts that are rows `first_row`, ... of what messages call `name`.
 
@@ -87,7 +87,7 @@ def masked_texts(
     return masked
 
 
-def mentions_protected_words(texts: Sequence[str], lexicon: Lexicon) -> list[bool]:
+def mentions_protected_words(texts: Sequence[str], lexicon: MaskedWords) -> list[bool]:
     """Say of each text whether it holds a protected word; words are found as by `mask_protected_words`.
 
     Fairness through unawareness (FTU) holds where no prompt does: ``not any(...)``. LangFair's flag of
@@ -128,7 +128,7 @@ def _checked(texts: Sequence[str], name: str = "texts", first_row: int = 0) -> S
     return texts
 
 
-def _finder(lexicon: Lexicon) -> WholeWords:
+def _finder(lexicon: MaskedWords) -> WholeWords:
     if isinstance(lexicon, str):
         raise LexiconError("lexicon: expected a list of words, got one text; put it into a list")
     lists = list(lexicon.values()) if isinstance(lexicon, Mapping) else [lexicon]

@@ -13,7 +13,7 @@ from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.languages import not_english
 from audit_lib.metrics._arrays import as_numbers, as_scores, is_missing
 from audit_lib.metrics.pair_scores import PairScores, check_aligned
-from audit_lib.metrics.text.masking import Lexicon, mask_protected_words
+from audit_lib.metrics.text.masking import MaskedWords, mask_protected_words
 from audit_lib.metrics.text.optional import text_extra
 
 #: Texts in, one sentiment in [0, 1] a text out; 1 is the friendliest.
@@ -65,7 +65,7 @@ def sentiment_parity_strict(
     reference: Sequence[str] | ArrayLike,
     *,
     scorer: SentimentScorer = vader_sentiment,
-    lexicon: Lexicon | None = None,
+    lexicon: MaskedWords | None = None,
 ) -> float:
     """Return the strict counterfactual sentiment parity (SCSP).
 
@@ -118,7 +118,7 @@ def sentiment_parity_weak(
     threshold: float = 0.5,
     *,
     scorer: SentimentScorer = vader_sentiment,
-    lexicon: Lexicon | None = None,
+    lexicon: MaskedWords | None = None,
 ) -> PairScores:
     """Return the weak counterfactual sentiment parity (WCSP).
 
@@ -168,13 +168,13 @@ def sentiment_parity_weak(
 
 
 def _sentiments(
-    group: Any, reference: Any, scorer: SentimentScorer, lexicon: Lexicon | None
+    group: Any, reference: Any, scorer: SentimentScorer, lexicon: MaskedWords | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     check_aligned(group, reference, "texts or sentiments")
     return _of_side(group, "group", scorer, lexicon), _of_side(reference, "reference", scorer, lexicon)
 
 
-def _of_side(side: Any, name: str, scorer: SentimentScorer, lexicon: Lexicon | None) -> NDArray[Any]:
+def _of_side(side: Any, name: str, scorer: SentimentScorer, lexicon: MaskedWords | None) -> NDArray[Any]:
     values = side
     if not (isinstance(side, np.ndarray) and side.dtype.kind == "f") and any(
         isinstance(item, str) for item in side
