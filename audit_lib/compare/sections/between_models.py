@@ -29,7 +29,7 @@ _DASH: Final = "\N{EN DASH}"
 _MOST: Final = 24
 """Lines of a metric's table; the rest are in ``differences.csv``."""
 
-Line = tuple[PairedContrast, PairedDifference]
+PairedLine = tuple[PairedContrast, PairedDifference]
 
 
 def between_models(document: Comparison) -> list[Section]:
@@ -61,7 +61,7 @@ def between_models(document: Comparison) -> list[Section]:
     return [Section("between-models", say("Models tested against each other"), tuple(blocks))]
 
 
-def _metric(document: Comparison, metric: ComparedMetric, lines: Sequence[Line]) -> list[Block]:
+def _metric(document: Comparison, metric: ComparedMetric, lines: Sequence[PairedLine]) -> list[Block]:
     alpha = document.paired.alpha
     tested = [pair for _, pair in lines if pair.p_value is not None]
     found = sum(pair.p_holm_models is not None and pair.p_holm_models < alpha for pair in tested)
@@ -82,12 +82,12 @@ def _metric(document: Comparison, metric: ComparedMetric, lines: Sequence[Line])
     return [Paragraph(text(said)), _table(document, metric, shown)]
 
 
-def _by_evidence(line: Line) -> tuple[bool, float]:
+def _by_evidence(line: PairedLine) -> tuple[bool, float]:
     p = line[1].p_value
     return p is None, 1.0 if p is None else p
 
 
-def _table(document: Comparison, metric: ComparedMetric, lines: Sequence[Line]) -> Table:
+def _table(document: Comparison, metric: ComparedMetric, lines: Sequence[PairedLine]) -> Table:
     ratio = lines[0][0].scale == "ratio"
     columns = (
         Column(say("Models"), numeric=False),
