@@ -43,7 +43,7 @@ def _instant(words: str) -> str:
     return words
 
 
-Line = Annotated[str, AfterValidator(_line)]
+OneLine = Annotated[str, AfterValidator(_line)]
 Lines = Annotated[str, AfterValidator(_lines)]
 Name = Annotated[str, AfterValidator(_name)]
 Moment = Annotated[str, AfterValidator(_instant)]
@@ -86,7 +86,7 @@ class Superseded(Typed):
     """The earlier statement that a statement takes the place of."""
 
     statement_sha256: Sha256
-    run: Annotated[Line, Field(pattern=_PLACE)]
+    run: Annotated[OneLine, Field(pattern=_PLACE)]
     """Its folder in the store."""
     reason: Lines
 
@@ -110,7 +110,7 @@ class Predicate(Typed):
     attestations: tuple[Attestation, ...]
     remarks: Lines
     signer: Signer
-    account: Line | None
+    account: OneLine | None
     signed_at: Moment
     supersedes: Superseded | None
 
