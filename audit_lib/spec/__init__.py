@@ -7,7 +7,15 @@ from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, RandomR
 from audit_lib.spec.panel import Panel, PanelModel, load_spec, panel_digest, read_spec
 from audit_lib.spec.perturb import Perturb
 from audit_lib.spec.recorded import RECORDED, unasked
-from audit_lib.spec.scoring import Generation, Measured, Model, PromptTemplate, Scoring, TextClassifier, Texts
+from audit_lib.spec.scoring import (
+    Generation,
+    Model,
+    PromptTemplate,
+    Scoring,
+    TextClassifier,
+    TextMeasure,
+    Texts,
+)
 from audit_lib.spec.section import Name, Provenance, Section, Share
 from audit_lib.spec.use import Framework, Use
 

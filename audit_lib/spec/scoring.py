@@ -161,7 +161,7 @@ class Generation(Section):
     )
 
 
-Measured = Literal["toxicity", "stereotype", "sentiment", "embedding", "terms"]
+TextMeasure = Literal["toxicity", "stereotype", "sentiment", "embedding", "terms"]
 
 
 class TextClassifier(Section):
@@ -169,7 +169,7 @@ class TextClassifier(Section):
 
     name: Name = Field(description="What the tables call it.")
     kind: Name = Field(description="`vader`, `minilm`, `toxblock`, `lexicon` or `huggingface`.")
-    measures: Measured | None = Field(
+    measures: TextMeasure | None = Field(
         None, description="What its score is, so which metrics take it; null: what the kind says of itself."
     )
     label: str | None = Field(

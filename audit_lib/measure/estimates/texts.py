@@ -26,7 +26,7 @@ from audit_lib.measure.sides import Side, Unit, Variable
 from audit_lib.metrics.pair_scores import PairScores
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
-from audit_lib.spec import Measured as Measures
+from audit_lib.spec import TextMeasure as Measures
 
 Floats = NDArray[np.float64]
 Parameters = Mapping[str, int | float | str]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.measure.rows.word_lists import Words
-from audit_lib.spec import Measured
+from audit_lib.spec import TextMeasure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class ClassifiedAnswers:
 
     name: str
     label: str
-    measures: Measured
+    measures: TextMeasure
     values: NDArray[np.float64]
     kind: str = ""
 

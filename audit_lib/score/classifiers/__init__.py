@@ -18,7 +18,7 @@ from audit_lib.options import Options, parse
 from audit_lib.records import to_parquet
 from audit_lib.registry import Registry
 from audit_lib.score.reading.thinking import without_thinking
-from audit_lib.spec import Measured, TextClassifier
+from audit_lib.spec import TextClassifier, TextMeasure
 
 if TYPE_CHECKING:
     from audit_lib.run import Run
@@ -73,7 +73,7 @@ class Classifier(Protocol):
     """
 
     Options: ClassVar[type[Options]]
-    measures: ClassVar[Measured | None]
+    measures: ClassVar[TextMeasure | None]
     label: ClassVar[str | None]
 
     def __init__(self, section: TextClassifier, words: bytes | None) -> None: ...
@@ -108,7 +108,7 @@ def parse_options(kind: type[Some], section: TextClassifier) -> Some:
     return parse(kind, section.options, f"classifiers.{section.name}.options", section.kind)
 
 
-def resolved(section: TextClassifier) -> tuple[Measured, str]:
+def resolved(section: TextClassifier) -> tuple[TextMeasure, str]:
     """Return what a classifier of the spec measures, and the label whose score the metrics take.
 
     Raises

@@ -13,7 +13,7 @@ from audit_lib.options import Options
 from audit_lib.score.classifiers import DIGITS, Judgement, classifier, parse_options
 from audit_lib.score.classifiers.minilm import require
 from audit_lib.score.local.weights import Weights, check_folder, quiet, resolve
-from audit_lib.spec import Measured, TextClassifier
+from audit_lib.spec import TextClassifier, TextMeasure
 
 
 class HuggingFaceOptions(Options):
@@ -33,7 +33,7 @@ class HuggingFace:
     """Give the model's score for each of its labels. Code of the model's own is never run."""
 
     Options: ClassVar[type[Options]] = HuggingFaceOptions
-    measures: ClassVar[Measured | None] = None
+    measures: ClassVar[TextMeasure | None] = None
     label: ClassVar[str | None] = None
 
     def __init__(self, section: TextClassifier, words: bytes | None) -> None:

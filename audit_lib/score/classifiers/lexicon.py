@@ -13,7 +13,7 @@ from audit_lib.canonical import sha256
 from audit_lib.errors import LexiconError
 from audit_lib.options import Options
 from audit_lib.score.classifiers import Judgement, classifier, parse_options
-from audit_lib.spec import Measured, TextClassifier
+from audit_lib.spec import TextClassifier, TextMeasure
 
 
 class LexiconOptions(Options):
@@ -30,7 +30,7 @@ class Lexicon:
     """
 
     Options: ClassVar[type[Options]] = LexiconOptions
-    measures: ClassVar[Measured | None] = "terms"
+    measures: ClassVar[TextMeasure | None] = "terms"
     label: ClassVar[str | None] = "presence"
 
     def __init__(self, section: TextClassifier, words: bytes | None) -> None:

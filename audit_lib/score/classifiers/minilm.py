@@ -11,7 +11,7 @@ from audit_lib.options import Options
 from audit_lib.score.classifiers import DIGITS, Judgement, classifier, parse_options
 from audit_lib.score.local.encoder import MINILM, Encoder, minilm_folder
 from audit_lib.score.local.weights import folder_digest
-from audit_lib.spec import Measured, TextClassifier
+from audit_lib.spec import TextClassifier, TextMeasure
 
 _MAX_TOKENS = 256  # what the model was trained to read
 
@@ -25,7 +25,7 @@ class MiniLM:
     """
 
     Options: ClassVar[type[Options]] = Options
-    measures: ClassVar[Measured | None] = "embedding"
+    measures: ClassVar[TextMeasure | None] = "embedding"
     label: ClassVar[str | None] = "embedding"
 
     def __init__(self, section: TextClassifier, words: bytes | None) -> None:

@@ -24,7 +24,7 @@ from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import ModelNotFoundError, SpecError
 from audit_lib.options import Options
 from audit_lib.score.classifiers import DIGITS, Judgement, classifier, parse_options
-from audit_lib.spec import Measured, TextClassifier
+from audit_lib.spec import TextClassifier, TextMeasure
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ class ToxBlock:
     """
 
     Options: ClassVar[type[Options]] = Options
-    measures: ClassVar[Measured | None] = "toxicity"
+    measures: ClassVar[TextMeasure | None] = "toxicity"
     label: ClassVar[str | None] = "toxic"
 
     def __init__(self, section: TextClassifier, words: bytes | None) -> None:

@@ -10,7 +10,7 @@ from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.metrics.text.sentiment import vader_sentiment
 from audit_lib.options import Options
 from audit_lib.score.classifiers import Judgement, classifier, parse_options
-from audit_lib.spec import Measured, TextClassifier
+from audit_lib.spec import TextClassifier, TextMeasure
 
 
 @classifier("vader")
@@ -18,7 +18,7 @@ class Vader:
     """Give VADER's compound sentiment, brought from [-1, 1] to [0, 1] by (compound + 1) / 2."""
 
     Options: ClassVar[type[Options]] = Options
-    measures: ClassVar[Measured | None] = "sentiment"
+    measures: ClassVar[TextMeasure | None] = "sentiment"
     label: ClassVar[str | None] = "sentiment"
 
     def __init__(self, section: TextClassifier, words: bytes | None) -> None:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from audit_lib.languages import unspaced_script
 from audit_lib.options import Options
 from audit_lib.score.classifiers import DIGITS, Judgement, classifier, parse_options
-from audit_lib.spec import Measured, TextClassifier
+from audit_lib.spec import TextClassifier, TextMeasure
 from audit_lib.words import tokenise
 
 _PLACES: Final = 1024
@@ -25,7 +25,7 @@ class Words:
     """
 
     Options: ClassVar[type[Options]] = Options
-    measures: ClassVar[Measured | None] = "embedding"
+    measures: ClassVar[TextMeasure | None] = "embedding"
     label: ClassVar[str | None] = "embedding"
 
     def __init__(self, section: TextClassifier, words: bytes | None) -> None:
