@@ -45,7 +45,7 @@ def _instant(words: str) -> str:
 
 OneLine = Annotated[str, AfterValidator(_line)]
 Lines = Annotated[str, AfterValidator(_lines)]
-Name = Annotated[str, AfterValidator(_name)]
+PersonName = Annotated[str, AfterValidator(_name)]
 Moment = Annotated[str, AfterValidator(_instant)]
 
 
@@ -60,7 +60,7 @@ class SubjectDigest(Typed):
 class Subject(Typed):
     """A file that was signed."""
 
-    name: Name
+    name: PersonName
     digest: SubjectDigest
 
 
@@ -68,17 +68,17 @@ class Subject(Typed):
 class SignedPolicy(Typed):
     """The policy under which the statement was made."""
 
-    name: Name
-    version: Name
+    name: PersonName
+    version: PersonName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attestation(Typed):
     """A sentence that the auditor affirms, and the paragraph that asks for it."""
 
-    id: Name
-    text: Name
-    cite: Name
+    id: PersonName
+    text: PersonName
+    cite: PersonName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,13 +100,13 @@ class Superseded(Typed):
 class Predicate(Typed):
     """What is said about the files that were signed."""
 
-    audit: Name
-    window: Name
+    audit: PersonName
+    window: PersonName
     spec_digest: Sha256
     number: Annotated[int, Field(ge=1)]
     policy: SignedPolicy
-    auditor: Name
-    organisation: Name
+    auditor: PersonName
+    organisation: PersonName
     attestations: tuple[Attestation, ...]
     remarks: Lines
     signer: Signer
