@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from audit_lib.perturb.redact import Applicant, Redacted, redact
-from audit_lib.perturb.redaction.applicant import Name, parse_name
+from audit_lib.perturb.redaction.applicant import ApplicantName, parse_name
 
 KEISHA = {"first_name": "Keisha", "last_name": "Faison", "title": "Ms."}
 
@@ -136,7 +136,7 @@ def test_a_title_before_the_first_name_alone_is_to_check() -> None:
 
 
 def test_a_last_name_that_stands_first_leaves_no_middle_names() -> None:
-    assert parse_name("Kim Min-jun", first="Min-jun", last="Kim") == Name(
+    assert parse_name("Kim Min-jun", first="Min-jun", last="Kim") == ApplicantName(
         first="Min-jun", middle=(), last="Kim"
     )
 

@@ -11,7 +11,7 @@ import pytest
 from audit_lib.cli.main import main
 from audit_lib.errors import InputError
 from audit_lib.perturb.redact import Applicant, Redacted, redact
-from audit_lib.perturb.redaction.applicant import Name, parse_name
+from audit_lib.perturb.redaction.applicant import ApplicantName, parse_name
 from audit_lib.perturb.redaction.review import review_html
 from tests.perturb.test_redact_documents import scan
 
@@ -117,7 +117,7 @@ def test_a_patronym_is_a_name_at_the_head(name: str) -> None:
 
 
 def test_ma_is_a_last_name() -> None:
-    assert parse_name("Jack Ma") == Name(first="Jack", middle=(), last="Ma")
+    assert parse_name("Jack Ma") == ApplicantName(first="Jack", middle=(), last="Ma")
 
 
 def test_one_name_is_enough() -> None:

@@ -96,7 +96,7 @@ class Applicant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Name:
+class ApplicantName:
     """A name in its parts; `middle` are the words between first and last, in order; `last` may be empty."""
 
     first: str
@@ -109,7 +109,7 @@ class Name:
         return fold(self.first).text, fold(self.last).text
 
 
-def parse_name(name: str, *, first: str = "", last: str = "") -> Name:
+def parse_name(name: str, *, first: str = "", last: str = "") -> ApplicantName:
     """Take a full name apart.
 
     Raises
@@ -152,10 +152,10 @@ def parse_name(name: str, *, first: str = "", last: str = "") -> Name:
         raise InputError(
             "the applicant's name holds no name; give the full name, or first_name and last_name"
         )
-    return Name(first=first, middle=tuple(tokens), last=last)
+    return ApplicantName(first=first, middle=tuple(tokens), last=last)
 
 
-def applicant_of(text: str, known: Applicant) -> tuple[Name, list[Name]]:
+def applicant_of(text: str, known: Applicant) -> tuple[ApplicantName, list[ApplicantName]]:
     """Return the applicant's name, and names of further candidates that the text shows.
 
     Raises
@@ -180,7 +180,7 @@ def applicant_of(text: str, known: Applicant) -> tuple[Name, list[Name]]:
             "give it with --name, or in a column"
         )
     mine = {name.key, *(parse_name(n).key for n in known.other_names if len(n.split()) > 1)}
-    others: dict[tuple[str, str], Name] = {}
+    others: dict[tuple[str, str], ApplicantName] = {}
     for other in shown:
         if not name.last and name.key[0] in (other.key[0], other.key[1]):
             continue
@@ -190,7 +190,7 @@ def applicant_of(text: str, known: Applicant) -> tuple[Name, list[Name]]:
     return name, list(others.values())
 
 
-def with_name(known: Applicant, name: Name) -> Applicant:
+def with_name(known: Applicant, name: ApplicantName) -> Applicant:
     """Return the applicant with a name that was found."""
     return replace(known, name=" ".join([name.first, *name.middle, name.last]))
 
@@ -219,7 +219,7 @@ def _likely(text: str, heads: list[tuple[int, str]]) -> list[tuple[int, str]]:
     return [head for head in heads if not supported or head[0] >= supported[0][0]]
 
 
-def _names_shown(text: str) -> list[Name]:
+def _names_shown(text: str) -> list[ApplicantName]:
     """Return names behind labels, at the head, and above a line with contact details, in order."""
     places = [
         (match.start(), match.group("name")) for pattern in (_LABEL, _IS) for match in pattern.finditer(text)

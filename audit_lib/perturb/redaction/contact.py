@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from audit_lib.perturb.redaction.applicant import Applicant, Name
+from audit_lib.perturb.redaction.applicant import Applicant, ApplicantName
 from audit_lib.perturb.redaction.folding import fold
 from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
 from audit_lib.perturb.redaction.states import STATES
@@ -45,7 +45,7 @@ _HEAD_LINES: Final = 10
 _BOX: Final = re.compile(r"\bP\.?[ ]?O\.?[ ]Box[ ]\d+")
 
 
-def find_contact(text: str, applicant: Applicant, name: Name, found: FoundSpans) -> None:
+def find_contact(text: str, applicant: Applicant, name: ApplicantName, found: FoundSpans) -> None:
     """Add e-mails, phones, links and addresses; known ones first, whatever they look like."""
     _known(text, applicant, found)
     parts = {piece for part in (name.first, name.last) for piece in _pieces(part)}
@@ -106,7 +106,7 @@ def find_contact(text: str, applicant: Applicant, name: Name, found: FoundSpans)
             )
 
 
-def _own_email(text: str, applicant: Applicant, name: Name, parts: set[str]) -> tuple[str, bool]:
+def _own_email(text: str, applicant: Applicant, name: ApplicantName, parts: set[str]) -> tuple[str, bool]:
     """Return the applicant's e-mail, or nothing, and whether no other could be it.
 
     The one that was given; else the one that says the whole name best. One part of the name is enough at the head
@@ -153,7 +153,7 @@ def _pieces(part: str) -> list[str]:
     return [whole, *(p for p in re.split(r"[^a-z]+", fold(part).text) if len(p) > 3)]
 
 
-def _says(handle: str, parts: set[str], name: Name) -> bool:
+def _says(handle: str, parts: set[str], name: ApplicantName) -> bool:
     """Return whether a handle holds a part of the name, of three letters at least, or initial and last name."""
     plain = re.sub(r"[^a-z]", "", fold(handle).text)
     return any(len(part) > 2 and part in plain for part in parts)

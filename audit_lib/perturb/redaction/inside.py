@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from audit_lib.perturb.redaction.applicant import Name
+from audit_lib.perturb.redaction.applicant import ApplicantName
 from audit_lib.perturb.redaction.folding import fold
 from audit_lib.perturb.redaction.lexicons import words
 from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
@@ -31,7 +31,7 @@ def letters(part: str) -> str:
     return "".join(filter(str.isalpha, fold(part).text))
 
 
-def find_in_files(text: str, name: Name, found: FoundSpans) -> None:
+def find_in_files(text: str, name: ApplicantName, found: FoundSpans) -> None:
     """Add the name in the names of files: ``AnaRuizCV.pdf``, ``aruiz_resume.pdf``, ``RuizA.docx``."""
     if not name.last:
         return
@@ -54,7 +54,9 @@ def find_in_files(text: str, name: Name, found: FoundSpans) -> None:
                     )
 
 
-def find_inside(text: str, name: Name, parts: Collection[tuple[str, str]], found: FoundSpans) -> None:
+def find_inside(
+    text: str, name: ApplicantName, parts: Collection[tuple[str, str]], found: FoundSpans
+) -> None:
     """Add names cut by a line break, and report words that hold the name or its initials.
 
     Parameters
@@ -103,7 +105,7 @@ def _collapsed(plain: str) -> str:
     return re.sub("([aou])e", r"\1", plain)
 
 
-def _initials(name: Name) -> set[str]:
+def _initials(name: ApplicantName) -> set[str]:
     """Return the initials that people sign with: first and last, with middle names, and with every word."""
 
     def of(*parts: str) -> str:

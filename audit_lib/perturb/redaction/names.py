@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from audit_lib.perturb.redaction.applicant import Name
+from audit_lib.perturb.redaction.applicant import ApplicantName
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.inside import find_in_files, find_inside
 from audit_lib.perturb.redaction.lexicons import first_names, honorifics, places, word_set, words
@@ -70,7 +70,9 @@ _SURE_VERB: Final = re.compile(r"\s+(?:\w+ed|is|was|has|had|did|does|led|ran|tau
                                r"plans|helps|uses|gives|takes|knows|wants|speaks|holds|coaches|credits)\b")  # fmt: skip
 
 
-def find_names(text: str, folded: Folded, name: Name, other_names: Sequence[str], found: FoundSpans) -> None:
+def find_names(
+    text: str, folded: Folded, name: ApplicantName, other_names: Sequence[str], found: FoundSpans
+) -> None:
     """Add every form of the name to what was found."""
     stated = stated_names(text, folded, name, parts_of(name, other_names))
     parts = parts_of(name, other_names, stated)
@@ -87,7 +89,7 @@ def find_names(text: str, folded: Folded, name: Name, other_names: Sequence[str]
     find_inside(text, name, [(part.folded, part.slot) for part in parts.alone], found)
 
 
-def _plurals(text: str, folded: Folded, name: Name, found: FoundSpans) -> None:
+def _plurals(text: str, folded: Folded, name: ApplicantName, found: FoundSpans) -> None:
     """Report *the Smiths*, *O'Neills'*: the applicant's family, or several of the name."""
     forms = {name.first: "first_name", **dict.fromkeys([name.last, *pieces(name.last)], "last_name")}
     for form, slot in forms.items():

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from audit_lib.perturb.redaction.applicant import PARTICLES, Name
+from audit_lib.perturb.redaction.applicant import PARTICLES, ApplicantName
 from audit_lib.perturb.redaction.folding import fold
 from audit_lib.perturb.redaction.inside import spelled_out
 from audit_lib.perturb.redaction.lexicons import nicknames, words
@@ -47,7 +47,7 @@ class Parts:
     alone: tuple[Part, ...]
 
 
-def parts_of(name: Name, other_names: Sequence[str], stated: Iterable[Part] = ()) -> Parts:
+def parts_of(name: ApplicantName, other_names: Sequence[str], stated: Iterable[Part] = ()) -> Parts:
     """Take a name apart.
 
     Parameters
@@ -134,11 +134,11 @@ def suffix_end(text: str, end: int) -> int:
     return found.end() if found else end
 
 
-def _middles(name: Name) -> list[str]:
+def _middles(name: ApplicantName) -> list[str]:
     return [fold(middle).text.strip(".") for middle in name.middle]
 
 
-def _runs(name: Name, firsts: Sequence[str], lasts: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _runs(name: ApplicantName, firsts: Sequence[str], lasts: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield neighbouring names of three or more, which together are one: *Mary Ann*, *Rodham Clinton*."""
     middles = _middles(name)
     for start in range(len(middles)):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from audit_lib.perturb.agreement import part_of
-from audit_lib.perturb.redaction.applicant import Name
+from audit_lib.perturb.redaction.applicant import ApplicantName
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import first_names, honorifics
 from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
@@ -124,7 +124,7 @@ def _doubt(span: Span, why: str) -> Doubt:
     return Doubt(start=span.start, end=span.end, kind=span.kind, why=why, slot=span.slot)
 
 
-def find_pronouns(text: str, found: FoundSpans, sex: str, others: Sequence[Name] = ()) -> str:
+def find_pronouns(text: str, found: FoundSpans, sex: str, others: Sequence[ApplicantName] = ()) -> str:
     """Add the pronouns that mean the applicant; return the sex that they say, or nothing.
 
     Parameters
@@ -209,7 +209,7 @@ def find_pronouns(text: str, found: FoundSpans, sex: str, others: Sequence[Name]
     return sex
 
 
-def find_others(text: str, folded: Folded, others: Sequence[Name], found: FoundSpans) -> None:
+def find_others(text: str, folded: Folded, others: Sequence[ApplicantName], found: FoundSpans) -> None:
     """Report every name of a further candidate: it stays in the template."""
     for other in others:
         for part in {fold(p).text for p in (other.first, other.last) if p}:
@@ -226,7 +226,7 @@ def _named_in_quotation(text: str, at: int, found: FoundSpans) -> bool:
     return begin >= 0 and any(s.kind == "name" and begin <= s.start < end for s in found.spans)
 
 
-def _mentions(text: str, found: FoundSpans, others: Sequence[Name]) -> list[_Mention]:
+def _mentions(text: str, found: FoundSpans, others: Sequence[ApplicantName]) -> list[_Mention]:
     """Return who is named where, in order."""
     mentions = [_Mention(span.start, True, "") for span in found.spans if span.kind == "name"]
     mentions += [

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Set
 from functools import cache
 from typing import Final
 
-from audit_lib.perturb.redaction.applicant import NO_HEAD, NO_NAME, Name
+from audit_lib.perturb.redaction.applicant import NO_HEAD, NO_NAME, ApplicantName
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import first_names, honorifics, rows
 from audit_lib.perturb.redaction.parts import LEFT, RIGHT, Part, Parts, pattern
@@ -29,7 +29,7 @@ _CALLS: Final = re.compile(
 _OF_ME: Final = re.compile(r"\bI(?:['’]m|[ \t]+am)?(?:[ \t]+\w+)?[ \t]+$")
 
 
-def stated_names(text: str, folded: Folded, name: Name, parts: Parts) -> Iterator[Part]:
+def stated_names(text: str, folded: Folded, name: ApplicantName, parts: Parts) -> Iterator[Part]:
     """Yield further names of the applicant: surest first.
 
     A word in brackets or quotes inside the whole name is one. One right after it, or after words such as *goes by*,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from audit_lib.perturb.redaction.applicant import Name
+from audit_lib.perturb.redaction.applicant import ApplicantName
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import honorifics, words
 from audit_lib.perturb.redaction.parts import LEFT, RIGHT, Parts, pattern, pieces, suffix_end
@@ -16,7 +16,7 @@ _SEP: Final = r"(?:[ \t]+|[ \t]*\r?\n[ \t]*|[_.+-])"
 _JR: Final = r"(?:,?[ \t]+(?:jr|sr|ii|iii|iv)\b\.?)?"
 
 
-def find_whole(text: str, folded: Folded, name: Name, parts: Parts, found: FoundSpans) -> None:
+def find_whole(text: str, folded: Folded, name: ApplicantName, parts: Parts, found: FoundSpans) -> None:
     """Add every form of the whole name; forms that may be another person's are reported."""
     if parts.lasts:
         found.add_all(_whole(text, folded, name, parts))
@@ -25,7 +25,7 @@ def find_whole(text: str, folded: Folded, name: Name, parts: Parts, found: Found
         _last_and_initials(text, folded, name, found)
 
 
-def _whole(text: str, folded: Folded, name: Name, parts: Parts) -> Iterator[Span]:
+def _whole(text: str, folded: Folded, name: ApplicantName, parts: Parts) -> Iterator[Span]:
     first, last = ("|".join(map(pattern, forms)) for forms in (parts.firsts, parts.lasts))
     middle = (
         rf"(?:{_SEP}(?:\(\"?[\w' -]{{1,20}}\"?\)|\"[\w' -]{{1,20}}\"|'[\w -]{{1,20}}'|[a-z]\b\.?|"
@@ -96,7 +96,7 @@ def _reversed(text: str, folded: Folded, parts: Parts) -> Iterator[Span]:
             yield Span(start=start, end=end, kind="name", slot=slot, rule="last name first")
 
 
-def _initial_and_last(text: str, folded: Folded, name: Name, parts: Parts) -> Iterator[Span]:
+def _initial_and_last(text: str, folded: Folded, name: ApplicantName, parts: Parts) -> Iterator[Span]:
     """Yield ``A. Ruiz``, ``R. John Smith Jr.``, ``A Ruiz``."""
     ends = "|".join(map(pattern, _ends(name, parts)))
     initials = (
@@ -116,7 +116,7 @@ def _initial_and_last(text: str, folded: Folded, name: Name, parts: Parts) -> It
             yield Span(start=start, end=end, kind="name", slot="last_name", rule=rule, sure=dotted)
 
 
-def _last_and_initials(text: str, folded: Folded, name: Name, found: FoundSpans) -> None:
+def _last_and_initials(text: str, folded: Folded, name: ApplicantName, found: FoundSpans) -> None:
     """Add ``Smith, R. J.`` and ``Smith RJ``; before another last name the initials may be the next author's."""
     last = "|".join(
         map(pattern, sorted({fold(name.last).text, *pieces(name.last)}, key=lambda p: (-len(p), p)))
@@ -144,17 +144,17 @@ def _last_and_initials(text: str, folded: Folded, name: Name, found: FoundSpans)
             )
 
 
-def _first_letters(name: Name) -> str:
+def _first_letters(name: ApplicantName) -> str:
     return "".join(sorted({fold(word).text[0] for word in re.split(r"[\s.-]+", name.first) if word}))
 
 
-def _ends(name: Name, parts: Parts) -> list[str]:
+def _ends(name: ApplicantName, parts: Parts) -> list[str]:
     """Return what may stand after initials: any longer word of the name, as in *M.J. Fernández* of Fernández Soto."""
     middles = {middle for middle in (fold(part).text for part in name.middle) if len(middle) > 3}
     return sorted({*parts.all_lasts, *pieces(name.last), *middles}, key=lambda part: (-len(part), part))
 
 
-def find_initials(text: str, name: Name, found: FoundSpans) -> None:
+def find_initials(text: str, name: ApplicantName, found: FoundSpans) -> None:
     """Initials as a speaker's label (``AL:``) or with dots (``A.L.``, ``A. M. L.``)."""
     if not name.last:
         return
