@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from audit_lib.measure.metric import METRICS, MetricColumn, MetricRecord, Need, record_of
+from audit_lib.measure.metric import METRICS, MetricColumn, MetricInput, MetricRecord, record_of
 
 START: Final = """\
 # Metrics
@@ -24,7 +24,7 @@ errors are in the docstrings of `audit_lib.metrics`. How to add one: [parts of y
 """
 
 GOOD: Final = {"parity": "near parity", "higher": "the higher", "lower": "the lower"}
-NEEDS: Final[dict[Need, str]] = {
+NEEDS: Final[dict[MetricInput, str]] = {
     "scores": "scores or decisions",
     "controls": "controls: rows in which nothing of a group was changed (`perturb.controls`, `perturb.formats`, "
     "`score.repeats`)",

@@ -36,7 +36,7 @@ Better = Literal["parity", "higher", "lower"]
 Provenance = Literal["any", "assigned", "observed"]
 Metric = Callable[[Rows, AuditSpec, Policy], Measured]
 
-Need = Literal[
+MetricInput = Literal[
     "scores", "controls", "checks", "pairs", "texts",
     "lists", "words", "toxicity", "stereotype", "terms", "sentiment", "embedding"
 ]  # fmt: skip
@@ -56,7 +56,7 @@ class _Said(TypedDict, total=False):
     unit: Required[str]
     meaning: Required[str]
     cite: Required[str]
-    needs: tuple[Need, ...]
+    needs: tuple[MetricInput, ...]
     columns: tuple[MetricColumn, ...]
     provenance: Provenance
     signed: bool
@@ -114,7 +114,7 @@ class MetricRecord:
     unit: str
     meaning: str
     cite: str
-    needs: tuple[Need, ...] = ("scores",)
+    needs: tuple[MetricInput, ...] = ("scores",)
     columns: tuple[MetricColumn, ...] = ()
     provenance: Provenance = "any"
     signed: bool = False
@@ -159,7 +159,7 @@ def _check(record: MetricRecord) -> None:
     for key, kind in (("better", Better), ("provenance", Provenance)):
         if (said := getattr(record, key)) not in get_args(kind):
             raise ValueError(f"{key}: {said!r} is none of {', '.join(get_args(kind))}")
-    if unknown := [need for need in record.needs if need not in get_args(Need)]:
+    if unknown := [need for need in record.needs if need not in get_args(MetricInput)]:
         raise ValueError(f"needs: {unknown[0]!r} is none of {', '.join(get_args(Need))}")
 
 

@@ -11,7 +11,7 @@ from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.figures.by_metric import try_figure
 from audit_lib.measure.equivalence import check_tolerances
 from audit_lib.measure.experiment.effects import experiment_only
-from audit_lib.measure.metric import METRICS, Need, record_of
+from audit_lib.measure.metric import METRICS, MetricInput, record_of
 from audit_lib.measure.rows.word_lists import Words
 from audit_lib.measure.statutory.thresholds import applicants_only
 from audit_lib.metrics.text.stop_words import ENGLISH_STOP_WORDS
@@ -101,7 +101,7 @@ def lacking(name: str, spec: AuditSpec) -> str | None:
     return _lacking(name, spec, _given(spec))
 
 
-def _lacking(name: str, spec: AuditSpec, given: set[Need]) -> str | None:
+def _lacking(name: str, spec: AuditSpec, given: set[MetricInput]) -> str | None:
     any_of = record_of(name).needs
     if given & set(any_of):
         return None
@@ -160,7 +160,7 @@ def _check_provenance(name: str, spec: AuditSpec) -> None:
         raise SpecError(f"measure.metrics: {name}: {error}") from None
 
 
-def _check_packages(name: str, any_of: tuple[Need, ...]) -> None:
+def _check_packages(name: str, any_of: tuple[MetricInput, ...]) -> None:
     lacking = [
         module for module in ("ahocorasick_rs", "rapidfuzz") if importlib.util.find_spec(module) is None
     ]
@@ -170,16 +170,16 @@ def _check_packages(name: str, any_of: tuple[Need, ...]) -> None:
         )
 
 
-def _given(spec: AuditSpec) -> set[Need]:
+def _given(spec: AuditSpec) -> set[MetricInput]:
     if spec.task not in UNDECIDED:
-        beside: set[Need] = {"pairs"} if spec.task == "pairwise" else set()
+        beside: set[MetricInput] = {"pairs"} if spec.task == "pairwise" else set()
         again = spec.perturb is not None and (spec.perturb.controls or spec.perturb.formats)
         if again or spec.score.repeats > 1:
             beside.add("controls")
         if spec.manipulation is not None:
             beside.add("checks")
         return {"scores", *beside}
-    given: set[Need] = {"texts"}
+    given: set[MetricInput] = {"texts"}
     if spec.task == "recommendation":
         given.add("lists")
     if spec.texts.protected is not None and spec.texts.targets is not None:
