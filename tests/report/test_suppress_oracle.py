@@ -24,7 +24,7 @@ from audit_lib.documents.rate_tables import RateRow, RateTable
 from audit_lib.policies import Policy, load_policy
 from audit_lib.report.suppress import hidden_cells, redacted
 from audit_lib.report.suppress.cells import items
-from audit_lib.report.suppress.feasible import Need, Reader
+from audit_lib.report.suppress.feasible import RangeNeeded, Reader
 from audit_lib.report.suppress.sheets import sheets_of
 from audit_lib.report.suppress.system import Target
 from audit_lib.results import Undefined
@@ -204,7 +204,7 @@ def check_reader(shape: Shape, numbers: NDArray[np.int64], places: Sequence[int]
     ]
     hidden = frozenset(rows[place % len(rows)] for place in places)
     sheets = sheets_of(document, {}, spec, policy(2))
-    most = Need(true=0, width=10**6)
+    most = RangeNeeded(true=0, width=10**6)
     targets = [
         Target(sheet.series, sheet.cell(levels), state)
         for sheet in sheets for levels in sheet.rows if sheet.cell(levels) in hidden

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from audit_lib.documents.metrics import Metrics
 from audit_lib.policies import Policy
 from audit_lib.report.suppress.cells import StratumCell, neighbourhoods, smallest_sizes
-from audit_lib.report.suppress.feasible import Need, Reader, same_strata
+from audit_lib.report.suppress.feasible import RangeNeeded, Reader, same_strata
 from audit_lib.report.suppress.sheets import Series, Sheet, sheets_of
 from audit_lib.report.suppress.system import Target
 from audit_lib.spec import AuditSpec
@@ -59,7 +59,9 @@ def hidden_cells(metrics: Metrics, spec: AuditSpec, policy: Policy) -> frozenset
     return frozenset(hidden)
 
 
-def _needs(sheets: Sequence[Sheet], hidden: set[StratumCell], small: int) -> Iterator[tuple[Target, Need]]:
+def _needs(
+    sheets: Sequence[Sheet], hidden: set[StratumCell], small: int
+) -> Iterator[tuple[Target, RangeNeeded]]:
     for sheet in sheets:
         totals = sheet.totals
         people = sum(totals)
@@ -67,10 +69,13 @@ def _needs(sheets: Sequence[Sheet], hidden: set[StratumCell], small: int) -> Ite
             cell, n = sheet.cell(levels), sum(counts)
             if cell not in hidden or not people:
                 continue
-            yield Target(sheet.series, cell, None), Need(true=n, width=min(small, people), within=small - 1)
+            yield (
+                Target(sheet.series, cell, None),
+                RangeNeeded(true=n, width=min(small, people), within=small - 1),
+            )
             for state in range(len(totals)) if len(totals) > 1 else ():
                 width = max(1, min(n, small - 1, totals[state]))
-                yield Target(sheet.series, cell, state), Need(true=counts[state], width=width)
+                yield Target(sheet.series, cell, state), RangeNeeded(true=counts[state], width=width)
 
 
 def _counts(sheets: Sequence[Sheet]) -> dict[tuple[Series, int | None], dict[StratumCell, int]]:

@@ -42,7 +42,7 @@ class Reader:
     ranges: dict[Target, tuple[int, int]] = field(default_factory=dict)
     _known: NDArray[np.int64] | None = None
 
-    def widen(self, hidden: frozenset[StratumCell], needs: Mapping[Target, Need]) -> list[Target]:
+    def widen(self, hidden: frozenset[StratumCell], needs: Mapping[Target, RangeNeeded]) -> list[Target]:
         """Look for solutions until every count has the range it needs.
 
         One solution of everything is found first. All others differ from it in a few strata only, so that the work
@@ -103,7 +103,10 @@ class _Seen:
 
     @classmethod
     def of(
-        cls, targets: Sequence[Target], needs: Mapping[Target, Need], ranges: Mapping[Target, tuple[int, int]]
+        cls,
+        targets: Sequence[Target],
+        needs: Mapping[Target, RangeNeeded],
+        ranges: Mapping[Target, tuple[int, int]],
     ) -> _Seen:
         start = [ranges.get(target, (needs[target].true, needs[target].true)) for target in targets]
         low, high = np.array(start, dtype=np.int64).reshape(-1, 2).T
@@ -130,7 +133,7 @@ class _Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class RangeNeeded:
     """The range that a hidden count must at least have.
 
     Parameters
