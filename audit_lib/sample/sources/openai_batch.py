@@ -18,7 +18,7 @@ _OPTIONAL: Final = frozenset({"recorded_model", "recorded_response", "recorded_s
 
 
 @SOURCES("openai_batch")
-class OpenAIBatch(FileSource):
+class OpenAIBatchAnswers(FileSource):
     """The answers of a batch of chat completions, as the Batch API writes them.
 
     ``custom_id`` is the prompt's id, and the application's unless that is mapped; the completion's
