@@ -14,7 +14,7 @@ from audit_lib.errors import EvidenceError, IncompleteRunError
 from audit_lib.run import Run, StageOutput
 
 MANIFEST: Final = "manifest.json"
-Outcome = Literal["complete", "validation_failed"]
+RunOutcome = Literal["complete", "validation_failed"]
 
 
 def archive(run: Run) -> StageOutput:
@@ -92,7 +92,7 @@ def expected_stages(run: Run, *, failed: bool) -> list[str]:
     return [*before, *scores, *after]
 
 
-def _sealable(run: Run) -> tuple[Outcome, list[str]]:
+def _sealable(run: Run) -> tuple[RunOutcome, list[str]]:
     stages = complete_stages(run)
     failed = (
         "validation" in stages
