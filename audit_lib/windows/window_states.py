@@ -16,7 +16,7 @@ from audit_lib.store import Store
 from audit_lib.window import Window
 from audit_lib.windows.schedule import is_window, latest_window, windows_between
 
-Outcome = Literal["complete", "failed", "unfinished", "not verified"]
+WindowOutcome = Literal["complete", "failed", "unfinished", "not verified"]
 State = Literal["audited", "failed", "not verified", "unfinished", "due", "missed"]
 
 STATES: Final[dict[State, str]] = {
@@ -40,7 +40,7 @@ class BegunRun:
 
     window: Window
     prefix: str
-    outcome: Outcome
+    outcome: WindowOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +79,14 @@ def begun_runs(store: Store, audit: str) -> list[BegunRun]:
         except ValueError:
             continue  # a folder that is no run's
         stages = done.get(prefix, set())
-        outcome: Outcome = "complete" if "report" in stages else "failed"
+        outcome: WindowOutcome = "complete" if "report" in stages else "failed"
         if "evidence" not in stages:
             outcome = _last_try(store, prefix, tries.get(prefix, {}))
         found.append(BegunRun(window, prefix, outcome))
     return sorted(found, key=lambda one: (one.window.start, one.window.end, one.prefix))
 
 
-def _last_try(store: Store, prefix: str, tries: Mapping[int, bool]) -> Outcome:
+def _last_try(store: Store, prefix: str, tries: Mapping[int, bool]) -> WindowOutcome:
     """Return what became of the last attempt at a run that is not sealed; one that was stopped can go on."""
     last = max(tries, default=0)
     if not tries.get(last):
