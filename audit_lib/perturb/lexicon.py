@@ -43,7 +43,7 @@ class _Mention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed:
+class ParsedText:
     """A text and where it mentions groups, ready to be rendered for any of them.
 
     Parameters
@@ -162,7 +162,7 @@ class SwapLexicon:
         """Make a lexicon of rows: attribute -> rows of level -> term, and the columns of `NOTES` where needed."""
         return cls(read_terms(rows, levels), levels)
 
-    def parse(self, text: str) -> Parsed:
+    def parse(self, text: str) -> ParsedText:
         """Find every mention of a group in a text.
 
         Examples
@@ -227,7 +227,7 @@ class SwapLexicon:
             kept = {a: [one for one in found if one[0] not in alternatives] for a, found in mentions.items()}
             mentions = {attribute: found for attribute, found in kept.items() if found}
             joint = [one for one in joint if one[0] not in alternatives]
-        return Parsed(
+        return ParsedText(
             pieces=pieces, mentions=mentions, levels=self.levels, doubtful=doubtful, left=left, joint=joint
         )
 

@@ -10,7 +10,7 @@ from audit_lib.documents.design import Unawareness
 from audit_lib.errors import LexiconError
 from audit_lib.perturb.change import Change, Survey
 from audit_lib.perturb.ftu import Surroundings, ftu_report
-from audit_lib.perturb.lexicon import Parsed, SwapLexicon
+from audit_lib.perturb.lexicon import ParsedText, SwapLexicon
 from audit_lib.registry import did_you_mean
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Substitution:
                 candidate=fields.get("name"),
             )
 
-    def _parsed(self, fields: Mapping[str, str]) -> dict[str, Parsed]:
+    def _parsed(self, fields: Mapping[str, str]) -> dict[str, ParsedText]:
         names = fields if self.only is None else self.only
         for name in names:
             if name not in fields:
@@ -113,12 +113,12 @@ class Substitution:
                 )
         return {name: self.swap.parse(fields[name]) for name in names if self.around.shows(name)}
 
-    def _outside(self, fields: Mapping[str, str], exchanged: Mapping[str, Parsed]) -> set[str]:
+    def _outside(self, fields: Mapping[str, str], exchanged: Mapping[str, ParsedText]) -> set[str]:
         """Return what the rest of a prompt mentions, which is the same in all variants."""
         rest = [text for name, text in fields.items() if name not in exchanged and self.around.shows(name)]
         return {*self.around.mentions, *(a for text in rest for a in self.swap.parse(text).attributes)}
 
-    def _mentioned(self, parsed: Iterable[Parsed]) -> tuple[str, ...]:
+    def _mentioned(self, parsed: Iterable[ParsedText]) -> tuple[str, ...]:
         found = {attribute for text in parsed for attribute in text.attributes}
         return tuple(attribute for attribute in self.swap.attributes if attribute in found)
 
