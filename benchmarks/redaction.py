@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from audit_lib.perturb.agreement import PARTS
-from audit_lib.perturb.parsed import Parsed, Values
+from audit_lib.perturb.parsed import ParsedTemplate, Values
 from audit_lib.perturb.redact import Applicant, redact
 from audit_lib.perturb.template import fill
 from audit_lib.resources import include_dir
@@ -89,7 +89,7 @@ def speed() -> None:
         made = redact(text, Applicant(name="Ana Ruiz"))
     redacting = (time.process_time() - started) / times
     template = made.template_with()
-    parsed = Parsed.of(template)
+    parsed = ParsedTemplate.of(template)
     with (include_dir() / "lexicons" / "names.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     people = (rows[:50] + rows[-50:])[:100]

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from audit_lib.perturb.lexicon import SwapLexicon
-from audit_lib.perturb.parsed import Parsed, Values
+from audit_lib.perturb.parsed import ParsedTemplate, Values
 from audit_lib.perturb.tables import read_lexicon
 from audit_lib.words import tokenise
 
@@ -122,7 +122,7 @@ def many_personas() -> tuple[float, float]:
         }
         for row in names
     ]  # fmt: skip
-    parsed = Parsed.of(
+    parsed = ParsedTemplate.of(
         f"{{{{NAME}}}}\n{{{{email}}}}\n{' '.join(_AROUND)}. {{{{Pronoun.subject}}}} showed {{{{pronoun.possessive}}}} "
         "work; {{title}} {{last_name}} met {{pronoun.object}}. {{name}} ({{first_name.initial}}.)"
     )

@@ -19,7 +19,7 @@ class Values(dict[str, str]):
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedTemplate:
     """The texts of a template around its slots, and the slots as written.
 
     Examples
@@ -33,7 +33,7 @@ class Parsed:
     slots: tuple[str, ...]
 
     @classmethod
-    def of(cls, template: str) -> Parsed:
+    def of(cls, template: str) -> ParsedTemplate:
         """Parse a template."""
         around, slots = parts(template)
         pieces = [""] * (2 * len(slots) + 1)

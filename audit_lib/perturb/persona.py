@@ -20,7 +20,7 @@ from audit_lib.perturb.attributes import GroupCell, Signal
 from audit_lib.perturb.change import Change, Survey
 from audit_lib.perturb.ftu import shown_fields
 from audit_lib.perturb.names import choose_names
-from audit_lib.perturb.parsed import Parsed, Values
+from audit_lib.perturb.parsed import ParsedTemplate, Values
 from audit_lib.perturb.tables import check_filled, unused
 from audit_lib.perturb.tables import read_lexicon as read_lexicon
 from audit_lib.records import parquet_source
@@ -203,7 +203,7 @@ class Persona:
     def _alike(self, index: int, fields: Mapping[str, str]) -> bool:
         """Tell whether what the model reads of a prompt is the same text in every group."""
         texts = [text for name, text in fields.items() if self.shown is None or name in self.shown]
-        if not (used := [slot for text in texts for slot in Parsed.of(text).slots]):
+        if not (used := [slot for text in texts for slot in ParsedTemplate.of(text).slots]):
             return True
         first = None
         try:
@@ -219,7 +219,7 @@ class Persona:
 
     def changes(self, index: int, fields: Mapping[str, str], groups: Sequence[int]) -> Iterator[Change]:
         """Yield the variants of a prompt: its slots filled."""
-        parsed = {name: Parsed.of(text) for name, text in fields.items()}
+        parsed = {name: ParsedTemplate.of(text) for name, text in fields.items()}
         for edit in self.edits(index, groups):
             values = self._derived(edit.values)
             yield Change(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from audit_lib.errors import AuditError, InputError
-from audit_lib.perturb.parsed import Parsed
+from audit_lib.perturb.parsed import ParsedTemplate
 from audit_lib.perturb.redaction.applicant import Applicant, applicant_of
 from audit_lib.perturb.redaction.checks import run_check
 from audit_lib.perturb.redaction.contact import find_contact
@@ -100,9 +100,9 @@ class Redacted:
         """Fill the template with the original values: the dossier, byte for byte."""
         return fill(self.template, self.originals)
 
-    def parsed(self) -> Parsed:
+    def parsed(self) -> ParsedTemplate:
         """Parse the template, to fill it many times."""
-        return Parsed.of(self.template)
+        return ParsedTemplate.of(self.template)
 
     def template_with(self, kept: Collection[str] = PERSONA_SLOTS) -> str:
         """Return the template with only these slots (and their forms) left open.
@@ -129,7 +129,7 @@ class Redacted:
             else:
                 word = neutral.get(base) or f"[{base}]"
                 values[key] = f"{word[:-1]} {number}]" if number > 1 and word.endswith("]") else word
-        return Parsed.of(self.template).partly(values)
+        return ParsedTemplate.of(self.template).partly(values)
 
     def coverage(self) -> dict[str, dict[str, int]]:
         """Count, for each kind, what was redacted, how much of it a person should check, and what was left open."""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from audit_lib.cli.main import main
 from audit_lib.errors import InputError, NoApplicantError, UnknownSlotError
-from audit_lib.perturb.parsed import Parsed, Values
+from audit_lib.perturb.parsed import ParsedTemplate, Values
 from audit_lib.perturb.redact import KINDS, NOT_ON_DEMAND, Applicant, redact
 from audit_lib.perturb.redaction.folding import fold
 from audit_lib.perturb.redaction.review import PRIVATE, review, review_html
@@ -52,7 +52,7 @@ def persona(first: str, last: str, sex: str) -> dict[str, str]:
 def test_filling_with_the_originals_is_the_dossier(passage) -> None:
     result = passage.redacted()
     assert fill(result.template, result.originals) == passage.text
-    assert Parsed.of(result.template).render(result.originals) == passage.text
+    assert ParsedTemplate.of(result.template).render(result.originals) == passage.text
     again = passage.redacted(also=set(KINDS) - set(NOT_ON_DEMAND))
     assert again.restored() == passage.text
 
@@ -108,7 +108,7 @@ def test_any_text_comes_back_byte_for_byte(pieces: list[str], between: str) -> N
     text = between.join(pieces)
     result = redact(text, ANA)
     assert result.restored() == text
-    assert Parsed.of(result.template).render(Values(result.originals)) == text
+    assert ParsedTemplate.of(result.template).render(Values(result.originals)) == text
     for span, written in zip(result.spans, result.written, strict=True):
         assert f"{{{{{written}}}}}" in result.template and text[span.start : span.end]
 
@@ -159,7 +159,7 @@ def test_no_value_of_one_persona_stands_in_another_ones_text() -> None:
     by_id = {passage.id: passage for passage in [*PASSAGES, *HELD_OUT]}
     chosen = ["letter_her_cases", "letter_his_cases", "nickname_quotes", "initials", "resume_head", "file_name_in_text",
               "accents_decomposed", "upper_pronoun", "h_letter_long"]  # fmt: skip
-    texts = [Parsed.of(by_id[name].redacted().template_with()) for name in chosen]
+    texts = [ParsedTemplate.of(by_id[name].redacted().template_with()) for name in chosen]
     words = {fold(part).text for first, last, _ in people for part in (first, last)}
     own_words = {
         w for text in texts for piece in text.pieces for w in re.findall(r"[^\W\d_]+", fold(piece).text)
