@@ -13,12 +13,12 @@ from typing import Final, Literal
 
 from audit_lib.errors import InputError
 
-Part = Literal["subject", "object", "possessive", "possessive_pronoun", "reflexive"]
+PronounCase = Literal["subject", "object", "possessive", "possessive_pronoun", "reflexive"]
 
-PARTS: Final[tuple[Part, ...]] = ("subject", "object", "possessive", "possessive_pronoun", "reflexive")
+PARTS: Final[tuple[PronounCase, ...]] = ("subject", "object", "possessive", "possessive_pronoun", "reflexive")
 """Cases in the order of the columns of a pronoun lexicon."""
 
-_PLAIN: Final[dict[str, Part]] = {
+_PLAIN: Final[dict[str, PronounCase]] = {
     "she": "subject", "he": "subject", "they": "subject",
     "him": "object", "them": "object",
     "their": "possessive",
@@ -121,7 +121,7 @@ _NOUNS_IN_LY: Final = _words("family supply ally reply assembly")
 _ADJECTIVE_ENDINGS: Final = ("ful", "ous", "ive", "able", "ible", "ent", "ant", "less", "ic", "ing", "ed")
 
 
-def part_of(text: str, start: int, end: int) -> tuple[Part, bool]:
+def part_of(text: str, start: int, end: int) -> tuple[PronounCase, bool]:
     """Return the case of the pronoun ``text[start:end]``, and whether the rules were sure of it.
 
     Raises
