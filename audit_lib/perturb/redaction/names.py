@@ -15,7 +15,7 @@ from audit_lib.perturb.redaction.applicant import ApplicantName
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.inside import find_in_files, find_inside
 from audit_lib.perturb.redaction.lexicons import first_names, honorifics, places, word_set, words
-from audit_lib.perturb.redaction.parts import LEFT, RIGHT, Part, parts_of, pattern, pieces, suffix_end
+from audit_lib.perturb.redaction.parts import LEFT, RIGHT, NamePart, parts_of, pattern, pieces, suffix_end
 from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
 from audit_lib.perturb.redaction.stated import stated_names
 from audit_lib.perturb.redaction.states import STATES
@@ -105,7 +105,7 @@ def _plurals(text: str, folded: Folded, name: ApplicantName, found: FoundSpans) 
 def _alone(
     text: str,
     folded: Folded,
-    part: Part,
+    part: NamePart,
     start: int,
     end: int,
     match: re.Match[str],
@@ -167,7 +167,7 @@ def _alone(
 
 
 def _not_the_applicant(
-    text: str, folded: Folded, part: Part, start: int, end: int, known: set[str], *, titled: bool
+    text: str, folded: Folded, part: NamePart, start: int, end: int, known: set[str], *, titled: bool
 ) -> str:
     """Return why a part of the name seems to be another's, or nothing."""
     if _PLACE_BEFORE.search(text[:start][-30:]) or _PLACE_AFTER.match(text, end):
@@ -217,7 +217,7 @@ def _begins_sentence(text: str, at: int) -> bool:
     return not before or before[-1] in ".!?:\n;"
 
 
-def _word_or_name(text: str, part: Part, start: int, end: int) -> str:
+def _word_or_name(text: str, part: NamePart, start: int, end: int) -> str:
     """Read a capitalised name that is also a word: ``name``, ``likely``, ``open`` or ``word``."""
     after, before = text[end : end + 40], text[:start][-24:]
     upper = text[start:end].isupper() and end - start > 1

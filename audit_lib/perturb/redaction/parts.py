@@ -24,7 +24,7 @@ _SUFFIX: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class NamePart:
     """A part of the name that may stand alone; with a `doubt`, all its places are only reported, and why."""
 
     folded: str
@@ -44,10 +44,10 @@ class Parts:
     lasts: tuple[str, ...]
     all_firsts: tuple[str, ...]
     all_lasts: tuple[str, ...]
-    alone: tuple[Part, ...]
+    alone: tuple[NamePart, ...]
 
 
-def parts_of(name: ApplicantName, other_names: Sequence[str], stated: Iterable[Part] = ()) -> Parts:
+def parts_of(name: ApplicantName, other_names: Sequence[str], stated: Iterable[NamePart] = ()) -> Parts:
     """Take a name apart.
 
     Parameters
@@ -60,23 +60,23 @@ def parts_of(name: ApplicantName, other_names: Sequence[str], stated: Iterable[P
     first, last = fold(name.first).text, fold(name.last).text
     firsts = [first, *nicknames().get(first, ())]
     lasts = [last] if last else []
-    parts = {first: Part(folded=first, slot="first_name")}
+    parts = {first: NamePart(folded=first, slot="first_name")}
     if last:
-        parts[last] = Part(folded=last, slot="last_name")
+        parts[last] = NamePart(folded=last, slot="last_name")
     for shown, forms, slot in ((name.first, firsts, "first_name"), (name.last, lasts, "last_name")):
         if (spelled := spelled_out(shown)) not in parts and spelled:
             forms.append(spelled)
-            parts[spelled] = Part(folded=spelled, slot=slot)
+            parts[spelled] = NamePart(folded=spelled, slot=slot)
     for short in nicknames().get(first, ()):
-        parts.setdefault(short, Part(folded=short, slot="nickname", sure=short not in words()))
+        parts.setdefault(short, NamePart(folded=short, slot="nickname", sure=short not in words()))
     for other in other_names:
         tokens = fold(other).text.split()
         if len(tokens) > 1:
             firsts.append(tokens[0])
             lasts.append(tokens[-1])
-            parts.setdefault(tokens[-1], Part(folded=tokens[-1], slot="last_name"))
+            parts.setdefault(tokens[-1], NamePart(folded=tokens[-1], slot="last_name"))
         if tokens:
-            parts.setdefault(tokens[0], Part(folded=tokens[0], slot="nickname"))
+            parts.setdefault(tokens[0], NamePart(folded=tokens[0], slot="nickname"))
     for part in sorted(stated, key=lambda part: (bool(part.doubt), not part.sure)):
         parts.setdefault(part.folded, part)
         if part.sure and not part.doubt:
@@ -84,17 +84,18 @@ def parts_of(name: ApplicantName, other_names: Sequence[str], stated: Iterable[P
     for middle in _middles(name):
         if len(middle) > 1 and middle not in PARTICLES:
             parts.setdefault(
-                middle, Part(folded=middle, slot="middle_name", sure=len(middle) > 2 or middle not in words())
+                middle,
+                NamePart(folded=middle, slot="middle_name", sure=len(middle) > 2 or middle not in words()),
             )
     runs = list(_runs(name, firsts, lasts))
     for folded, slot in runs:
-        parts.setdefault(folded, Part(folded=folded, slot=slot))
+        parts.setdefault(folded, NamePart(folded=folded, slot=slot))
     for whole, slot in ((first, "first_name"), (last, "last_name")):
         for piece in pieces(whole):
             sure = slot == "last_name" and piece not in words()
-            parts.setdefault(piece, Part(folded=piece, slot=slot, sure=sure))
+            parts.setdefault(piece, NamePart(folded=piece, slot=slot, sure=sure))
     for piece in _with_particles(last):
-        parts.setdefault(piece, Part(folded=piece, slot="last_name"))
+        parts.setdefault(piece, NamePart(folded=piece, slot="last_name"))
     return Parts(
         firsts=_longest_first(firsts),
         lasts=_longest_first(lasts),

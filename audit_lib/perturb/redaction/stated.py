@@ -10,7 +10,7 @@ from typing import Final
 from audit_lib.perturb.redaction.applicant import NO_HEAD, NO_NAME, ApplicantName
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import first_names, honorifics, rows
-from audit_lib.perturb.redaction.parts import LEFT, RIGHT, Part, Parts, pattern
+from audit_lib.perturb.redaction.parts import LEFT, RIGHT, NamePart, Parts, pattern
 
 _WORD: Final = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
 _OTHER: Final = rf"[\"“'‘(]?(?P<other>{_WORD})(?:[ \t]+(?P<next>{_WORD}))?"
@@ -29,7 +29,7 @@ _CALLS: Final = re.compile(
 _OF_ME: Final = re.compile(r"\bI(?:['’]m|[ \t]+am)?(?:[ \t]+\w+)?[ \t]+$")
 
 
-def stated_names(text: str, folded: Folded, name: ApplicantName, parts: Parts) -> Iterator[Part]:
+def stated_names(text: str, folded: Folded, name: ApplicantName, parts: Parts) -> Iterator[NamePart]:
     """Yield further names of the applicant: surest first.
 
     A word in brackets or quotes inside the whole name is one. One right after it, or after words such as *goes by*,
@@ -75,8 +75,8 @@ def _says_whose(called: bool, before: str, phrase: str, known: Set[str]) -> bool
     return bool(of_me or known & named)
 
 
-def _part(shown: str, *, sure: bool, doubt: str) -> Part:
-    return Part(folded=fold(shown).text, slot="nickname", sure=sure, doubt=doubt)
+def _part(shown: str, *, sure: bool, doubt: str) -> NamePart:
+    return NamePart(folded=fold(shown).text, slot="nickname", sure=sure, doubt=doubt)
 
 
 def _may_be_a_name(shown: str) -> bool:
