@@ -32,7 +32,7 @@ CheckName = Literal[
 ]  # fmt: skip
 
 
-class Part(BaseModel):
+class PackPart(BaseModel):
     """A part of a pack: immutable, without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
@@ -42,7 +42,7 @@ Sureness = Literal["primary", "secondary", "recalled"]
 """The source itself was read; somebody's account of it was; or it stands here from memory, to be looked up."""
 
 
-class Citation(Part):
+class Citation(PackPart):
     """A source of law or guidance, when it is from, and how sure its reading is."""
 
     id: str
@@ -53,7 +53,7 @@ class Citation(Part):
     seen: Sureness
 
 
-class Taxonomy(Part):
+class Taxonomy(PackPart):
     """Whose categories these are, and of which date."""
 
     name: str
@@ -61,7 +61,7 @@ class Taxonomy(Part):
     cite: str
 
 
-class Clock(Part):
+class Clock(PackPart):
     """A period that the law sets, or says nothing about (`amount` null).
 
     Parameters
@@ -88,7 +88,7 @@ class Clock(Part):
         return self
 
 
-class Gate(Part):
+class Gate(PackPart):
     """Something that the law does not let pass, and its paragraph."""
 
     name: GateName
@@ -96,7 +96,7 @@ class Gate(Part):
     wording: str
 
 
-class Duty(Part):
+class Duty(PackPart):
     """What a regime asks of somebody, in a sentence."""
 
     id: str
@@ -106,7 +106,7 @@ class Duty(Part):
     seen: Sureness
 
 
-class PracticalTest(Part):
+class PracticalTest(PackPart):
     """A test that stands beside the threshold before a difference is called adverse impact."""
 
     name: Literal["threshold", "significance", "flip_flop", "small_numbers"]
@@ -114,7 +114,7 @@ class PracticalTest(Part):
     cite: str
 
 
-class Level(Part):
+class Level(PackPart):
     """One category of one attribute."""
 
     name: str
@@ -126,7 +126,7 @@ class Level(Part):
         return self.name if self.qualifier is None else f"{self.name} ({self.qualifier})"
 
 
-class Attribute(Part):
+class Attribute(PackPart):
     """An attribute of people that a spec must carry, such as ``sex``."""
 
     name: str
@@ -134,7 +134,7 @@ class Attribute(Part):
     categories: tuple[Level, ...]
 
 
-class Family(Part):
+class Family(PackPart):
     """A family of tables: by sex, by race/ethnicity, or by both."""
 
     name: str
@@ -143,7 +143,7 @@ class Family(Part):
     cite: str
 
 
-class TableKind(Part):
+class TableKind(PackPart):
     """A kind of table: what is counted, and what the count is called."""
 
     name: Literal["selection", "scoring"]
@@ -154,7 +154,7 @@ class TableKind(Part):
     cite: str
 
 
-class Guidance(Part):
+class Guidance(PackPart):
     """A threshold that guides a reader, and whose it is: mostly not the law's own."""
 
     name: str
@@ -167,7 +167,7 @@ class Guidance(Part):
     wording: str
 
 
-class Exclusion(Part):
+class Exclusion(PackPart):
     """Share of the data under which a category may be left out."""
 
     share: Exact
@@ -175,7 +175,7 @@ class Exclusion(Part):
     wording: str
 
 
-class Cells(Part):
+class Cells(PackPart):
     """When a row rests on too few people, and what is done about it."""
 
     small: int
@@ -183,7 +183,7 @@ class Cells(Part):
     wording: str
 
 
-class Rounding(Part):
+class Rounding(PackPart):
     """Digits after the point, and the rule by which the last one is made."""
 
     rate_percent: int
@@ -191,7 +191,7 @@ class Rounding(Part):
     rule: str
 
 
-class Switch(Part):
+class Switch(PackPart):
     """An ambiguity of the law, and the way it stands here."""
 
     name: str
@@ -213,7 +213,7 @@ class Switch(Part):
         return self
 
 
-class ProvenanceRule(Part):
+class ProvenanceRule(PackPart):
     """What a page may be called, by how the demographics are known."""
 
     audit: tuple[str, ...]
@@ -234,14 +234,14 @@ def _texts(value: object) -> object:
 NamedTexts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 
 
-class Term(Part):
+class Term(PackPart):
     """An entry of the glossary."""
 
     term: str
     text: str
 
 
-class RequiredField(Part):
+class RequiredField(PackPart):
     """One duty of the law, as a line of its checklist."""
 
     id: str
@@ -252,7 +252,7 @@ class RequiredField(Part):
     check: CheckName
 
 
-class Attestation(Part):
+class Attestation(PackPart):
     """A sentence that an auditor affirms before a sign-off."""
 
     id: str

@@ -26,7 +26,7 @@ from audit_lib.policies.pack_schema import (
     Guidance,
     Level,
     NamedTexts,
-    Part,
+    PackPart,
     PracticalTest,
     ProvenanceRule,
     RequiredField,
@@ -69,7 +69,7 @@ class Category:
     label: str
 
 
-class Policy(Part):
+class Policy(PackPart):
     """What one jurisdiction counts, prints and says.
 
     Examples
