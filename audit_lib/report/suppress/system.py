@@ -14,7 +14,7 @@ from audit_lib.report.suppress.cells import Items, StratumCell
 from audit_lib.report.suppress.sheets import Series, Sheet
 
 SeriesLevels = tuple[str | None, ...]
-Place = tuple[Series, Items]
+SystemPlace = tuple[Series, Items]
 """One kind of count in one stratum."""
 Terms = list[tuple[int, int]]
 """Variable and coefficient."""
@@ -64,7 +64,7 @@ class System:
                 for values in known.values():
                     values.append(None)
             self.attributes[series] = tuple(sorted(known))
-        self.places: dict[Place, int] = {}
+        self.places: dict[SystemPlace, int] = {}
         self.profiles: dict[Series, list[SeriesLevels]] = {
             series: list(itertools.product(*(known[name] for name in self.attributes[series])))
             for series, known in self.levels.items()
@@ -229,7 +229,7 @@ class System:
 
     # Variables
 
-    def _of_profile(self, place: Place, profile: SeriesLevels, state: int | None) -> Terms:
+    def _of_profile(self, place: SystemPlace, profile: SeriesLevels, state: int | None) -> Terms:
         states = self.states[place[0]]
         first = self.places[place] + self._number(place[0], profile) * states
         return [(first + s, 1) for s in (range(states) if state is None else (state,))]
