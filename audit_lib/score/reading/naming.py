@@ -11,7 +11,7 @@ from typing import Final, Literal
 NEAR: Final = 0.8
 """Least similarity (difflib's ratio of letters) at which a name not found is called misspelt, not absent."""
 
-Place = Literal["named", "misspelt", "absent"]
+NameMatch = Literal["named", "misspelt", "absent"]
 
 MARKDOWN: Final = re.compile(r"[*_`#>|~]+")
 _WORD: Final = re.compile(r"\w+(?:['’.-]\w+)*")
@@ -61,7 +61,7 @@ def mentions(text: str, names: Sequence[str]) -> list[int]:
     return list(dict.fromkeys(i for i, _, _ in spans(text, names)))
 
 
-def why_unnamed(text: str, names: Sequence[str], candidate: int) -> Place:
+def why_unnamed(text: str, names: Sequence[str], candidate: int) -> NameMatch:
     """Return whether a candidate whom the text does not name is ``misspelt`` in it, or ``absent``."""
     name = names[candidate]
     taken = bytearray(len(text))

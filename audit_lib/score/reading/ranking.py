@@ -36,7 +36,7 @@ from itertools import pairwise
 
 from audit_lib.score.reading.naming import (
     MARKDOWN,
-    Place,
+    NameMatch,
     flat,
     mentions,
     one_form,
@@ -123,7 +123,7 @@ class Ranking:
     """
 
     rank: tuple[int, ...]
-    place: tuple[Place, ...]
+    place: tuple[NameMatch, ...]
 
     @property
     def names_nobody(self) -> bool:
