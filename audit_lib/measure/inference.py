@@ -73,7 +73,7 @@ class Contrast:
 
 
 Estimator = Callable[[Side, Side, float], Contrast]
-Point = Callable[[Side, Side], float]
+PointEstimator = Callable[[Side, Side], float]
 """What a kernel of `audit_lib.metrics` gives for two sides."""
 
 
@@ -118,7 +118,7 @@ def compare(
     return [comparison.of(group, reference) for group, reference in spec.groups.comparisons()]
 
 
-def gap_of_means(point: Point) -> Estimator:
+def gap_of_means(point: PointEstimator) -> Estimator:
     """Make an estimator of a difference of means, whose value is what the kernel gives.
 
     Influence of a row: its deviation from its side's mean, over the side's size.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.measure.inference import Contrast, Estimator, Point, gap_of_means, mean_gap
+from audit_lib.measure.inference import Contrast, Estimator, PointEstimator, gap_of_means, mean_gap
 from audit_lib.measure.sides import Side
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats.clustered_rates import effective_wilson, flat_limit
@@ -88,7 +88,7 @@ def bounded_mean(
     return BoundedMean(interval=cut, standard_error=error, flags=(CLIPPED,))
 
 
-def bounded_gap(bounds: MeanBounds, point: Point | None = None) -> Estimator:
+def bounded_gap(bounds: MeanBounds, point: PointEstimator | None = None) -> Estimator:
     """Make an estimator of a difference of means of values within bounds, whose value `point` computes.
 
     It is :func:`audit_lib.measure.inference.mean_gap`, but where all values of a side lie at one bound: that

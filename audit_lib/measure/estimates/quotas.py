@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.measure.estimates.random_rounds import random_round_gaps
-from audit_lib.measure.inference import NOBODY_QUALIFIED, Point, compare, gap_of_means
+from audit_lib.measure.inference import NOBODY_QUALIFIED, PointEstimator, compare, gap_of_means
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import Variable
 from audit_lib.results import Estimate
@@ -17,7 +17,7 @@ def quota_gaps(
     name: str,
     rows: Rows,
     spec: AuditSpec,
-    point: Point,
+    point: PointEstimator,
     *,
     method: str,
     counted: NDArray[np.bool_] | None = None,
