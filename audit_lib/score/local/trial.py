@@ -28,7 +28,7 @@ LabelProbabilities = Mapping[Tokens, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
+class TrialProbe:
     """A sequence, labels after it, and their probabilities by the model's own passes.
 
     Attributes
@@ -67,8 +67,8 @@ class Probe:
 class Probes:
     """Sequences that may share what they begin with, and longer ones that are read alone."""
 
-    together: tuple[Probe, ...]
-    alone: tuple[Probe, ...]
+    together: tuple[TrialProbe, ...]
+    alone: tuple[TrialProbe, ...]
 
 
 def make_probes(model: Any, lengths: Lengths, weights: int) -> Probes:
@@ -104,7 +104,7 @@ def tried(what: Callable[[], str | None]) -> str | None:
         return said[0] if said else f"it ends with {type(error).__name__}"
 
 
-def first_fault(probes: Sequence[Probe], found: Sequence[LabelProbabilities]) -> str | None:
+def first_fault(probes: Sequence[TrialProbe], found: Sequence[LabelProbabilities]) -> str | None:
     """Return the first fault of several sequences."""
     return next((fault for p, f in zip(probes, found, strict=True) if (fault := p.fault(f))), None)
 
@@ -130,7 +130,7 @@ def _words(model: Any, count: int) -> list[int]:
     return [word for word in drawn if word not in special][:count]
 
 
-def _probe(model: Any, lengths: Lengths, prompt: Tokens) -> Probe:
+def _probe(model: Any, lengths: Lengths, prompt: Tokens) -> TrialProbe:
     logits = plain_logits(model, prompt, 1)[0].float().cpu()
     if not bool(torch.isfinite(logits).all()):
         raise BackendError(
@@ -150,7 +150,7 @@ def _probe(model: Any, lengths: Lengths, prompt: Tokens) -> Probe:
     pair = (begun, int(after.argmax()))
     expected: dict[Tokens, float] = {(token,): float(chances[token].exp()) for token in best}
     expected[pair] = float((chances[begun] + after[pair[1]]).exp())
-    return Probe(
+    return TrialProbe(
         prompt=prompt, labels=tuple(expected), expected=expected, next_logits=again[1], tolerance=tolerance
     )
 
