@@ -33,7 +33,7 @@ class Measured:
 
 
 Better = Literal["parity", "higher", "lower"]
-Provenance = Literal["any", "assigned", "observed"]
+MetricProvenance = Literal["any", "assigned", "observed"]
 Metric = Callable[[Rows, AuditSpec, Policy], Measured]
 
 MetricInput = Literal[
@@ -58,7 +58,7 @@ class _Said(TypedDict, total=False):
     cite: Required[str]
     needs: tuple[MetricInput, ...]
     columns: tuple[MetricColumn, ...]
-    provenance: Provenance
+    provenance: MetricProvenance
     signed: bool
     figure: str
     gap: str
@@ -116,7 +116,7 @@ class MetricRecord:
     cite: str
     needs: tuple[MetricInput, ...] = ("scores",)
     columns: tuple[MetricColumn, ...] = ()
-    provenance: Provenance = "any"
+    provenance: MetricProvenance = "any"
     signed: bool = False
     figure: str = "dots"
     gap: str = ""
@@ -156,7 +156,7 @@ def _check(record: MetricRecord) -> None:
             raise ValueError(f"{key}: {said!r} says nothing")
     if record.parity is not None and not math.isfinite(record.parity):
         raise ValueError(f"parity: {record.parity} is no finite number")
-    for key, kind in (("better", Better), ("provenance", Provenance)):
+    for key, kind in (("better", Better), ("provenance", MetricProvenance)):
         if (said := getattr(record, key)) not in get_args(kind):
             raise ValueError(f"{key}: {said!r} is none of {', '.join(get_args(kind))}")
     if unknown := [need for need in record.needs if need not in get_args(MetricInput)]:
