@@ -36,7 +36,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Question(_Part):
+class FrameworkQuestion(_Part):
     """What a stakeholder is asked, and the answers there are."""
 
     key: str
@@ -80,7 +80,7 @@ class FrameworkRules(_Part):
     version: str
     as_of: date
     cite: str
-    questions: tuple[Question, ...]
+    questions: tuple[FrameworkQuestion, ...]
     families: tuple[MetricFamily, ...]
     notes: tuple[Note, ...]
 
