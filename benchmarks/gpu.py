@@ -90,7 +90,7 @@ def workloads(vocabulary: int, tokens: tuple[int, int], sizes: tuple[int, int]) 
     """Return a pointwise and a pairwise pack of random tokens: `tokens` of instructions and of a resume."""
     import numpy as np
 
-    from audit_lib.score.local.plan import Question
+    from audit_lib.score.local.plan import LabelPrompt
 
     draw = np.random.default_rng(0)
 
@@ -102,9 +102,11 @@ def workloads(vocabulary: int, tokens: tuple[int, int], sizes: tuple[int, int]) 
     pool = [words(resume) for _ in range(sizes[1])]
     names = [words(3) for _ in pool]
     return {
-        "pointwise": [Question(prompt=start + words(resume), labels=((5,), (6,))) for _ in range(sizes[0])],
+        "pointwise": [
+            LabelPrompt(prompt=start + words(resume), labels=((5,), (6,))) for _ in range(sizes[0])
+        ],
         "pairwise": [
-            Question(prompt=start + pool[i] + pool[j], labels=tuple(sorted({names[i], names[j]})))
+            LabelPrompt(prompt=start + pool[i] + pool[j], labels=tuple(sorted({names[i], names[j]})))
             for i, j in permutations(range(len(pool)), 2)
         ],
     }

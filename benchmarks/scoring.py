@@ -213,12 +213,12 @@ def ours(engine: Any, pack: Sequence[Any]) -> Found:
 
 def ours_in_one_spelling(engine: Any, pack: Sequence[Any]) -> Found:
     """As `ours`, but of each label only the spelling that `by_log_likelihood` computes: the same work."""
-    from audit_lib.score.local.plan import Question, plan_pack
+    from audit_lib.score.local.plan import LabelPrompt, plan_pack
 
     asked = []
     for prompt in pack:
         question, labels = engine._question(prompt)
-        asked.append(Question(prompt=question.prompt, labels=tuple(sorted(label[0] for label in labels))))
+        asked.append(LabelPrompt(prompt=question.prompt, labels=tuple(sorted(label[0] for label in labels))))
     plan = plan_pack(asked, engine.shape, engine._allowed(asked))
     return engine._compute(asked, plan.strategy, plan.buckets)
 
@@ -287,7 +287,7 @@ def row(what: str, peer: str, theirs: float, mine: float, needed: float, agreeme
 def peak_memory(model: str) -> None:
     """Print the peak beyond the loaded model for 24 different prompts of 700 tokens; runs in its own process."""
     engine = _engine(model)
-    from audit_lib.score.local.plan import Question
+    from audit_lib.score.local.plan import LabelPrompt
 
     def status(field: str) -> int:
         lines = Path("/proc/self/status").read_text().splitlines()
@@ -296,12 +296,12 @@ def peak_memory(model: str) -> None:
     import numpy as np
 
     draw = np.random.default_rng(1)
-    engine._compute([Question(prompt=(5, 6), labels=((7,), (8,)))], "tree", ())
+    engine._compute([LabelPrompt(prompt=(5, 6), labels=((7,), (8,)))], "tree", ())
     # Loading holds some weights twice: the high-water mark starts again from what is held now (Linux).
     Path("/proc/self/clear_refs").write_text("5")
     before = status("VmRSS")
     several = [tuple(int(t) for t in draw.integers(5, engine.tokenizer.vocab_size, 700)) for _ in range(24)]
-    engine._compute([Question(prompt=p, labels=((7,), (8,))) for p in several], "tree", ())
+    engine._compute([LabelPrompt(prompt=p, labels=((7,), (8,))) for p in several], "tree", ())
     print((status("VmHWM") - before) / 2**20)
 
 

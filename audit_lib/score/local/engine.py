@@ -30,7 +30,7 @@ from audit_lib.score.local.loading import load_model
 from audit_lib.score.local.memory import in_halves
 from audit_lib.score.local.packed import as_loaded, pack
 from audit_lib.score.local.plain import log_softmax, plain_probability
-from audit_lib.score.local.plan import PackPlan, Question, Shape, Strategy, plan_pack, shared_beginning
+from audit_lib.score.local.plan import LabelPrompt, PackPlan, Shape, Strategy, plan_pack, shared_beginning
 from audit_lib.score.local.prefix import Begun, beginning, follow, read_rests, step_back
 from audit_lib.score.local.trial import Probes, first_fault, make_probes, tried
 from audit_lib.score.local.trie import Tokens, Trie, build
@@ -121,7 +121,7 @@ class Engine:
         `strategy` overrules the plan's.
         """
         answers = {}
-        questions: dict[Question, list[int]] = {}
+        questions: dict[LabelPrompt, list[int]] = {}
         labels: dict[int, list[list[Tokens]]] = {}
         for i, prompt in enumerate(prompts):
             found = self._question(prompt)
@@ -187,7 +187,7 @@ class Engine:
             for sequence in sequences
         }
 
-    def _question(self, prompt: Prompt) -> tuple[Question, list[list[Tokens]]] | str:
+    def _question(self, prompt: Prompt) -> tuple[LabelPrompt, list[list[Tokens]]] | str:
         """Return a prompt in tokens with the sequences of each label, or why it cannot be computed."""
         text = self.render(prompt.messages)
         if not text.isascii() and text != text.encode(errors="replace").decode():
@@ -205,9 +205,9 @@ class Engine:
         if need > self.longest:
             return f"the prompt {what} {need} tokens, the model takes {self.longest}"
         every = tuple(sorted({s for label in labels for s in label}))
-        return Question(prompt=tokens, labels=every), labels
+        return LabelPrompt(prompt=tokens, labels=every), labels
 
-    def _allowed(self, questions: Sequence[Question]) -> tuple[Strategy, ...]:
+    def _allowed(self, questions: Sequence[LabelPrompt]) -> tuple[Strategy, ...]:
         longest = max(len(s) for q in questions for s in q.sequences()) + 1
         if longest > self.lengths.shared:
             return ("alone",)
@@ -215,7 +215,7 @@ class Engine:
         return tuple(way for way in shared if self.faults[way] is None) or ("alone",)
 
     def _compute(
-        self, questions: Sequence[Question], strategy: Strategy, buckets: Sequence[int]
+        self, questions: Sequence[LabelPrompt], strategy: Strategy, buckets: Sequence[int]
     ) -> list[dict[Tokens, float]]:
         """Return, for each question, the probability of each of its sequences."""
         if strategy == "tree":
@@ -224,7 +224,7 @@ class Engine:
             return self._by_prefix(questions, buckets)
         return [self.alone(q.prompt, q.labels) for q in questions]
 
-    def _by_tree(self, questions: Sequence[Question], pass_nodes: int) -> list[dict[Tokens, float]]:
+    def _by_tree(self, questions: Sequence[LabelPrompt], pass_nodes: int) -> list[dict[Tokens, float]]:
         trie = build(s for q in questions for s in q.sequences())
         steps = {(q.prompt, label): _steps(trie, q.prompt, label) for q in questions for label in q.labels}
         columns: dict[int, set[int]] = {}
@@ -245,7 +245,9 @@ class Engine:
             {s: math.exp(sum(logs[step] for step in steps[q.prompt, s])) for s in q.labels} for q in questions
         ]
 
-    def _by_prefix(self, questions: Sequence[Question], buckets: Sequence[int]) -> list[dict[Tokens, float]]:
+    def _by_prefix(
+        self, questions: Sequence[LabelPrompt], buckets: Sequence[int]
+    ) -> list[dict[Tokens, float]]:
         prompts = sorted({q.prompt for q in questions}, key=lambda p: (len(p), p))
         labels = sorted({label for q in questions for label in q.labels})
         shared = shared_beginning(prompts)
@@ -322,7 +324,7 @@ class Engine:
             some = (probe.labels[0], probe.labels[-1])
             if (fault := probe.fault(self.alone(probe.prompt, some))) is not None:
                 raise BackendError(f"the model's own passes do not come out the same again: {fault}")
-        asked = [Question(prompt=p.prompt, labels=p.labels) for p in probes.together]
+        asked = [LabelPrompt(prompt=p.prompt, labels=p.labels) for p in probes.together]
         if not asked:
             none = f"sequences of more than {max(self.lengths.shared, 0)} tokens share nothing on this model"
             return {"tree": none, "prefix": none, "cache": tried(lambda: self._try_cache(probes))}

@@ -43,7 +43,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class LabelPrompt:
     """A prompt and its labels, in tokens: `labels` holds each sequence in which a label may be written."""
 
     prompt: Tokens
@@ -92,7 +92,7 @@ class PackPlan:
 
 
 def plan_pack(
-    questions: Sequence[Question], shape: Shape, allowed: Collection[Strategy], among: int | None = None
+    questions: Sequence[LabelPrompt], shape: Shape, allowed: Collection[Strategy], among: int | None = None
 ) -> PackPlan:
     """Return the plan of one pack: the allowed strategy with the fewest estimated operations.
 
@@ -220,7 +220,7 @@ def _expanded(shared: int, rests: Sequence[int], buckets: Sequence[int], shape: 
     return total
 
 
-def _tail_flops(questions: Collection[Question], shape: Shape) -> int:
+def _tail_flops(questions: Collection[LabelPrompt], shape: Shape) -> int:
     # Every label of the pack follows every prompt of it, one pass a label.
     tails = {label for q in questions for label in q.labels if len(label) > 1}
     rows, longest = len(questions), max((len(q.prompt) for q in questions), default=0)

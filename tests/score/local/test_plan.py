@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from audit_lib.score.local.plan import (
     PASS_TOKENS,
-    Question,
+    LabelPrompt,
     Shape,
     cut_by_length,
     plan_pack,
@@ -20,11 +20,11 @@ SHAPE = Shape(linear=10_000, attention=64, head=5_000)
 lengths = st.lists(st.integers(1, 400), min_size=1, max_size=9).map(sorted)
 
 
-def ask(*prompt: int, labels: tuple[tuple[int, ...], ...] = ((1,), (2,))) -> Question:
-    return Question(prompt=prompt, labels=labels)
+def ask(*prompt: int, labels: tuple[tuple[int, ...], ...] = ((1,), (2,))) -> LabelPrompt:
+    return LabelPrompt(prompt=prompt, labels=labels)
 
 
-def pool(size: int = 5, length: int = 60) -> list[Question]:
+def pool(size: int = 5, length: int = 60) -> list[LabelPrompt]:
     resumes = [tuple(range(1000 * n, 1000 * n + length)) for n in range(1, size + 1)]
     return [ask(*range(30), *one, *other) for one, other in permutations(resumes, 2)]
 
