@@ -25,7 +25,7 @@ Unit = Literal[1, 100]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rate:
+class RateRange:
     """What a row's rate can be: from `low` to `high`, one value if they are equal."""
 
     low: Fraction
@@ -88,14 +88,14 @@ def scale_of(number: Number, unit: Unit) -> int:
 
 def rebuild_rate(
     table: PublishedTable, row: PublishedRow, unit: Unit
-) -> tuple[Rate | None, list[SummaryFinding], list[Rebuilt]]:
+) -> tuple[RateRange | None, list[SummaryFinding], list[Rebuilt]]:
     """Return what a row's rate can be, what is wrong with the printed one, and how it came about."""
     cell, n, k = row.cell("rate"), row.cell("applicants").count, row.cell("selected").count
     number = cell.number
     column = table.headers.get("rate", "rate")
     where = {"table": table.name, "row": row.label.text, "column": column}
     exact = Fraction(k, n) if n and k is not None and k <= n else None
-    counted = None if exact is None else Rate(low=exact, high=exact)
+    counted = None if exact is None else RateRange(low=exact, high=exact)
     if cell.text and number is None and not cell.is_none:
         return (
             counted,
@@ -133,7 +133,7 @@ def rebuild_rate(
 
 def _recovered(
     where: dict[str, str], cell: PublishedCell, number: Number, n: int | None, scale: int
-) -> tuple[Rate | None, list[SummaryFinding], list[Rebuilt]]:
+) -> tuple[RateRange | None, list[SummaryFinding], list[Rebuilt]]:
     """Recover the rate of a row whose selected people are not printed."""
     unit = Fraction(1, 10**number.decimals)
     if number.value > scale:
@@ -141,7 +141,7 @@ def _recovered(
         return None, [SummaryFinding(id="rate_impossible", printed=cell.text, message=message, **where)], []
     if n is None:
         low, high = (number.value - unit / 2) / scale, (number.value + unit / 2) / scale
-        return Rate(low=max(low, Fraction(0)), high=min(high, Fraction(1))), [], []
+        return RateRange(low=max(low, Fraction(0)), high=min(high, Fraction(1))), [], []
     if n == 0:
         return (
             None,
@@ -160,7 +160,7 @@ def _recovered(
                 **where,
             )
             found = [_truncated(where, cell, record.recomputed)] if convention == TRUNCATED else []
-            return Rate(low=Fraction(least, n), high=Fraction(most, n)), found, [record]
+            return RateRange(low=Fraction(least, n), high=Fraction(most, n)), found, [record]
     nearest = math.floor(number.value * n / scale + Fraction(1, 2))
     recomputed = show(Fraction(nearest * scale, n), number)
     message = f"no whole number of {n} people gives {cell.text}; {nearest} would give {recomputed}"

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from audit_lib.check.findings import Rebuilt, SummaryFinding
 from audit_lib.check.published_tables import PublishedRow, PublishedTable
-from audit_lib.check.rebuilt_rates import LAW, TRUNCATED, Rate, Unit, scale_of, show, unit_of
+from audit_lib.check.rebuilt_rates import LAW, TRUNCATED, RateRange, Unit, scale_of, show, unit_of
 from audit_lib.metrics.rounding import round_half_up
 from audit_lib.policies import Policy
 
@@ -23,7 +23,7 @@ class Member:
     """A row, what its rate can be, and the rate as printed (as a share of 1)."""
 
     row: PublishedRow
-    rate: Rate | None
+    rate: RateRange | None
     printed: Fraction | None
 
 
@@ -122,26 +122,26 @@ def _is_withheld(table: PublishedTable, member: Member) -> bool:
     return "applicants" in table.headers and member.row.cell("applicants").is_none
 
 
-def _law(printed: Sequence[Member], rated: Sequence[Member]) -> list[Rate]:
+def _law(printed: Sequence[Member], rated: Sequence[Member]) -> list[RateRange]:
     """Highest rate among the categories with a ratio, and among all: the rule is silent on excluded ones."""
-    found: list[Rate] = []
+    found: list[RateRange] = []
     for group in ([m for m in printed if m.rate is not None], rated):
         rates = [m.rate for m in group if m.rate is not None]
         if rates:
-            top = Rate(low=max(r.low for r in rates), high=max(r.high for r in rates))
+            top = RateRange(low=max(r.low for r in rates), high=max(r.high for r in rates))
             if top not in found:
                 found.append(top)
     return found
 
 
-def _between(member: Member, base: Rate) -> tuple[Fraction, Fraction] | None:
+def _between(member: Member, base: RateRange) -> tuple[Fraction, Fraction] | None:
     if member.rate is None or base.low == 0:
         return None
     return member.rate.low / base.high, member.rate.high / base.low
 
 
 def _agreement(
-    member: Member, base: Rate, unit: Unit, *, capped: bool = False
+    member: Member, base: RateRange, unit: Unit, *, capped: bool = False
 ) -> Literal["half up", "cut off"] | None:
     """Whether the printed ratio lies in the range that the row and a comparator leave."""
     number = member.row.cell("ratio").number
@@ -161,14 +161,14 @@ def _agreement(
 
 
 def _conventions(
-    member: Member, rated: Sequence[Member], comparators: Sequence[Rate], unit: Unit
+    member: Member, rated: Sequence[Member], comparators: Sequence[RateRange], unit: Unit
 ) -> tuple[str, ...]:
     found = {_agreement(member, base, unit, capped=True) for base in comparators}
     names = [name for agreement, name in (("half up", LAW), ("cut off", TRUNCATED)) if agreement in found]
     shown = [m.printed for m in rated if m.printed is not None]
     if member.printed is not None and shown and max(shown) > 0:
-        base = Rate(low=max(shown), high=max(shown))
-        again = Member(member.row, Rate(low=member.printed, high=member.printed), member.printed)
+        base = RateRange(low=max(shown), high=max(shown))
+        again = Member(member.row, RateRange(low=member.printed, high=member.printed), member.printed)
         agreement = _agreement(again, base, unit)
         if agreement is not None:
             names.append(PRINTED_RATES if agreement == "half up" else PRINTED_RATES_TRUNCATED)
@@ -176,10 +176,10 @@ def _conventions(
 
 
 def _other(
-    printed: Sequence[Member], members: Sequence[Member], comparators: Sequence[Rate], unit: Unit
-) -> tuple[str, Rate, Member | None] | None:
+    printed: Sequence[Member], members: Sequence[Member], comparators: Sequence[RateRange], unit: Unit
+) -> tuple[str, RateRange, Member | None] | None:
     """Return the comparator that rebuilds more of the table than the law's does, if there is one."""
-    candidates: list[tuple[str, Rate, Member | None]] = [
+    candidates: list[tuple[str, RateRange, Member | None]] = [
         (repr(m.row.label.text), m.rate, m) for m in members if m.rate is not None and m.rate.low > 0
     ]
     counts = [(m.row.cell("selected").count, m.row.cell("applicants").count) for m in printed]
@@ -187,9 +187,9 @@ def _other(
     overall = (sum(k for k, _ in whole), sum(n for _, n in whole))
     if len(whole) == len(counts) and all(overall):
         rate = Fraction(*overall)
-        candidates.append(("the rate of all categories together", Rate(low=rate, high=rate), None))
+        candidates.append(("the rate of all categories together", RateRange(low=rate, high=rate), None))
 
-    def matches(base: Rate, own: Member | None, capped: bool = False) -> int:
+    def matches(base: RateRange, own: Member | None, capped: bool = False) -> int:
         # Over itself a row has a ratio of 1, however wide the range of its rate is.
         return len(
             [
@@ -214,7 +214,7 @@ def _is_one(member: Member, unit: Unit) -> bool:
 
 
 def _not_highest(
-    table: PublishedTable, other: tuple[str, Rate, Member | None], law: Rate, unit: Unit
+    table: PublishedTable, other: tuple[str, RateRange, Member | None], law: RateRange, unit: Unit
 ) -> SummaryFinding:
     name, base, member = other
     percent = [f"{round_half_up(100 * rate.high, 1)}%" for rate in (base, law)]
@@ -229,7 +229,7 @@ def _not_highest(
     )
 
 
-def _recomputed(member: Member, base: Rate, unit: Unit) -> str:
+def _recomputed(member: Member, base: RateRange, unit: Unit) -> str:
     number = member.row.cell("ratio").number
     between = _between(member, base)
     if number is None or between is None:
