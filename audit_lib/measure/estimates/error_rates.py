@@ -28,7 +28,7 @@ BinaryOutcomes = NDArray[np.int8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rate:
+class ErrorRate:
     """The share of `event` among the rows of `among`.
 
     Parameters
@@ -61,7 +61,7 @@ class _Labels:
     of: str | None = None
 
 
-def rate_gaps(name: str, rows: Rows, spec: AuditSpec, rate: Rate) -> list[Estimate]:
+def rate_gaps(name: str, rows: Rows, spec: AuditSpec, rate: ErrorRate) -> list[Estimate]:
     """Compare a rate of decisions between every group and its reference, of rows with a decision.
 
     Where the tool puts people into several classes, the rate of each class is compared too, that class against all
@@ -93,12 +93,12 @@ def _one_against_rest(column: Coded | None, name: str, n: int) -> BinaryOutcomes
     return np.where(column.codes < 0, -1, column.codes == column.code(name)).astype(np.int8)
 
 
-def _is_mute(rows: Rows, rate: Rate) -> bool:
+def _is_mute(rows: Rows, rate: ErrorRate) -> bool:
     """Tell whether no row says what the rate of all decisions together is made of."""
     return bool((rows.decisions.selected < 0).all() or (rate.of_truth and (rows.qualified < 0).all()))
 
 
-def _gaps(name: str, rows: Rows, spec: AuditSpec, rate: Rate, labels: _Labels) -> list[Estimate]:
+def _gaps(name: str, rows: Rows, spec: AuditSpec, rate: ErrorRate, labels: _Labels) -> list[Estimate]:
     made, true = labels.made, labels.true
     decided = made >= 0
     reason = labels.unknown if rate.of_truth and (true < 0).all() else None

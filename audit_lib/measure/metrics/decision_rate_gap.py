@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit_lib.measure.estimates.error_rates import Rate, rate_gaps
+from audit_lib.measure.estimates.error_rates import ErrorRate, rate_gaps
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.metrics.error_rates import decision_rate_gap
@@ -25,7 +25,7 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
 
     Of everybody with a decision; those whose answer is missing are counted with the statuses, and are in no rate.
     """
-    rate = Rate(
+    rate = ErrorRate(
         kernel=decision_rate_gap,
         method="difference of P(selected)",
         event=lambda made, true: made == 1,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from audit_lib.measure.estimates.error_rates import Rate, rate_gaps
+from audit_lib.measure.estimates.error_rates import ErrorRate, rate_gaps
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.metrics.error_rates import false_negative_rate_gap
@@ -23,7 +23,7 @@ from audit_lib.spec import AuditSpec
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the gap of every group against its reference. Read it where being selected helps."""
-    rate = Rate(
+    rate = ErrorRate(
         kernel=false_negative_rate_gap,
         method="difference of P(not selected given qualified)",
         event=lambda made, true: made == 0,
