@@ -114,7 +114,7 @@ class JudgedFamily:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recommendation:
+class MetricRecommendation:
     """What to measure, what not, and what to know.
 
     Parameters
@@ -168,7 +168,7 @@ def load_framework() -> FrameworkRules:
 
 def recommend(
     answers: Mapping[str, FrameworkAnswer], measured: Sequence[str] | None = None
-) -> Recommendation:
+) -> MetricRecommendation:
     """Say which metrics apply.
 
     Parameters
@@ -200,7 +200,7 @@ def recommend(
         for note in rules.notes
         if all(key in answers and answers[key] == wanted for key, wanted in note.when.items())
     )
-    return Recommendation(
+    return MetricRecommendation(
         answers=dict(answers),
         families=families,
         notes=notes,
@@ -228,7 +228,7 @@ def needs_mentions(metrics: Sequence[str]) -> tuple[str, ...]:
 
 def recommend_for(
     spec: AuditSpec, further: Mapping[str, FrameworkAnswer] | None = None, design: Design | None = None
-) -> Recommendation:
+) -> MetricRecommendation:
     """Say which metrics apply to a spec, from its ``framework`` section, and compare them with what it measures.
 
     Parameters
@@ -290,7 +290,7 @@ def read_answers(pairs: Sequence[str]) -> dict[str, FrameworkAnswer]:
     return found
 
 
-def recommendation_text(found: Recommendation) -> str:
+def recommendation_text(found: MetricRecommendation) -> str:
     """Print a recommendation as a table for a terminal."""
     answers = ", ".join(f"{key} {_say(value)}" for key, value in found.answers.items())
     lines = [f"Answers: {answers}", ""]
