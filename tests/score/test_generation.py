@@ -13,7 +13,7 @@ from audit_lib.records import answers_as_text, recorded_answers
 from audit_lib.score.reading.ratings import CUT
 from audit_lib.score.requests import Response
 from audit_lib.score.tasks.generation import GenerationTask
-from audit_lib.score.tasks.recommendation import Recommendation, item_key, read_items
+from audit_lib.score.tasks.recommendation import RecommendationTask, item_key, read_items
 from tests.specs import load
 
 
@@ -67,7 +67,7 @@ def test_texts_are_kept_as_they_are() -> None:
 
 
 def test_a_list_that_was_cut_or_is_too_long_is_not_read_and_kept() -> None:
-    task = Recommendation(spec("recommendation", generation={"items": 2}))
+    task = RecommendationTask(spec("recommendation", generation={"items": 2}))
     (request,) = task.requests(variants())
     for text, detail, why in (
         ("1. Nurse\n2. Co", CUT, CUT),
@@ -159,12 +159,12 @@ def test_lists_are_read_by_the_stated_rule(text: str, items: list[str]) -> None:
     ],
 )
 def test_an_answer_with_two_lists_is_none(text: str, why: str) -> None:
-    row = answered(Recommendation(spec("recommendation", generation={"items": 2})), text)
+    row = answered(RecommendationTask(spec("recommendation", generation={"items": 2})), text)
     assert (row.get("items"), row["text"], row["status"], row["detail"]) == (None, text, "unparsed", why)
 
 
 def test_a_list_is_kept_beside_its_text() -> None:
-    task = Recommendation(spec("recommendation", generation={"items": 2}))
+    task = RecommendationTask(spec("recommendation", generation={"items": 2}))
     row = answered(task, "1. B\n2. A\n3. C")
     assert (json.loads(row["items"]), row["text"], row["status"]) == (["B", "A"], "1. B\n2. A\n3. C", "ok")
     row = answered(task, "No.")

@@ -170,7 +170,7 @@ def _item(match: re.Match[str]) -> str:
 
 
 @elicitation("recommendation")
-class Recommendation:
+class RecommendationTask:
     """Read a list of ``generation.items`` items from each answer; the text is kept beside it."""
 
     asks: ClassVar[AnswerKind] = "text"
