@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from audit_lib.policies import Policy
 
-Role = Literal["category", "unknown", "total"]
+RowRole = Literal["category", "unknown", "total"]
 
 # How people write the policy's categories. The policy's own name always counts; a test holds the two together.
 _SYNONYMS: Final[Mapping[str, str]] = {
@@ -54,7 +54,7 @@ class Label:
     """
 
     text: str
-    role: Role
+    role: RowRole
     levels: Mapping[str, str]
 
     @property
@@ -93,7 +93,7 @@ def read_label(parts: Sequence[str], policy: Policy) -> Label:
         # Two races in one label ("Asian or Pacific Islander") are a category of another taxonomy.
         if len(found) == 1:
             levels[attribute.name] = found[0]
-    role: Role = "category"
+    role: RowRole = "category"
     if _UNKNOWN.search(words):
         role = "unknown"
     elif any(_TOTAL.fullmatch(_plain(part)) for part in (text, *kept)):
