@@ -19,15 +19,17 @@ from audit_lib.spec import Model
 if TYPE_CHECKING:
     from audit_lib.score.local.encoder import Encoder
 
-Role = Literal["system", "user", "assistant"]
+MessageRole = Literal["system", "user", "assistant"]
 _CANARY_JOB: Final = "The job needs care, patience and two years of work with people."
 
 
 class EmbeddingOptions(Options):
     """Options of the backend."""
 
-    job: Role = Field("system", description="Turn of the prompt template that holds the job.")
-    candidate: Role = Field("user", description="Turn of the prompt template that holds the candidate.")
+    job: MessageRole = Field("system", description="Turn of the prompt template that holds the job.")
+    candidate: MessageRole = Field(
+        "user", description="Turn of the prompt template that holds the candidate."
+    )
     pooling: Literal["mean", "first"] = Field(
         "mean", description="Mean of the last layer over the tokens, or its first token."
     )
