@@ -13,7 +13,7 @@ Tone = Literal["plain", "muted", "flag"]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TextRun:
     """A stretch of text: plain, strong, code, or a link to another place or page."""
 
     text: str
@@ -21,15 +21,15 @@ class Run:
     target: str = ""
 
 
-Text = tuple[Run, ...]
+Text = tuple[TextRun, ...]
 
 
-def text(*parts: str | Run) -> Text:
+def text(*parts: str | TextRun) -> Text:
     """Make a text from strings and runs."""
-    return tuple(Run(part) if isinstance(part, str) else part for part in parts)
+    return tuple(TextRun(part) if isinstance(part, str) else part for part in parts)
 
 
-def filled(words: str, **runs: Run) -> Text:
+def filled(words: str, **runs: TextRun) -> Text:
     """Make a text from a sentence with places for runs, such as links; another language may have them elsewhere.
 
     Examples
@@ -38,22 +38,22 @@ def filled(words: str, **runs: Run) -> Text:
     (Run(text='a.csv', style='code', target=''), Run(text=' here.', style='plain', target=''))
     """
     pieces = re.split(rf"\{{({'|'.join(runs)})\}}", words)
-    return tuple(runs[piece] if place % 2 else Run(piece) for place, piece in enumerate(pieces) if piece)
+    return tuple(runs[piece] if place % 2 else TextRun(piece) for place, piece in enumerate(pieces) if piece)
 
 
-def strong(words: str) -> Run:
+def strong(words: str) -> TextRun:
     """Stress some words."""
-    return Run(words, "strong")
+    return TextRun(words, "strong")
 
 
-def code(words: str) -> Run:
+def code(words: str) -> TextRun:
     """Mark words as something for a machine."""
-    return Run(words, "code")
+    return TextRun(words, "code")
 
 
-def link(words: str, target: str) -> Run:
+def link(words: str, target: str) -> TextRun:
     """Point somewhere: an anchor on this page, or a cited source."""
-    return Run(words, "link", target)
+    return TextRun(words, "link", target)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from audit_lib.report.blocks import (
     link,
     text,
 )
-from audit_lib.report.blocks import Run as Words
+from audit_lib.report.blocks import TextRun as Words
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval
 from audit_lib.site.catalogue import Catalogue, CataloguedRun, latest
 from audit_lib.site.owed_windows import OwedWindows, windows_section
