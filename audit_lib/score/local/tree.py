@@ -38,7 +38,7 @@ KeysValues = dict[int, tuple[torch.Tensor, torch.Tensor]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class QueryRun:
     """Neighbouring queries that share a path: `start`, `stop` count from the pass's first node."""
 
     start: int
@@ -51,7 +51,7 @@ class Run:
 class Pass:
     """What the attention function needs of one pass: given to the model, changed by no layer but in `kept`."""
 
-    runs: Sequence[Run]
+    runs: Sequence[QueryRun]
     block_mask: Any
     before: KeysValues
     keep: torch.Tensor
@@ -274,7 +274,7 @@ def _layout(
     )
 
 
-def _runs(trie: Trie, start: int, stop: int, nodes: Integers, device: torch.device) -> list[Run]:
+def _runs(trie: Trie, start: int, stop: int, nodes: Integers, device: torch.device) -> list[QueryRun]:
     breaks = start + np.flatnonzero(trie.parent[start:stop] != np.arange(start, stop) - 1)
     starts = [start, *(int(b) for b in breaks if b > start)]
     merged: list[tuple[int, int]] = []
@@ -295,7 +295,7 @@ def _runs(trie: Trie, start: int, stop: int, nodes: Integers, device: torch.devi
             mask = torch.from_numpy((k <= q) & (q < trie.subtree_end[nodes[keys]][None, :])).to(device)
         whole = keys[-1] - keys[0] + 1 == len(keys)
         runs.append(
-            Run(
+            QueryRun(
                 start=first - start,
                 stop=after - start,
                 keys=slice(int(keys[0]), int(keys[-1]) + 1) if whole else torch.from_numpy(keys).to(device),
