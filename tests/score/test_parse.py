@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit_lib.score.reading.ratings import Scale, read_rating
+from audit_lib.score.reading.ratings import RatingScale, read_rating
 
-FIVE = Scale(labels=("1", "2", "3", "4", "5"), relevance=(1.0, 2.0, 3.0, 4.0, 5.0))
-WORDS = Scale(labels=("Reject", "Hire", "Strong hire"), relevance=(0.0, 1.0, 2.0))
-LETTERS = Scale(labels=("F", "A"), relevance=(0.0, 1.0))
+FIVE = RatingScale(labels=("1", "2", "3", "4", "5"), relevance=(1.0, 2.0, 3.0, 4.0, 5.0))
+WORDS = RatingScale(labels=("Reject", "Hire", "Strong hire"), relevance=(0.0, 1.0, 2.0))
+LETTERS = RatingScale(labels=("F", "A"), relevance=(0.0, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_label_in_json_and_a_scale_of_words():
 
 
 def test_labels_that_are_numbers_of_another_meaning_take_no_number_between():
-    scale = Scale(labels=("1", "2", "3"), relevance=(0.0, 0.5, 1.0))
+    scale = RatingScale(labels=("1", "2", "3"), relevance=(0.0, 0.5, 1.0))
     assert read_rating("2", "number", scale).score == 0.5
     assert read_rating("0.5", "number", scale).detail == "the rating is not on the scale"
 
@@ -161,7 +161,7 @@ def test_any_text_gives_a_score_on_the_scale_or_a_reason_without_its_words(text,
     ],
 )
 def test_a_number_that_is_not_given_as_a_rating_is_none(text: str, status: str) -> None:
-    five = Scale(labels=("1", "2", "3", "4", "5"), relevance=(1, 2, 3, 4, 5))
+    five = RatingScale(labels=("1", "2", "3", "4", "5"), relevance=(1, 2, 3, 4, 5))
     assert read_rating(text, "number", five).status == status
 
 
@@ -236,11 +236,11 @@ def test_only_what_stands_just_before_a_number_makes_it_a_rating() -> None:
 
 
 def test_a_number_beyond_all_floats_is_no_exception() -> None:
-    five = Scale(labels=("1", "2", "3", "4", "5"), relevance=(1, 2, 3, 4, 5))
+    five = RatingScale(labels=("1", "2", "3", "4", "5"), relevance=(1, 2, 3, 4, 5))
     assert read_rating('{"overall": ' + "9" * 400 + "}", "json:overall", five).status == "unparsed"
 
 
 def test_stars_are_out_of_five() -> None:
-    ten = Scale(labels=tuple(map(str, range(1, 11))), relevance=tuple(map(float, range(1, 11))))
+    ten = RatingScale(labels=tuple(map(str, range(1, 11))), relevance=tuple(map(float, range(1, 11))))
     assert "in stars" in str(read_rating("4 stars", "number", ten).detail)
     assert read_rating("4 out of 10 stars", "number", ten).score == 4

@@ -37,7 +37,7 @@ _BEGINS: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
+class RatingScale:
     """What an answer may be.
 
     Attributes
@@ -82,7 +82,7 @@ class Reading:
     detail: str | None = None
 
 
-def read_rating(text: str | None, how: str, scale: Scale) -> Reading:
+def read_rating(text: str | None, how: str, scale: RatingScale) -> Reading:
     r"""Read one rating.
 
     Parameters
@@ -199,7 +199,7 @@ def _given(plain: str, number: re.Match[str]) -> bool:
     return number["top"] is not None or any(cue.search(before) for cue in (_CUE, _NAMED))
 
 
-def _from_number(text: str, scale: Scale) -> float:
+def _from_number(text: str, scale: RatingScale) -> float:
     plain = _BOXED.sub(r"\1", _MARKDOWN.sub("", text))
     alone = [found for line in _statements(plain) if (found := _ALONE.fullmatch(line)) is not None]
     if not alone and _DECLINING.search(plain) is not None:
@@ -225,7 +225,7 @@ def _from_number(text: str, scale: Scale) -> float:
     return _on(scale, values.pop())
 
 
-def _from_phrase(text: str, scale: Scale) -> float:
+def _from_phrase(text: str, scale: RatingScale) -> float:
     found = {
         worth for line in _statements(_MARKDOWN.sub("", text)) if (worth := scale.of_label(line)) is not None
     }
@@ -244,7 +244,7 @@ def _statements(text: str) -> Iterator[str]:
         yield _HEADING.sub("", line).strip(" \t.,;!'()[]")
 
 
-def _from_json(text: str, path: Sequence[str], scale: Scale) -> float:
+def _from_json(text: str, path: Sequence[str], scale: RatingScale) -> float:
     try:
         objects = [value for _, value in json_values(text, "{")]
     except RepeatedKeyError as why:
@@ -268,7 +268,7 @@ def _at(value: Any, path: Sequence[str]) -> list[Any]:
     return [value]
 
 
-def _typed(value: Any, scale: Scale) -> float:
+def _typed(value: Any, scale: RatingScale) -> float:
     if isinstance(value, str):
         if (worth := scale.of_label(value)) is not None:
             return worth
@@ -280,7 +280,7 @@ def _typed(value: Any, scale: Scale) -> float:
     return _on(scale, number)
 
 
-def _on(scale: Scale, value: float) -> float:
+def _on(scale: RatingScale, value: float) -> float:
     if (worth := scale.of_number(value)) is None:
         raise _UnreadError("the rating is not on the scale")
     return worth

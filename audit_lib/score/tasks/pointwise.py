@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from audit_lib.records import CHECK, VARIATION
 from audit_lib.score.reading.labels import read_label
 from audit_lib.score.reading.logprobs import BELOW
-from audit_lib.score.reading.ratings import CUT, Scale, read_rating
+from audit_lib.score.reading.ratings import CUT, RatingScale, read_rating
 from audit_lib.score.requests import (
     OWN_SCORE,
     AnswerKind,
@@ -77,10 +77,10 @@ class Pointwise:
         """Take what the whole audit says."""
         self._scores_were_recorded = bool(known["scores_were_recorded"])
 
-    def _scale(self, request: Request) -> Scale:
+    def _scale(self, request: Request) -> RatingScale:
         attribute = self._about.get(request.request_id)
         return (
-            Scale(labels=self.labels, relevance=self.relevance)
+            RatingScale(labels=self.labels, relevance=self.relevance)
             if attribute is None
             else self._questions[attribute]
         )
@@ -156,14 +156,14 @@ class Pointwise:
         return score_row(request, candidate, response, score=score, selected=selected)
 
 
-def _questions(spec: AuditSpec) -> dict[str, Scale]:
+def _questions(spec: AuditSpec) -> dict[str, RatingScale]:
     """Return the answers to the question about each attribute; an answer's worth is its place."""
     if spec.manipulation is None:
         return {}
     found = {}
     for attribute in spec.manipulation.questions:
         labels = spec.manipulation.labels(attribute, spec.groups.attributes[attribute])
-        found[attribute] = Scale(labels=labels, relevance=tuple(map(float, range(len(labels)))))
+        found[attribute] = RatingScale(labels=labels, relevance=tuple(map(float, range(len(labels)))))
     return found
 
 
