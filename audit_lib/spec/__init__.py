@@ -16,7 +16,7 @@ from audit_lib.spec.scoring import (
     TextMeasure,
     Texts,
 )
-from audit_lib.spec.section import Name, Provenance, Section, Share
+from audit_lib.spec.section import Name, Provenance, Share, SpecSection
 from audit_lib.spec.use import Framework, Use
 
 __all__ = [

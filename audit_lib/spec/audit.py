@@ -30,7 +30,7 @@ from audit_lib.spec.installed_packs import ARCHIVED, installed_pack, packs_under
 from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, Report
 from audit_lib.spec.perturb import Perturb
 from audit_lib.spec.scoring import Generation, Model, PromptTemplate, Scoring, TextClassifier, Texts
-from audit_lib.spec.section import Name, Section
+from audit_lib.spec.section import Name, SpecSection
 from audit_lib.spec.text import faults, read_file, read_yaml
 from audit_lib.spec.use import Framework, Use
 
@@ -45,7 +45,7 @@ LONGEST: Final = 1_000_000
 _TASKS: Final = ("pointwise", "pairwise", "listwise", *UNDECIDED)
 
 
-class AuditSpec(Section):
+class AuditSpec(SpecSection):
     r"""A whole audit.
 
     Examples

@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 from pydantic import Field, field_validator, model_validator
 
 from audit_lib.registry import did_you_mean
-from audit_lib.spec.section import Name, Provenance, Section, no_repeats
+from audit_lib.spec.section import Name, Provenance, SpecSection, no_repeats
 from audit_lib.spec.text import check_cron, check_time_format
 
 
-class Schedule(Section):
+class Schedule(SpecSection):
     """When the audit runs. Each run audits the interval between two ticks of the schedule."""
 
     cron: str = Field("0 6 * * 1", description="Five-field cron expression of the runs.")
@@ -53,13 +53,13 @@ class Schedule(Section):
         return value
 
 
-class Constant(Section):
+class Constant(SpecSection):
     """One value for all rows."""
 
     value: str = Field(description="As the column of a file would hold it.")
 
 
-class Outcome(Section):
+class Outcome(SpecSection):
     """How the column `outcome` is read: what turned out to be true of each person, where it is not 1 or 0."""
 
     positive: list[str] = Field(
@@ -94,7 +94,7 @@ class Outcome(Section):
         return self
 
 
-class Source(Section):
+class Source(SpecSection):
     """Where the prompts, or the recorded decisions, are read from."""
 
     kind: Name = Field(
@@ -181,7 +181,7 @@ class Source(Section):
         return self
 
 
-class Demographics(Section):
+class Demographics(SpecSection):
     """Real applicants' demographics, in a file of their own, joined by applicant id."""
 
     path: str = Field(description="CSV, JSONL or Parquet, relative to the spec, or s3://.")
@@ -196,7 +196,7 @@ class Demographics(Section):
     )
 
 
-class Groups(Section):
+class Groups(SpecSection):
     """The groups compared. They are intersections of the attributes' levels."""
 
     attributes: dict[Name, list[str]] = Field(
@@ -310,7 +310,7 @@ class Groups(Section):
         return [({mask: "yes"}, {mask: "no"}) for mask in self.masks]
 
 
-class Sample(Section):
+class Sample(SpecSection):
     """How many prompts are drawn from the window."""
 
     size: Annotated[int, Field(ge=1)] | None = Field(

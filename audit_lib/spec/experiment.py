@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from audit_lib.spec.section import Name, Section, no_repeats
+from audit_lib.spec.section import Name, SpecSection, no_repeats
 
 
-class Robustness(Section):
+class Robustness(SpecSection):
     """Further templates that each version is asked with. Effects are estimated in each; nothing else sees them."""
 
     prompts: dict[Name, str] = Field(
@@ -23,7 +23,7 @@ class Robustness(Section):
     )
 
 
-class Manipulation(Section):
+class Manipulation(SpecSection):
     """Questions that ask the audited model which attribute it perceives in each version."""
 
     questions: dict[Name, str] = Field(
@@ -50,7 +50,7 @@ class Manipulation(Section):
         return (*(own.get(level, level) for level in levels), *([] if self.unsure is None else [self.unsure]))
 
 
-class Material(Section):
+class Material(SpecSection):
     """What one prediction is made from: fields of the source, set one below the other."""
 
     unredacted: list[str] = Field(
@@ -65,7 +65,7 @@ class Material(Section):
         return self
 
 
-class Leakage(Section):
+class Leakage(SpecSection):
     """How well each attribute can be told from the material alone. No score is looked at."""
 
     materials: dict[Name, Material] = Field(

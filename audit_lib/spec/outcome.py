@@ -7,13 +7,13 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from audit_lib.spec.section import Name, Section, Share, no_repeats
+from audit_lib.spec.section import Name, Share, SpecSection, no_repeats
 
 UNDECIDED: Final = ("generation", "recommendation")
 """Tasks whose answers are texts or lists: there is no score, and nobody is selected."""
 
 
-class Decision(Section):
+class Decision(SpecSection):
     """What *selected* means."""
 
     rule: Literal["top_k", "threshold", "above_median", "recorded", "none"] = Field(
@@ -55,7 +55,7 @@ class Decision(Section):
         return self
 
 
-class Checks(Section):
+class Checks(SpecSection):
     """Expectations on the scores. A failed one of severity `error` stops the audit before measure."""
 
     minimum_answered_share: Share = Field(
@@ -80,7 +80,7 @@ class Checks(Section):
     )
 
 
-class RandomRounds(Section):
+class RandomRounds(SpecSection):
     """Rounds drawn at random, in which selection gaps are measured: candidates of one position compete."""
 
     size: Annotated[int, Field(ge=2, le=100)] = Field(description="Candidates of a round.")
@@ -92,7 +92,7 @@ class RandomRounds(Section):
     )
 
 
-class Measure(Section):
+class Measure(SpecSection):
     """Which numbers are computed, and how carefully."""
 
     metrics: list[Name] = Field(
@@ -188,7 +188,7 @@ class Measure(Section):
         return value
 
 
-class Report(Section):
+class Report(SpecSection):
     """What is printed around the numbers."""
 
     policy: Annotated[str, Field(pattern=r"^([a-z][a-z0-9_]{0,63}|.+\.ya?ml)$")] = Field(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from audit_lib.spec.section import Name, Section, Share
+from audit_lib.spec.section import Name, Share, SpecSection
 
 _KEYS_OF_KIND: Final[dict[str, tuple[str, ...]]] = {
     "persona": (
@@ -17,7 +17,7 @@ _KEYS_OF_KIND: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-class Perturb(Section):
+class Perturb(SpecSection):
     """Counterfactual variants of each prompt. Without this section prompts are audited as they are."""
 
     kind: Name = Field(

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from audit_lib.backends import BACKENDS
-from audit_lib.spec.section import Name, Section, Share, no_repeats
+from audit_lib.spec.section import Name, Share, SpecSection, no_repeats
 from audit_lib.spec.served import ANY, Served, may_serve, takes_any
 
 
-class PromptTemplate(Section):
+class PromptTemplate(SpecSection):
     """How a candidate is put before the model."""
 
     template: str = Field(description="YAML file with the messages, relative to the spec.")
@@ -59,7 +59,7 @@ class PromptTemplate(Section):
         return self
 
 
-class Model(Section):
+class Model(SpecSection):
     """The model under audit. Every model called is named in the spec."""
 
     backend: Name = Field(
@@ -128,7 +128,7 @@ class Model(Section):
         return str(folder) if folder.is_dir() else self.name
 
 
-class Scoring(Section):
+class Scoring(SpecSection):
     """How the work is cut and its answers kept. None of it changes a score."""
 
     shards: Annotated[int, Field(ge=1, le=64)] = Field(2, description="Mapped scoring tasks, at most 64.")
@@ -146,7 +146,7 @@ class Scoring(Section):
     )
 
 
-class Generation(Section):
+class Generation(SpecSection):
     """How texts are generated (tasks `generation` and `recommendation`); `score.repeats` says how many a prompt."""
 
     max_tokens: Annotated[int, Field(ge=1)] = Field(512, description="Longest answer, in tokens.")
@@ -164,7 +164,7 @@ class Generation(Section):
 TextMeasure = Literal["toxicity", "stereotype", "sentiment", "embedding", "terms"]
 
 
-class TextClassifier(Section):
+class TextClassifier(SpecSection):
     """A model or word list that looks at each text. None is called that the spec does not name."""
 
     name: Name = Field(description="What the tables call it.")
@@ -181,7 +181,7 @@ class TextClassifier(Section):
     )
 
 
-class Texts(Section):
+class Texts(SpecSection):
     """Word lists and thresholds of the metrics of texts."""
 
     protected: str | None = Field(

@@ -19,7 +19,7 @@ def no_repeats(values: Sequence[Any]) -> None:
         raise ValueError(f"{repeated!r} is listed twice")
 
 
-class Section(BaseModel):
+class SpecSection(BaseModel):
     """A part of the spec: immutable, without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

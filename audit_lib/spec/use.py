@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from audit_lib.spec.section import Section
+from audit_lib.spec.section import SpecSection
 
 
 def _day(value: str | None) -> str | None:
@@ -22,7 +22,7 @@ def _day(value: str | None) -> str | None:
     return value
 
 
-class Substitute(Section):
+class Substitute(SpecSection):
     """Why test data stand in for historical ones, and how they were made."""
 
     why: str = Field("", description="Why historical data were not used.")
@@ -32,7 +32,7 @@ class Substitute(Section):
     )
 
 
-class Notice(Section):
+class Notice(SpecSection):
     """The notice of use that people got."""
 
     given: str = Field(description="Day from which the notice was given (ISO 8601).")
@@ -46,7 +46,7 @@ class Notice(Section):
         return _day(value)
 
 
-class Website(Section):
+class Website(SpecSection):
     """What the employer's website says."""
 
     summary: str = Field("", description="Address of the posted summary, or of the page that links to it.")
@@ -54,7 +54,7 @@ class Website(Section):
     requests: str = Field("", description="Address of how to make a written request.")
 
 
-class Use(Section):
+class Use(SpecSection):
     """Facts of the tool's use by the employer who relies on this audit."""
 
     employer: str = Field("", description="Who relies on the audit.")
@@ -112,7 +112,7 @@ class Use(Section):
         return value
 
 
-class Framework(Section):
+class Framework(SpecSection):
     """Answers from which `audit recommend` says which metrics apply; null: not answered yet."""
 
     task: Literal["generation", "classification", "recommendation"] | None = Field(
