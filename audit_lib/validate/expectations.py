@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-Severity = Literal["error", "warning"]
+ExpectationSeverity = Literal["error", "warning"]
 
 FILLED: Final = "expect_column_values_to_not_be_null"
 UNIQUE: Final = "expect_column_values_to_be_unique"
@@ -36,7 +36,7 @@ class Expectation:
     kind: str
     columns: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
-    severity: Severity = "error"
+    severity: ExpectationSeverity = "error"
 
 
 def filled(column: str) -> Expectation:
@@ -60,7 +60,7 @@ def one_of(column: str, values: Sequence[str]) -> Expectation:
     return Expectation(kind=IN_SET, columns=(column,), options={"value_set": list(values)})
 
 
-def holds(column: str, severity: Severity = "error") -> Expectation:
+def holds(column: str, severity: ExpectationSeverity = "error") -> Expectation:
     """True in every row, or null."""
     return Expectation(
         kind=IN_SET,
@@ -71,7 +71,12 @@ def holds(column: str, severity: Severity = "error") -> Expectation:
 
 
 def between(
-    column: str, low: Any = None, high: Any = None, *, before: bool = False, severity: Severity = "error"
+    column: str,
+    low: Any = None,
+    high: Any = None,
+    *,
+    before: bool = False,
+    severity: ExpectationSeverity = "error",
 ) -> Expectation:
     """Null, or from `low` to `high`, both included (`high` excluded with `before`)."""
     options = {"min_value": low, "max_value": high, "strict_max": before}
@@ -84,7 +89,7 @@ def row_count(low: int, high: int | None = None) -> Expectation:
     return Expectation(kind=ROW_COUNT, options=options)
 
 
-def different_values(column: str, high: int, *, severity: Severity = "error") -> Expectation:
+def different_values(column: str, high: int, *, severity: ExpectationSeverity = "error") -> Expectation:
     """At most `high` different values."""
     options = {"min_value": None, "max_value": high}
     return Expectation(kind=DIFFERENT_VALUES, columns=(column,), options=options, severity=severity)
