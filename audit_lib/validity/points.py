@@ -69,12 +69,12 @@ def measured_points(
         point
         for ours, theirs in zip(seen, later, strict=True)
         for gap in gap_names(panel)
-        for point in _points(panel, Side.of(ours, gap), Side.of(theirs, gap))
+        for point in _points(panel, JobCandidates.of(ours, gap), JobCandidates.of(theirs, gap))
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Side:
+class JobCandidates:
     """The candidates of a job who count for a gap: all, or the qualified.
 
     Parameters
@@ -92,7 +92,7 @@ class Side:
     gap: Gap
 
     @classmethod
-    def of(cls, scores: JobScores, gap: Gap) -> Side:
+    def of(cls, scores: JobScores, gap: Gap) -> JobCandidates:
         """Return those who count for a gap."""
         all_count = gap == "demographic_parity_gap"
         counted = np.ones(scores.score.size, bool) if all_count else scores.qualified == 1
@@ -165,7 +165,7 @@ class Side:
         return _defined(pairwise_win_gap, pairs.outcome[own])
 
 
-def _points(panel: ScoredPanel, seen: Side, later: Side) -> Iterator[Point]:
+def _points(panel: ScoredPanel, seen: JobCandidates, later: JobCandidates) -> Iterator[Point]:
     sizes = seen.sizes(panel)
     measured = zip(panel.compared, sizes[:-1], seen.metrics(panel), later.gaps(panel), strict=True)
     for group, n, metrics, gaps in measured:
