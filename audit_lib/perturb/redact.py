@@ -28,7 +28,7 @@ from audit_lib.perturb.redaction.protected import (
 )
 from audit_lib.perturb.redaction.schooling import find_colleges, find_jobs
 from audit_lib.perturb.redaction.slots import Slots, family
-from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, RedactedSpan
 from audit_lib.perturb.redaction.years import find_years
 from audit_lib.perturb.template import escape, fill, slots
 from audit_lib.registry import did_you_mean
@@ -84,7 +84,7 @@ class Redacted:
     text: str
     template: str
     originals: Mapping[str, str]
-    spans: tuple[Span, ...]
+    spans: tuple[RedactedSpan, ...]
     doubts: tuple[Doubt, ...]
     written: tuple[str, ...]
     sex: str
@@ -230,7 +230,7 @@ def redact(
         for doubt in found.open_doubts():
             if doubt.kind in also and doubt.slot:
                 found.add(
-                    Span(
+                    RedactedSpan(
                         start=doubt.start,
                         end=doubt.end,
                         kind=doubt.kind,

@@ -8,7 +8,7 @@ from typing import Final
 
 from audit_lib.perturb.redaction.applicant import Applicant, ApplicantName
 from audit_lib.perturb.redaction.folding import fold
-from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, RedactedSpan
 from audit_lib.perturb.redaction.states import STATES
 
 _EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+(?<![.-])")
@@ -54,7 +54,7 @@ def find_contact(text: str, applicant: Applicant, name: ApplicantName, found: Fo
         mine = match.group().lower() == own.lower()
         slot = "email" if mine else "other_email"
         found.add(
-            Span(
+            RedactedSpan(
                 start=match.start(),
                 end=match.end(),
                 kind="email",
@@ -64,11 +64,11 @@ def find_contact(text: str, applicant: Applicant, name: ApplicantName, found: Fo
             )
         )
     for match in _LINK.finditer(text):
-        found.add(Span(start=match.start(), end=match.end(), kind="link", slot="link", rule="link"))
+        found.add(RedactedSpan(start=match.start(), end=match.end(), kind="link", slot="link", rule="link"))
     for match in (*_DOMAIN.finditer(text), *_HANDLE.finditer(text)):
         if _says(match.group(), parts, name):
             found.add(
-                Span(
+                RedactedSpan(
                     start=match.start(),
                     end=match.end(),
                     kind="link",
@@ -96,7 +96,7 @@ def find_contact(text: str, applicant: Applicant, name: ApplicantName, found: Fo
         ]
         if beside or line.strip(" \t|•*_-") == match.group():
             found.add(
-                Span(
+                RedactedSpan(
                     start=match.start(),
                     end=match.end(),
                     kind="address",
@@ -133,18 +133,24 @@ def _own_email(text: str, applicant: Applicant, name: ApplicantName, parts: set[
 def _known(text: str, applicant: Applicant, found: FoundSpans) -> None:
     if applicant.email:
         for match in re.finditer(r"(?i)(?<![\w.])" + re.escape(applicant.email) + r"(?!\w)", text):
-            found.add(Span(start=match.start(), end=match.end(), kind="email", slot="email", rule="known"))
+            found.add(
+                RedactedSpan(start=match.start(), end=match.end(), kind="email", slot="email", rule="known")
+            )
     digits = re.sub(r"\D", "", applicant.phone)
     if len(digits) >= 6:
         for match in re.finditer(
             r"(?<!\d)(?:\+?1[ .-]?)?[(+]?" + r"[ ().\-–/]{0,3}".join(digits) + r"(?!\d)", text
         ):
-            found.add(Span(start=match.start(), end=match.end(), kind="phone", slot="phone", rule="known"))
+            found.add(
+                RedactedSpan(start=match.start(), end=match.end(), kind="phone", slot="phone", rule="known")
+            )
     if applicant.address.strip():
         loose = r"[\s,]+".join(map(re.escape, re.split(r"[\s,]+", applicant.address.strip())))
         for match in re.finditer(r"(?i)(?<!\w)" + loose + r"(?!\w)", text):
             found.add(
-                Span(start=match.start(), end=match.end(), kind="address", slot="address", rule="known")
+                RedactedSpan(
+                    start=match.start(), end=match.end(), kind="address", slot="address", rule="known"
+                )
             )
 
 
@@ -163,9 +169,11 @@ def _add(matches: Iterable[re.Match[str]], kind: str, found: FoundSpans) -> None
     for match in matches:
         # Ten digits in a row, or seven, may be another number.
         sure = kind != "phone" or re.fullmatch(r"\d{10}|\d{3}-\d{4}", match.group()) is None
-        found.add(Span(start=match.start(), end=match.end(), kind=kind, slot=kind, rule=kind, sure=sure))
+        found.add(
+            RedactedSpan(start=match.start(), end=match.end(), kind=kind, slot=kind, rule=kind, sure=sure)
+        )
 
 
-def _same_line(text: str, span: Span, match: re.Match[str]) -> bool:
+def _same_line(text: str, span: RedactedSpan, match: re.Match[str]) -> bool:
     first, last = sorted((span.start, match.start()))
     return "\n" not in text[first:last]

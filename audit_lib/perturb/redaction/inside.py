@@ -9,7 +9,7 @@ from typing import Final
 from audit_lib.perturb.redaction.applicant import ApplicantName
 from audit_lib.perturb.redaction.folding import fold
 from audit_lib.perturb.redaction.lexicons import words
-from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, RedactedSpan
 
 _FILE: Final = re.compile(
     r"(?<![\w.+()-])[\w.+()-]*\.(?:pdf|docx?|txt|md|rtf|odt|pages|pptx?|jpe?g|png)\b", re.I
@@ -50,7 +50,9 @@ def find_in_files(text: str, name: ApplicantName, found: FoundSpans) -> None:
                 for group, slot in (("a", one), ("b", two)):
                     start, end = (file.start() + at for at in folded.span(match, group))
                     found.add(
-                        Span(start=start, end=end, kind="name", slot=slot, rule="name of a file", sure=sure)
+                        RedactedSpan(
+                            start=start, end=end, kind="name", slot=slot, rule="name of a file", sure=sure
+                        )
                     )
 
 
@@ -68,7 +70,7 @@ def find_inside(
     for cut in _CUT.finditer(text):
         slot = slots.get(letters(cut.group()))
         if slot:
-            found.add(Span(start=cut.start(), end=cut.end(), kind="name", slot=slot, rule="cut by a line break",
+            found.add(RedactedSpan(start=cut.start(), end=cut.end(), kind="name", slot=slot, rule="cut by a line break",
                            sure=False))  # fmt: skip
     for born in _BORN.finditer(text):
         found.doubt(Doubt(start=born.start(), end=born.end(), kind="name", why="a former name"))

@@ -8,7 +8,7 @@ from typing import Final
 
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import honorifics, rows
-from audit_lib.perturb.redaction.spans import FoundSpans, Span
+from audit_lib.perturb.redaction.spans import FoundSpans, RedactedSpan
 
 FIELDS: Final = (
     "sex", "birth_date", "age", "marital_status", "children", "nationality", "birth_place", "religion", "disability",
@@ -55,7 +55,7 @@ def find_labelled(text: str, folded: Folded, found: FoundSpans) -> None:
                 continue
             start, bare = start + number.start(), number.group()
         found.add(
-            Span(
+            RedactedSpan(
                 start=start,
                 end=start + len(bare),
                 kind=kind,
@@ -67,7 +67,7 @@ def find_labelled(text: str, folded: Folded, found: FoundSpans) -> None:
     for match in _TITLE.finditer(text):
         if honorifics().get(fold(match["value"]).text):
             found.add(
-                Span(start=match.start("value"), end=match.end("value"), kind="title", slot="title",
+                RedactedSpan(start=match.start("value"), end=match.end("value"), kind="title", slot="title",
                      rule="labelled field")
             )  # fmt: skip
 

@@ -16,7 +16,7 @@ from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.inside import find_in_files, find_inside
 from audit_lib.perturb.redaction.lexicons import first_names, honorifics, places, word_set, words
 from audit_lib.perturb.redaction.parts import LEFT, RIGHT, NamePart, parts_of, pattern, pieces, suffix_end
-from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, RedactedSpan
 from audit_lib.perturb.redaction.stated import stated_names
 from audit_lib.perturb.redaction.states import STATES
 from audit_lib.perturb.redaction.whole import find_initials, find_whole
@@ -138,7 +138,9 @@ def _alone(
             found.doubt(Doubt(start=start, end=end, kind="name", why=why, slot=part.slot))
             return
         found.add(
-            Span(start=start, end=end, kind="name", slot=part.slot, rule="part alone, lower case", sure=False)
+            RedactedSpan(
+                start=start, end=end, kind="name", slot=part.slot, rule="part alone, lower case", sure=False
+            )
         )
         return
     sure = part.sure and not re.search(r"\b[Ii]n\s+$", text[:start][-6:])
@@ -161,9 +163,13 @@ def _alone(
     possessive = re.match(r"['’](?!\w)", text[end : end + 2])
     if possessive and part.folded.endswith(("s", "z", "x")):
         slot = f"{part.slot}.possessive"
-        found.add(Span(start=start, end=end + 1, kind="name", slot=slot, rule="possessive", sure=sure))
+        found.add(
+            RedactedSpan(start=start, end=end + 1, kind="name", slot=slot, rule="possessive", sure=sure)
+        )
     else:
-        found.add(Span(start=start, end=end, kind="name", slot=part.slot, rule="part alone", sure=sure))
+        found.add(
+            RedactedSpan(start=start, end=end, kind="name", slot=part.slot, rule="part alone", sure=sure)
+        )
 
 
 def _not_the_applicant(

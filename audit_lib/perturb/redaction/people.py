@@ -16,7 +16,7 @@ from audit_lib.perturb.agreement import part_of
 from audit_lib.perturb.redaction.applicant import ApplicantName
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import first_names, honorifics
-from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, RedactedSpan
 
 PRONOUNS: Final = {
     "she": "female", "her": "female", "hers": "female", "herself": "female",
@@ -86,7 +86,7 @@ def find_titles(text: str, found: FoundSpans, known: str = "") -> str:
     """
     starts = sorted(span.start for span in found.spans if span.kind == "name")
     sexes: Counter[str] = Counter()
-    titles: list[tuple[Span, str]] = []
+    titles: list[tuple[RedactedSpan, str]] = []
     for start in starts:
         before = re.search(
             r"(?<![\w.])(?P<title>[^\W\d_][\w'’]*)(?P<dot>\.?)(?:[ \t]+(?:\r?\n[ \t]*)?|\r?\n[ \t]*)$",
@@ -101,7 +101,9 @@ def find_titles(text: str, found: FoundSpans, known: str = "") -> str:
         begin = offset + before.start("title") if start > 24 else before.start("title")
         end = begin + len(before.group("title")) + len(before.group("dot"))
         slot = "title" if sex or fold(before.group("title")).text == "mx" else "honorific"
-        titles.append((Span(start=begin, end=end, kind="title", slot=slot, rule="title before a name"), sex))
+        titles.append(
+            (RedactedSpan(start=begin, end=end, kind="title", slot=slot, rule="title before a name"), sex)
+        )
         if sex:
             sexes[sex] += 1
     most = sexes.most_common()
@@ -120,7 +122,7 @@ def find_titles(text: str, found: FoundSpans, known: str = "") -> str:
     return mine
 
 
-def _doubt(span: Span, why: str) -> Doubt:
+def _doubt(span: RedactedSpan, why: str) -> Doubt:
     return Doubt(start=span.start, end=span.end, kind=span.kind, why=why, slot=span.slot)
 
 
@@ -144,7 +146,9 @@ def find_pronouns(text: str, found: FoundSpans, sex: str, others: Sequence[Appli
                 first = "object" if plain in ("her", "him") else "possessive"
                 part = {"she": "subject", "he": "subject", "hers": "possessive_pronoun"}.get(plain, first)
                 found.add(
-                    Span(start=start, end=end, kind="pronoun", slot=f"pronoun.{part}", rule="stated pronouns")
+                    RedactedSpan(
+                        start=start, end=end, kind="pronoun", slot=f"pronoun.{part}", rule="stated pronouns"
+                    )
                 )
     both = [match.span() for match in _BOTH.finditer(text)]
     mentions = _mentions(text, found, others)
@@ -187,13 +191,13 @@ def find_pronouns(text: str, found: FoundSpans, sex: str, others: Sequence[Appli
             found.doubt(Doubt(start=start, end=end, kind="pronoun", why=why, slot=slot))
             continue
         sure = sure and antecedent is not None
-        found.add(Span(start=start, end=end, kind="pronoun", slot=slot, rule="pronoun", sure=sure))
+        found.add(RedactedSpan(start=start, end=end, kind="pronoun", slot=slot, rule="pronoun", sure=sure))
     theirs = list(_THEY.finditer(text)) if _THEY_STATED.search(text) else []
     if len(theirs) > sum(span.kind == "pronoun" for span in found.spans):
         for match in theirs:
             slot = f"pronoun.{_THEY_PARTS[match.group().lower()]}"
             found.add(
-                Span(
+                RedactedSpan(
                     start=match.start(),
                     end=match.end(),
                     kind="pronoun",

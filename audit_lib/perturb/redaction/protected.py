@@ -8,7 +8,7 @@ from typing import Final
 
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import rows
-from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, RedactedSpan
 
 _NOT_KIN: Final = re.compile(
     r"[ -](?:tongue|language|nature|company|board|figure|ship|lode|earth|goose|hen|house|teresa|time)\b"
@@ -66,7 +66,7 @@ def find_relations(text: str, folded: Folded, found: FoundSpans) -> None:
                 )
             )
             continue
-        found.add(Span(start=start, end=end, kind="relation", slot=slot, rule=rule, sure=sure))
+        found.add(RedactedSpan(start=start, end=end, kind="relation", slot=slot, rule=rule, sure=sure))
 
 
 @cache
@@ -91,10 +91,12 @@ def find_ethnicity(text: str, folded: Folded, found: FoundSpans) -> None:
     """Add words that name a race or ethnicity outright; words with other meanings only where they say it of people."""
     plain, with_person, with_american = _ethnicities()
     for start, end, _ in folded.finditer(rf"(?<![\w-])(?:{plain})(?![\w])"):
-        found.add(Span(start=start, end=end, kind="ethnicity", slot="ethnicity", rule="names it outright"))
+        found.add(
+            RedactedSpan(start=start, end=end, kind="ethnicity", slot="ethnicity", rule="names it outright")
+        )
     for start, end, match in folded.finditer(rf"(?<![\w-])(?:{with_american})[ -]american\b"):
         found.add(
-            Span(
+            RedactedSpan(
                 start=start,
                 end=end,
                 kind="ethnicity",
@@ -107,7 +109,7 @@ def find_ethnicity(text: str, folded: Folded, found: FoundSpans) -> None:
         before = _SELF.search(folded.text[max(0, match.start() - 40) : match.start()])
         if after or before:
             found.add(
-                Span(
+                RedactedSpan(
                     start=start,
                     end=end,
                     kind="ethnicity",

@@ -12,7 +12,7 @@ from audit_lib.perturb.redaction.applicant import Applicant
 from audit_lib.perturb.redaction.contact import PLACE
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import rows
-from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, RedactedSpan
 from audit_lib.perturb.redaction.states import STATES
 
 _CAPITAL: Final = r"(?:St\.|U\.S\.|(?<![\w.])[A-Z]\.(?![A-Z])|[A-Z][\w'’&-]*)"
@@ -136,7 +136,7 @@ def find_colleges(text: str, folded: Folded, applicant: Applicant, found: FoundS
     for start, end, key, rule, sure in sorted(kept):
         number = ours.setdefault(key, len(ours) + 1)
         slot = "college" if number == 1 else f"college.{number}"
-        found.add(Span(start=start, end=end, kind="college", slot=slot, rule=rule, sure=sure))
+        found.add(RedactedSpan(start=start, end=end, kind="college", slot=slot, rule=rule, sure=sure))
     _college_places(text, found)
 
 
@@ -170,7 +170,7 @@ def _college_places(text: str, found: FoundSpans) -> None:
             near = len(between) <= 60 and between.count("\n") <= 1 and not re.search(r"\w.*\n.*\w", between)
             if near and found.free(*match.span()):
                 found.add(
-                    Span(start=match.start(), end=match.end(), kind="college_place", slot="college_place",
+                    RedactedSpan(start=match.start(), end=match.end(), kind="college_place", slot="college_place",
                          rule="town beside a college")
                 )  # fmt: skip
     for college in colleges:
@@ -225,7 +225,7 @@ def find_jobs(text: str, found: FoundSpans) -> None:
             sure = any(dates[0] <= last and first <= dates[1] and stated for first, last, stated in studies)
             sure = sure and _WORK.search(section) is not None
             found.add(
-                Span(start=place.start(), end=place.end(), kind="job_place", slot="job_place",
+                RedactedSpan(start=place.start(), end=place.end(), kind="job_place", slot="job_place",
                      rule="dates overlap the college's", sure=sure)
             )  # fmt: skip
 

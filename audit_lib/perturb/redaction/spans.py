@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class RedactedSpan:
     """A place of the text that becomes a slot.
 
     Attributes
@@ -51,7 +51,7 @@ class Doubt:
 class FoundSpans:
     """Spans and doubts of one text; who comes first keeps the place."""
 
-    spans: list[Span] = field(default_factory=list)
+    spans: list[RedactedSpan] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
     disputed: list[tuple[int, int, str]] = field(default_factory=list)
     """Spans that a check reads otherwise than the rules."""
@@ -60,14 +60,14 @@ class FoundSpans:
         """Return whether no span touches these characters."""
         return all(end <= span.start or span.end <= start for span in self.spans)
 
-    def add(self, span: Span) -> bool:
+    def add(self, span: RedactedSpan) -> bool:
         """Keep a span unless its place is taken; return whether it was kept."""
         if span.start < span.end and self.free(span.start, span.end):
             self.spans.append(span)
             return True
         return False
 
-    def add_all(self, spans: Iterable[Span]) -> None:
+    def add_all(self, spans: Iterable[RedactedSpan]) -> None:
         """Keep those whose place is free, longest first."""
         for span in sorted(spans, key=lambda span: (span.start - span.end, span.start)):
             self.add(span)

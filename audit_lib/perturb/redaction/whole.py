@@ -10,7 +10,7 @@ from audit_lib.perturb.redaction.applicant import ApplicantName
 from audit_lib.perturb.redaction.folding import Folded, fold
 from audit_lib.perturb.redaction.lexicons import honorifics, words
 from audit_lib.perturb.redaction.parts import LEFT, RIGHT, Parts, pattern, pieces, suffix_end
-from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, Span
+from audit_lib.perturb.redaction.spans import Doubt, FoundSpans, RedactedSpan
 
 _SEP: Final = r"(?:[ \t]+|[ \t]*\r?\n[ \t]*|[_.+-])"
 _JR: Final = r"(?:,?[ \t]+(?:jr|sr|ii|iii|iv)\b\.?)?"
@@ -25,7 +25,7 @@ def find_whole(text: str, folded: Folded, name: ApplicantName, parts: Parts, fou
         _last_and_initials(text, folded, name, found)
 
 
-def _whole(text: str, folded: Folded, name: ApplicantName, parts: Parts) -> Iterator[Span]:
+def _whole(text: str, folded: Folded, name: ApplicantName, parts: Parts) -> Iterator[RedactedSpan]:
     first, last = ("|".join(map(pattern, forms)) for forms in (parts.firsts, parts.lasts))
     middle = (
         rf"(?:{_SEP}(?:\(\"?[\w' -]{{1,20}}\"?\)|\"[\w' -]{{1,20}}\"|'[\w -]{{1,20}}'|[a-z]\b\.?|"
@@ -46,18 +46,24 @@ def _whole(text: str, folded: Folded, name: ApplicantName, parts: Parts) -> Iter
         strange = len(between.split()) > 1 + len(name.middle) and not re.search(r"[\"'(]|\b[a-z]\b", between)
         if re.search(r"[_+]|\w[.-]$", between) and " " not in between:
             cut = folded.span(match, "last")[0]
-            yield Span(start=start, end=cut - 1, kind="name", slot="first_name", rule="whole name, joined")
-            yield Span(start=cut, end=end, kind="name", slot="last_name", rule="whole name, joined")
+            yield RedactedSpan(
+                start=start, end=cut - 1, kind="name", slot="first_name", rule="whole name, joined"
+            )
+            yield RedactedSpan(start=cut, end=end, kind="name", slot="last_name", rule="whole name, joined")
         else:
             end = suffix_end(text, end)
             strange = strange or bool(re.match(r"[-‐‑][A-Z]", text[end : end + 2]))  # "Ana Ruiz-Cole"
-            yield Span(start=start, end=end, kind="name", slot="name", rule="whole name", sure=not strange)
+            yield RedactedSpan(
+                start=start, end=end, kind="name", slot="name", rule="whole name", sure=not strange
+            )
     for _, _, match in folded.finditer(rf"{LEFT}(?P<first>{first})(?P<last>{last}){RIGHT}"):
         start, end = folded.span(match, "first")
         if text[start:end].islower() or text[end].isupper():
-            yield Span(start=start, end=end, kind="name", slot="first_name", rule="whole name, joined")
+            yield RedactedSpan(
+                start=start, end=end, kind="name", slot="first_name", rule="whole name, joined"
+            )
             start, end = folded.span(match, "last")
-            yield Span(start=start, end=end, kind="name", slot="last_name", rule="whole name, joined")
+            yield RedactedSpan(start=start, end=end, kind="name", slot="last_name", rule="whole name, joined")
     if not name.last:
         return
     start_of_last = re.escape(fold(name.last).text[0])
@@ -67,8 +73,10 @@ def _whole(text: str, folded: Folded, name: ApplicantName, parts: Parts) -> Iter
         begin = folded.span(match, "initial")[0]
         if text[begin].isupper():
             start, end = folded.span(match, "first")
-            yield Span(start=start, end=end, kind="name", slot="first_name", rule="first name and initial")
-            yield Span(
+            yield RedactedSpan(
+                start=start, end=end, kind="name", slot="first_name", rule="first name and initial"
+            )
+            yield RedactedSpan(
                 start=begin,
                 end=begin + 1,
                 kind="name",
@@ -84,7 +92,7 @@ def _one_name_over_two_lines(shown: str, middles: set[str]) -> bool:
     return known and shown.count("\n") == 1
 
 
-def _reversed(text: str, folded: Folded, parts: Parts) -> Iterator[Span]:
+def _reversed(text: str, folded: Folded, parts: Parts) -> Iterator[RedactedSpan]:
     """Yield ``Ruiz, Ana María`` and ``Smith, Jr., Robert``."""
     first, last = ("|".join(map(pattern, forms)) for forms in (parts.all_firsts, parts.all_lasts))
     rest = rf"(?:{_SEP}[^\W\d_][\w'-]*\.?)??(?:{_SEP}[a-z]\b)?"
@@ -93,10 +101,10 @@ def _reversed(text: str, folded: Folded, parts: Parts) -> Iterator[Span]:
         for group, slot in (("last", "last_name"), ("first", "first_name")):
             start, end = folded.span(match, group)
             end = suffix_end(text, end) if group == "first" else end
-            yield Span(start=start, end=end, kind="name", slot=slot, rule="last name first")
+            yield RedactedSpan(start=start, end=end, kind="name", slot=slot, rule="last name first")
 
 
-def _initial_and_last(text: str, folded: Folded, name: ApplicantName, parts: Parts) -> Iterator[Span]:
+def _initial_and_last(text: str, folded: Folded, name: ApplicantName, parts: Parts) -> Iterator[RedactedSpan]:
     """Yield ``A. Ruiz``, ``R. John Smith Jr.``, ``A Ruiz``."""
     ends = "|".join(map(pattern, _ends(name, parts)))
     initials = (
@@ -110,10 +118,12 @@ def _initial_and_last(text: str, folded: Folded, name: ApplicantName, parts: Par
             if fold(text[start:end]).text in honorifics() or (not match["dot"] and text[start:end] in "AI"):
                 continue
             rule, dotted = "initial and last name", bool(match["dot"])
-            yield Span(start=start, end=end, kind="name", slot="first_name.initial", rule=rule, sure=dotted)
+            yield RedactedSpan(
+                start=start, end=end, kind="name", slot="first_name.initial", rule=rule, sure=dotted
+            )
             start, end = folded.span(match, "last")
             end = suffix_end(text, end)
-            yield Span(start=start, end=end, kind="name", slot="last_name", rule=rule, sure=dotted)
+            yield RedactedSpan(start=start, end=end, kind="name", slot="last_name", rule=rule, sure=dotted)
 
 
 def _last_and_initials(text: str, folded: Folded, name: ApplicantName, found: FoundSpans) -> None:
@@ -138,9 +148,11 @@ def _last_and_initials(text: str, folded: Folded, name: ApplicantName, found: Fo
             continue
         rule, sure = "last name and initials", comma and bool(match["dot"])
         if found.free(begin, stop):
-            found.add(Span(start=begin, end=cut, kind="name", slot="last_name", rule=rule, sure=sure))
+            found.add(RedactedSpan(start=begin, end=cut, kind="name", slot="last_name", rule=rule, sure=sure))
             found.add(
-                Span(start=start, end=stop, kind="name", slot="first_name.initial", rule=rule, sure=sure)
+                RedactedSpan(
+                    start=start, end=stop, kind="name", slot="first_name.initial", rule=rule, sure=sure
+                )
             )
 
 
@@ -172,7 +184,7 @@ def _add_initials(match: re.Match[str], count: int, found: FoundSpans, *, sure: 
     slots = ["first_name.initial", *["middle_name.initial"] * (count - 2), "last_name.initial"]
     for number, slot in enumerate(slots, start=1):
         found.add(
-            Span(
+            RedactedSpan(
                 start=match.start(number), end=match.end(number), kind="name", slot=slot, rule=rule, sure=sure
             )
         )

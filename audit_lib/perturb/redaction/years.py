@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from audit_lib.perturb.redaction.spans import FoundSpans, Span
+from audit_lib.perturb.redaction.spans import FoundSpans, RedactedSpan
 
 _HEADING: Final = re.compile(
     r"^[ \t*_#]*(?P<school>(?i:(?:\w\.[ \t]+)?(?:education(?:al)?|academic|qualifications?|schooling|studies|"
@@ -45,7 +45,7 @@ def find_years(text: str, found: FoundSpans) -> None:
                 if line[start - 1 : start] == "(" and line[end : end + 1] == ")":
                     start, end = start - 1, end + 1
                 found.add(
-                    Span(start=at + start, end=at + end, kind="graduation_year", slot="graduation_year",
+                    RedactedSpan(start=at + start, end=at + end, kind="graduation_year", slot="graduation_year",
                          rule="year of a school or degree", sure=inside and degree)
                 )  # fmt: skip
         at += len(line) + 1
