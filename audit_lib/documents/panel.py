@@ -11,7 +11,7 @@ from audit_lib.typed_json import Typed
 
 SCHEMA: Final = "audit-panel/1"
 
-State = Literal["sealed", "failed validation", "failed", "not run"]
+PanelState = Literal["sealed", "failed validation", "failed", "not run"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class PanelMember(Typed):
     run: str
     """The run's folder in the store."""
     spec_digest: Sha256
-    state: State
+    state: PanelState
     faults: tuple[AttemptFault, ...]
     """Of the last attempt, where it failed; the first cause first."""
     manifest_sha256: Sha256 | None

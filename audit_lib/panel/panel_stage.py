@@ -12,7 +12,7 @@ from audit_lib.compare.output_statistics import asked_of
 from audit_lib.compare.same_design import design_of
 from audit_lib.documents.comparison import Comparison
 from audit_lib.documents.evidence import AttemptFault
-from audit_lib.documents.panel import PanelMember, PanelRecord, State
+from audit_lib.documents.panel import PanelMember, PanelRecord, PanelState
 from audit_lib.errors import InputError
 from audit_lib.panel.page import panel_page
 from audit_lib.panel.panel_run import RECORD, PanelRun
@@ -102,7 +102,7 @@ def _member(name: str, run: Run) -> PanelMember:
     )
 
 
-def _state(run: Run) -> tuple[State, tuple[AttemptFault, ...]]:
+def _state(run: Run) -> tuple[PanelState, tuple[AttemptFault, ...]]:
     """Return what became of a run, and what went wrong in its last attempt."""
     if run.stage("evidence").is_complete():
         return ("sealed" if run.stage("metrics").is_complete() else "failed validation"), ()
