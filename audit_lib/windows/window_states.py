@@ -17,9 +17,9 @@ from audit_lib.window import Window
 from audit_lib.windows.schedule import is_window, latest_window, windows_between
 
 WindowOutcome = Literal["complete", "failed", "unfinished", "not verified"]
-State = Literal["audited", "failed", "not verified", "unfinished", "due", "missed"]
+OwedWindowState = Literal["audited", "failed", "not verified", "unfinished", "due", "missed"]
 
-STATES: Final[dict[State, str]] = {
+STATES: Final[dict[OwedWindowState, str]] = {
     "audited": "a complete run is sealed",
     "failed": "its runs failed, and are sealed with their errors",
     "not verified": "what is sealed does not verify",
@@ -48,7 +48,7 @@ class OwedWindow:
     """A window that the schedule owes, what became of it, and the runs that say so (their folders)."""
 
     window: Window
-    state: State
+    state: OwedWindowState
     runs: tuple[str, ...] = ()
 
     def __str__(self) -> str:
