@@ -7,10 +7,10 @@ from typing import Final, Literal
 
 from audit_lib.typed_json import Count, Typed
 
-Status = Literal["ok", "unranked", "refused", "unparsed", "error"]
-STATUSES: Final[tuple[Status, ...]] = ("ok", "unranked", "refused", "unparsed", "error")
+AnswerStatus = Literal["ok", "unranked", "refused", "unparsed", "error"]
+STATUSES: Final[tuple[AnswerStatus, ...]] = ("ok", "unranked", "refused", "unparsed", "error")
 """In the order of the columns."""
-ANSWERED: Final[tuple[Status, ...]] = ("ok", "unranked")
+ANSWERED: Final[tuple[AnswerStatus, ...]] = ("ok", "unranked")
 """Statuses that carry a score. A candidate whom a ranking leaves out is ranked last, and counted."""
 
 

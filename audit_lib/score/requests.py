@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, runtime_checkable
 
 from audit_lib.canonical import canonical_json, sha256
-from audit_lib.documents.statuses import Status
+from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.errors import ColumnTypeError
 from audit_lib.registry import Registry
 from audit_lib.seeds import derive_seed
@@ -145,7 +145,7 @@ class Response:
 
     request_id: str
     repeat: int = 0
-    status: Status = "ok"
+    status: AnswerStatus = "ok"
     label_probabilities: tuple[float, ...] | None = None
     text: str | None = None
     score: float | None = None

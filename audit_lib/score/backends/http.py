@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import Field, field_validator, model_validator
 
 from audit_lib.backends import Probe, Secret
-from audit_lib.documents.statuses import Status
+from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.json_path import steps, value_at
 from audit_lib.options import Options
 from audit_lib.registry import did_you_mean
@@ -263,7 +263,7 @@ class Http(Backend):
                     absent.append(f"{what} at {path}")
         if absent:
             # Tools say that they are overloaded with HTTP 200 too: nothing was judged, so nothing is kept.
-            status: Status = "unparsed" if found.keys() - {"model"} else "error"
+            status: AnswerStatus = "unparsed" if found.keys() - {"model"} else "error"
             return self.response(request, status=status, detail=f"the answer has no {', no '.join(absent)}")
         shared: dict[str, Any] = {}
         if "model" in found:
@@ -353,7 +353,7 @@ class _Asker:
         """Return what the answer says."""
         return self._tool.read(request, answers[0])
 
-    def failed(self, request: Request, detail: str, status: Status = "error") -> Response:
+    def failed(self, request: Request, detail: str, status: AnswerStatus = "error") -> Response:
         """Return the row of a request that was not answered."""
         return self._tool.response(request, status=status, detail=detail)
 

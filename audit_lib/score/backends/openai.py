@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
 from audit_lib.backends import Probe, Secret
-from audit_lib.documents.statuses import Status
+from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.errors import BackendError
 from audit_lib.options import Options
 from audit_lib.score.backends import Backend, backend, parse_options
@@ -201,7 +201,7 @@ class _Asker:
         """Return what the completions say."""
         return self._chat.read(request, answers)
 
-    def failed(self, request: Request, detail: str, status: Status = "error") -> Response:
+    def failed(self, request: Request, detail: str, status: AnswerStatus = "error") -> Response:
         """Return the row of a request that was not answered."""
         return self._chat.response(request, status=status, detail=detail)
 

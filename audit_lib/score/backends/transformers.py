@@ -17,7 +17,7 @@ from pydantic import Field
 
 import audit_lib
 from audit_lib import errors
-from audit_lib.documents.statuses import Status
+from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.errors import BackendError
 from audit_lib.options import Options
 from audit_lib.score.backends import Backend, backend, parse_options
@@ -138,7 +138,7 @@ class Transformers(Backend):
         return {**plan, "noise_floor": {"requests": len(checked), **floor}}
 
     def _response(self, request: Request, answer: dict[str, Any]) -> Response:
-        status: Status = "ok"
+        status: AnswerStatus = "ok"
         detail = answer["error"]
         text = answer["text"]
         if detail is not None:

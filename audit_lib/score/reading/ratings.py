@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from audit_lib.documents.statuses import Status
+from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.score.reading.json_values import RepeatedKeyError, json_values
 from audit_lib.score.reading.labels import read_label
 from audit_lib.score.reading.thinking import TooLongError, readable
@@ -78,7 +78,7 @@ class Reading:
     """A score; or a status that is not ok, and why there is none."""
 
     score: float | None = None
-    status: Status = "ok"
+    status: AnswerStatus = "ok"
     detail: str | None = None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from audit_lib.documents.statuses import Status
+from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.score.remote.cost import Usage
 from audit_lib.score.requests import Request, Response
 
@@ -37,7 +37,7 @@ class FailedError(Exception):
         The response's.
     """
 
-    def __init__(self, detail: str, status: Status = "error") -> None:
+    def __init__(self, detail: str, status: AnswerStatus = "error") -> None:
         super().__init__(detail)
         self.detail, self.status = detail, status
 
@@ -61,7 +61,7 @@ class Asker(Protocol):
         """Return what the answers to all calls say."""
         ...
 
-    def failed(self, request: Request, detail: str, status: Status = "error") -> Response:
+    def failed(self, request: Request, detail: str, status: AnswerStatus = "error") -> Response:
         """Return the response of a request that was not answered."""
         ...
 

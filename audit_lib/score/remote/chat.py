@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, field_validator
 
 from audit_lib.backends import BACKENDS, Probe, Secret
-from audit_lib.documents.statuses import Status
+from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.errors import SpecError
 from audit_lib.score.reading.json_values import writable
 from audit_lib.score.reading.labels import read_label
@@ -244,7 +244,7 @@ class Chat:
             return self.response(request, status="error", detail=detail)
 
     @staticmethod
-    def refused_or_failed(status: int, code: str, message: str = "") -> tuple[Status, str]:
+    def refused_or_failed(status: int, code: str, message: str = "") -> tuple[AnswerStatus, str]:
         """Return status and detail of a request that the provider did not take: HTTP status, error code, message."""
         return "refused" if code in _REFUSED else "error", failure(status, code, message)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from audit_lib.documents.statuses import Status
+from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.score.reading.ranking import DeclinedError, read_first, read_ranking
 from audit_lib.score.reading.ratings import CUT
 from audit_lib.score.requests import (
@@ -92,6 +92,6 @@ class Listwise:
         return [row | {"selected": i == first} for i, row in enumerate(rows)]
 
     def _unread(
-        self, request: Request, response: Response, why: str, *, status: Status = "unparsed"
+        self, request: Request, response: Response, why: str, *, status: AnswerStatus = "unparsed"
     ) -> list[AnswerRecord]:
         return [score_row(request, c, response, status=status, detail=why) for c in request.candidates]

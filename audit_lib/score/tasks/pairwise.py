@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from audit_lib.documents.statuses import Status
+from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.pairs import ANSWERS, UNPARSED, pair_points
 from audit_lib.records import ANSWER_SCHEMA, to_parquet
 from audit_lib.score.requests import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 AnsweredPair = tuple[Request, Response]
 
-_WORST_FIRST: Final[tuple[Status, ...]] = ("error", "refused", "unparsed")
+_WORST_FIRST: Final[tuple[AnswerStatus, ...]] = ("error", "refused", "unparsed")
 
 
 @elicitation("pairwise")
@@ -136,7 +136,7 @@ def _answer_row(request: Request, response: Response) -> AnswerRecord:
     }
 
 
-def _status(response: Response) -> Status:
+def _status(response: Response) -> AnswerStatus:
     return "unparsed" if response.status == "ok" and read_answer(response)[0] == UNPARSED else response.status
 
 
@@ -186,7 +186,7 @@ def _candidate_row(
     statuses = Counter(_status(response) for _, response in asked)
     missing = len(asked) - statuses["ok"]
     masses = [math.fsum(r.label_probabilities or ()) for _, r in asked if r.status == "ok"]
-    status: Status = "ok"
+    status: AnswerStatus = "ok"
     if 2 * missing > len(asked):
         status = max(_WORST_FIRST, key=lambda one: statuses[one])
     said = f"{missing} of {len(asked)} answers are missing"
