@@ -18,7 +18,7 @@ from audit_lib.results import Estimate, Undefined
 from audit_lib.run import Run
 from audit_lib.spec import UNDECIDED, AuditSpec
 
-Status = Literal["measured", "possible", "not possible"]
+MetricStatus = Literal["measured", "possible", "not possible"]
 _BY_SECTION: Final = {"words", "toxicity", "stereotype", "terms", "sentiment", "embedding"}
 """Needs that a section of the spec meets, whatever was asked of the model."""
 _ASKED_AGAIN: Final = {"controls", "checks"}
@@ -44,7 +44,7 @@ class Availability:
     """
 
     metric: str
-    status: Status
+    status: MetricStatus
     why: str
     columns: tuple[str, ...] = ()
 
