@@ -28,7 +28,7 @@ _NEUTRAL: Final = words(
 )
 """Titles that a template keeps, and that tell neither sex nor faith."""
 
-Status = Literal["ok", "review"]
+RereadStatus = Literal["ok", "review"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Reread:
     not_looked: tuple[str, ...]
 
     @property
-    def status(self) -> Status:
+    def status(self) -> RereadStatus:
         """``ok`` where there is nothing to look at, else ``review``."""
         return "review" if self.reasons else "ok"
 
