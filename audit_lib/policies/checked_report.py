@@ -13,10 +13,10 @@ from audit_lib.policies.policy import Policy
 if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec
 
-Status = Literal["met", "stated, not checked", "missing", "not applicable"]
+DutyStatus = Literal["met", "stated, not checked", "missing", "not applicable"]
 """``met``: found in the run's own artefacts. ``stated, not checked``: somebody wrote it into the spec, and nothing here
 can tell whether it is so."""
-DutyAnswer = tuple[Status, str]
+DutyAnswer = tuple[DutyStatus, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from audit_lib.policies.checked_report import CheckedReport, Status
+from audit_lib.policies.checked_report import CheckedReport, DutyStatus
 from audit_lib.policies.field_checks import CHECKS
 from audit_lib.policies.pack_schema import RequiredField
 from audit_lib.policies.policy import Policy
@@ -40,7 +40,7 @@ class FieldCheck:
     duty: str
     cite: str
     where: str
-    status: Status
+    status: DutyStatus
     found: str
 
     def as_dict(self) -> dict[str, str]:

@@ -7,14 +7,14 @@ from datetime import date
 from typing import Final
 
 from audit_lib.policies.audit_claim import PROVENANCE
-from audit_lib.policies.checked_report import CheckedReport, DutyAnswer, Status
+from audit_lib.policies.checked_report import CheckedReport, DutyAnswer, DutyStatus
 from audit_lib.policies.clocks import add, notice_ends
 from audit_lib.policies.gates import reliance
 from audit_lib.policies.pack_schema import CheckName
 from audit_lib.policies.use_dates import UseDates
 from audit_lib.translation import known, mark, t
 
-STATED: Final[Status] = "stated, not checked"
+STATED: Final[DutyStatus] = "stated, not checked"
 _WHOSE: Final = {
     "historical": mark("historical data"),
     "pooled": mark("pooled data"),
