@@ -37,12 +37,12 @@ _MOST_PANELS: Final = 8
 _MOST_ROWS: Final = 40
 
 SubgroupEstimate = Estimate | ComparedEstimate
-Stratum = tuple[tuple[str, str], ...]
+StratumItems = tuple[tuple[str, str], ...]
 
 
 def subgroup_aucs(content: Content) -> Section | None:
     """Make the section, or none where no AUC was measured."""
-    by_stratum: dict[Stratum, list[Estimate]] = {}
+    by_stratum: dict[StratumItems, list[Estimate]] = {}
     for e in content.estimates(AUC):
         by_stratum.setdefault(tuple(e.stratum.items()), []).append(e)
     if not by_stratum:
@@ -88,7 +88,7 @@ def _said(gap: Estimate | None) -> Iterable[Block]:
 
 
 def _charts(
-    content: Content, by_stratum: Mapping[Stratum, list[Estimate]], gaps: Mapping[Stratum, Estimate]
+    content: Content, by_stratum: Mapping[StratumItems, list[Estimate]], gaps: Mapping[StratumItems, Estimate]
 ) -> Iterable[Block]:
     """Draw the paper's figure: a panel for everybody, and one for each part of a split, such as models or years."""
     first = sorted(content.spec.measure.strata[0])
