@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from audit_lib.seeds import generator
 
-Stratum = tuple[str | None, ...]
+SampleStratum = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +23,8 @@ class Draw:
     """
 
     units: list[str]
-    available: dict[Stratum, int]
-    drawn: dict[Stratum, int]
+    available: dict[SampleStratum, int]
+    drawn: dict[SampleStratum, int]
 
 
 def allocate(available: Sequence[int], size: int) -> list[int]:
@@ -55,7 +55,7 @@ def allocate(available: Sequence[int], size: int) -> list[int]:
     return quotas
 
 
-def draw(units: Mapping[str, Stratum], size: int | None, seed: int) -> Draw:
+def draw(units: Mapping[str, SampleStratum], size: int | None, seed: int) -> Draw:
     """Draw `size` of the units, stratified; the result does not depend on their order.
 
     Parameters
@@ -74,7 +74,7 @@ def draw(units: Mapping[str, Stratum], size: int | None, seed: int) -> Draw:
     >>> draw(units, 2, seed=7).drawn
     {('a',): 1, ('b',): 1}
     """
-    members: dict[Stratum, list[str]] = {}
+    members: dict[SampleStratum, list[str]] = {}
     for unit in sorted(units):
         members.setdefault(units[unit], []).append(unit)
     strata = sorted(members, key=_order)
@@ -92,5 +92,5 @@ def draw(units: Mapping[str, Stratum], size: int | None, seed: int) -> Draw:
     return Draw(units=sorted(chosen), available=available, drawn=dict(zip(strata, quotas, strict=True)))
 
 
-def _order(stratum: Stratum) -> tuple[tuple[bool, str], ...]:
+def _order(stratum: SampleStratum) -> tuple[tuple[bool, str], ...]:
     return tuple((value is None, value or "") for value in stratum)

@@ -18,7 +18,7 @@ from audit_lib.registry import did_you_mean
 from audit_lib.run import Run, StageOutput
 from audit_lib.sample.columns import unit_of_sample
 from audit_lib.sample.demographics import attributes, warnings
-from audit_lib.sample.draw import Stratum, draw
+from audit_lib.sample.draw import SampleStratum, draw
 from audit_lib.sample.places import check_sampled_places
 from audit_lib.sample.read import read_source
 from audit_lib.sample.sources import source_of
@@ -155,8 +155,10 @@ def _labels(table: pa.Table, name: str) -> list[str | None]:
     return [*values]
 
 
-def _units(unit_of_row: list[str], strata: list[list[str | None]], spec: AuditSpec) -> dict[str, Stratum]:
-    units: dict[str, Stratum] = {}
+def _units(
+    unit_of_row: list[str], strata: list[list[str | None]], spec: AuditSpec
+) -> dict[str, SampleStratum]:
+    units: dict[str, SampleStratum] = {}
     whole = unit_of_sample(spec)
     for unit, *values in zip(unit_of_row, *strata, strict=True):
         stratum = tuple(values)
