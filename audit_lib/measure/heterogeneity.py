@@ -22,7 +22,7 @@ from audit_lib.measure.inference import Compared
 from audit_lib.measure.metric import Measured
 from audit_lib.measure.statutory.rate_tables import ClusteredTable
 from audit_lib.results import TestResult, Undefined
-from audit_lib.stats.heterogeneity import Stratum, breslow_day, cochran_q, simpson_check
+from audit_lib.stats.heterogeneity import TwoByTwo, breslow_day, cochran_q, simpson_check
 
 T = TypeVar("T")
 
@@ -88,7 +88,7 @@ def _of_row(
     if row.label == table.comparator:
         return None
     (top,) = (other for other in table.rows if other.label == table.comparator)
-    strata: list[Stratum] = []
+    strata: list[TwoByTwo] = []
     for part in parts:
         counts = {other.label: (other.selected, other.n) for other in part.rows}
         strata.append((*counts[row.label], *counts[top.label]))
@@ -119,7 +119,7 @@ def _of_row(
     )
 
 
-def _one_odds_ratio(table: ClusteredTable, strata: Sequence[Stratum]) -> TestResult | Undefined:
+def _one_odds_ratio(table: ClusteredTable, strata: Sequence[TwoByTwo]) -> TestResult | Undefined:
     """Test one odds ratio by counts, which are a test of independent people only."""
     if table.clusters.rates is not None:
         return Undefined(f"people share a cluster, the {table.clusters.unit}: counts alone are no test")
@@ -127,7 +127,7 @@ def _one_odds_ratio(table: ClusteredTable, strata: Sequence[Stratum]) -> TestRes
 
 
 def _clustered_log_ratios(
-    table: ClusteredTable, label: str, top: str, parts: Sequence[ClusteredTable], strata: Sequence[Stratum]
+    table: ClusteredTable, label: str, top: str, parts: Sequence[ClusteredTable], strata: Sequence[TwoByTwo]
 ) -> TestResult:
     if sum(part.clusters.units for part in parts) != table.clusters.units:
         raise UndefinedMetricError(SHARED)
@@ -147,7 +147,7 @@ def _clustered_log_ratios(
     return cochran_q(logs, variances)
 
 
-def _log_ratios(strata: Sequence[Stratum]) -> TestResult:
+def _log_ratios(strata: Sequence[TwoByTwo]) -> TestResult:
     used = [(x, n, y, m) for x, n, y, m in strata if x and y and x + y < n + m]
     if len(used) < 2:
         raise UndefinedMetricError(f"{len(used)} of {len(strata)} strata have a log ratio with a variance")

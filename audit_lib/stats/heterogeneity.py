@@ -32,7 +32,7 @@ __all__ = [
     "simpson_check",
 ]
 
-Stratum = tuple[int, int, int, int]
+TwoByTwo = tuple[int, int, int, int]
 
 
 def cochran_q(estimates: ArrayLike, variances: ArrayLike) -> TestResult:
@@ -123,7 +123,7 @@ class MantelHaenszel:
         return {f.name: as_json(getattr(self, f.name)) for f in fields(self)}
 
 
-def mantel_haenszel(strata: Sequence[Stratum], level: float = 0.95) -> MantelHaenszel:
+def mantel_haenszel(strata: Sequence[TwoByTwo], level: float = 0.95) -> MantelHaenszel:
     r"""Estimate the common odds ratio and rate gap over strata, and the test of no association.
 
     With the cells a, b, c, d of each stratum of size N,
@@ -201,7 +201,7 @@ def mantel_haenszel(strata: Sequence[Stratum], level: float = 0.95) -> MantelHae
     )
 
 
-def breslow_day(strata: Sequence[Stratum], *, tarone: bool = True) -> TestResult:
+def breslow_day(strata: Sequence[TwoByTwo], *, tarone: bool = True) -> TestResult:
     r"""Breslow and Day's test that the odds ratio is the same in all strata.
 
     .. math:: \sum_k \frac{(a_k - A_k)^2}{V_k} - \frac{(\sum (a_k - A_k))^2}{\sum V_k},
@@ -293,7 +293,7 @@ class SimpsonCheck(Typed):
     higher: int
 
 
-def simpson_check(strata: Sequence[Stratum]) -> SimpsonCheck:
+def simpson_check(strata: Sequence[TwoByTwo]) -> SimpsonCheck:
     """Compare the pooled finding with the one within strata; exact, and no test of significance.
 
     Raises
@@ -339,8 +339,8 @@ def simpson_check(strata: Sequence[Stratum]) -> SimpsonCheck:
     )
 
 
-def _checked(strata: Sequence[Stratum]) -> list[Stratum]:
-    checked: list[Stratum] = []
+def _checked(strata: Sequence[TwoByTwo]) -> list[TwoByTwo]:
+    checked: list[TwoByTwo] = []
     for k, counts in enumerate(strata):
         if len(counts) != 4:
             raise InputError(f"stratum {k} has {len(counts)} numbers; give selected and total of both groups")
@@ -351,7 +351,7 @@ def _checked(strata: Sequence[Stratum]) -> list[Stratum]:
     return checked
 
 
-def _informative(strata: Sequence[Stratum]) -> list[Stratum]:
+def _informative(strata: Sequence[TwoByTwo]) -> list[TwoByTwo]:
     used = [(x1, n1, x2, n2) for x1, n1, x2, n2 in _checked(strata) if n1 and n2 and 0 < x1 + x2 < n1 + n2]
     if not used:
         raise UndefinedMetricError("no stratum has both groups with some, but not all, selected")
