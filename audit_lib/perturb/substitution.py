@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from audit_lib.documents.design import Substitution as Exchanged
+from audit_lib.documents.design import SubstitutedVariants as Exchanged
 from audit_lib.documents.design import Unawareness
 from audit_lib.errors import LexiconError
 from audit_lib.perturb.change import Change, Survey
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from audit_lib.run import Run
 
 
-class Substitution:
+class SubstitutedVariants:
     """Variants by exchange of words.
 
     A prompt is varied over the attributes that it mentions; the others are unknown in its variants. One that
@@ -38,7 +38,7 @@ class Substitution:
         self.unvaried = False
 
     @classmethod
-    def from_run(cls, run: Run) -> Substitution:
+    def from_run(cls, run: Run) -> SubstitutedVariants:
         """Read the lexicons that the plan archived."""
         settings = run.spec.perturb
         if settings is None:

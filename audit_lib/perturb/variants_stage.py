@@ -20,7 +20,7 @@ from audit_lib.perturb.formats import FORMATS
 from audit_lib.perturb.persona import Persona
 from audit_lib.perturb.pools import VariantRecord, ask_lists, pair_rows, read_block
 from audit_lib.perturb.robustness import Further, asks_further
-from audit_lib.perturb.substitution import Substitution, terms_outside_slots
+from audit_lib.perturb.substitution import SubstitutedVariants, terms_outside_slots
 from audit_lib.perturb.template import Template, read_template, render, slots
 from audit_lib.perturb.unawareness import unawareness
 from audit_lib.records import (
@@ -38,7 +38,7 @@ from audit_lib.spec import AuditSpec
 
 PERTURBATIONS: Final[Registry[Callable[[Run], Perturbation]]] = Registry("perturbations", "audit_lib.perturb")
 PERTURBATIONS("persona")(Persona.from_run)
-PERTURBATIONS("lexicon")(Substitution.from_run)
+PERTURBATIONS("lexicon")(SubstitutedVariants.from_run)
 
 ROW_GROUP: Final = 4096
 """Variants held at a time while they are written."""
