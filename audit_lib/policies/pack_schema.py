@@ -234,7 +234,7 @@ def _texts(value: object) -> object:
 NamedTexts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 
 
-class Term(PackPart):
+class GlossaryTerm(PackPart):
     """An entry of the glossary."""
 
     term: str

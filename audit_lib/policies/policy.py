@@ -23,6 +23,7 @@ from audit_lib.policies.pack_schema import (
     Family,
     Gate,
     GateName,
+    GlossaryTerm,
     Guidance,
     Level,
     NamedTexts,
@@ -34,7 +35,6 @@ from audit_lib.policies.pack_schema import (
     Switch,
     TableKind,
     Taxonomy,
-    Term,
 )
 from audit_lib.registry import did_you_mean
 from audit_lib.spec import Groups
@@ -109,7 +109,7 @@ class Policy(PackPart):
     wording: dict[str, str]
     caveats: NamedTexts
     experiment_caveats: NamedTexts
-    glossary: tuple[Term, ...]
+    glossary: tuple[GlossaryTerm, ...]
     required_fields: tuple[RequiredField, ...]
     attestations: tuple[Attestation, ...] = ()
 
