@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import InputError, LexiconError, UndefinedMetricError
 from audit_lib.metrics.text._word_tables import WordTable
-from audit_lib.metrics.text.tokens import Corpus, Text, disjoint_words, encode
+from audit_lib.metrics.text.tokens import Corpus, TokenText, disjoint_words, encode
 from audit_lib.results import Undefined
 
 
@@ -44,7 +44,7 @@ class AssociationTable(WordTable):
 
 
 def stereotypical_associations(
-    texts: Sequence[Text] | Corpus,
+    texts: Sequence[TokenText] | Corpus,
     lexicons: Mapping[str, Collection[str]],
     target_words: Collection[str],
     reference: Mapping[str, float] | None = None,
@@ -130,7 +130,7 @@ def stereotypical_associations(
 
 
 def association_sums(
-    texts: Sequence[Text] | Corpus,
+    texts: Sequence[TokenText] | Corpus,
     clusters: NDArray[np.int64],
     lexicons: Mapping[str, Collection[str]],
     target_words: Collection[str],

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from audit_lib.errors import InputError, LexiconError, UndefinedMetricError
 from audit_lib.metrics.text._word_tables import WordTable
 from audit_lib.metrics.text.stop_words import ENGLISH_STOP_WORDS
-from audit_lib.metrics.text.tokens import Corpus, Text, disjoint_words, encode, single_words
+from audit_lib.metrics.text.tokens import Corpus, TokenText, disjoint_words, encode, single_words
 from audit_lib.results import Undefined
 
 _DEFAULT_WINDOW = 10
@@ -70,7 +70,7 @@ class CooccurrenceTable(WordTable):
 
 
 def cooccurrence_bias_score(
-    texts: Sequence[Text] | Corpus,
+    texts: Sequence[TokenText] | Corpus,
     group_words: Collection[str],
     reference_words: Collection[str],
     target_words: Collection[str],
@@ -191,7 +191,7 @@ def cooccurrence_bias_score(
 
 
 def cooccurrence_sums(
-    texts: Sequence[Text] | Corpus,
+    texts: Sequence[TokenText] | Corpus,
     clusters: NDArray[np.int64],
     group_words: Collection[str],
     reference_words: Collection[str],

@@ -14,13 +14,13 @@ from audit_lib.metrics.pair_scores import PairScores, check_aligned
 from audit_lib.metrics.text.bleu import smaller_bleu
 from audit_lib.metrics.text.masking import MaskedWords, masked_texts
 from audit_lib.metrics.text.optional import text_extra
-from audit_lib.metrics.text.tokens import Corpus, Text, encode, need_words
+from audit_lib.metrics.text.tokens import Corpus, TokenText, encode, need_words
 
 _BLOCK = 2048  # pairs tokenised at a time, so that memory does not grow with the data
 
 
 def counterfactual_rouge_l(
-    group_texts: Sequence[Text], reference_texts: Sequence[Text], lexicon: MaskedWords | None = None
+    group_texts: Sequence[TokenText], reference_texts: Sequence[TokenText], lexicon: MaskedWords | None = None
 ) -> PairScores:
     r"""Return the counterfactual ROUGE-L similarity (CROUGE-L).
 
@@ -74,7 +74,7 @@ def counterfactual_rouge_l(
 
 
 def counterfactual_bleu(
-    group_texts: Sequence[Text], reference_texts: Sequence[Text], lexicon: MaskedWords | None = None
+    group_texts: Sequence[TokenText], reference_texts: Sequence[TokenText], lexicon: MaskedWords | None = None
 ) -> PairScores:
     r"""Return the counterfactual BLEU similarity (CBLEU).
 
@@ -193,12 +193,12 @@ def _scores(metric: str, values: NDArray[np.float64], reason: str) -> PairScores
 
 
 def _blocks(
-    group_texts: Sequence[Text], reference_texts: Sequence[Text], lexicon: MaskedWords | None
+    group_texts: Sequence[TokenText], reference_texts: Sequence[TokenText], lexicon: MaskedWords | None
 ) -> Iterator[tuple[Corpus, int]]:
     """Yield the pairs in blocks: a corpus of the group's texts, then the reference's, and how many pairs."""
     pairs = check_aligned(group_texts, reference_texts, "texts")
     for start in range(0, pairs, _BLOCK):
-        block: list[Text] = []
+        block: list[TokenText] = []
         for texts, name in ((group_texts, "group_texts"), (reference_texts, "reference_texts")):
             side = texts[start : start + _BLOCK]
             for row, text in enumerate(side, start):

@@ -26,10 +26,10 @@ __all__ = [
 ]
 
 #: A text, or its words where they were split by other means.
-Text = str | Sequence[str]
+TokenText = str | Sequence[str]
 
 
-def as_words(text: Text, where: str) -> Sequence[str]:
+def as_words(text: TokenText, where: str) -> Sequence[str]:
     """Return the words of `text`: tokenised if it is a string, as they are if it is a list of words.
 
     Parameters
@@ -55,7 +55,7 @@ def as_words(text: Text, where: str) -> Sequence[str]:
     return tokenise(text) if isinstance(text, str) else text
 
 
-def need_words(text: Text, where: str) -> None:
+def need_words(text: TokenText, where: str) -> None:
     """Refuse what `as_words` refuses, without splitting it.
 
     Parameters
@@ -116,7 +116,7 @@ class Corpus:
         return places
 
 
-def encode(texts: Sequence[Text] | Corpus, name: str = "texts") -> Corpus:
+def encode(texts: Sequence[TokenText] | Corpus, name: str = "texts") -> Corpus:
     """Tokenise `texts` and number their words; what is numbered already stays as it is.
 
     Parameters
