@@ -8,7 +8,7 @@ import pytest
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.languages import not_english, unspaced_script
 from audit_lib.measure.estimates.texts import judged
-from audit_lib.measure.rows.texts import ClassifiedAnswers, Texts
+from audit_lib.measure.rows.texts import ClassifiedAnswers, TextRows
 from audit_lib.measure.rows.word_lists import Words
 from audit_lib.metrics.text import (
     cooccurrence_bias_score,
@@ -112,7 +112,7 @@ def test_an_answer_that_vader_cannot_read_makes_the_metric_undefined_and_says_wh
     said = list(classifier.get("vader")(section, None).classify(texts))
     values = np.array([one.scores.get("sentiment", np.nan) for one in said])
     assert np.isnan(values).tolist() == [False, True, True]
-    held = Texts(
+    held = TextRows(
         row=np.arange(3), sibling=np.arange(3), text=np.array(texts, object), items=np.array([()] * 3, object),
         judged=(ClassifiedAnswers(name="mood", label="sentiment", measures="sentiment", values=values, kind="vader"),),
         words=Words(protected={}, targets=()),

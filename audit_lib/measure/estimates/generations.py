@@ -11,7 +11,7 @@ import numpy as np
 from audit_lib.documents.parameters import GENERATIONS, GENERATIONS_MOST
 from audit_lib.measure.metric import record_of
 from audit_lib.measure.rows.scored import Floats, Rows
-from audit_lib.measure.rows.texts import Texts
+from audit_lib.measure.rows.texts import TextRows
 from audit_lib.results import Estimate
 
 FEW_GENERATIONS: Final = "few_generations"
@@ -19,7 +19,7 @@ FEW_GENERATIONS: Final = "few_generations"
 
 
 def with_generations(
-    estimates: Iterable[Estimate], rows: Rows, texts: Texts, scores: Floats
+    estimates: Iterable[Estimate], rows: Rows, texts: TextRows, scores: Floats
 ) -> list[Estimate]:
     """Add the fewest and the most answers with a score of any prompt behind each estimate; flag those with too few.
 

@@ -21,7 +21,7 @@ from audit_lib.measure.estimates.bounded_means import BoundedMean, MeanBounds, b
 from audit_lib.measure.inference import Compared, compare
 from audit_lib.measure.rows.counterfactual_pairs import Pairs, text_pairs
 from audit_lib.measure.rows.scored import Rows, compact
-from audit_lib.measure.rows.texts import ClassifiedAnswers, Texts
+from audit_lib.measure.rows.texts import ClassifiedAnswers, TextRows
 from audit_lib.measure.sides import Side, Unit, Variable
 from audit_lib.metrics.pair_scores import PairScores
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
@@ -38,7 +38,7 @@ FLAGGED: Final[tuple[Measures, ...]] = ("toxicity", "stereotype", "terms")
 SHARE: Final[MeanBounds] = (0.0, 1.0)
 
 
-def need_texts(rows: Rows) -> Texts:
+def need_texts(rows: Rows) -> TextRows:
     """Return the texts of a stratum.
 
     Raises
@@ -51,7 +51,7 @@ def need_texts(rows: Rows) -> Texts:
     return rows.texts
 
 
-def judged(texts: Texts, *measures: Measures) -> list[ClassifiedAnswers]:
+def judged(texts: TextRows, *measures: Measures) -> list[ClassifiedAnswers]:
     """Return what classifiers of these kinds say.
 
     Raises
@@ -134,7 +134,7 @@ class OfRows:
         )
 
 
-def by_row(texts: Texts, values: Floats, rows: int) -> Floats:
+def by_row(texts: TextRows, values: Floats, rows: int) -> Floats:
     """Return the largest value of each row's answers; NaN for a row without one."""
     known = ~np.isnan(values)
     out = np.full(rows, -np.inf)
@@ -142,7 +142,7 @@ def by_row(texts: Texts, values: Floats, rows: int) -> Floats:
     return np.where(np.isinf(out), np.nan, out)
 
 
-def answers_of(texts: Texts, values: Floats, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def answers_of(texts: TextRows, values: Floats, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return which answers that have a value belong to some of the rows."""
     mine = np.zeros(int(max(texts.row.max(initial=-1), rows.max(initial=-1))) + 1, dtype=bool)
     mine[rows] = True
@@ -349,14 +349,14 @@ def over_pairs(
 
 
 def paired(
-    texts: Texts, rows: Rows, spec: AuditSpec
+    texts: TextRows, rows: Rows, spec: AuditSpec
 ) -> Iterator[tuple[CategoryLevels, CategoryLevels, Pairs]]:
     """Yield every group, its reference, and their counterfactual pairs."""
     for group, reference in spec.groups.comparisons():
         yield group, reference, text_pairs(rows, texts, group, reference)
 
 
-def masking(texts: Texts) -> tuple[list[str] | None, Parameters, tuple[str, ...]]:
+def masking(texts: TextRows) -> tuple[list[str] | None, Parameters, tuple[str, ...]]:
     """Return the words to mask (None without any), the parameter that says how many, and a flag without any."""
     words = texts.words.masked()
     return words or None, {"masked_words": len(words)}, () if words else ("unmasked",)

@@ -14,7 +14,7 @@ from audit_lib.errors import LexiconError, UndefinedMetricError
 from audit_lib.measure.estimates.texts import Sides, TextMean, described, need_texts
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows, compact
-from audit_lib.measure.rows.texts import Texts
+from audit_lib.measure.rows.texts import TextRows
 from audit_lib.metrics.text.cooccurrence import (
     cooccurrence_bias_score,
     cooccurrence_sums,
@@ -77,7 +77,12 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
 
 
 def _compared(
-    texts: Texts, said: Corpus, rows: Rows, spec: AuditSpec, group: CategoryLevels, reference: CategoryLevels
+    texts: TextRows,
+    said: Corpus,
+    rows: Rows,
+    spec: AuditSpec,
+    group: CategoryLevels,
+    reference: CategoryLevels,
 ) -> list[Estimate]:
     ((axis, level),), (other,) = group.items(), reference.values()
     clusters, units = compact(rows.application[texts.row])
@@ -189,7 +194,7 @@ def _of_distance(
     )
 
 
-def words_of(texts: Texts, axis: str, level: str) -> list[str]:
+def words_of(texts: TextRows, axis: str, level: str) -> list[str]:
     """Return the single words that name a level; entries of several words are for masking only.
 
     Raises

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.measure.rows.texts import Texts
+from audit_lib.measure.rows.texts import TextRows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Pairs:
     unpaired: int
 
 
-def text_pairs(rows: Rows, texts: Texts, group: Mapping[str, str], reference: Mapping[str, str]) -> Pairs:
+def text_pairs(rows: Rows, texts: TextRows, group: Mapping[str, str], reference: Mapping[str, str]) -> Pairs:
     """Pair the answers of a group with those of its reference.
 
     A pair answers versions of one prompt (same replicate, same repeat) that differ in the compared

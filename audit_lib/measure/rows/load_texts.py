@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.measure.rows.texts import ClassifiedAnswers, Texts
+from audit_lib.measure.rows.texts import ClassifiedAnswers, TextRows
 from audit_lib.measure.rows.word_lists import Words
 from audit_lib.records import parquet_source
 from audit_lib.run import Run
@@ -36,7 +36,7 @@ _VARIANTS: Final = (
 _SCORES: Final = ("variant_id", "repeat", "text", "items", "status")
 
 
-def load_texts(run: Run, shards: Sequence[int], rows: Rows, ids: pa.ChunkedArray) -> Texts:
+def load_texts(run: Run, shards: Sequence[int], rows: Rows, ids: pa.ChunkedArray) -> TextRows:
     """Read the answers of all shards, and what the classifiers said of them.
 
     Parameters
@@ -78,7 +78,7 @@ def make_texts(
     ids: pa.ChunkedArray,
     spec: AuditSpec,
     words: Words,
-) -> Texts:
+) -> TextRows:
     """Join variants, score rows and classified rows, from any number of shards in any order.
 
     Raises
@@ -107,7 +107,7 @@ def make_texts(
     repeat = np.array([answer[1] for answer in found], dtype=np.int64)
     family = _families(variants, rows, row_of)[[answer[2] for answer in found]] if found else repeat
     number_of = {(answer[2], answer[1]): number for number, answer in enumerate(found)}
-    return Texts(
+    return TextRows(
         row=np.array([answer[0] for answer in found], dtype=np.int64),
         sibling=family * spec.score.repeats + repeat,
         text=text,

@@ -20,7 +20,7 @@ from audit_lib.measure.rows.decision import Decisions
 from audit_lib.measure.rows.drawn_rounds import DrawnRounds
 from audit_lib.measure.rows.pair_answers import PairAnswers
 from audit_lib.measure.rows.pools import Pools
-from audit_lib.measure.rows.texts import Texts
+from audit_lib.measure.rows.texts import TextRows
 from audit_lib.records import VARIATION
 from audit_lib.registry import did_you_mean
 
@@ -90,7 +90,7 @@ class Rows:
     within: Floats | None = None
     decisions_only: bool = False
     drawn: DrawnRounds | None = None
-    texts: Texts | None = None
+    texts: TextRows | None = None
     pairs: PairAnswers | None = None
     varied: Varied | None = None
 

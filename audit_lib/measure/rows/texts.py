@@ -36,7 +36,7 @@ class ClassifiedAnswers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Texts:
+class TextRows:
     """Answers that hold a text, in the order of their rows and, within a row, of their repeats.
 
     Parameters
@@ -65,12 +65,12 @@ class Texts:
     def __len__(self) -> int:
         return int(self.row.size)
 
-    def take(self, index: NDArray[Any], rows: int) -> Texts:
+    def take(self, index: NDArray[Any], rows: int) -> TextRows:
         """Return the answers of some of `rows` rows, numbered as they stand in `index`."""
         place = np.full(rows, -1, dtype=np.int64)
         place[index] = np.arange(index.size)
         kept = np.flatnonzero(place[self.row] >= 0)
-        return Texts(
+        return TextRows(
             row=place[self.row[kept]],
             sibling=self.sibling[kept],
             text=self.text[kept],
