@@ -21,7 +21,7 @@ from audit_lib.metrics.rounding import printed_agreement, round_half_up
 LAW: Final = "counts, half up"
 TRUNCATED: Final = "counts, cut off"
 
-Unit = Literal[1, 100]
+RateUnit = Literal[1, 100]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ def counts(table: PublishedTable) -> Iterator[SummaryFinding]:
             )
 
 
-def unit_of(table: PublishedTable, meaning: Meaning) -> Unit:
+def unit_of(table: PublishedTable, meaning: Meaning) -> RateUnit:
     """Return 100 where the column holds percentages: a sign in it or in its header, or a value over 1."""
     numbers = [n for row in table.rows if (n := row.cell(meaning).number)]
     percent = any(n.percent for n in numbers) or "%" in table.headers.get(meaning, "")
@@ -81,13 +81,13 @@ def unit_of(table: PublishedTable, meaning: Meaning) -> Unit:
     return 100 if percent or any(n.value > (1 if meaning == "rate" else 10) for n in numbers) else 1
 
 
-def scale_of(number: Number, unit: Unit) -> int:
+def scale_of(number: Number, unit: RateUnit) -> int:
     """Return 100 for a percentage and 1 for a share of 1: a sign decides, and else the column."""
     return 100 if number.percent else unit
 
 
 def rebuild_rate(
-    table: PublishedTable, row: PublishedRow, unit: Unit
+    table: PublishedTable, row: PublishedRow, unit: RateUnit
 ) -> tuple[RateRange | None, list[SummaryFinding], list[Rebuilt]]:
     """Return what a row's rate can be, what is wrong with the printed one, and how it came about."""
     cell, n, k = row.cell("rate"), row.cell("applicants").count, row.cell("selected").count

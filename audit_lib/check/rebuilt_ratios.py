@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from audit_lib.check.findings import Rebuilt, SummaryFinding
 from audit_lib.check.published_tables import PublishedRow, PublishedTable
-from audit_lib.check.rebuilt_rates import LAW, TRUNCATED, RateRange, Unit, scale_of, show, unit_of
+from audit_lib.check.rebuilt_rates import LAW, TRUNCATED, RateRange, RateUnit, scale_of, show, unit_of
 from audit_lib.metrics.rounding import round_half_up
 from audit_lib.policies import Policy
 
@@ -141,7 +141,7 @@ def _between(member: Member, base: RateRange) -> tuple[Fraction, Fraction] | Non
 
 
 def _agreement(
-    member: Member, base: RateRange, unit: Unit, *, capped: bool = False
+    member: Member, base: RateRange, unit: RateUnit, *, capped: bool = False
 ) -> Literal["half up", "cut off"] | None:
     """Whether the printed ratio lies in the range that the row and a comparator leave."""
     number = member.row.cell("ratio").number
@@ -161,7 +161,7 @@ def _agreement(
 
 
 def _conventions(
-    member: Member, rated: Sequence[Member], comparators: Sequence[RateRange], unit: Unit
+    member: Member, rated: Sequence[Member], comparators: Sequence[RateRange], unit: RateUnit
 ) -> tuple[str, ...]:
     found = {_agreement(member, base, unit, capped=True) for base in comparators}
     names = [name for agreement, name in (("half up", LAW), ("cut off", TRUNCATED)) if agreement in found]
@@ -176,7 +176,7 @@ def _conventions(
 
 
 def _other(
-    printed: Sequence[Member], members: Sequence[Member], comparators: Sequence[RateRange], unit: Unit
+    printed: Sequence[Member], members: Sequence[Member], comparators: Sequence[RateRange], unit: RateUnit
 ) -> tuple[str, RateRange, Member | None] | None:
     """Return the comparator that rebuilds more of the table than the law's does, if there is one."""
     candidates: list[tuple[str, RateRange, Member | None]] = [
@@ -208,13 +208,13 @@ def _other(
     return best
 
 
-def _is_one(member: Member, unit: Unit) -> bool:
+def _is_one(member: Member, unit: RateUnit) -> bool:
     number = member.row.cell("ratio").number
     return number is not None and number.value == scale_of(number, unit)
 
 
 def _not_highest(
-    table: PublishedTable, other: tuple[str, RateRange, Member | None], law: RateRange, unit: Unit
+    table: PublishedTable, other: tuple[str, RateRange, Member | None], law: RateRange, unit: RateUnit
 ) -> SummaryFinding:
     name, base, member = other
     percent = [f"{round_half_up(100 * rate.high, 1)}%" for rate in (base, law)]
@@ -229,7 +229,7 @@ def _not_highest(
     )
 
 
-def _recomputed(member: Member, base: RateRange, unit: Unit) -> str:
+def _recomputed(member: Member, base: RateRange, unit: RateUnit) -> str:
     number = member.row.cell("ratio").number
     between = _between(member, base)
     if number is None or between is None:

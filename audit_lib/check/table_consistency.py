@@ -10,7 +10,7 @@ from typing import Final
 from audit_lib.check.findings import SummaryFinding
 from audit_lib.check.headers import Meaning
 from audit_lib.check.published_tables import PublishedRow, PublishedTable
-from audit_lib.check.rebuilt_rates import Unit, scale_of, show, unit_of
+from audit_lib.check.rebuilt_rates import RateUnit, scale_of, show, unit_of
 from audit_lib.metrics.rounding import printed_agreement
 from audit_lib.policies import Policy
 
@@ -57,7 +57,7 @@ def shares(table: PublishedTable, unknown: int) -> Iterator[SummaryFinding]:
         )
 
 
-def _totals(rows: Sequence[PublishedRow], unit: Unit, known: int) -> Iterator[int]:
+def _totals(rows: Sequence[PublishedRow], unit: RateUnit, known: int) -> Iterator[int]:
     """Yield the least and the greatest total that each row's share leaves: one of them suits most rows."""
     for row in rows:
         number, n = row.cell("share").number, row.cell("applicants").count
