@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.measure.sides import Unit
+from audit_lib.measure.sides import ClusterUnit
 from audit_lib.results import Estimate
 
 Floats = NDArray[np.float64]
@@ -44,7 +44,7 @@ class Influence:
     """
 
     estimate: Estimate
-    unit: Unit
+    unit: ClusterUnit
     names: NDArray[Any]
     group: Floats
     reference: Floats

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.spec import AuditSpec
 
-Unit = Literal["application", "round"]
+ClusterUnit = Literal["application", "round"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +79,11 @@ class Variable:
     values: NDArray[Any]
     clusters: NDArray[np.int32]
     units: int
-    unit: Unit
+    unit: ClusterUnit
     kept: NDArray[np.int64] | None
 
     @classmethod
-    def of(cls, rows: Rows, values: NDArray[Any], unit: Unit) -> Variable:
+    def of(cls, rows: Rows, values: NDArray[Any], unit: ClusterUnit) -> Variable:
         """Take values of all rows: NaN, or a negative integer, leaves a row out."""
         codes = rows.round if unit == "round" else rows.application
         known = ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
@@ -123,12 +123,12 @@ class Variable:
         )
 
 
-def score_unit(spec: AuditSpec) -> Unit:
+def score_unit(spec: AuditSpec) -> ClusterUnit:
     """Return the independent unit of the scores."""
     return "round" if spec.task in ("listwise", "pairwise") else "application"
 
 
-def decision_unit(spec: AuditSpec) -> Unit:
+def decision_unit(spec: AuditSpec) -> ClusterUnit:
     """Return the independent unit of the decisions: candidates of a round compete."""
     return "round" if spec.decision.rule == "top_k" else score_unit(spec)
 

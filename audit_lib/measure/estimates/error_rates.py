@@ -14,7 +14,7 @@ from audit_lib.measure.inference import NOBODY_QUALIFIED, compare, gap_of_means
 from audit_lib.measure.rows.coded import Coded
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.rows.split_columns import CLASSIFICATION, TRUE_CLASS
-from audit_lib.measure.sides import Side, Unit, Variable, decision_unit, score_unit
+from audit_lib.measure.sides import ClusterUnit, Side, Variable, decision_unit, score_unit
 from audit_lib.metrics.error_rates import RateGap
 from audit_lib.results import Estimate
 from audit_lib.spec import AuditSpec
@@ -56,7 +56,7 @@ class _Labels:
 
     made: BinaryOutcomes
     true: BinaryOutcomes
-    unit: Unit
+    unit: ClusterUnit
     unknown: str
     of: str | None = None
 

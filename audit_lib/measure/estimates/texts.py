@@ -22,7 +22,7 @@ from audit_lib.measure.inference import Compared, compare
 from audit_lib.measure.rows.counterfactual_pairs import Pairs, text_pairs
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.rows.texts import ClassifiedAnswers, TextRows
-from audit_lib.measure.sides import Side, Unit, Variable
+from audit_lib.measure.sides import ClusterUnit, Side, Variable
 from audit_lib.metrics.pair_scores import PairScores
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
@@ -110,7 +110,7 @@ class OfRows:
     clusters: NDArray[np.int32]
     units: int
     kept: NDArray[np.int64]
-    unit: Unit = "application"
+    unit: ClusterUnit = "application"
 
     @classmethod
     def of(cls, rows: Rows, values: Floats, row: NDArray[np.int64]) -> OfRows:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.rows.scored import Rows, compact
-from audit_lib.measure.sides import Unit
+from audit_lib.measure.sides import ClusterUnit
 from audit_lib.metrics.impact import ImpactRow
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats.adverse_impact import two_standard_deviations
@@ -38,7 +38,7 @@ class Clusters:
         Nominal coverage.
     """
 
-    unit: Unit
+    unit: ClusterUnit
     places: Mapping[str, int]
     rates: ClusteredRates | None
     units: int
@@ -51,7 +51,7 @@ class Clusters:
         categories: Sequence[int],
         labels: Sequence[str],
         positive: NDArray[np.int8],
-        unit: Unit,
+        unit: ClusterUnit,
         level: float,
     ) -> Clusters:
         """Count the people of each category by round or application.

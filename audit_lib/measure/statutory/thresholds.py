@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.influence import Influence, is_kept, keep
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.measure.sides import Unit, Variable, score_unit
+from audit_lib.measure.sides import ClusterUnit, Variable, score_unit
 from audit_lib.measure.statutory.intervals import Clusters
 from audit_lib.metrics.impact import impact_ratios
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
@@ -116,7 +116,7 @@ def _estimate(
     return estimated
 
 
-def _keep_influence(one: Estimate, rows: Rows, selected: NDArray[np.int8], unit: Unit) -> None:
+def _keep_influence(one: Estimate, rows: Rows, selected: NDArray[np.int8], unit: ClusterUnit) -> None:
     """Hand on how far each unit moves the logarithm of the ratio: (x - rate) / (n rate), the reference's negative."""
     variable = Variable.of(rows, selected, unit)
     sums, occurs = [], []
