@@ -16,7 +16,7 @@ from audit_lib.sample.row_checks import RowChecks
 from audit_lib.sample.tables import Record, TableFile
 from audit_lib.spec import AuditSpec
 
-Value = str | None
+DemographicValue = str | None
 
 MOSTLY_UNKNOWN: Final = 0.5
 """Share of people of unknown level above which a warning is given."""
@@ -37,8 +37,8 @@ class Attributes:
     """
 
     matched: list[bool]
-    raw: dict[str, list[Value]]
-    levels: dict[str, list[Value]]
+    raw: dict[str, list[DemographicValue]]
+    levels: dict[str, list[DemographicValue]]
     origin: dict[str, str]
 
     def account(
@@ -93,7 +93,9 @@ class Attributes:
         return found
 
 
-def attributes(spec: AuditSpec, application_ids: Sequence[str], own: Mapping[str, list[Value]]) -> Attributes:
+def attributes(
+    spec: AuditSpec, application_ids: Sequence[str], own: Mapping[str, list[DemographicValue]]
+) -> Attributes:
     """Return the attributes of the prompts: joined by application id, or the source's `own`.
 
     Nobody is dropped: an applicant who is not in the file, and a value that is no level, is None.
@@ -119,7 +121,7 @@ def attributes(spec: AuditSpec, application_ids: Sequence[str], own: Mapping[str
     _check(spec)
     people, origin = _read(spec, frozenset(application_ids))
     axes = spec.groups.attributes
-    raw: dict[str, list[Value]] = {
+    raw: dict[str, list[DemographicValue]] = {
         axis: [people.get(person, {}).get(axis) for person in application_ids] for axis in axes
     }
     levels = {}
@@ -177,14 +179,16 @@ def _check(spec: AuditSpec) -> None:
                 raise SpecError(f"demographics.values.{axis}: {level!r} is not a level of it{near}")
 
 
-def _read(spec: AuditSpec, wanted: frozenset[str]) -> tuple[dict[str, dict[str, Value]], dict[str, str]]:
+def _read(
+    spec: AuditSpec, wanted: frozenset[str]
+) -> tuple[dict[str, dict[str, DemographicValue]], dict[str, str]]:
     section = spec.demographics
     if section is None:
         return {}, {}
     file = TableFile(spec.path(section.path))
     checks = RowChecks(spec)
     places: dict[str, str] = {}
-    people: dict[str, dict[str, Value]] = {}
+    people: dict[str, dict[str, DemographicValue]] = {}
     for record in file:
         _check_columns(record, [section.id_column, *section.columns.values()])
         person = _cell(record, section.id_column)
@@ -220,7 +224,7 @@ def _check_columns(record: Record, columns: Sequence[str]) -> None:
     )
 
 
-def _cell(record: Record, column: str) -> Value:
+def _cell(record: Record, column: str) -> DemographicValue:
     value = record.values[column]
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)  # ids and category codes are often numbers
