@@ -31,7 +31,7 @@ GAPS: Final[tuple[Gap, ...]] = ("demographic_parity_gap", "equal_opportunity_gap
 UNDIRECTED: Final = frozenset({"jensen_shannon_divergence", "earth_movers_distance"})
 """Metrics without direction: they are compared with the gap's absolute value."""
 
-Value = float | Undefined
+GapValue = float | Undefined
 Kernel = Callable[[NDArray[Any], NDArray[Any]], float]
 
 _WIN_GAP: Final = "pairwise_win_gap"
@@ -103,7 +103,7 @@ class JobCandidates:
         known = self.counted & (self.scores.group == group) & ~np.isnan(self.scores.score)
         return np.asarray(self.scores.score[known])
 
-    def metrics(self, panel: ScoredPanel) -> list[dict[str, Value]]:
+    def metrics(self, panel: ScoredPanel) -> list[dict[str, GapValue]]:
         """Return what the metrics say of each compared group."""
         kernels: dict[str, Kernel] = {
             "rabbi": rabbi,
@@ -115,7 +115,7 @@ class JobCandidates:
         found = []
         for number in range(len(panel.compared)):
             own = self.scored(number)
-            values: dict[str, Value] = {
+            values: dict[str, GapValue] = {
                 name: _defined(kernel, own, reference) for name, kernel in kernels.items()
             }
             if _WIN_GAP in metric_names(panel):
@@ -123,9 +123,9 @@ class JobCandidates:
             found.append(values)
         return found
 
-    def gaps(self, panel: ScoredPanel) -> list[dict[str, Value]]:
+    def gaps(self, panel: ScoredPanel) -> list[dict[str, GapValue]]:
         """Return the measured gap of each compared group at each quota."""
-        found: list[dict[str, Value]] = [{} for _ in panel.compared]
+        found: list[dict[str, GapValue]] = [{} for _ in panel.compared]
         members = [np.flatnonzero(self.scores.group == number) for number in range(len(panel.groups))]
         for k in panel.quotas:
             shares = self.scores.pools.shares(k)
@@ -155,7 +155,7 @@ class JobCandidates:
             shares[own], self.counted[own], shares[reference], self.counted[reference]
         )
 
-    def _win_gap(self, group: int) -> Value:
+    def _win_gap(self, group: int) -> GapValue:
         pairs = self.scores.pairs
         if pairs is None:
             return _NO_PAIRS
@@ -182,7 +182,7 @@ def _points(panel: ScoredPanel, seen: JobCandidates, later: JobCandidates) -> It
         )
 
 
-def _defined(compute: Callable[..., float], *arguments: Any) -> Value:
+def _defined(compute: Callable[..., float], *arguments: Any) -> GapValue:
     try:
         return compute(*arguments)
     except UndefinedMetricError as error:
@@ -248,5 +248,5 @@ class PointTable:
         return self.metrics[metric], np.abs(gap) if metric in UNDIRECTED else gap
 
 
-def _number(value: Value) -> float:
+def _number(value: GapValue) -> float:
     return float("nan") if isinstance(value, Undefined) else value
