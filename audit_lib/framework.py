@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec
 
 FrameworkAnswer = str | bool
-Verdict = Literal["applies", "does not apply", "unanswered"]
+FamilyVerdict = Literal["applies", "does not apply", "unanswered"]
 
 _TASKS: Final = {"generation": "generation", "recommendation": "recommendation"}
 _WORDS: Final = {"yes": True, "true": True, "no": False, "false": False}
@@ -106,7 +106,7 @@ class JudgedFamily:
     family: str
     title: str
     metrics: tuple[str, ...]
-    verdict: Verdict
+    verdict: FamilyVerdict
     why: str
     cite: str
     needs: tuple[str, ...] = ()
@@ -321,7 +321,7 @@ def _check(rules: FrameworkRules, answers: Mapping[str, FrameworkAnswer]) -> Non
 
 
 def _judge(family: MetricFamily, answers: Mapping[str, FrameworkAnswer]) -> JudgedFamily:
-    def judged(verdict: Verdict, why: str, cite: str, needs: tuple[str, ...] = ()) -> JudgedFamily:
+    def judged(verdict: FamilyVerdict, why: str, cite: str, needs: tuple[str, ...] = ()) -> JudgedFamily:
         return JudgedFamily(
             family=family.name,
             title=family.title,
