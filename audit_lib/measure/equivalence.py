@@ -17,7 +17,7 @@ from audit_lib.spec import AuditSpec
 
 _BY_GUIDELINE: Final = ("impact_ratio", "scoring_rate_impact_ratio")
 """Metrics that are tables of ratios: the policy says what is too low."""
-Verdict = Literal["within", "outside"] | Undefined
+EquivalenceVerdict = Literal["within", "outside"] | Undefined
 _DOUBTED: Final = ("unperceived", "uninterpretable")
 
 
@@ -93,7 +93,9 @@ def equivalence(
     return Equivalence(tolerance=tolerance, level=level, interval=interval, verdict=verdict)
 
 
-def _verdict(estimate: Estimate, interval: Interval | Undefined, low: float, high: float) -> Verdict:
+def _verdict(
+    estimate: Estimate, interval: Interval | Undefined, low: float, high: float
+) -> EquivalenceVerdict:
     if isinstance(estimate.value, Undefined):
         return estimate.value
     if isinstance(interval, Undefined):
