@@ -9,7 +9,7 @@ from typing import Any, Literal
 from audit_lib.policies.policy import Policy
 from audit_lib.translation import mark
 
-Verdict = Literal["indicated", "not indicated", "too few to tell", "look closer", "undefined"]
+AdverseImpactVerdict = Literal["indicated", "not indicated", "too few to tell", "look closer", "undefined"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class AdverseImpactTests:
         One for each of the pack's tests, with its paragraph.
     """
 
-    verdict: Verdict
+    verdict: AdverseImpactVerdict
     reasons: tuple[str, ...]
 
 
@@ -82,7 +82,7 @@ def adverse_finding(policy: Policy, row: Mapping[str, Any], alpha: float) -> Adv
         "small_numbers": small_numbers,
     }
     values = {"threshold": policy.guidance.threshold, "alpha": alpha, "n": row["n"]}
-    verdict: Verdict
+    verdict: AdverseImpactVerdict
     if below:
         firm = (
             significant and not few and not flips["threshold_reverses"] and not flips["significance_reverses"]

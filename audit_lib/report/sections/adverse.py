@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from audit_lib.policies.adverse_impact import Verdict
+from audit_lib.policies.adverse_impact import AdverseImpactVerdict
 from audit_lib.report.adverse import findings
 from audit_lib.report.blocks import Cell, Column, Row, Table, Tone
 from audit_lib.report.content import Content, ExactTable
@@ -12,14 +12,14 @@ from audit_lib.report.numbers import UNDEFINED
 from audit_lib.report.table_names import category_name, table_name
 from audit_lib.translation import archived, mark, t
 
-_VERDICTS: Final[dict[Verdict, str]] = {
+_VERDICTS: Final[dict[AdverseImpactVerdict, str]] = {
     "indicated": mark("indicated"),
     "too few to tell": mark("too few to tell"),
     "look closer": mark("look closer"),
     "not indicated": mark("not indicated"),
     "undefined": UNDEFINED,
 }
-_MEANING: Final[dict[Verdict, str]] = {
+_MEANING: Final[dict[AdverseImpactVerdict, str]] = {
     "indicated": mark(
         "indicated: below the threshold and significant, and one other selection would change neither."
     ),
