@@ -18,7 +18,7 @@ _PLACES: Final = 1024
 
 
 @classifier("words")
-class Words:
+class HashedWords:
     """Give 1,024 numbers of a text: log(1 + count) of the words at each place, scaled to length 1.
 
     A word's place is its CRC-32, so the list of words need not be known beforehand; some words share a place.
