@@ -23,7 +23,7 @@ class LexiconOptions(Options):
 
 
 @classifier("lexicon")
-class Lexicon:
+class LexiconClassifier:
     """Give ``presence`` (1 if a word of the list is in the text, else 0) and ``share`` (of the text's words).
 
     Words are split and compared as by all text metrics: runs of letters and digits, in lower case.
