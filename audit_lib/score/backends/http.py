@@ -219,7 +219,7 @@ class Http(Backend):
             client = conversation.run(self._connect(headers))
             try:
                 requests = [request for pack in packs for request in pack]
-                yield from conversation.ask(requests, _Asker(self, client))
+                yield from conversation.ask(requests, _HttpCalls(self, client))
             finally:
                 conversation.end(client.aclose())
 
@@ -299,7 +299,7 @@ class Http(Backend):
         return Response(request_id=request.request_id, repeat=request.repeat, **values)
 
 
-class _Asker:
+class _HttpCalls:
     """Calls of the endpoint; a request takes one."""
 
     def __init__(self, tool: Http, client: Any) -> None:
