@@ -97,7 +97,7 @@ class OpenAI(Backend):
         with Conversation(options.base_url, limiter, [key], self._allotment.idle) as conversation:
             client = conversation.run(connect(key, options))
             try:
-                yield from conversation.ask(requests, _Asker(self._chat, client, key))
+                yield from conversation.ask(requests, _ClientCalls(self._chat, client, key))
             finally:
                 conversation.end(client.close())
 
@@ -145,7 +145,7 @@ async def connect(
     )
 
 
-class _Asker:
+class _ClientCalls:
     """Calls of the official client."""
 
     def __init__(self, chat: Chat, client: Any, key: str) -> None:
