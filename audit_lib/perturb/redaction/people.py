@@ -72,7 +72,7 @@ _NAMED: Final = re.compile(r"\b(?P<first>[A-Z][^\W\d_]+)[ \t]+[A-Z][\w'’-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Mention:
+class _PersonMention:
     at: int
     applicant: bool
     sex: str
@@ -230,11 +230,11 @@ def _named_in_quotation(text: str, at: int, found: FoundSpans) -> bool:
     return begin >= 0 and any(s.kind == "name" and begin <= s.start < end for s in found.spans)
 
 
-def _mentions(text: str, found: FoundSpans, others: Sequence[ApplicantName]) -> list[_Mention]:
+def _mentions(text: str, found: FoundSpans, others: Sequence[ApplicantName]) -> list[_PersonMention]:
     """Return who is named where, in order."""
-    mentions = [_Mention(span.start, True, "") for span in found.spans if span.kind == "name"]
+    mentions = [_PersonMention(span.start, True, "") for span in found.spans if span.kind == "name"]
     mentions += [
-        _Mention(match.start("word"), False, _OTHERS[match.group("word").lower()])
+        _PersonMention(match.start("word"), False, _OTHERS[match.group("word").lower()])
         for match in _OTHER.finditer(text)
         if not any(
             s.kind == "relation" and s.start <= match.start("word") < s.end and not s.sure
@@ -244,18 +244,18 @@ def _mentions(text: str, found: FoundSpans, others: Sequence[ApplicantName]) -> 
     for word in sorted({part for other in others for part in (other.first, other.last)}):
         for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text):
             if found.free(*match.span()):
-                mentions.append(_Mention(match.start(), False, ""))
+                mentions.append(_PersonMention(match.start(), False, ""))
     for match in _TITLED.finditer(text):
         sex = honorifics().get(fold(match.group("title")).text)
         if sex is not None and found.free(*match.span("name")):
-            mentions.append(_Mention(match.start(), False, sex))
+            mentions.append(_PersonMention(match.start(), False, sex))
     for match in _NAMED.finditer(text):
         if found.free(*match.span()) and fold(match.group("first")).text in first_names():
-            mentions.append(_Mention(match.start(), False, ""))
+            mentions.append(_PersonMention(match.start(), False, ""))
     return sorted(mentions, key=lambda m: (m.at, m.applicant))
 
 
-def _nearest(text: str, mentions: list[_Mention], at: int, sex: str) -> _Mention | None:
+def _nearest(text: str, mentions: list[_PersonMention], at: int, sex: str) -> _PersonMention | None:
     """Return whom a pronoun of a sex means: whoever was named last and may be of that sex.
 
     Of people whose sex the text does not say (*her principal*), only the subject of a sentence goes before the
