@@ -110,7 +110,7 @@ class PublishedTable:
 
 def tables_of(grids: Sequence[Grid], policy: Policy) -> list[PublishedTable]:
     """Return every table of rates: one that has a rate or a ratio next to a number of people, or both of them."""
-    parts: list[_Part] = []
+    parts: list[_TablePart] = []
     title = ""
     for grid in joined(grids):
         heading = [only_text(row) for row in grid.rows]
@@ -145,7 +145,7 @@ def why_none(grid: Grid, policy: Policy) -> str:
 
 
 @dataclass(slots=True)
-class _Part:
+class _TablePart:
     """Rows under one header."""
 
     header: Header
@@ -157,7 +157,7 @@ class _Part:
     rows: list[Sequence[str]]
 
 
-def _parts(grid: Grid, title: str) -> Iterator[_Part]:
+def _parts(grid: Grid, title: str) -> Iterator[_TablePart]:
     """Cut a grid at its header rows; a line of one text above a header is the caption of what follows."""
     caption, part, start = grid.caption or title, None, 0
     while start < len(grid.rows):
@@ -174,7 +174,7 @@ def _parts(grid: Grid, title: str) -> Iterator[_Part]:
                 caption = own
                 part.rows.pop()
             yield part
-        part = _Part(header, caption, grid.trail, grid.notes, grid.page, grid.unsure, [])
+        part = _TablePart(header, caption, grid.trail, grid.notes, grid.page, grid.unsure, [])
         start += len(header.rows)
     if part is not None:
         yield part
@@ -207,7 +207,7 @@ def _words(header: Header, *, over: bool) -> _Words:
     )
 
 
-def _tables(part: _Part, policy: Policy) -> Iterator[PublishedTable]:
+def _tables(part: _TablePart, policy: Policy) -> Iterator[PublishedTable]:
     """Yield the tables of a part: those that its header tells apart, then its places, then the lines in it."""
     tables = tables_under(part.header, policy)
     words = _words(part.header, over=any(columns.over for table in tables for columns in table))
@@ -248,7 +248,7 @@ def _pieces(
             yield where, line if len(found) > 1 else "", [rows[i][1] for i in held]
 
 
-def _unread(part: _Part, tables: Sequence[Sequence[TableColumns]], words: _Words) -> list[int]:
+def _unread(part: _TablePart, tables: Sequence[Sequence[TableColumns]], words: _Words) -> list[int]:
     """Return the columns that hold digits and were not read as anything."""
     read = {i for table in tables for columns in table for i in columns.at.values()}
     read |= {*words.labels, *words.places, *words.stated.values()}
@@ -259,7 +259,7 @@ def _unread(part: _Part, tables: Sequence[Sequence[TableColumns]], words: _Words
     ]
 
 
-def _stated(part: _Part, words: _Words) -> dict[tuple[tuple[str, ...], str], dict[int, None]]:
+def _stated(part: _TablePart, words: _Words) -> dict[tuple[tuple[str, ...], str], dict[int, None]]:
     """Return the numbers that columns state for a whole table, by place and column."""
     said: dict[tuple[tuple[str, ...], str], dict[int, None]] = {}
     for texts in part.rows:
@@ -270,7 +270,7 @@ def _stated(part: _Part, words: _Words) -> dict[tuple[tuple[str, ...], str], dic
 
 
 def _rows(
-    part: _Part, columns: TableColumns, words: _Words, policy: Policy
+    part: _TablePart, columns: TableColumns, words: _Words, policy: Policy
 ) -> Iterator[tuple[tuple[str, ...], str, PublishedRow]]:
     """Yield the rows, with the places that they are of and the line above them.
 
