@@ -32,11 +32,11 @@ _TASKS: Final = {"generation": "generation", "recommendation": "recommendation"}
 _WORDS: Final = {"yes": True, "true": True, "no": False, "false": False}
 
 
-class _Part(BaseModel):
+class _FrameworkPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class FrameworkQuestion(_Part):
+class FrameworkQuestion(_FrameworkPart):
     """What a stakeholder is asked, and the answers there are."""
 
     key: str
@@ -44,7 +44,7 @@ class FrameworkQuestion(_Part):
     options: tuple[FrameworkAnswer, ...]
 
 
-class Rule(_Part):
+class Rule(_FrameworkPart):
     """Whether a family applies when all of `when` holds."""
 
     when: dict[str, FrameworkAnswer]
@@ -53,7 +53,7 @@ class Rule(_Part):
     cite: str
 
 
-class MetricFamily(_Part):
+class MetricFamily(_FrameworkPart):
     """Metrics that answer one question about a task; those of `ranked` the same of candidates who compete."""
 
     name: str
@@ -65,7 +65,7 @@ class MetricFamily(_Part):
     rules: tuple[Rule, ...]
 
 
-class Note(_Part):
+class Note(_FrameworkPart):
     """Something to say when all of `when` holds."""
 
     when: dict[str, FrameworkAnswer]
@@ -73,7 +73,7 @@ class Note(_Part):
     cite: str
 
 
-class FrameworkRules(_Part):
+class FrameworkRules(_FrameworkPart):
     """The rules as they stand in ``framework.yaml``."""
 
     schema_id: Literal["audit-framework/1"] = Field(alias="schema")
