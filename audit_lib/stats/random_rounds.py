@@ -177,7 +177,7 @@ def _of_candidates(drawn: DrawnShares, group: Flags, reference: Flags, clusters:
         raise UndefinedMetricError(
             f"a pool is no larger than its rounds of {size}: all its rounds are the same candidates"
         )
-    parts = [[_Part.of(drawn, members, mask, size) for mask in (group, reference)] for members in pools]
+    parts = [[_PoolShare.of(drawn, members, mask, size) for mask in (group, reference)] for members in pools]
     totals = [
         (sum(own[side].places for own in parts), sum(own[side].people for own in parts)) for side in (0, 1)
     ]
@@ -195,7 +195,7 @@ def _of_candidates(drawn: DrawnShares, group: Flags, reference: Flags, clusters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
+class _PoolShare:
     """What a pool gives to one side's rate, in appearances a round: as it is, and without each of its candidates."""
 
     places: float
@@ -204,7 +204,7 @@ class _Part:
     people_without: Floats
 
     @classmethod
-    def of(cls, drawn: DrawnShares, members: Ints, mask: Flags, size: int) -> _Part:
+    def of(cls, drawn: DrawnShares, members: Ints, mask: Flags, size: int) -> _PoolShare:
         n, own = members.size, mask[members]
         classes, code, counts = np.unique(drawn.rank[members], return_inverse=True, return_counts=True)
         tied = counts[code]
