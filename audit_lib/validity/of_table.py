@@ -57,7 +57,7 @@ class TableOptions:
 
 
 @dataclass(slots=True)
-class _Part:
+class _JobRows:
     """Rows of one model, task and job, as they are read."""
 
     score: list[float] = field(default_factory=list)
@@ -92,12 +92,12 @@ def panel_of_table(content: bytes, options: TableOptions, where: str = "table") 
     Traceback (most recent call last):
     audit_lib.errors.InputError: table: line 3: score 'x' is not a finite number; leave the cell empty for no answer
     """
-    parts: dict[tuple[str, str, str], _Part] = {}
+    parts: dict[tuple[str, str, str], _JobRows] = {}
     shares: dict[tuple[str, str], float] = {}
     columns: tuple[str, ...] = ()
     for line, columns, row in _lines(content, where):
         model, task, job = row["model"], row["task"], row["job"]
-        part = parts.setdefault((model, task, job), _Part())
+        part = parts.setdefault((model, task, job), _JobRows())
         part.score.append(_score(row["score"], f"{where}: line {line}"))
         part.group.append(row["group"])
         part.round.append(row["round"])
@@ -220,7 +220,7 @@ def _share(cell: str, where: str) -> float | None:
     return share
 
 
-def _scores(key: tuple[str, str, str], part: _Part, groups: Sequence[str]) -> JobScores:
+def _scores(key: tuple[str, str, str], part: _JobRows, groups: Sequence[str]) -> JobScores:
     rounds, codes = np.unique(np.array(part.round), return_inverse=True)
     places = {name: number for number, name in enumerate(groups)}
     score, group = np.array(part.score), np.array([places.get(name, -1) for name in part.group])
@@ -241,7 +241,7 @@ def _scores(key: tuple[str, str, str], part: _Part, groups: Sequence[str]) -> Jo
 
 
 def _same_pools(
-    parts: dict[tuple[str, str, str], _Part],
+    parts: dict[tuple[str, str, str], _JobRows],
 ) -> bool:
     found: dict[tuple[str, str], set[bytes]] = {}
     jobs: dict[tuple[str, str], set[str]] = {}
