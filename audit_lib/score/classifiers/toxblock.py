@@ -141,7 +141,7 @@ def _split(text: str) -> list[str]:
     return re.sub(r'[!"#$%&()*+,\-./:;<=>?@\[\\\]^_`{|}~\t\n]', " ", text.lower()).split(" ")
 
 
-class _Plain:
+class _PickledState:
     """Stands for an object of the pickle; holds its state."""
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
@@ -159,8 +159,8 @@ class _Containers(pickle.Unpickler):
             ("collections", "OrderedDict"): OrderedDict,
             ("collections", "defaultdict"): defaultdict,
             ("builtins", "int"): int,
-            ("keras_preprocessing.text", "Tokenizer"): _Plain,
-            ("tox_block.data_processing.preprocessors", "TokenSequencer"): _Plain,
+            ("keras_preprocessing.text", "Tokenizer"): _PickledState,
+            ("tox_block.data_processing.preprocessors", "TokenSequencer"): _PickledState,
         }
         if (module, name) not in known:
             raise ModelNotFoundError(
