@@ -57,7 +57,7 @@ class Reader:
         targets = list(needs)
         strata = [target.cell[0] for target in targets]
         matrix = system.matrix([system.terms_of(target) for target in targets])
-        seen = _Seen.of(targets, needs, self.ranges)
+        seen = _SeenRange.of(targets, needs, self.ranges)
         if self._known is None or not system.holds(self._known):
             # Hiding more makes no solution impossible, so this is done once.
             self._known = system.solve(np.zeros(system.size))
@@ -93,7 +93,7 @@ class Reader:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _SeenRange:
     """The smallest and the largest value of each count seen in a solution, and what they must reach."""
 
     low: NDArray[np.int64]
@@ -107,7 +107,7 @@ class _Seen:
         targets: Sequence[Target],
         needs: Mapping[Target, RangeNeeded],
         ranges: Mapping[Target, tuple[int, int]],
-    ) -> _Seen:
+    ) -> _SeenRange:
         start = [ranges.get(target, (needs[target].true, needs[target].true)) for target in targets]
         low, high = np.array(start, dtype=np.int64).reshape(-1, 2).T
         width = np.array([needs[target].width for target in targets], dtype=np.int64)
