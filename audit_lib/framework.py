@@ -121,7 +121,7 @@ class MetricRecommendation:
     ----------
     answers : mapping
         As given.
-    families : tuple of Judged
+    families : tuple of JudgedFamily
         Every family, in the order of the rules.
     notes : tuple of str
         What to know; that an audit may be unnecessary among them.

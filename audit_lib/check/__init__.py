@@ -31,7 +31,7 @@ from audit_lib.policies import Policy, load_policy, policy_named, policy_names
 
 __all__ = [
     "KINDS",
-    "CheckedReport",
+    "CheckResult",
     "FindingKind",
     "Rebuilt",
     "SummaryFinding",

@@ -160,7 +160,7 @@ def _check(record: MetricRecord) -> None:
         if (said := getattr(record, key)) not in get_args(kind):
             raise ValueError(f"{key}: {said!r} is none of {', '.join(get_args(kind))}")
     if unknown := [need for need in record.needs if need not in get_args(MetricInput)]:
-        raise ValueError(f"needs: {unknown[0]!r} is none of {', '.join(get_args(Need))}")
+        raise ValueError(f"needs: {unknown[0]!r} is none of {', '.join(get_args(MetricInput))}")
 
 
 def owner_of(name: str) -> str:

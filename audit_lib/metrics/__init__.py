@@ -84,7 +84,7 @@ _LAZY: Final[dict[str, str]] = {
 __all__ = [
     "AucRow",
     "AucTable",
-    "Effect",
+    "FactorEffect",
     "ImpactRatios",
     "ImpactRow",
     "Median",

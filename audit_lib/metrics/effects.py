@@ -39,7 +39,7 @@ class StandardisedEffects:
 
     Parameters
     ----------
-    effects : tuple of Effect
+    effects : tuple of FactorEffect
         In the order of the factors, then of their levels.
     covariance : ndarray, shape (effects, effects)
         Cluster-robust covariance of the estimates.

@@ -24,7 +24,7 @@ class ParsedTemplate:
 
     Examples
     --------
-    >>> letter = Parsed.of("{{Pronoun.subject}} is {{name}}.")
+    >>> letter = ParsedTemplate.of("{{Pronoun.subject}} is {{name}}.")
     >>> letter.render(Values({"name": "Ana Ruiz", "pronoun.subject": "she"}))
     'She is Ana Ruiz.'
     """
@@ -45,7 +45,7 @@ class ParsedTemplate:
 
         Examples
         --------
-        >>> Parsed.of("{{name}}, {{Degree}}").partly({"degree": "a {{B.A.}}"})
+        >>> ParsedTemplate.of("{{name}}, {{Degree}}").partly({"degree": "a {{B.A.}}"})
         '{{name}}, A {{open_braces}}B.A.}}'
         """
         pieces = list(self.pieces)

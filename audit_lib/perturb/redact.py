@@ -33,7 +33,16 @@ from audit_lib.perturb.redaction.years import find_years
 from audit_lib.perturb.template import escape, fill, slots
 from audit_lib.registry import did_you_mean
 
-__all__ = ["KINDS", "NOT_ON_DEMAND", "PERSONA_SLOTS", "Applicant", "Doubt", "Redacted", "Span", "redact"]
+__all__ = [
+    "KINDS",
+    "NOT_ON_DEMAND",
+    "PERSONA_SLOTS",
+    "Applicant",
+    "Doubt",
+    "Redacted",
+    "RedactedSpan",
+    "redact",
+]
 
 KINDS: Final = (
     "name", "title", "pronoun", "relation", "ethnicity", "college", "college_place", "job_place", "phone", "email",

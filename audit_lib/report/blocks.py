@@ -35,7 +35,7 @@ def filled(words: str, **runs: TextRun) -> Text:
     Examples
     --------
     >>> filled("See {file} here.", file=code("a.csv"))[1:]
-    (Run(text='a.csv', style='code', target=''), Run(text=' here.', style='plain', target=''))
+    (TextRun(text='a.csv', style='code', target=''), TextRun(text=' here.', style='plain', target=''))
     """
     pieces = re.split(rf"\{{({'|'.join(runs)})\}}", words)
     return tuple(runs[piece] if place % 2 else TextRun(piece) for place, piece in enumerate(pieces) if piece)

@@ -34,7 +34,7 @@ class Conversed:
 
     Attributes
     ----------
-    asked : Asked
+    asked : AskingResult
         As `audit_lib.score.asking.ask` gives it; a request whose step failed has that failure as its response.
     replies : list of dict
         Rows of ``records.REPLY_SCHEMA``: the steps' texts.

@@ -18,7 +18,7 @@ from audit_lib.stats._checks import check_two_samples
 from audit_lib.stats.exact import fisher_exact
 from audit_lib.typed_json import as_json
 
-__all__ = ["FlipFlop", "exact_ratio", "flip_flop", "is_below", "shortfall", "two_standard_deviations"]
+__all__ = ["FindingReversal", "exact_ratio", "flip_flop", "is_below", "shortfall", "two_standard_deviations"]
 
 FOUR_FIFTHS = Fraction(4, 5)
 

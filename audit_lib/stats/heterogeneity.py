@@ -25,7 +25,7 @@ from audit_lib.typed_json import Typed, as_json
 __all__ = [
     "MantelHaenszel",
     "SimpsonCheck",
-    "Stratum",
+    "TwoByTwo",
     "breslow_day",
     "cochran_q",
     "mantel_haenszel",

@@ -14,7 +14,7 @@ from typing import Any
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.stats._checks import as_count, check_counts
 
-__all__ = ["Bounds", "rate_bounds", "ratio_bounds", "ratio_bounds_joint"]
+__all__ = ["ValueBounds", "rate_bounds", "ratio_bounds", "ratio_bounds_joint"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

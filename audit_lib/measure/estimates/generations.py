@@ -29,7 +29,7 @@ def with_generations(
         Of one metric, and its differences.
     rows : Rows
         The stratum.
-    texts : Texts
+    texts : TextRows
         Its answers.
     scores : ndarray of float, shape (answers,)
         What a classifier says of each; NaN for nothing.

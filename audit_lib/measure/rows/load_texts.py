@@ -1,4 +1,4 @@
-"""The answers of a run as `Texts`: variants, score rows and classified rows of all shards, joined."""
+"""The answers of a run as `TextRows`: variants, score rows and classified rows of all shards, joined."""
 
 from __future__ import annotations
 

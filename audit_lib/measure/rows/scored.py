@@ -66,7 +66,7 @@ class Rows:
         Whether decisions were recorded and no score beside them.
     drawn : DrawnRounds or None
         Rounds drawn at random of the whole audit, where the spec asks for them.
-    texts : Texts or None
+    texts : TextRows or None
         The answers, where the task asks for texts or lists.
     pairs : PairAnswers or None
         The answers of the whole audit, where candidates were compared two by two.

@@ -49,7 +49,7 @@ class TextRows:
         The answers.
     items : ndarray of tuples of str
         The recommended items, in the form in which they are compared; empty unless the task is recommendation.
-    judged : tuple of Judged
+    judged : tuple of ClassifiedAnswers
         What the spec's classifiers say.
     words : Words
         Word lists of the audit.

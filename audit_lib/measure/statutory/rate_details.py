@@ -90,7 +90,7 @@ def _defined(comparator: ImpactRow | Undefined) -> ImpactRow:
     return comparator
 
 
-def _ends(limits: stats.Bounds) -> Ends:
+def _ends(limits: stats.ValueBounds) -> Ends:
     return float(limits.low), None if limits.high is None else float(limits.high)
 
 

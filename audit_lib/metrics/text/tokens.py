@@ -16,7 +16,7 @@ from audit_lib.words import _word_pattern, single_words, tokenise
 
 __all__ = [
     "Corpus",
-    "Text",
+    "TokenText",
     "_word_pattern",
     "as_words",
     "disjoint_words",

@@ -120,9 +120,9 @@ def parse_name(name: str, *, first: str = "", last: str = "") -> ApplicantName:
     Examples
     --------
     >>> parse_name("Dr. Ana María de la Cruz, Ph.D.")
-    Name(first='Ana', middle=('María',), last='de la Cruz')
+    ApplicantName(first='Ana', middle=('María',), last='de la Cruz')
     >>> parse_name("van der Berg, Jan").last, parse_name("Sukarno")
-    ('van der Berg', Name(first='Sukarno', middle=(), last=''))
+    ('van der Berg', ApplicantName(first='Sukarno', middle=(), last=''))
     """
     text = " ".join(name.split())
     while (shorter := _SUFFIX.sub("", text)) != text:

@@ -54,7 +54,7 @@ def parts_of(name: ApplicantName, other_names: Sequence[str], stated: Iterable[N
     ----------
     other_names : sequence of str
         Nicknames and former names that the caller knows.
-    stated : iterable of Part
+    stated : iterable of NamePart
         Names that the dossier says are the applicant's too.
     """
     first, last = fold(name.first).text, fold(name.last).text

@@ -133,7 +133,7 @@ def find_pronouns(text: str, found: FoundSpans, sex: str, others: Sequence[Appli
     ----------
     sex : str
         What is known already: by the caller or a title. Else the pronouns that follow the applicant's name decide.
-    others : sequence of Name
+    others : sequence of ApplicantName
         Further candidates whom the text names.
     """
     for match in _STATED.finditer(text):

@@ -98,7 +98,7 @@ def plan_pack(
 
     Parameters
     ----------
-    questions : sequence of Question
+    questions : sequence of LabelPrompt
         Not empty.
     shape : Shape
         Of the model.
@@ -109,7 +109,7 @@ def plan_pack(
 
     Examples
     --------
-    >>> pack = [Question(prompt=(1, 2, 3, n), labels=((9,), (8, 7))) for n in (4, 5, 6)]
+    >>> pack = [LabelPrompt(prompt=(1, 2, 3, n), labels=((9,), (8, 7))) for n in (4, 5, 6)]
     >>> plan = plan_pack(pack, Shape(linear=100, attention=8, head=50), {"tree", "prefix"})
     >>> plan.tokens, plan.unique_tokens, plan.strategy
     (15, 9, 'tree')

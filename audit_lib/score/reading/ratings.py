@@ -97,7 +97,7 @@ def read_rating(text: str | None, how: str, scale: RatingScale) -> Reading:
         text speaks of a scale with another top.
         ``phrase``: the label with which the text begins, or that stands alone on a line. ``json:KEY``: the value
         at KEY, a dotted path, of a JSON object in the text; none if an object gives a key twice.
-    scale : Scale
+    scale : RatingScale
         What an answer may be.
 
     Returns
@@ -107,7 +107,7 @@ def read_rating(text: str | None, how: str, scale: RatingScale) -> Reading:
 
     Examples
     --------
-    >>> five = Scale(labels=("1", "2", "3", "4", "5"), relevance=(1, 2, 3, 4, 5))
+    >>> five = RatingScale(labels=("1", "2", "3", "4", "5"), relevance=(1, 2, 3, 4, 5))
     >>> read_rating("Experience is solid.\n**Overall: 4/5**", "number", five).score
     4
     >>> read_rating('{"fit": 3, "overall": 9}', "json:overall", five).detail
