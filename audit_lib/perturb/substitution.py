@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from audit_lib.documents.design import SubstitutedVariants as Exchanged
+from audit_lib.documents.design import Substitution as Exchanged
 from audit_lib.documents.design import Unawareness
 from audit_lib.errors import LexiconError
 from audit_lib.perturb.change import Change, Survey
