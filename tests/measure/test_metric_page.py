@@ -49,6 +49,8 @@ CHANGED: dict[str, Any] = {
     "figure": "another",
     "gap": "Another gap",
     "of_groups": "Another of each group",
+    "generations": 25,
+    "further": {"again": {"title": "Another, again", "meaning": "Something else, again."}},
 }
 
 
