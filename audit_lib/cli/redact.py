@@ -155,8 +155,8 @@ def _redact(options: argparse.Namespace) -> int:
     return _print(rows, out)
 
 
-Redacted = Callable[..., tuple[str, dict[str, Any]]]
-Made = Callable[[str, Redacted], tuple[str, dict[str, Any]]]
+Redactor = Callable[..., tuple[str, dict[str, Any]]]
+Made = Callable[[str, Redactor], tuple[str, dict[str, Any]]]
 
 
 def _given(options: argparse.Namespace) -> list[tuple[dict[str, Any], Made]]:
@@ -185,7 +185,7 @@ def _given(options: argparse.Namespace) -> list[tuple[dict[str, Any], Made]]:
 def _of_file(file: str, applicant: Applicant) -> Made:
     from audit_lib.perturb.documents import read_dossier
 
-    def made(label: str, one: Redacted) -> tuple[str, dict[str, Any]]:
+    def made(label: str, one: Redactor) -> tuple[str, dict[str, Any]]:
         dossier = read_dossier(file)
         template, told = one(label, dossier.text, applicant, dossier.pages_without_text)
         shape = {"format": dossier.format, "pages_without_text": len(dossier.pages_without_text)}
@@ -196,7 +196,13 @@ def _of_file(file: str, applicant: Applicant) -> Made:
 
 def _rows(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Made]]:
     from audit_lib.errors import InputError
-    from audit_lib.perturb.redaction.rows import Columns, applicant_of_row, prompt_of, read_lines, worst
+    from audit_lib.perturb.redaction.rows import (
+        RedactedColumns,
+        applicant_of_row,
+        prompt_of,
+        read_lines,
+        worst,
+    )
 
     known = {}
     for pair in options.known:
@@ -206,12 +212,12 @@ def _rows(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Made]]:
                 f"--known {pair!r}: write FIELD=COLUMN, with one of {', '.join((*_FIELDS, *_LISTS))}"
             )
         known[name] = column
-    columns = Columns(texts=options.columns, known=known, kept=options.keep)
+    columns = RedactedColumns(texts=options.columns, known=known, kept=options.keep)
     lines = read_lines(Path(options.jsonl))
     columns.check(list(dict.fromkeys(key for line in lines for key in line.cells)))
 
     def of(line: Line) -> Made:
-        def made(label: str, one: Redacted) -> tuple[str, dict[str, Any]]:
+        def made(label: str, one: Redactor) -> tuple[str, dict[str, Any]]:
             applicant = applicant_of_row(line, columns, _LISTS)
             found = {
                 name: one(f"{label}.{number}", str(line.cells[name]), applicant)

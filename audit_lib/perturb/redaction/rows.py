@@ -16,7 +16,7 @@ from audit_lib.registry import did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
+class RedactedColumns:
     """Which columns of a table are what.
 
     Parameters
@@ -102,7 +102,7 @@ def _csv_lines(content: str) -> Iterator[Line]:
         )
 
 
-def applicant_of_row(line: Line, columns: Columns, lists: Sequence[str]) -> Applicant:
+def applicant_of_row(line: Line, columns: RedactedColumns, lists: Sequence[str]) -> Applicant:
     """Return what a row says of its applicant; without a name, the one at the head of its first text.
 
     Raises
@@ -153,7 +153,9 @@ def worst(columns: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def prompt_of(label: str, line: Line, columns: Columns, templates: Mapping[str, str], status: str) -> str:
+def prompt_of(
+    label: str, line: Line, columns: RedactedColumns, templates: Mapping[str, str], status: str
+) -> str:
     """Return a row as a line of prompts: what is kept, the templates, and whether a person has to look first.
 
     ``prompt_id`` and ``application_id`` are the dossier's number, unless they are kept.
