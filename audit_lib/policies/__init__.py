@@ -184,7 +184,7 @@ def policy_named(name: str) -> Policy:
     Examples
     --------
     >>> policy_named("nyc_ll144").short_law
-    'Local Law 144'
+    'LL144'
     """
     if not name.endswith((".yaml", ".yml")):
         return load_policy(name)
