@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -64,7 +65,9 @@ def test_the_latest_sixty_are_kept_and_no_other_report_is_read(
 
 def test_of_one_window_the_run_sealed_last_that_has_a_report_counts(run: Run) -> None:
     seal(run, 1, "a" * 12, START)
+    time.sleep(0.01)  # records tell times to the millisecond
     seal(run, 1, "b" * 12, START)  # committed later, so sealed later
+    time.sleep(0.01)
     seal(run, 1, "c" * 12, START, report=False)
     (found,) = json.loads(earlier_reports(run))
     assert found["spec_digest"] == "b" * 12
