@@ -25,9 +25,6 @@ collect_ignore = ["plugin"]
 os.environ |= {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
 threadpool_limits(1)  # of numpy, which a plugin has loaded by now
 
-# What tests write need not outlast a power cut: on a disk, waiting for it takes a third of a small audit's time.
-os.fsync = lambda _: None
-
 # A property test has a budget in examples, and none in seconds: machines are slow and busy.
 settings.register_profile(
     "tests", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
