@@ -133,7 +133,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
               "validation.json": "validation", "metrics.json": "metrics", "report.json": "report"}  # fmt: skip
     store = open_store(str(tmp_path_factory.mktemp("store")))
     ledger = Ledger(store, "ledger/x", "0-of-1", {("r", 0): "address"})
-    ledger.add(Response(request_id="r", text='said ,"sha256":', model="m", method="generated", score=1))
+    ledger.add(Response(request_id="r", text='said ,"sha256":', model="m", method="generated", score=1.5))
     ledger.flush()
     note_missed(store, "a", [OwedWindow(WEEK, "missed")], datetime(2026, 2, 1, tzinfo=UTC))
     again = Ledger(store, "ledger/x", "0-of-1", {("r", 0): "address"})
@@ -157,7 +157,7 @@ def test_a_schema_and_its_type_accept_what_is_written(documents: dict[str, bytes
     read = decode(DOCUMENTS[file], documents[file], file)
     written = canonical_json(read.as_dict()) + b"\n" if "ledger" in file else pretty_json(read.as_dict())
     assert json.loads(written) == json.loads(documents[file])
-    assert "ledger" in file or written == documents[file], "what is read and written again has the same bytes"
+    assert written == documents[file], "what is read and written again has the same bytes"
 
 
 def faults(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[tuple[str | int, ...], Any]]:

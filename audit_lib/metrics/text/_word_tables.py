@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.results import Undefined
 
 
-class WordTable:
+class WordTable(ABC):
     """Base of tables with a value for each target word."""
 
     __slots__ = ()
@@ -16,9 +17,9 @@ class WordTable:
     words: tuple[str, ...]
     values: tuple[float | Undefined, ...]
 
+    @abstractmethod
     def _none_defined(self) -> UndefinedMetricError:
         """Why there is no mean where none of the target words has a value."""
-        raise NotImplementedError
 
     @property
     def undefined(self) -> int:
