@@ -13,11 +13,11 @@ from audit_lib.compare.sections.rates import rates
 from audit_lib.compare.sections.reading import reading
 from audit_lib.compare.sections.runs import cost, runs
 from audit_lib.compare.sections.subgroup_aucs import subgroup_aucs
-from audit_lib.compare.wording import say
 from audit_lib.documents.comparison import Comparison
 from audit_lib.documents.validity import ValidityStudy
 from audit_lib.report.blocks import Facts, Page, Section, Tone, code, text
 from audit_lib.report.numbers import count
+from audit_lib.translation import t
 from audit_lib.validity import validity_section
 
 SECTIONS: Final[tuple[Callable[[Comparison], list[Section]], ...]] = (
@@ -53,30 +53,30 @@ def comparison_page(
     validity : ValidityStudy, optional
         Which metric foretells the gaps of these models, where their candidates compete (`study_of_runs`).
     """
-    badges: list[tuple[str, Tone]] = [(say("Not a bias audit"), "flag")]
+    badges: list[tuple[str, Tone]] = [(t("Not a bias audit"), "flag")]
     if document.experiment:
-        badges.append((say("Experiment"), "plain"))
+        badges.append((t("Experiment"), "plain"))
     if not all(run.valid_judge for run in document.runs):
-        badges.append((say("Not all are valid judges"), "flag"))
-    found = say(
+        badges.append((t("Not all are valid judges"), "flag"))
+    found = t(
         "{findings} of {tests}",
         findings=count(document.paired.findings.p_holm),
         tests=count(document.paired.family_size),
     )
     return Page(
-        title=say("Models, prompts and tasks compared"),
+        title=t("Models, prompts and tasks compared"),
         subtitle=title or document.runs[0].title,
-        kicker=say("Comparison \N{MIDDLE DOT} {runs} runs of one design", runs=count(len(document.runs))),
+        kicker=t("Comparison \N{MIDDLE DOT} {runs} runs of one design", runs=count(len(document.runs))),
         language="en",
         badges=tuple(badges),
         status=Facts(
             (
-                (say("Runs"), text(count(len(document.runs)))),
-                (say("Tests in the family"), text(count(document.multiplicity.family_size))),
-                (say("Found, unadjusted"), text(count(document.multiplicity.findings.p_value))),
-                (say("Found, adjusted for their number"), text(count(document.multiplicity.findings.p_holm))),
-                (say("Between models, adjusted"), text(found)),
-                (say("Design"), text(code(document.design[:16]))),
+                (t("Runs"), text(count(len(document.runs)))),
+                (t("Tests in the family"), text(count(document.multiplicity.family_size))),
+                (t("Found, unadjusted"), text(count(document.multiplicity.findings.p_value))),
+                (t("Found, adjusted for their number"), text(count(document.multiplicity.findings.p_holm))),
+                (t("Between models, adjusted"), text(found)),
+                (t("Design"), text(code(document.design[:16]))),
             ),
             strip=True,
         ),
@@ -85,5 +85,5 @@ def comparison_page(
             *(section for make in SECTIONS for section in make(document)),
             *(() if validity is None else (validity_section(validity),)),
         ),
-        footer=text(say("Made by audit_lib from the archived artefacts of the runs that it names.")),
+        footer=text(t("Made by audit_lib from the archived artefacts of the runs that it names.")),
     )

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from audit_lib.compare.page import comparison_page
-from audit_lib.compare.wording import say
 from audit_lib.documents.comparison import Comparison
 from audit_lib.documents.panel import PanelMember, PanelRecord
 from audit_lib.report.blocks import (
@@ -24,6 +23,7 @@ from audit_lib.report.blocks import (
     text,
 )
 from audit_lib.report.numbers import count
+from audit_lib.translation import t
 from audit_lib.window import Window
 
 Linked = Callable[[PanelMember], str]
@@ -53,25 +53,25 @@ def panel_page(
             subtitle=record.title,
             kicker="",
             language="en",
-            badges=((say("Not a bias audit"), "flag"), (say("No comparison"), "flag")),
+            badges=((t("Not a bias audit"), "flag"), (t("No comparison"), "flag")),
             status=Facts((), strip=True),
             sections=(models,),
-            footer=text(say("Made by audit_lib from the archived artefacts of the runs that it names.")),
+            footer=text(t("Made by audit_lib from the archived artefacts of the runs that it names.")),
         )
     window = Window.from_label(record.window)
     facts = (
-        (say("Models"), text(count(len(record.members)))),
-        (say("Not sealed and valid"), text(count(len(record.failed)))),
-        (say("Window"), text(f"{window.start:%Y-%m-%d} to {window.end:%Y-%m-%d}")),
-        (say("Panel"), text(code(record.panel_digest[:16]))),
+        (t("Models"), text(count(len(record.members)))),
+        (t("Not sealed and valid"), text(count(len(record.failed)))),
+        (t("Window"), text(f"{window.start:%Y-%m-%d} to {window.end:%Y-%m-%d}")),
+        (t("Panel"), text(code(record.panel_digest[:16]))),
     )
-    failed = ((say("{n} not compared", n=count(len(record.failed))), "flag"),) if record.failed else ()
+    failed = ((t("{n} not compared", n=count(len(record.failed))), "flag"),) if record.failed else ()
     return replace(
         page,
-        title=say("A panel of {n} models", n=count(len(record.members))),
-        kicker=say("Panel \N{MIDDLE DOT} {audit}", audit=record.audit),
+        title=t("A panel of {n} models", n=count(len(record.members))),
+        kicker=t("Panel \N{MIDDLE DOT} {audit}", audit=record.audit),
         badges=(*page.badges, *failed),
-        status=Facts((*facts, *(one for one in page.status.items if one[0] != say("Runs"))), strip=True),
+        status=Facts((*facts, *(one for one in page.status.items if one[0] != t("Runs"))), strip=True),
     )
 
 
@@ -79,7 +79,7 @@ def _models(record: PanelRecord, linked: Linked) -> Section:
     blocks: list[Block] = [
         Paragraph(
             text(
-                say(
+                t(
                     "Each model was audited by itself, over the same applicants in the same versions and with the same "
                     "seeds; each run has its own evidence, which verifies alone. A model that failed is a row here and "
                     "in no number below."
@@ -88,21 +88,21 @@ def _models(record: PanelRecord, linked: Linked) -> Section:
         )
     ]
     if record.why_no_comparison is not None:
-        blocks.append(Notice(say("No comparison"), text(record.why_no_comparison)))
+        blocks.append(Notice(t("No comparison"), text(record.why_no_comparison)))
     columns = (
-        Column(say("Model"), numeric=False),
-        Column(say("What became of it"), numeric=False),
-        Column(say("Asked by"), numeric=False),
-        Column(say("Requests")),
-        Column(say("Evidence (SHA-256 of the manifest)"), numeric=False),
+        Column(t("Model"), numeric=False),
+        Column(t("What became of it"), numeric=False),
+        Column(t("Asked by"), numeric=False),
+        Column(t("Requests")),
+        Column(t("Evidence (SHA-256 of the manifest)"), numeric=False),
     )
     rows = tuple(
         Row(
             one.model,
             (
                 Cell(
-                    say(one.state),
-                    mark="" if one.state == "sealed" else say("not compared"),
+                    t(one.state),
+                    mark="" if one.state == "sealed" else t("not compared"),
                     note="; ".join(f"{fault.stage}: {fault.message}" for fault in one.faults[:1]),
                 ),
                 Cell(one.backend, note=one.revision or ""),
@@ -113,5 +113,5 @@ def _models(record: PanelRecord, linked: Linked) -> Section:
         )
         for one in record.members
     )
-    blocks.append(Table(say("Models"), columns, rows))
-    return Section("models", say("The models of the panel"), tuple(blocks))
+    blocks.append(Table(t("Models"), columns, rows))
+    return Section("models", t("The models of the panel"), tuple(blocks))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from audit_lib.compare.wording import say
 from audit_lib.documents.comparison import Comparison, ModelExclusion
 from audit_lib.report.blocks import (
     Block,
@@ -21,7 +20,7 @@ from audit_lib.report.blocks import (
 )
 from audit_lib.report.numbers import count, decimal, percent, signed
 from audit_lib.results import Undefined
-from audit_lib.translation import archived
+from audit_lib.translation import archived, t
 
 _DASH = "\N{EN DASH}"
 
@@ -30,27 +29,27 @@ def answers(document: Comparison) -> list[Section]:
     """Make the tables of output statistics over models, and count the exclusions."""
     blocks: list[Block] = [_statuses(document)]
     if any(isinstance(run.statistics.pairs, Undefined) is False for run in document.runs):
-        blocks += [Heading(say("Answers about pairs")), _pairs(document)]
+        blocks += [Heading(t("Answers about pairs")), _pairs(document)]
     blocks += [
-        Heading(say("Whom the papers would leave out")),
+        Heading(t("Whom the papers would leave out")),
         Bullets(tuple(_excluded(document, one) for one in document.exclusions)),
     ]
-    words = say("What the answers look like, all groups together. Scores are each model's own.")
-    return [Section("answers", say("Output statistics over models"), (Paragraph(text(words)), *blocks))]
+    words = t("What the answers look like, all groups together. Scores are each model's own.")
+    return [Section("answers", t("Output statistics over models"), (Paragraph(text(words)), *blocks))]
 
 
 def _statuses(document: Comparison) -> Table:
     columns = (
-        Column(say("Model"), numeric=False),
-        Column(say("Answered")),
-        Column(say("Refused")),
-        Column(say("Not readable")),
-        Column(say("Errors")),
-        Column(say("Probability on the answers")),
-        Column(say("Mean score")),
-        Column(say("SD")),
-        Column(say("Skewness")),
-        Column(say("Excess kurtosis")),
+        Column(t("Model"), numeric=False),
+        Column(t("Answered")),
+        Column(t("Refused")),
+        Column(t("Not readable")),
+        Column(t("Errors")),
+        Column(t("Probability on the answers")),
+        Column(t("Mean score")),
+        Column(t("SD")),
+        Column(t("Skewness")),
+        Column(t("Excess kurtosis")),
     )
     rows = []
     for run in document.runs:
@@ -67,19 +66,19 @@ def _statuses(document: Comparison) -> Table:
             for x in (one.skewness, one.excess_kurtosis)
         ]
         rows.append(Row(run.label, tuple(cells)))
-    return Table(say("Answers and scores"), columns, tuple(rows))
+    return Table(t("Answers and scores"), columns, tuple(rows))
 
 
 def _pairs(document: Comparison) -> Table:
     columns = (
-        Column(say("Model"), numeric=False),
-        Column(say("Questions")),
-        Column(say("One named")),
-        Column(say("Both equal")),
-        Column(say("Not readable")),
-        Column(say("Pairs")),
-        Column(say("Flipped")),
-        Column(say("Not consistent")),
+        Column(t("Model"), numeric=False),
+        Column(t("Questions")),
+        Column(t("One named")),
+        Column(t("Both equal")),
+        Column(t("Not readable")),
+        Column(t("Pairs")),
+        Column(t("Flipped")),
+        Column(t("Not consistent")),
     )
     rows = []
     for run in document.runs:
@@ -100,15 +99,15 @@ def _pairs(document: Comparison) -> Table:
                 ),
             )
         )
-    return Table(say("Answers about pairs"), columns, tuple(rows))
+    return Table(t("Answers about pairs"), columns, tuple(rows))
 
 
 def _excluded(document: Comparison, one: ModelExclusion) -> Text:
     if isinstance(one.excluded, Undefined):
         return text(
-            say(
+            t(
                 "{of} (more than {limit} of the pairs not consistent; {cite}): undefined, {reason}.",
-                of=say(one.of).capitalize(),
+                of=t(one.of).capitalize(),
                 limit=f"{one.limit:.0%}",
                 cite=one.cite,
                 reason=archived(one.excluded.reason),
@@ -116,10 +115,10 @@ def _excluded(document: Comparison, one: ModelExclusion) -> Text:
         )
     names = "; ".join(document.runs[place].label for place in one.excluded)
     return text(
-        say(
+        t(
             "{of}: {n} of {models} models have more than {limit} of their pairs not consistent and would be left out "
             "({cite}){names}. Here they stay, marked by this line.",
-            of=say(one.of).capitalize(),
+            of=t(one.of).capitalize(),
             n=count(len(one.excluded)),
             models=count(len(document.runs)),
             limit=f"{one.limit:.0%}",

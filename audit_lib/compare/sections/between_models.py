@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from audit_lib.compare.sections.estimates import contrast, in_headline, setting
-from audit_lib.compare.wording import say
 from audit_lib.documents.comparison import ComparedMetric, Comparison, PairedContrast, PairedDifference
 from audit_lib.report.blocks import (
     Block,
@@ -23,7 +22,7 @@ from audit_lib.report.blocks import (
 )
 from audit_lib.report.numbers import count, decimal, interval, p_value, signed
 from audit_lib.results import Undefined
-from audit_lib.translation import archived
+from audit_lib.translation import archived, t
 
 _DASH: Final = "\N{EN DASH}"
 _MOST: Final = 24
@@ -34,13 +33,13 @@ PairedLine = tuple[PairedContrast, PairedDifference]
 
 def between_models(document: Comparison) -> list[Section]:
     """Say for each metric which models differ, and which metrics test none."""
-    words = say(
+    words = t(
         "All runs judged the same applications, so two models are compared application by application: what both share "
         "about one, such as its merit, drops out. Each difference is the first model's value less the second's. p is "
         "adjusted (Holm) for the pairs of models of one estimate, and again for all {tests} tests between models.",
         tests=count(document.paired.family_size),
     )
-    method = say("Method: {method}.", method=say(document.paired.method))
+    method = t("Method: {method}.", method=t(document.paired.method))
     blocks: list[Block] = [Paragraph(text(words)), Paragraph(text(method))]
     for metric in document.metrics:
         lines = [
@@ -50,15 +49,15 @@ def between_models(document: Comparison) -> list[Section]:
             for pair in one.pairs
         ]
         if lines:
-            blocks += [Heading(say(metric.title)), *_metric(document, metric, lines)]
+            blocks += [Heading(t(metric.title)), *_metric(document, metric, lines)]
     none: list[Text] = [
-        text(say("{metric}: {reason}.", metric=say(metric.title), reason=archived(metric.tested.reason)))
+        text(t("{metric}: {reason}.", metric=t(metric.title), reason=archived(metric.tested.reason)))
         for metric in document.metrics
         if metric.shared and isinstance(metric.tested, Undefined)
     ]
     if none:
-        blocks += [Heading(say("Metrics by which no two models are tested")), Bullets(tuple(none))]
-    return [Section("between-models", say("Models tested against each other"), tuple(blocks))]
+        blocks += [Heading(t("Metrics by which no two models are tested")), Bullets(tuple(none))]
+    return [Section("between-models", t("Models tested against each other"), tuple(blocks))]
 
 
 def _metric(document: Comparison, metric: ComparedMetric, lines: Sequence[PairedLine]) -> list[Block]:
@@ -66,7 +65,7 @@ def _metric(document: Comparison, metric: ComparedMetric, lines: Sequence[Paired
     tested = [pair for _, pair in lines if pair.p_value is not None]
     found = sum(pair.p_holm_models is not None and pair.p_holm_models < alpha for pair in tested)
     kept = sum(pair.p_holm is not None and pair.p_holm < alpha for pair in tested)
-    said = say(
+    said = t(
         "{found} of {tests} differ at {alpha} after adjusting for the pairs of models, {kept} after adjusting for all "
         "tests.",
         found=count(found),
@@ -76,7 +75,7 @@ def _metric(document: Comparison, metric: ComparedMetric, lines: Sequence[Paired
     )
     shown = lines if len(lines) <= _MOST else sorted(lines, key=_by_evidence)[:_MOST]
     if len(shown) < len(lines):
-        said += " " + say(
+        said += " " + t(
             "The {shown} with the smallest p are shown; all are in differences.csv.", shown=count(len(shown))
         )
     return [Paragraph(text(said)), _table(document, metric, shown)]
@@ -90,16 +89,16 @@ def _by_evidence(line: PairedLine) -> tuple[bool, float]:
 def _table(document: Comparison, metric: ComparedMetric, lines: Sequence[PairedLine]) -> Table:
     ratio = lines[0][0].scale == "ratio"
     columns = (
-        Column(say("Models"), numeric=False),
-        Column(say("Group"), numeric=False),
-        Column(say("Ratio of ratios") if ratio else say("Difference")),
-        Column(say("Interval")),
+        Column(t("Models"), numeric=False),
+        Column(t("Group"), numeric=False),
+        Column(t("Ratio of ratios") if ratio else t("Difference")),
+        Column(t("Interval")),
         Column("p"),
-        Column(say("p, pairs of models")),
-        Column(say("p, all tests")),
-        Column(say("Rounds") if lines[0][0].unit == "round" else say("Applications")),
+        Column(t("p, pairs of models")),
+        Column(t("p, all tests")),
+        Column(t("Rounds") if lines[0][0].unit == "round" else t("Applications")),
     )
-    caption = say("{metric}, pairs of models", metric=say(metric.title))
+    caption = t("{metric}, pairs of models", metric=t(metric.title))
     return Table(caption, columns, tuple(_row(document, *line) for line in lines))
 
 
@@ -107,9 +106,9 @@ def _row(document: Comparison, one: PairedContrast, pair: PairedDifference) -> R
     alpha, ratio = document.paired.alpha, one.scale == "ratio"
     first, second = document.runs[pair.first].label, document.runs[pair.second].label
     words = (
-        say("{first} over {second}", first=first, second=second)
+        t("{first} over {second}", first=first, second=second)
         if ratio
-        else say("{first} less {second}", first=first, second=second)
+        else t("{first} less {second}", first=first, second=second)
     )
     if isinstance(pair.interval, Undefined):
         ends, why = _DASH, archived(pair.interval.reason)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from audit_lib.compare.wording import say
 from audit_lib.documents.comparison import ComparedEstimate, Comparison, PairedContrast
 from audit_lib.documents.parameters import ATTRIBUTE, CLASSIFIER, THRESHOLD, VARIATION, K
 from audit_lib.report.blocks import Column
 from audit_lib.report.exact_tables import in_words
 from audit_lib.report.sections.estimates import variation_in_words
 from audit_lib.results import Estimate
+from audit_lib.translation import t
 
 _STACKED: Final = 4
 
@@ -39,9 +39,9 @@ def setting(e: ComparedEstimate | PairedContrast) -> str:
     """Say under which of the spec's settings an estimate holds; nothing where there is one only."""
     said = []
     if (k := e.parameters.get(K)) is not None:
-        said.append(say("best {k}", k=k))
+        said.append(t("best {k}", k=k))
     if (threshold := e.parameters.get(THRESHOLD)) is not None:
-        said.append(say("rated {threshold} or more", threshold=f"{float(threshold):g}"))
+        said.append(t("rated {threshold} or more", threshold=f"{float(threshold):g}"))
     if (attribute := e.parameters.get(ATTRIBUTE)) is not None:
         said.append(str(attribute))
     if (classifier := e.parameters.get(CLASSIFIER)) is not None:
@@ -55,8 +55,8 @@ def contrast(e: ComparedEstimate | PairedContrast) -> str:
     """Say which group is compared with which."""
     group, reference = in_words(e.group), in_words(e.reference)
     if reference:
-        return say("{group} against {reference}", group=group, reference=reference)
-    return group or say("everybody")
+        return t("{group} against {reference}", group=group, reference=reference)
+    return group or t("everybody")
 
 
 def in_headline(document: Comparison, e: ComparedEstimate | PairedContrast) -> bool:

@@ -7,7 +7,6 @@ from typing import Final
 
 from audit_lib.compare.sections.estimates import contrast, fits_stacked, in_headline, in_order, plain, setting
 from audit_lib.compare.sections.manipulation import METRIC as MANIPULATION
-from audit_lib.compare.wording import say
 from audit_lib.documents.comparison import ComparedEstimate, ComparedMetric, Comparison
 from audit_lib.documents.estimates import interval_method
 from audit_lib.report.blocks import (
@@ -34,6 +33,7 @@ from audit_lib.report.sections.estimates import (
     tone_of,
     value_of,
 )
+from audit_lib.translation import t
 
 _DASH: Final = "\N{EN DASH}"
 _IN_FULL: Final = 60
@@ -54,15 +54,15 @@ def metrics(document: Comparison) -> list[Section]:
     if alone:
         lines = tuple(
             text(
-                say(
+                t(
                     "{metric}: measured in {runs} only.",
-                    metric=say(metric.title),
+                    metric=t(metric.title),
                     runs="; ".join(document.runs[number].label for number in metric.runs),
                 )
             )
             for metric in alone
         )
-        found.append(Section("not-shared", say("What only some runs measured"), (Bullets(lines),)))
+        found.append(Section("not-shared", t("What only some runs measured"), (Bullets(lines),)))
     return found
 
 
@@ -72,31 +72,31 @@ def _metric(document: Comparison, metric: ComparedMetric, estimates: Sequence[Co
         blocks += _in_full(document, metric, estimates)
     else:
         blocks += _as_matrix(document, metric, estimates)
-    return Section(_PLACES.get(metric.name, metric.name.replace("_", "-")), say(metric.title), tuple(blocks))
+    return Section(_PLACES.get(metric.name, metric.name.replace("_", "-")), t(metric.title), tuple(blocks))
 
 
 def _words(metric: ComparedMetric) -> str:
     if metric.name == "standardised_effect":
-        return say(
+        return t(
             "Effect of each attribute on a model's score, in standard deviations of that model's own scores, with the "
             "other attributes held equal. Models spread their scores differently, so equal effects need not be equal "
             "in points."
         )
     if metric.name == "adverse_impact_ratio":
-        return say(
+        return t(
             "Real applicants: the share of each group that a model rates at or above each threshold, over the "
             "reference's. The reference is fixed, not the group with the highest share. The thick bar is the 70% "
             "interval."
         )
     if metric.parity is None:
-        return say("No value of it means that groups fare the same.")
+        return t("No value of it means that groups fare the same.")
     if metric.unit == "score":
-        return say(
+        return t(
             "{parity} means that a group and its reference fare the same. It is in the unit of each model's own "
             "scores, which models spread differently.",
             parity=f"{metric.parity:g}",
         )
-    return say("{parity} means that a group and its reference fare the same.", parity=f"{metric.parity:g}")
+    return t("{parity} means that a group and its reference fare the same.", parity=f"{metric.parity:g}")
 
 
 def _in_full(
@@ -131,14 +131,14 @@ def _lines(
 ) -> Table:
     alpha, sign = document.multiplicity.alpha, _sign(metric)
     columns = (
-        Column(say("Model"), numeric=False),
-        Column(say("Ratio") if _parity(metric) == 1.0 else say("Value")),
-        Column(say("Interval")),
+        Column(t("Model"), numeric=False),
+        Column(t("Ratio") if _parity(metric) == 1.0 else t("Value")),
+        Column(t("Interval")),
         Column("p"),
-        Column(say("p, adjusted")),
-        Column(say("n, group")),
-        Column(say("n, reference")),
-        Column(say("Clusters")),
+        Column(t("p, adjusted")),
+        Column(t("n, group")),
+        Column(t("n, reference")),
+        Column(t("Clusters")),
     )
     ordered = sorted(estimates, key=lambda e: (settings.index(setting(e)), e.run))
     rows = tuple(
@@ -183,7 +183,7 @@ def _as_matrix(
                 ]
                 for one in contrasts
             }
-            title = f"{say(metric.title)}, {words}" if words else say(metric.title)
+            title = f"{t(metric.title)}, {words}" if words else t(metric.title)
             yield from forest_chart(title, groups, parity, f"{title}, {_caption(document, metric)}", span)
         by_place = {(e.run, contrast(e)): e for e in own}
         rows = tuple(
@@ -193,20 +193,20 @@ def _as_matrix(
             )
             for place, run in enumerate(document.runs)
         )
-        columns = (Column(say("Model"), numeric=False), *(Column(one) for one in contrasts))
-        note = say(
+        columns = (Column(t("Model"), numeric=False), *(Column(one) for one in contrasts))
+        note = t(
             "Below each value its interval. Bold: p below {alpha} after adjusting for all {tests} tests of all runs.",
             alpha=f"{alpha:g}",
             tests=count(document.multiplicity.family_size),
         )
         yield Table(
-            words or say(metric.title), columns, rows, (note, *_methods(own)), stacked=fits_stacked(columns)
+            words or t(metric.title), columns, rows, (note, *_methods(own)), stacked=fits_stacked(columns)
         )
 
 
 def _cell(e: ComparedEstimate | None, *, sign: bool, alpha: float) -> Cell:
     if e is None:
-        return Cell(_DASH, note=say("not printed"))
+        return Cell(_DASH, note=t("not printed"))
     one = plain(e)
     found = e.p_holm is not None and e.p_holm < alpha
     note = reason_of(one) or limits_of(one, sign=sign)
@@ -217,7 +217,7 @@ def _cell(e: ComparedEstimate | None, *, sign: bool, alpha: float) -> Cell:
 
 def _methods(estimates: Sequence[ComparedEstimate]) -> tuple[str, ...]:
     found = in_order(
-        say("{method}; interval: {interval}", method=say(e.method), interval=interval_method(plain(e)))
+        t("{method}; interval: {interval}", method=t(e.method), interval=interval_method(plain(e)))
         for e in estimates
     )
     return tuple(found[:2])
@@ -226,12 +226,12 @@ def _methods(estimates: Sequence[ComparedEstimate]) -> tuple[str, ...]:
 def _caption(document: Comparison, metric: ComparedMetric) -> str:
     level, parity = f"{document.level:.0%}", f"{_parity(metric):g}"
     if metric.name == "adverse_impact_ratio":
-        return say(
+        return t(
             "with {level} (thin) and 70% (thick) intervals; the line at {parity} is parity.",
             level=level,
             parity=parity,
         )
-    return say("with {level} intervals; the line at {parity} is parity.", level=level, parity=parity)
+    return t("with {level} intervals; the line at {parity} is parity.", level=level, parity=parity)
 
 
 def _parity(metric: ComparedMetric) -> float:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from audit_lib.compare.wording import say
 from audit_lib.documents.comparison import ComparedEstimate, Comparison
 from audit_lib.report.blocks import Paragraph, Section, text
 from audit_lib.report.sections.subgroup_aucs import AUC, GAP, figure_of_aucs
+from audit_lib.translation import t
 
 
 def subgroup_aucs(document: Comparison) -> list[Section]:
@@ -23,8 +23,8 @@ def subgroup_aucs(document: Comparison) -> list[Section]:
     chart = tuple(figure_of_aucs(panels, gaps, document.level)) if panels else ()
     if not chart:
         return []
-    words = say(
+    words = t(
         "How well each model's scores tell the qualified from others, by subgroup. A model's gap is between its own "
         "two most different subgroups; its interval allows for their having been picked."
     )
-    return [Section("aucs", say("AUC by subgroup and model"), (Paragraph(text(words)), *chart))]
+    return [Section("aucs", t("AUC by subgroup and model"), (Paragraph(text(words)), *chart))]
