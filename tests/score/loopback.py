@@ -13,7 +13,7 @@ from typing import Any
 
 Reply = tuple[int, dict[str, str], bytes]
 Behave = Callable[[str, int], "Reply | None"]
-GOOD = {" Yes": -1.0, "Yes": -3.0, " No": -2.0, " yes": -0.5, " perhaps": -4.0}
+GOOD = {" Yes": -1.0, "Yes": -3.0, " No": -2.0, " yes": -5.0, " perhaps": -4.0}
 
 
 def completion(

@@ -23,6 +23,21 @@ def test_labels_are_read_as_written_and_after_a_space() -> None:
     assert read == (pytest.approx((0.3, 0.7)), None)
 
 
+@pytest.mark.parametrize("sign", ["▁", "Ġ", " "])
+def test_a_vocabulary_s_own_sign_of_a_space_is_a_space(sign: str) -> None:
+    top = [{"token": f"{sign}Yes", "logprob": log(0.6)}, {"token": f"{sign}No", "logprob": log(0.3994)}]
+    assert read_top(top, YES_NO) == (pytest.approx((0.3994, 0.6)), None)
+
+
+def test_a_label_in_other_case_is_the_label() -> None:
+    read = read_top(shown(yes=0.5, _YES=0.1, _No=0.2, no=0.1999), YES_NO)
+    assert read == (pytest.approx((0.3999, 0.6)), None)
+
+
+def test_one_letter_in_other_case_is_another_word() -> None:
+    assert read_top(shown(A=0.5, B=0.3, a=0.1999), ["A", "B"])[0] == pytest.approx((0.5, 0.3))
+
+
 def test_a_label_that_may_have_next_to_nothing_counts_as_none() -> None:
     # "No", " No" and " Yes" have 0.001 at most, each
     assert read_top(shown(Yes=0.95, Maybe=0.001), YES_NO) == (pytest.approx((0.0, 0.95)), None)

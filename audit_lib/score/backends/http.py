@@ -25,6 +25,7 @@ from audit_lib.score.remote.conversation import Conversation
 from audit_lib.score.remote.cost import Usage, prompt_tokens
 from audit_lib.score.remote.credentials import NAMED, check_fields, check_header, plain_url, read_variable
 from audit_lib.score.remote.error_texts import provider_message, told
+from audit_lib.score.remote.json_answer import parsed
 from audit_lib.score.remote.json_body import SLOT, SLOTS, filled, names_in, texts_in
 from audit_lib.score.remote.limiter import Allotment, Limiter
 from audit_lib.score.remote.limits import CLIENT_ONLY, Limits, retry_after
@@ -337,11 +338,9 @@ class _HttpCalls:
         if not 200 <= status < 300:
             raise FailedError(f"HTTP {status}{said}")
         try:
-            return json.loads(answer.content, object_pairs_hook=once)
+            return parsed(answer.content, once)
         except RepeatedKeyError:
             raise FailedError("a JSON object of the answer gives a key twice", "unparsed") from None
-        except (ValueError, RecursionError) as error:
-            raise FailedError(f"the answer is not JSON ({type(error).__name__})") from None
 
     def _said(self, request: Request, answer: Any) -> str:
         """Return what the tool says of an error, as it may be told."""

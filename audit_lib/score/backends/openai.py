@@ -21,6 +21,7 @@ from audit_lib.score.remote.cost import Usage
 from audit_lib.score.remote.credentials import read_variable
 from audit_lib.score.remote.error_codes import safe_code
 from audit_lib.score.remote.error_texts import provider_message, told
+from audit_lib.score.remote.json_answer import parsed
 from audit_lib.score.remote.limiter import Allotment, Limiter
 from audit_lib.score.remote.limits import retry_after
 from audit_lib.score.requests import AnswerKind, Request, Response
@@ -157,11 +158,13 @@ class _ClientCalls:
 
     async def call(self, request: Request, order: dict[str, Any]) -> Any:
         """Make one attempt at one call."""
+        import httpx2
         import openai
 
         options = self._chat.options
         try:
-            return await self._client.post("/chat/completions", body=order, cast_to=object)
+            answer = await self._client.post("/chat/completions", body=order, cast_to=httpx2.Response)
+            return parsed(answer.content)
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             said = self._said(request, error)
             raise TurnedAwayError(

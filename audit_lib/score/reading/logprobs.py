@@ -1,6 +1,8 @@
 """Labels from the log-probabilities of an answer's first token: the few most probable tokens are shown, no others.
 
-A label is read in two spellings, as written and after a space. A spelling that is not shown, of any label, has at
+A label is read in two spellings, as written and after a space (servers that show a vocabulary's own sign for it write
+``▁Yes`` or ``ĠYes``). A token that is the label in other case is the label too, unless the label is one letter: ``a``
+begins a sentence. A spelling that is not shown, of any label, has at
 most the probability of the least token shown, and all of them together at most what is left of 1. From these limits
 follows by how much the share of a label, among the labels, can be off. Up to `TOLERANCE` what is hidden counts as 0.
 Beyond it the answer is marked: to call a label impossible because 20 other tokens came before it would move the
@@ -10,6 +12,7 @@ score of whoever the model is surest of.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -21,6 +24,9 @@ SEVERAL: Final = (
     "an answer's first token is only the beginning of a label: labels of several tokens cannot be read by "
     "logprobs; use model.options.method: sampled, or answers of one token (prompt.answer: letter)"
 )
+_SPACE: Final = re.compile(
+    "^[\u2581\u0120]"
+)  # SentencePiece's and byte-level BPE's signs of a space before a word
 _SLACK: Final = 1e-3
 """More than 1 that probabilities may add up to: servers round their logarithms. They are divided by their sum then."""
 
@@ -49,7 +55,7 @@ def read_top(top: Sequence[Any], labels: Sequence[str]) -> tuple[tuple[float, ..
     >>> shown = [{"token": "Yes", "logprob": -0.005}, {"token": "no", "logprob": -7.0}]
     >>> shares, detail = read_top(shown, ["No", "Yes"])
     >>> [round(share, 3) for share in shares], detail
-    ([0.0, 0.995], None)
+    ([0.001, 0.995], None)
     >>> shown = [{"token": "Yes", "logprob": -0.7}, {"token": "Perhaps", "logprob": -3.0}]
     >>> shares, detail = read_top(shown, ["No", "Yes"])
     >>> [round(share, 3) for share in shares], detail.split(":")[0]
@@ -58,11 +64,12 @@ def read_top(top: Sequence[Any], labels: Sequence[str]) -> tuple[tuple[float, ..
     found: dict[str, float] = {}
     for token in top:
         # The same text may stand for several tokens; a token is shown once.
-        found[token["token"]] = found.get(token["token"], 0.0) + math.exp(float(token["logprob"]))
+        text = _SPACE.sub(" ", token["token"])
+        found[text] = found.get(text, 0.0) + math.exp(float(token["logprob"]))
     if not all(map(math.isfinite, found.values())) or max(found.values()) > 1 + _SLACK:
         raise ValueError("a log-probability is not one")
     spellings = [(label.strip(), f" {label.strip()}") for label in labels]
-    shares = tuple(math.fsum(found.get(written, 0.0) for written in both) for both in spellings)
+    shares = tuple(math.fsum(p for token, p in found.items() if _is_label(token, both)) for both in spellings)
     mass = math.fsum(shares)
     if mass > 1 + _SLACK:
         raise ValueError("more than all the probability")
@@ -87,6 +94,14 @@ def read_top(top: Sequence[Any], labels: Sequence[str]) -> tuple[tuple[float, ..
 
 
 Spellings = Sequence[tuple[str, str]]
+
+
+def _is_label(token: str, spellings: tuple[str, str]) -> bool:
+    """Whether a token is a label in one of its spellings, in any case if it has more than a letter."""
+    written = spellings[0]
+    if len(written) == 1:
+        return token in spellings
+    return token.casefold() in (spelling.casefold() for spelling in spellings)
 
 
 def _off(shares: Sequence[float], more: Sequence[float], left: float) -> float:

@@ -19,11 +19,13 @@ class TryAgainError(Exception):
         Why, without personal data or secrets.
     wait : float or None
         Seconds that the server asked to wait.
+    paid : bool
+        Whether the server worked it off, so that it counts for the budget.
     """
 
-    def __init__(self, detail: str, wait: float | None = None) -> None:
+    def __init__(self, detail: str, wait: float | None = None, *, paid: bool = False) -> None:
         super().__init__(detail)
-        self.detail, self.wait = detail, wait
+        self.detail, self.wait, self.paid = detail, wait, paid
 
 
 class FailedError(Exception):

@@ -275,9 +275,9 @@ class Chat:
             # Some servers give more than were asked for: to count those would give this request other odds.
             for choice in (completion.get("choices") or ())[: body.get("n", 1)]
         ]
-        usages = [completion.get("usage") or {} for completion in completions]
+        usages = [_mapping(completion.get("usage")) for completion in completions]
         shared: dict[str, Any] = {
-            "system_fingerprint": _text_or_none(completions[0].get("system_fingerprint")),
+            "system_fingerprint": _mark(completions[0]),
             "prompt_tokens": sum(_count(usage.get("prompt_tokens")) for usage in usages),
             "completion_tokens": sum(_count(usage.get("completion_tokens")) for usage in usages),
         }
@@ -317,7 +317,7 @@ class Chat:
         models = sorted(
             {writable(str(completion.get("model") or self.model.name)) for completion in completions}
         )
-        marks = sorted({m for c in completions if (m := _text_or_none(c.get("system_fingerprint")))})
+        marks = sorted({m for c in completions if (m := _mark(c))})
         shared = {**shared, "model": ", ".join(models), "system_fingerprint": ", ".join(marks) or None}
         wanted, refused = self.options.samples, sum(map(_is_refused, choices))
         if len(choices) < wanted:
@@ -346,16 +346,37 @@ class Chat:
 
     def _text(self, request: Request, choice: Mapping[str, Any]) -> str | None:
         """Return what was answered, less the prefilled beginning that some servers repeat."""
-        text = _text_or_none(choice["message"].get("content"))
+        text = _said(choice["message"].get("content"))
         if text and self.options.prefill and request.messages[-1].role == "assistant":
             text = text.removeprefix(request.messages[-1].content)
         return text
 
 
-def _text_or_none(value: Any) -> str | None:
-    if value is not None and not isinstance(value, str):
+def _said(content: Any) -> str | None:
+    """Return the text of a message, which may come in parts; what is thought is none of it.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    """
+    if isinstance(content, list):
+        texts = [part.get("text") for part in content if part.get("type") in ("text", "output_text")]
+        content = "".join(texts)
+    if content is not None and not isinstance(content, str):
         raise TypeError("not a text")
-    return None if value is None else writable(value)
+    return None if content is None else writable(content)
+
+
+def _mark(completion: Mapping[str, Any]) -> str | None:
+    """Return what a provider says of the system behind the model, if it is a text."""
+    mark = completion.get("system_fingerprint")
+    return writable(mark) if isinstance(mark, str) else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """Return a JSON object; what is none holds nothing."""
+    return value if isinstance(value, dict) else {}
 
 
 def _is_refused(choice: Mapping[str, Any]) -> bool:

@@ -162,7 +162,7 @@ class Conversation:
             if self.limiter.tokens is not None and used.total:
                 self.limiter.tokens.give_back(tokens.total - used.total)
             used = used if used.total else tokens
-            # An attempt that ran out of time was perhaps worked off, and is then paid for.
+            # An attempt that ran out of time or was cut short was perhaps worked off, and is then paid for.
             for _ in range(progress.lost):
                 used += part
         finally:
@@ -205,10 +205,10 @@ class Conversation:
                 async with asyncio.timeout(limits.timeout):
                     return await asker.call(request, order)
             except TimeoutError:
-                again = TryAgainError("timeout")
-                progress.lost += 1
+                again = TryAgainError("timeout", paid=True)
             except TryAgainError as error:
                 again = error
+            progress.lost += again.paid
             progress.detail = again.detail
             if attempt > limits.retries:
                 raise again

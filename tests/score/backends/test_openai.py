@@ -44,10 +44,10 @@ def ask(folder, url: str, words: list[str], task: str = "pointwise", **options: 
     return from_parquet(output.artefacts["scores.parquet"]).set_index("variant_id"), output
 
 
-def test_labels_as_written_and_after_a_space_are_merged(tmp_path, serve):
+def test_labels_as_written_after_a_space_and_in_other_case_are_merged(tmp_path, serve):
     server = serve(lambda word, time: completion(GOOD))
     scores, _ = ask(tmp_path, server.url, ["a"])
-    yes, no = exp(-1) + exp(-3), exp(-2)
+    yes, no = exp(-1) + exp(-3) + exp(-5), exp(-2)
     assert scores.label_mass["a"] == pytest.approx(yes + no)
     assert scores.score["a"] == pytest.approx(yes / (yes + no))
     assert (scores.model["a"], scores.method["a"], scores.attempts["a"]) == ("served-1", "logprobs", 1)
@@ -69,6 +69,7 @@ def test_the_prefilled_turn_becomes_an_instruction_unless_the_server_goes_on_fro
     assert plain["cache_prompt"] is False
 
 
+PARTS = {"role": "assistant", "content": [{"type": "text", "text": "Y"}, {"type": "text", "text": "es"}]}
 FAULTS: dict[str, tuple[Callable[[int], Reply | None], str, str | None, int]] = {
     "good": (lambda time: completion(GOOD), "ok", None, 1),
     "once429": (
@@ -85,7 +86,15 @@ FAULTS: dict[str, tuple[Callable[[int], Reply | None], str, str | None, int]] = 
     "slow": (lambda t: time.sleep(1.2) or completion(GOOD), "error", "timeout", 2),
     "drip": (lambda t: (200, {"Drip": "0.02"}, completion(GOOD)[2]), "error", "timeout", 2),
     "duplicates": (lambda t: completion(GOOD, more={"id": "the-same"}), "ok", None, 1),
-    "truncated": (lambda t: (200, {}, completion(GOOD)[2][:90]), "error", "not a chat completion", 1),
+    "truncated": (lambda t: (200, {}, completion(GOOD)[2][:90]), "error", "cut short", 2),
+    "oncecut": (lambda t: (200, {}, completion(GOOD)[2][: 90 if t == 1 else None]), "ok", None, 2),
+    "empty": (lambda t: (200, {}, b""), "error", "cut short", 2),
+    "html": (lambda t: (200, {}, b"<html>busy</html>"), "error", "the answer is not JSON", 1),
+    "untyped": (lambda t: (200, {"Content-Type": ""}, completion(GOOD)[2]), "ok", None, 1),
+    "plaintype": (lambda t: (200, {"Content-Type": "text/plain"}, completion(GOOD)[2]), "ok", None, 1),
+    "oddusage": (lambda t: completion(GOOD, more={"usage": [1, 2]}), "ok", None, 1),
+    "oddmark": (lambda t: completion(GOOD, more={"system_fingerprint": {"a": 1}}), "ok", None, 1),
+    "parts": (lambda t: completion(GOOD, message=PARTS), "ok", None, 1),
     "list": (lambda t: (200, {}, b"[1]"), "error", "not a chat completion", 1),
     "nochoices": (lambda t: (200, {}, b'{"choices": []}'), "error", "no choice", 1),
     "nologprobs": (lambda t: completion(None), "error", "no log-probabilities", 1),
@@ -327,6 +336,17 @@ def test_a_hostile_answer_is_one_error_row_and_the_others_stand(tmp_path, serve,
     server = serve(lambda word, time: HOSTILE[kind] if word == "bad" else completion(GOOD))
     scores, _ = ask(tmp_path, server.url, ["good", "bad"])
     assert scores.status.to_dict() == {"good": "ok", "bad": "error"}
+
+
+def test_a_text_in_parts_is_one_text_without_what_was_thought(tmp_path, serve):
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "No, no."}]},
+        {"type": "text", "text": "1. a"},
+        {"type": "text", "text": "nn"},
+    ]
+    server = serve(lambda word, time: completion(None, message={"role": "assistant", "content": parts}))
+    scores, _ = ask(tmp_path, server.url, ["ann"], task="listwise")
+    assert (scores.status["ann"], scores.text["ann"]) == ("ok", "1. ann")
 
 
 @pytest.mark.parametrize("count", [float("inf"), -1_000_000, "many", True])
