@@ -40,7 +40,8 @@ def add_command(command: AddCommand) -> None:
     )  # fmt: skip
     redact.add_argument(
         "--known", nargs="+", default=[], metavar="FIELD=COLUMN",
-        help=f"with --jsonl: columns that say what is known: {', '.join((*_FIELDS, *_LISTS))}",
+        help="with --jsonl: columns, or paths into them such as applicant.given, that say what is known: "
+        f"{', '.join((*_FIELDS, *_LISTS))}",
     )  # fmt: skip
     redact.add_argument(
         "--keep", nargs="+", default=[], metavar="COLUMN",
@@ -214,7 +215,7 @@ def _rows(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Made]]:
         known[name] = column
     columns = RedactedColumns(texts=options.columns, known=known, kept=options.keep)
     lines = read_lines(Path(options.jsonl))
-    columns.check(list(dict.fromkeys(key for line in lines for key in line.cells)))
+    columns.check(lines)
 
     def of(line: Line) -> Made:
         def made(label: str, one: Redactor) -> tuple[str, dict[str, Any]]:

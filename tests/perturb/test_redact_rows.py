@@ -67,6 +67,38 @@ def test_a_csv_is_read_alike_and_a_short_line_is_counted(tmp_path: Path) -> None
     assert told[1]["message"] == "the line has more or fewer cells than the header"
 
 
+def test_what_is_known_may_lie_inside_a_column(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "dossiers.jsonl"
+    person = {"given": "Ana", "names": [{"family": "Ruiz"}], "other_forms": ["Anita"]}
+    row = {
+        "id": "a",
+        "applicant": person,
+        "text": "To whom it may concern: Anita, Ms. Ruiz to her pupils, is Ana.",
+    }
+    path.write_text(json.dumps(row) + "\n" + json.dumps(row | {"applicant": "Ana Ruiz"}) + "\n")
+    known = ("first_name=applicant.given", "last_name=applicant.names[0].family")
+    options = (
+        "--columns",
+        "text",
+        "--known",
+        *known,
+        "other_names=applicant.other_forms",
+        "--check",
+        "--keep",
+    )
+    _, prompts, told = redacted(path, *options, "id")
+    assert [row["prompt_id"] for row in prompts] == ["dossier-0001"]
+    assert prompts[0]["text"] == (
+        "To whom it may concern: {{nickname}}, {{title}} {{last_name}} to {{pronoun.possessive}} pupils, is "
+        "{{first_name}}."
+    )
+    assert told[1]["error"] == "NoApplicantError", "a row that holds no such place shows no name either"
+    for wrong, message in (("applicant", "names or describes"), ("aplicant", "is in no row; did you mean")):
+        rest = ("redact", "--jsonl", str(path), "--out", str(tmp_path / "no"), *options, wrong)
+        assert main(list(rest)) == 2
+        assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from audit_lib.errors import InputError
+from audit_lib.json_path import steps, value_at
 from audit_lib.perturb.redaction.applicant import Applicant, applicant_of
 from audit_lib.registry import did_you_mean
 
@@ -24,7 +25,8 @@ class RedactedColumns:
     texts : sequence of str
         Columns that are redacted, the one that shows the applicant's name first.
     known : mapping of str to str
-        Field of `Applicant` -> column that holds it; fields that are lists are split at semicolons.
+        Field of `Applicant` -> column that holds it, or a path into one (``applicant.given``); fields that are lists
+        are split at semicolons.
     kept : sequence of str
         Columns that prompts keep as they are; all others are left out, as they may name the applicant.
     """
@@ -33,7 +35,7 @@ class RedactedColumns:
     known: Mapping[str, str] = field(default_factory=dict)
     kept: Sequence[str] = ()
 
-    def check(self, there: Sequence[str]) -> None:
+    def check(self, lines: Sequence[Line]) -> None:
         """Refuse columns that no row has, and those that are redacted and kept at once.
 
         Raises
@@ -43,10 +45,13 @@ class RedactedColumns:
         """
         if not self.texts:
             raise InputError("--columns: name the columns that hold the dossier's texts")
+        there = list(dict.fromkeys(key for line in lines for key in line.cells))
         for column in (*self.texts, *self.known.values(), *self.kept):
-            if column not in there:
-                raise InputError(f"column {column!r} is in no row{did_you_mean(column, list(there))}")
-        if both := [column for column in self.kept if column in (*self.texts, *self.known.values())]:
+            inside = column in self.known.values() and any(line.at(column) is not None for line in lines)
+            if column not in there and not inside:
+                raise InputError(f"column {column!r} is in no row{did_you_mean(column, there)}")
+        told = {*self.texts, *self.known.values(), *(column.split(".")[0] for column in self.known.values())}
+        if both := [column for column in self.kept if column in told]:
             raise InputError(f"--keep: column {both[0]!r} names or describes the applicant; leave it out")
 
 
@@ -57,6 +62,15 @@ class Line:
     number: int
     cells: Mapping[str, Any]
     fault: str = ""
+
+    def at(self, column: str) -> Any:
+        """Return the cell of a column, or what a path such as ``applicant.given`` leads to inside one; else None."""
+        if column in self.cells:
+            return self.cells[column]
+        try:
+            return value_at(self.cells, steps(column))
+        except (LookupError, ValueError):
+            return None
 
 
 def read_lines(path: Path) -> list[Line]:
@@ -118,7 +132,7 @@ def applicant_of_row(line: Line, columns: RedactedColumns, lists: Sequence[str])
             raise InputError(f"column {column!r} has no text")
     said: dict[str, Any] = {}
     for name, column in columns.known.items():
-        value = line.cells.get(column)
+        value = line.at(column)
         if value is None or value == "":
             continue
         if name in lists:
