@@ -42,13 +42,14 @@ def spec_schema() -> dict[str, Any]:
 
 def _add_panel(schema: dict[str, Any]) -> None:
     """Let a spec have `models`, a panel, in place of `model`."""
-    own = PanelModel.model_json_schema()["properties"]["source"]
+    described = PanelModel.model_json_schema()["properties"]
+    own = {key: described[key] for key in ("label", "prompt", "source")}
     sections = schema["$defs"]
     sections["ModelOptions"] = {"allOf": sections["Model"]["allOf"]}
     sections["Model"]["allOf"] = [{"$ref": "#/$defs/ModelOptions"}]
     sections["PanelModel"] = {
         **sections["Model"],
-        "properties": {**sections["Model"]["properties"], "source": own},
+        "properties": {**sections["Model"]["properties"], **own},
         "title": "PanelModel",
         "description": PanelModel.__doc__,
     }

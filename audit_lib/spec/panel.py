@@ -1,7 +1,8 @@
 """A panel: one spec with a list of models, each of which is audited as if the spec named it alone.
 
 A member is an ordinary `AuditSpec`: it has its own name, digest, run and evidence, and says nothing of the panel. Its
-sample, versions and seeds are those of the others, because nothing else in it differs.
+sample, versions and seeds are those of the others, because nothing else in it differs but, where the panel says so, the
+words in which it is asked.
 """
 
 from __future__ import annotations
@@ -29,8 +30,20 @@ MOST: Final = 64
 
 
 class PanelModel(Model):
-    """A model of a panel, and where its recorded answers are."""
+    """A model of a panel, what it is called there, how it is asked, and where its recorded answers are."""
 
+    label: str | None = Field(
+        None,
+        pattern=r"[A-Za-z0-9]",
+        max_length=80,
+        description="What the model is called in the panel; its `name` unless given. Under several labels one model "
+        "may be there more than once, such as with another prompt.",
+    )
+    prompt: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Keys of the section prompt that differ for this model, such as its own `template`. The "
+        "applicants and what is shown of them must be the same.",
+    )
     source: dict[str, Any] = Field(
         default_factory=dict,
         description="Backend `recorded`: keys of the section source that differ for this model, such as its own "
@@ -156,11 +169,11 @@ def panel_of(content: Mapping[str, Any], path: Path) -> Panel:
     members = []
     for place, (model, name) in enumerate(zip(models, _short_names(models, path), strict=True)):
         one = _member(shared, model, path, place)
-        one |= {"audit": f"{whole.audit}_{name}", "title": f"{whole.title} ({model.name})"}
+        one |= {"audit": f"{whole.audit}_{name}", "title": f"{whole.title} ({_called(model)})"}
         try:
             members.append(AuditSpec.checked(one, path))
         except SpecError as error:
-            raise SpecError(f"{error} (model {model.name}, models.{place})") from None
+            raise SpecError(f"{error} (model {_called(model)}, models.{place})") from None
     return Panel(path=path, audit=whole.audit, title=whole.title, members=tuple(members))
 
 
@@ -178,15 +191,33 @@ def _models(content: Any, path: Path) -> list[PanelModel]:
             said += [f"{path}: models.{place}.{fault}" for fault in faults(error, PanelModel)]
     if said:
         raise SpecError("\n".join(said))
-    for name, times in Counter(one.name.strip().casefold() for one in found).items():
+    for name, times in Counter(_called(one).strip().casefold() for one in found).items():
         if times > 1:
-            raise SpecError(f"{path}: models: {name!r} is listed {times} times; each model once")
+            raise SpecError(
+                f"{path}: models: {name!r} is listed {times} times; each model once, or under a `label` of its own "
+                "with another prompt, revision or options"
+            )
+    asked = [canonical_json(one.model_dump(mode="json", exclude={"label"})) for one in found]
+    for place, one in enumerate(asked):
+        if one in asked[:place]:
+            twice = f"{_called(found[asked.index(one)])} and {_called(found[place])}"
+            raise SpecError(
+                f"{path}: models: {twice} are the same model, asked the same; leave one out, or give it another prompt"
+            )
     return found
+
+
+def _called(model: PanelModel) -> str:
+    return model.label or model.name
 
 
 def _member(shared: Mapping[str, Any], model: PanelModel, path: Path, place: int) -> dict[str, Any]:
     """Return the content of a member's spec, under the panel's own name."""
-    one = dict(shared) | {"model": model.model_dump(mode="json", exclude={"source"})}
+    own = {"label", "prompt", "source"}
+    one = dict(shared) | {"model": model.model_dump(mode="json", exclude=own)}
+    if model.prompt:
+        of_all = shared.get("prompt")
+        one["prompt"] = {**(of_all if isinstance(of_all, Mapping) else {}), **model.prompt}
     if not model.source:
         return one
     where = f"{path}: models.{place}.source"
@@ -198,33 +229,33 @@ def _member(shared: Mapping[str, Any], model: PanelModel, path: Path, place: int
     if unknown := [key for key in model.source if key not in Source.model_fields]:
         raise SpecError(f"{where}: unknown key{did_you_mean(unknown[0], list(Source.model_fields))}")
     source = shared.get("source")
-    own = dict(source) if isinstance(source, Mapping) else {}
+    read = dict(source) if isinstance(source, Mapping) else {}
     for key, value in model.source.items():
-        both = isinstance(value, Mapping) and isinstance(own.get(key), Mapping)
-        own[key] = {**own[key], **value} if both else value
-    return one | {"source": own}
+        both = isinstance(value, Mapping) and isinstance(read.get(key), Mapping)
+        read[key] = {**read[key], **value} if both else value
+    return one | {"source": read}
 
 
-def _short_names(models: Sequence[Model], path: Path) -> list[str]:
+def _short_names(models: Sequence[PanelModel], path: Path) -> list[str]:
     """Return what each is called in names of audits: the last part of its name where that tells them apart."""
     for of in (_last_part, _whole):
         names = [of(model) for model in models]
         if all(names) and len(set(names)) == len(names):
             return names
     twice = next((name for name, n in Counter(names).items() if n > 1), "")
-    both = " and ".join(model.name for model, name in zip(models, names, strict=True) if name == twice)
+    both = " and ".join(_called(model) for model, name in zip(models, names, strict=True) if name == twice)
     raise SpecError(
         f"{path}: models: {both} give the same name of an audit ({twice or 'none'}), which is made of small letters, "
         "digits and underscores; name one differently"
     )
 
 
-def _last_part(model: Model) -> str:
-    return _plain(re.split(r"[/\\]", model.name.rstrip("/\\"))[-1])
+def _last_part(model: PanelModel) -> str:
+    return _plain(re.split(r"[/\\]", _called(model).rstrip("/\\"))[-1])
 
 
-def _whole(model: Model) -> str:
-    return _plain(model.name)
+def _whole(model: PanelModel) -> str:
+    return _plain(_called(model))
 
 
 def _plain(name: str) -> str:

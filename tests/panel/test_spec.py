@@ -53,6 +53,24 @@ def test_recorded_models_have_their_own_answers(tmp_path: Path) -> None:
     ]
 
 
+def test_one_model_is_asked_in_two_wordings_under_labels(tmp_path: Path) -> None:
+    path = live_panel(tmp_path)
+    prompt = yaml.safe_load(path.read_text(encoding="utf-8"))["prompt"]
+    template = (tmp_path / prompt["template"]).read_text(encoding="utf-8")
+    (tmp_path / "second.yaml").write_text(template, encoding="utf-8")
+    one = {"backend": "first", "name": "lab/first-1B"}
+    models = [one, {**one, "label": "First, in other words", "prompt": {"template": "second.yaml"}}]
+    panel = read(changed(path, models=models))
+    assert panel.names == ("first_1b", "first_in_other_words")
+    assert [member.model.name for member in panel.members] == ["lab/first-1B"] * 2
+    assert [member.prompt.template for member in panel.members if member.prompt] == [
+        prompt["template"],
+        "second.yaml",
+    ]
+    assert panel.members[1].title.endswith("(First, in other words)")
+    jsonschema.validate(yaml.safe_load(path.read_text(encoding="utf-8")), spec_schema())
+
+
 TWO: list[dict[str, Any]] = [
     {"backend": "first", "name": "a"},
     {"backend": "first", "name": "b"},
@@ -66,6 +84,12 @@ TWO: list[dict[str, Any]] = [
         ({"models": TWO[:1]}, "a panel is a list of 2 to 64 models"),
         ({"models": {"a": TWO[0]}}, "a panel is a list of 2 to 64 models"),
         ({"models": [TWO[0], {**TWO[1], "name": "A"}]}, "'a' is listed 2 times"),
+        ({"models": [TWO[0], {**TWO[0], "label": "c"}]}, "a and c are the same model, asked the same"),
+        ({"models": [TWO[0], {**TWO[1], "label": "A"}]}, "'a' is listed 2 times"),
+        (
+            {"models": [TWO[0], {**TWO[0], "label": "c", "prompt": {"templat": "x"}}]},
+            "prompt.templat: unknown key; did you mean 'template'",
+        ),
         ({"models": [TWO[0], {"name": "b"}]}, "models.1.backend: Field required"),
         ({"models": [TWO[0], {**TWO[1], "bakend": 1}]}, "models.1.bakend: unknown key; did you mean 'backend'?"),
         ({"models": [{**TWO[0], "name": "x-1"}, {**TWO[1], "name": "x_1"}]}, "x-1 and x_1 give the same name"),
