@@ -40,7 +40,7 @@ export AIRFLOW__CORE__LOAD_EXAMPLES := False
 export AIRFLOW__CORE__DAGS_FOLDER := $(CURDIR)/dags
 export AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION := False
 
-.PHONY: help audit serve test test-slow wheel-test lint bench bench-gpu lock install clean
+.PHONY: help audit serve test test-slow wheel-test lint studies bench bench-gpu lock install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ lint: $(VENV)/.installed-dev ## ruff and mypy --strict
 	@ruff check .
 	@ruff format --check .
 	@mypy
+
+studies: $(VENV)/.installed-dev ## run the papers' designs and write docs/studies (half an hour; runs are kept)
+	@$(PY) -m studies
 
 bench: $(VENV)/.installed-dev ## measure the figures of the README
 	@$(PY) -m benchmarks
