@@ -2,6 +2,10 @@
 
 The server is a process of its own that answers every chat completion after a fixed time. *Ideal* is the time
 that so many requests take at that latency and concurrency if nothing else took any: ceil(n / c) x latency.
+
+``python -m benchmarks.scoring_api ledger`` prints what keeping the answers costs: none kept, kept in segments of 256
+answers, and kept before a place is free again, with and without waiting for the disk (fsync); the range of five runs,
+all in turn.
 """
 
 from __future__ import annotations
@@ -12,14 +16,19 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from unittest.mock import patch
 
 from audit_lib.score.backends import backend
+from audit_lib.score.ledger import Ledger, ledger_keys
 from audit_lib.score.packs import pack
+from audit_lib.score.remote.limiter import Allotment, Limiter
 from audit_lib.score.requests import Candidate, Message, Request
 from audit_lib.spec import Model
+from audit_lib.store import LocalStore
 
 KEY = "BENCHMARK_API_KEY"
 _TOP = [{"token": " Yes", "logprob": -0.5}, {"token": " No", "logprob": -1.5}]
@@ -98,18 +107,51 @@ def resident_mb() -> float:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def run(url: str, count: int, concurrency: int) -> tuple[float, float, list[float]]:
-    """Ask `count` requests; return wall clock, CPU seconds and memory after each tenth."""
+def run(url: str, count: int, concurrency: int, kept: str = "none") -> tuple[float, float, list[float]]:
+    """Ask `count` requests; return wall clock, CPU seconds and memory after each tenth. `kept`: one of `KEPT`."""
     options = {"base_url": url, "api_key_env": KEY, "max_concurrency": concurrency}
     asking = backend.get("openai")(Model(backend="openai", name="m", options=options))
     packs = pack(requests(count), asking.pack_size)
-    memory, wall, cpu = [], time.perf_counter(), time.process_time()
-    for done, response in enumerate(asking.score(packs), start=1):
-        if response.status != "ok":
-            raise SystemExit(f"not answered: {response.detail}")
-        if done % (count // 10) == 0:
-            memory.append(resident_mb())
-    return time.perf_counter() - wall, time.process_time() - cpu, memory
+    sync = (lambda descriptor: None) if kept.endswith("no fsync") else os.fsync
+    with tempfile.TemporaryDirectory(dir=".") as folder, patch.object(os, "fsync", sync):
+        ledger = Ledger(LocalStore(folder), "ledger", "0-of-1", ledger_keys(packs))
+        if kept.startswith("before"):
+            asking.allot(Allotment(limiter=Limiter(asking.options), keep=ledger.flush))
+        memory, wall, cpu = [], time.perf_counter(), time.process_time()
+        for done, response in enumerate(asking.score(packs), start=1):
+            if response.status != "ok":
+                raise SystemExit(f"not answered: {response.detail}")
+            if kept != "none":
+                ledger.add(response)
+            if done % (count // 10) == 0:
+                memory.append(resident_mb())
+        ledger.close()
+        return time.perf_counter() - wall, time.process_time() - cpu, memory
+
+
+KEPT = ("none", "in segments", "before a place is free", "before a place is free, no fsync")
+
+
+def compare_keeping() -> None:
+    """Print what each way of keeping the answers costs."""
+    os.environ[KEY] = "any"
+    print(f"load average at the start: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    for latency, count, concurrency in ((0.2, 1000, 64), (0.2, 200, 8), (0.02, 2000, 64), (0.02, 200, 1)):
+        found: dict[str, list[tuple[float, float]]] = {kept: [] for kept in KEPT}
+        with server(latency) as url:
+            run(url, 2 * concurrency, concurrency)  # imports and connections
+            for _ in range(5):
+                for kept in KEPT:
+                    found[kept].append(run(url, count, concurrency, kept)[:2])
+        print(f"{count} requests, {latency * 1000:.0f} ms, concurrency {concurrency}")
+        for kept, times in found.items():
+            rates = [count / wall for wall, _ in times]
+            cpu = [1000 * cpu / count for _, cpu in times]
+            print(
+                f"    {kept:34} {min(rates):6.1f} to {max(rates):6.1f} requests/s, "
+                f"CPU {min(cpu):.2f} to {max(cpu):.2f} ms a request",
+                flush=True,
+            )
 
 
 def main() -> None:
@@ -138,5 +180,7 @@ def main() -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"]:
         asyncio.run(serve(float(sys.argv[2])))
+    elif sys.argv[1:2] == ["ledger"]:
+        compare_keeping()
     else:
         main()

@@ -119,9 +119,7 @@ class Asking:
                 description=self._description, responses=told, remembered=0, damaged=0, plan=plan
             )
         ledger = self._ledger = self._open_ledger(packs, canaries)
-        kept = {r.key: found for pack in whole for r in pack if (found := ledger.get(r.key)) is not None}
-        # Another audit may have kept what another model answered; it is asked again.
-        known = {key: found for key, found in kept.items() if run.spec.model.may_be(found.model)}
+        known = {r.key: found for pack in whole for r in pack if (found := ledger.get(r.key)) is not None}
         missing = _missing(whole, known, self._kind.answers_alone)
         if ledger.damaged:
             run.notify(f"{what}: {ledger.damaged} damaged lines of the ledger are asked again")
@@ -137,11 +135,11 @@ class Asking:
                     ledger.add(response)
                     fresh.append(response)
         finally:
-            ledger.flush()
+            ledger.close()
         again = {response.key for response in fresh}
-        settled = ((r, ledger.settle(r)) for r in fresh)
-        responses = [kept if run.spec.model.may_be(kept.model) else own for own, kept in settled] + [
-            r for key, r in known.items() if key not in again
+        responses = [
+            *(ledger.settle(response) for response in fresh),
+            *(response for key, response in known.items() if key not in again),
         ]
         return AskingResult(
             description=self._description,
@@ -210,6 +208,7 @@ class Asking:
             f"ledger/{fingerprint(dict(description))}/{window}",
             f"{self._shard}-of-{run.spec.score.shards}",
             keys,
+            run.spec.model.may_be,
         )
 
     def _remember(self, packs: Sequence[Pack], known: Mapping[RequestKey, Response]) -> None:
@@ -243,13 +242,13 @@ class Asking:
             store=run.store,
             folder=f"ledger/{model}/{window}.batches/{run.key.spec_digest[:16]}-{self._shard}",
             notify=run.notify,
-            idle=self._write_down,
+            keep=self._write_down,
             wait=may_wait(),
         )
 
     def _write_down(self) -> None:
         if self._ledger is not None:
-            self._ledger.flush_if_due()
+            self._ledger.flush()
 
 
 def _missing(packs: Sequence[Pack], known: Mapping[RequestKey, Response], alone: bool) -> list[Pack]:

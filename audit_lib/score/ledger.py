@@ -4,8 +4,9 @@
 
     <root>/ledger/<model fingerprint>/<window>/<log>/<number>.jsonl
 
-A line is one whole response with the SHA-256 of its record. Segments are written once, put-if-absent:
-a killed shard loses at most the answers that were not yet in one. What a key holds is what the first
+A line is one whole response with the SHA-256 of its record. Segments are written put-if-absent, and small ones are
+joined (`audit_lib.score.segments`). An answer that was asked for over a network is in one before the next is asked for
+in its place (`Conversation`), so a kill loses at most what was under way. What a key holds is what the first
 segment of one's own log says, so that a table made from remembered answers has the bytes of the one made
 when they were asked for; of the answers in other logs (two runs that asked the same at the same time) it is
 the one with the smallest digest, in whatever order they are read. Failures are never kept. No evidence refers to the
@@ -16,8 +17,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from operator import itemgetter
 from typing import Any, Final
 
 from audit_lib.canonical import canonical_json, sha256
@@ -25,15 +27,12 @@ from audit_lib.documents.ledger import KeptAnswer, LedgerLine, LedgerRecord
 from audit_lib.errors import EvidenceError, NotFoundError
 from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Response
+from audit_lib.score.segments import SEGMENT_RESPONSES, SegmentJoiner
 from audit_lib.store import Store
 from audit_lib.typed_json import decode
 
-SEGMENT_RESPONSES: Final = 256
 SEGMENT_S: Final = 4.0
-"""A segment is written at this many answers, or when its first one is this old: what a kill may cost.
-
-A backend looks at it every half second (`Allotment.idle`), so that no answer waits for 5 seconds.
-"""
+"""A segment is written when its first answer is this old, or it is full: what a kill may cost a local model."""
 
 _BEFORE: Final = b'{"record":'
 _AFTER: Final = b',"sha256":'
@@ -80,6 +79,9 @@ class Ledger:
         and started again) take turns: whoever writes second adopts what the first one wrote.
     keys : mapping
         Request key -> content address, of the requests that this writer may ask.
+    accepts : callable
+        Tells of a model, by the name it answered under, whether its answers may be used: another audit may have kept
+        what this one asks again.
 
     Attributes
     ----------
@@ -87,13 +89,21 @@ class Ledger:
         Lines whose digest or form was wrong; their requests are asked again.
     """
 
-    def __init__(self, store: Store, folder: str, log: str, keys: Mapping[RequestKey, str]) -> None:
-        self._store, self._log = store, f"{folder}/{log}"
+    def __init__(
+        self,
+        store: Store,
+        folder: str,
+        log: str,
+        keys: Mapping[RequestKey, str],
+        accepts: Callable[[str], bool] = lambda model: True,
+    ) -> None:
+        self._store, self._log, self._accepts = store, f"{folder}/{log}", accepts
         self._keys = dict(keys)
         self._wanted = set(self._keys.values())
         self._settled: dict[str, Response] = {}
         self._pending: dict[str, Response] = {}
         self._since = 0.0
+        self._joiner = SegmentJoiner(store)
         self.damaged = 0
         numbers: dict[int, str] = {}
         others: dict[str, tuple[str, Response]] = {}
@@ -119,15 +129,11 @@ class Ledger:
         return None if found is None else replace(found, request_id=key[0], repeat=key[1])
 
     def add(self, response: Response) -> None:
-        """Keep an answer, unless it is a failure; write a segment if one is due."""
+        """Keep an answer, unless it is a failure; write a segment if it is full, or its first answer old enough."""
         if response.status != "error" and response.key in self._keys:
             if not self._pending:
                 self._since = time.monotonic()
             self._pending.setdefault(self._keys[response.key], response)
-        self.flush_if_due()
-
-    def flush_if_due(self) -> None:
-        """Write a segment if it is full, or its first answer old enough."""
         old = bool(self._pending) and time.monotonic() - self._since >= SEGMENT_S
         if old or len(self._pending) >= SEGMENT_RESPONSES:
             self.flush()
@@ -140,21 +146,29 @@ class Ledger:
         """Write the answers that are in no segment yet."""
         while self._pending:
             key = f"{self._log}/{self._next:06d}.jsonl"
-            lines = [_line(address, response) for address, response in sorted(self._pending.items())]
+            content = b"".join(_line(*entry) for entry in sorted(self._pending.items(), key=itemgetter(0)))
             self._next += 1
-            if self._store.put(key, b"".join(lines)):
+            if self._store.put(key, content):
+                self._joiner.wrote(key, content, len(self._pending))
                 self._settled |= self._pending
                 self._pending = {}
             else:
                 self._read(key)
                 self._pending = {a: r for a, r in self._pending.items() if a not in self._settled}
 
+    def close(self) -> None:
+        """Write the answers that are in no segment yet, and join the small ones."""
+        try:
+            self.flush()
+        finally:
+            self._joiner.close()
+
     def _read(self, key: str) -> None:
         for _, address, response in self._entries(key):
             self._settled.setdefault(address, response)
 
     def _entries(self, key: str) -> Iterator[tuple[str, str, Response]]:
-        """Yield digest, address and response of a segment's lines that this writer may ask for."""
+        """Yield digest, address and response of a segment's lines that this writer may use."""
         try:
             content = self._store.get(key)
         except NotFoundError:
@@ -163,7 +177,7 @@ class Ledger:
             entry = _entry(line)
             if entry is None:
                 self.damaged += 1
-            elif entry[1] in self._wanted:
+            elif entry[1] in self._wanted and self._accepts(entry[2].model):
                 yield entry
 
 

@@ -216,7 +216,7 @@ class Http(Backend):
         headers = {
             name: NAMED.sub(lambda match: named[match[1]], value) for name, value in options.headers.items()
         }
-        with Conversation(options.url, limiter, secrets, self._allotment.idle) as conversation:
+        with Conversation(options.url, limiter, secrets, self._allotment.keep) as conversation:
             client = conversation.run(self._connect(headers))
             try:
                 requests = [request for pack in packs for request in pack]

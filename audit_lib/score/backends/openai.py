@@ -95,7 +95,7 @@ class OpenAI(Backend):
         key, options = read_variable(self.options.api_key_env, KEY_OPTION), self.options
         requests = [request for pack in packs for request in pack]
         limiter = self._allotment.limiter or Limiter(options)
-        with Conversation(options.base_url, limiter, [key], self._allotment.idle) as conversation:
+        with Conversation(options.base_url, limiter, [key], self._allotment.keep) as conversation:
             client = conversation.run(connect(key, options))
             try:
                 yield from conversation.ask(requests, _ClientCalls(self._chat, client, key))

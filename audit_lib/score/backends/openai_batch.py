@@ -115,7 +115,7 @@ class OpenAIBatch(Backend):
         if not limiter.budget.fits(total):
             raise limiter.budget.exceeded(0, len(calls))
         key = read_variable(self.options.api_key_env, KEY_OPTION)
-        with Conversation(self.options.base_url, limiter, [key], self._allotment.idle) as conversation:
+        with Conversation(self.options.base_url, limiter, [key], self._allotment.keep) as conversation:
             client = conversation.run(connect(key, self.options, self._check_size))
             provider = Provider(conversation, client, self.options, limiter, key)
             try:
@@ -175,7 +175,7 @@ class OpenAIBatch(Backend):
             while (pause := until - time.monotonic()) > 0:
                 end = limiter.seconds_left(options.base_url)
                 time.sleep(min(pause, _LOOK_S) if end is None else min(pause, _LOOK_S, end))
-                allotment.idle()
+                allotment.keep()
 
     def _read(self, request: Request, custom_ids: Sequence[str], step: Step) -> Response:
         bodies = []

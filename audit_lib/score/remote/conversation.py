@@ -23,7 +23,7 @@ from audit_lib.score.requests import Request, Response
 _KEPT = "what was answered is kept; run it again"
 _LONGEST_SHARED_WAIT_S = 60.0
 _LOOK_S = 0.5
-"""Between two looks at whether a deadline is over, or answers are to be written down."""
+"""Between two looks at whether a deadline is over."""
 _APART_S = 0.0025
 """Between the first requests: begun all at once they would also end at once, and again, each round anew."""
 Value = TypeVar("Value")
@@ -57,6 +57,9 @@ class Conversation:
     A thread of its own because a notebook or a server has a loop already, and because writing down an
     answer must not hold up the others. Use as a context manager; leaving it cancels what is under way.
 
+    A request's place (of ``max_concurrency``) is free for the next one only when its answer is written down, so
+    that what a kill may cost is what was under way. Answers that come while others are written are written together.
+
     Parameters
     ----------
     where : str
@@ -65,8 +68,8 @@ class Conversation:
         The shard's part of the limits.
     secrets : sequence of str
         What no response may repeat.
-    idle : callable
-        Called every half second while nothing comes.
+    keep : callable
+        Writes down what was yielded. Called when no more has come, before the places of those requests are free.
     """
 
     def __init__(
@@ -74,10 +77,10 @@ class Conversation:
         where: str,
         limiter: Limiter,
         secrets: Sequence[str] = (),
-        idle: Callable[[], None] = lambda: None,
+        keep: Callable[[], None] = lambda: None,
     ) -> None:
         self.where, self.limiter, self.limits = where, limiter, limiter.limits
-        self.secrets, self.idle = secrets, idle
+        self.secrets, self.keep = secrets, keep
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="asking", daemon=True)
         self._gate = asyncio.Semaphore(self.limits.max_concurrency)
@@ -122,6 +125,7 @@ class Conversation:
             under_way.add(request)
         while under_way.count:
             yield under_way.take()
+        under_way.keep()
 
     def begin(self, request: Request, asker: Asker) -> Future[_Outcome]:
         """Begin with a request when it is its turn."""
@@ -134,12 +138,22 @@ class Conversation:
     def _begin(self, work: Coroutine[Any, Any, Value]) -> Future[Value]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
+    def free(self, places: int) -> None:
+        """Give the places of requests that ended to the next ones."""
+        for _ in range(places):
+            self._loop.call_soon_threadsafe(self._gate.release)
+
     async def _in_turn(self, request: Request, asker: Asker) -> _Outcome:
-        async with self._gate:
+        """Return how a request ends; its place stays taken until `free`, unless it ends in an error."""
+        await self._gate.acquire()
+        try:
             self._begun += 1
             if self._begun <= self.limits.max_concurrency:
                 await asyncio.sleep(self._begun * _APART_S)
             return await self._one(request, asker)
+        except BaseException:
+            self._gate.release()
+            raise
 
     async def _one(self, request: Request, asker: Asker) -> _Outcome:
         """Return how one request ends; its tokens are reserved before, and settled after it."""
@@ -240,7 +254,7 @@ class _UnderWay:
         self._conversation, self._asker, self._total = conversation, asker, total
         self._requests: dict[Future[_Outcome], Request] = {}
         self._come: queue.SimpleQueue[Future[_Outcome]] = queue.SimpleQueue()
-        self._taken = self._failed_in_a_row = 0
+        self._taken = self._failed_in_a_row = self._held = 0
         self._answered = False
 
     @property
@@ -259,6 +273,7 @@ class _UnderWay:
         work = self._next(self._come)
         request, outcome = self._requests.pop(work), self._result(work)
         self._taken += 1
+        self._held += 1
         self._answered |= outcome.answered
         if outcome.response.status != "error":
             self._failed_in_a_row = 0
@@ -268,6 +283,12 @@ class _UnderWay:
         if self._in_doubt(outcome):
             self._check_endpoint(outcome)
         return outcome.response
+
+    def keep(self) -> None:
+        """Write down what was taken, then let the next requests have the places."""
+        self._conversation.keep()
+        self._conversation.free(self._held)
+        self._held = 0
 
     def _result(self, work: Future[_Outcome]) -> _Outcome:
         try:
@@ -325,13 +346,13 @@ class _UnderWay:
         )
 
     def _next(self, come: queue.SimpleQueue[Future[_Outcome]]) -> Future[_Outcome]:
-        """Return the next thing that ends; while nothing does, look at the deadlines and write answers down."""
+        """Return the next thing that ends; where none has yet, write down the others, then look at the deadlines."""
+        if come.empty():
+            self.keep()
         while True:
             left = self._conversation.limiter.seconds_left(self._conversation.where)
-            try:
+            with contextlib.suppress(queue.Empty):
                 return come.get(timeout=_LOOK_S if left is None else min(_LOOK_S, left))
-            except queue.Empty:
-                self._conversation.idle()
 
 
 async def _cancel_all() -> None:

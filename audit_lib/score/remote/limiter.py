@@ -207,8 +207,8 @@ class Allotment:
         Where the backend may write, put-if-absent.
     notify : callable
         Tells people about progress.
-    idle : callable
-        To be called every second or so while nothing comes: answers that came before are written down then.
+    keep : callable
+        Writes down the answers given so far; to be called before more is asked in their place.
     wait : bool
         Whether a batch may be waited for (`limits.without_waiting`).
     """
@@ -217,7 +217,7 @@ class Allotment:
     store: Store | None = None
     folder: str = ""
     notify: Callable[[str], None] = lambda message: None
-    idle: Callable[[], None] = lambda: None
+    keep: Callable[[], None] = lambda: None
     wait: bool = True
 
 

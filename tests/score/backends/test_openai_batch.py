@@ -288,7 +288,6 @@ def test_what_a_provider_has_deleted_is_submitted_anew_by_the_next_run_and_not_f
 def test_answers_of_a_batch_are_written_down_while_others_are_waited_for(tmp_path, serve, monkeypatch):
     from audit_lib.score import ledger
 
-    monkeypatch.setattr(ledger, "SEGMENT_S", 0.1)
     server = serve()
     server.stuck = {"batch_1"}
     run = run_of(tmp_path, server, 4, batch_size=2, shard_deadline=2.5, poll=0.6)
@@ -303,4 +302,4 @@ def test_answers_of_a_batch_are_written_down_while_others_are_waited_for(tmp_pat
     monkeypatch.setattr(ledger.Ledger, "flush", flush)
     with pytest.raises(BackendError, match="shard_deadline is over"):
         score_shard(run, 0)
-    assert kept == [2, 0], "by time, and not only by the end"
+    assert sum(kept) == 2 and kept[-1] == 0, "while it waits, and not only by the end"
