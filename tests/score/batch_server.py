@@ -29,6 +29,8 @@ class BatchServer(ThreadingHTTPServer):
         (answers in another order, one of them twice, one line cut short).
     looks : int
         How often a batch is looked at before it is done.
+    holds : int
+        Most lines that its queue holds: of all batches that are not done. One that is beyond it fails.
     stuck : set of str
         Batches that are never done.
     instead : callable or None
@@ -44,6 +46,7 @@ class BatchServer(ThreadingHTTPServer):
         self.answer, self.key = answer, key
         self.fates: list[str] = []
         self.looks = 2
+        self.holds = 1_000_000
         self.stuck: set[str] = set()
         self.instead: Callable[[_Handler, Any], bool] | None = None
         self.files: dict[str, bytes] = {}
@@ -73,7 +76,16 @@ class BatchServer(ThreadingHTTPServer):
             "request_counts": {"total": len(lines), "completed": 0, "failed": 0},
             **order,
         }
+        queued = sum(
+            one["request_counts"]["total"]
+            for one in self.batches.values()
+            if one["status"] in ("validating", "in_progress")
+        )
         self.batches[batch["id"]] = batch
+        if queued + len(lines) > self.holds:
+            said = f"Enqueued token limit reached. Limit: {self.holds} enqueued tokens."
+            errors = {"object": "list", "data": [{"code": "token_limit_exceeded", "message": said}]}
+            batch |= {"status": "failed", "errors": errors}
         return batch
 
     def look(self, batch_id: str) -> dict[str, Any]:

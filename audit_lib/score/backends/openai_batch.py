@@ -19,6 +19,7 @@ from audit_lib.score.backends.openai import KEY_OPTION, connect
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote.answer_size import bounded
 from audit_lib.score.remote.batch_provider import TWICE, Provider
+from audit_lib.score.remote.batch_queue import BatchQueue
 from audit_lib.score.remote.batches import Batches, Step, message_of, status_of
 from audit_lib.score.remote.chat import Chat, ChatOptions, chat_probe, chat_secrets
 from audit_lib.score.remote.conversation import Conversation
@@ -35,11 +36,14 @@ class OpenAIBatchOptions(ChatOptions):
     """Options of the backend. None of them holds a secret."""
 
     batch_size: int = Field(20_000, ge=1, le=50_000, description="Most lines of one batch.")
+    batch_bytes: int = Field(
+        150_000_000, ge=1000, description="Largest file of requests; OpenAI and Azure take 200 MB."
+    )
     completion_window: str = Field("24h", description="How long the provider may take.")
     poll: float = Field(60.0, gt=0, description="Seconds between two looks at a batch.")
 
 
-_CLIENT_ONLY = frozenset({"batch_size", "completion_window", "poll"})
+_CLIENT_ONLY = frozenset({"batch_size", "batch_bytes", "completion_window", "poll"})
 _LOOK_S = 0.5
 _LONGEST_LAG_S = 5.0
 """That a list of batches is behind, as far as a process waits for it; the next one looks again."""
@@ -51,7 +55,8 @@ class OpenAIBatch(Backend):
 
     Ids of batches are kept in the store: a process that was stopped goes on from the batches that it made.
     Answers of a batch that expired or was cancelled are kept; the lines without one, and those that met a
-    fault of the server, are asked again in a new batch, at most `retries` times. A line that one batch answers
+    fault of the server, are asked again in a new batch, at most `retries` times. A batch that finds the provider's
+    queue full waits, and is halved where it is too large alone. A line that one batch answers
     twice and differently is a row with status ``error``.
 
     `timeout` is of one call, `deadline` of a call with its attempts and of a file's way up or down, and
@@ -150,7 +155,9 @@ class OpenAIBatch(Backend):
             allotment.store,
             allotment.folder,
             retries=options.retries,
-            size=options.batch_size,
+            queue=BatchQueue(
+                allotment.store, allotment.folder, size=options.batch_size, most_bytes=options.batch_bytes
+            ),
             window=options.completion_window,
             pause=min(options.poll, _LONGEST_LAG_S),
             notify=allotment.notify,

@@ -5,6 +5,7 @@
     <folder>/<number>.asked.json    what a batch asks, written before it is made
     <folder>/<number>.batch.json    its id, written after
     <folder>/<number>.failed.json   that the provider refused it as a whole, or no longer knows it
+    <folder>/<number>.full.json     that the provider's queue was full (`audit_lib.score.remote.batch_queue`)
 
 All are written once. A process that dies between the two leaves a batch that nobody knows the id of; it is
 found again by the digest of its lines, which its metadata holds, and never paid for twice.
@@ -15,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,11 +30,14 @@ from audit_lib.score.remote.batch_provider import (
     UnsureError,
     may_heal,
 )
+from audit_lib.score.remote.batch_queue import CODES, BatchQueue
 from audit_lib.score.remote.error_texts import provider_message
 from audit_lib.store import Store
 
 _MARK: Final = "audit_lines_sha256"
 _MOST_REFUSALS: Final = 3
+_MOST_FULL: Final = 40
+"""Times that a process finds the queue full before it ends; a batch of 50,000 lines is halved 16 times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +51,8 @@ class Step:
     tried : Counter
         Custom id -> batches that held it.
     waiting : frozenset of str
-        Custom ids that a batch under way holds. Every other one is final: it has a result, or was tried
-        as often as it may be.
+        Custom ids that a batch under way holds, or one that is yet to be submitted. Every other one is final: it has a
+        result, or was tried as often as it may be.
     batches : tuple of str
         Ids of the batches under way.
     """
@@ -70,8 +74,8 @@ class Batches:
         Where ids are kept.
     retries : int
         Further batches for lines that expired or met a fault of the server.
-    size : int
-        Most lines in a batch.
+    queue : BatchQueue
+        How the lines are cut into batches, and when they are submitted.
     window : str
         ``completion_window`` of a batch.
     pause : float
@@ -87,15 +91,16 @@ class Batches:
         folder: str,
         *,
         retries: int,
-        size: int,
+        queue: BatchQueue,
         window: str,
         pause: float,
         notify: Callable[[str], None],
     ) -> None:
         self._provider, self._store, self._folder = provider, store, folder
-        self._retries, self._size, self._window = retries, size, window
+        self._retries, self._queue, self._window = retries, queue, window
         self._pause, self._notify = pause, notify
         self._collected: dict[str, dict[str, dict[str, Any]]] = {}
+        self._full = 0
 
     def step(self, bodies: Mapping[str, dict[str, Any]]) -> Step:
         """Collect what is done, submit what is to be asked (again), and return without waiting.
@@ -115,18 +120,25 @@ class Batches:
         results: dict[str, dict[str, Any]] = {}
         under_way: dict[str, list[str]] = {}
         failed = {key for key in self._store.list(self._folder) if key.endswith(".failed.json")}
+        refused, full = self._queue.refused(), []
         for number, lines in asked.items():
-            if self._failure(number) in failed:
+            if self._failure(number) in failed or number in refused:
                 continue
             batch_id = self._batch_id(number, lines, bodies, new=False)
             if batch_id is None:
                 continue
+            try:
+                found = self._results(batch_id, lines, number, len(failed))
+            except _FullError:
+                full.append((number, batch_id, len(lines)))
+                continue
             tried.update(lines)
-            found = self._results(batch_id, lines, number, len(failed))
             if found is None:
                 under_way[batch_id] = lines
             else:
                 results |= {i: line for i, line in found.items() if i in bodies}
+        for refusal in full:
+            self._note_full(*refusal, under_way)
         busy = {i for lines in under_way.values() for i in lines}
         # A line that a finished batch does not mention was lost by it, and is asked again like an expired one.
         again = [
@@ -135,15 +147,17 @@ class Batches:
             if i not in busy and (i not in results or _may_heal(results[i])) and tried[i] <= self._retries
         ]
         number = max(asked, default=-1) + 1
-        for start in range(0, len(again), self._size):
+        sizes = {i: len(_line(i, bodies[i])) for i in again}
+        # A queue that was just found full is given a pause.
+        for batch in [] if full else list(self._queue.next_batches(again, sizes, under_way)):
             key = f"{self._folder}/{number:04d}.asked.json"
-            new = self._store.put(key, canonical_json(again[start : start + self._size]))
+            new = self._store.put(key, canonical_json(batch))
             lines = json.loads(self._store.get(key))
             if (batch_id := self._batch_id(number, lines, bodies, new=new)) is not None:
                 under_way[batch_id] = lines
                 tried.update(lines)
             number += 1
-        waiting = frozenset(i for lines in under_way.values() for i in lines)
+        waiting = frozenset([*again, *(i for lines in under_way.values() for i in lines)])
         return Step(
             results={i: line for i, line in results.items() if i not in waiting},
             tried=tried,
@@ -183,10 +197,7 @@ class Batches:
         return batch_id
 
     def _make(self, bodies: Mapping[str, dict[str, Any]], mark: str) -> str:
-        content = b"".join(
-            canonical_json({"custom_id": i, "method": "POST", "url": ENDPOINT, "body": body}) + b"\n"
-            for i, body in bodies.items()
-        )
+        content = b"".join(_line(i, body) for i, body in bodies.items())
         file_id = self._provider.upload(content)
         try:
             batch_id = self._provider.make(file_id, self._window, {_MARK: mark})
@@ -216,6 +227,16 @@ class Batches:
             f"{said}; run it again to submit its lines anew ({before + 1} of {_MOST_REFUSALS})"
         )
 
+    def _note_full(self, number: int, batch_id: str, lines: int, under_way: Collection[str]) -> None:
+        self._full += 1
+        if self._full > _MOST_FULL:
+            raise BackendError(
+                f"batch {batch_id}: the provider's queue has been full {self._full} times; run it again when other "
+                "batches of the account are done, or have its limit of enqueued tokens raised"
+            )
+        self._queue.note(number, lines, under_way)
+        self._notify(f"batch {batch_id}: the provider's queue is full; its {lines} lines wait")
+
     def _results(
         self, batch_id: str, lines: Sequence[str], number: int, failed: int
     ) -> dict[str, dict[str, Any]] | None:
@@ -228,6 +249,8 @@ class Batches:
             raise self._refused(batch_id, number, failed, "the provider does not know it any more") from None
         if not batch.done:
             return None
+        if batch.status == "failed" and any(code.startswith(CODES) for code in batch.codes):
+            raise _FullError
         if batch.status == "failed":
             codes = ", ".join(batch.codes) or "no code"
             raise self._refused(batch_id, number, failed, f"refused as a whole ({codes})")
@@ -240,6 +263,14 @@ class Batches:
         self._notify(f"batch {batch_id}: {batch.status}, {len(results)} of {len(lines)} lines")
         self._collected[batch_id] = results
         return results
+
+
+class _FullError(Exception):
+    """The provider's queue did not hold a batch."""
+
+
+def _line(custom_id: str, body: Mapping[str, Any]) -> bytes:
+    return canonical_json({"custom_id": custom_id, "method": "POST", "url": ENDPOINT, "body": body}) + b"\n"
 
 
 def status_of(line: Mapping[str, Any]) -> tuple[int, str]:
