@@ -22,7 +22,7 @@ from audit_lib.score.estimate import estimate_cuts
 from audit_lib.score.materials import embed_materials, materials_again
 from audit_lib.score.packs import Pack
 from audit_lib.score.recomputed import score_again
-from audit_lib.score.remote.chat import check_read
+from audit_lib.score.remote.chat_options import check_read
 from audit_lib.score.remote.cost import CostEstimate
 from audit_lib.score.requests import (
     AnswerRecord,

@@ -15,7 +15,8 @@ from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote.answer_size import PLAIN, bounded
 from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayError
-from audit_lib.score.remote.chat import Chat, ChatOptions, chat_probe, chat_secrets
+from audit_lib.score.remote.chat import Chat
+from audit_lib.score.remote.chat_options import ChatOptions, chat_probe, chat_secrets
 from audit_lib.score.remote.conversation import Conversation
 from audit_lib.score.remote.cost import Usage
 from audit_lib.score.remote.credentials import read_variable

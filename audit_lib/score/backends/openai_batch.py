@@ -21,7 +21,8 @@ from audit_lib.score.remote.answer_size import bounded
 from audit_lib.score.remote.batch_provider import TWICE, Provider
 from audit_lib.score.remote.batch_queue import BatchQueue
 from audit_lib.score.remote.batches import Batches, Step, message_of, status_of
-from audit_lib.score.remote.chat import Chat, ChatOptions, chat_probe, chat_secrets
+from audit_lib.score.remote.chat import Chat
+from audit_lib.score.remote.chat_options import ChatOptions, chat_probe, chat_secrets
 from audit_lib.score.remote.conversation import Conversation
 from audit_lib.score.remote.cost import NOTHING, Usage
 from audit_lib.score.remote.credentials import masked, read_variable

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 from audit_lib.errors import BackendError
 from audit_lib.score.remote.asker import FailedError
-from audit_lib.score.remote.chat import ChatOptions
+from audit_lib.score.remote.chat_options import ChatOptions
 from audit_lib.score.remote.conversation import Conversation
 from audit_lib.score.remote.error_codes import safe_code
 from audit_lib.score.remote.error_texts import failure, provider_message, told

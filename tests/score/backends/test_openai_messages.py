@@ -10,7 +10,8 @@ from contextlib import ExitStack
 import pytest
 
 from audit_lib.errors import BackendError
-from audit_lib.score.remote.chat import Chat, ChatOptions
+from audit_lib.score.remote.chat import Chat
+from audit_lib.score.remote.chat_options import ChatOptions
 from audit_lib.score.requests import Candidate, Message, Request
 from audit_lib.spec import Model
 from tests.score.backends.test_openai import ask

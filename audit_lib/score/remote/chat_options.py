@@ -1,0 +1,140 @@
+"""Options of the backends that speak the chat API, and what a spec may not ask of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, field_validator
+
+from audit_lib.backends import BACKENDS, Probe, Secret
+from audit_lib.errors import SpecError
+from audit_lib.score.remote.credentials import check_fields, plain_url
+from audit_lib.score.remote.limits import Limits
+
+if TYPE_CHECKING:
+    from audit_lib.spec import AuditSpec
+
+_LONGEST_LABEL = 16  # tokens, where the spec names no other number
+_LONGEST_TEXT = 1024
+_OWN_FIELDS = (
+    ("model", "model.name"),
+    ("messages", "prompt.template"),
+    ("temperature", "model.options.temperature, or that of the task"),
+    ("seed", "model.options.seed, or that of the task"),
+    ("n", "model.options.samples and samples_per_call"),
+    ("logprobs", "model.options.method"),
+    ("top_logprobs", "model.options.method"),
+    ("max_tokens", "model.options.max_tokens, or that of the task"),
+    ("max_completion_tokens", "model.options.max_tokens, or that of the task"),
+    ("stream", None),
+)
+"""Fields of a body that the backend writes itself, and what says them in a spec."""
+
+
+class ChatOptions(Limits):
+    """Options of the backends that speak the chat API. None of them holds a secret."""
+
+    base_url: str = Field(
+        "https://api.openai.com/v1", description="Where the endpoint is, up to and with /v1."
+    )
+    api_key_env: str = Field(
+        "OPENAI_API_KEY",
+        pattern=r"^[A-Z][A-Z0-9_]*$",
+        description="NAME of the environment variable that holds the key; never the key.",
+    )
+    method: Literal["logprobs", "sampled"] = Field(
+        "logprobs",
+        description="How labels are read, for every row alike: `logprobs` of the first token (labels of one token), or "
+        "the share of `samples` sampled answers that begin with the label.",
+    )
+    samples: int = Field(20, ge=1, le=1000, description="Answers sampled for each request (method sampled).")
+    samples_per_call: int = Field(
+        1,
+        ge=1,
+        le=128,
+        description="How many of them one call asks for (`n`); 1 works everywhere, more saves prompt tokens.",
+    )
+    temperature: float | None = Field(
+        None, ge=0, le=2, description="Null: 1 for sampled labels, else 0. A task's own sampling goes first."
+    )
+    max_tokens: int | None = Field(
+        None,
+        ge=1,
+        description="Longest answer, in tokens; null: 16 for sampled labels, else 1024. A model that thinks before it "
+        "answers needs more than 16.",
+    )
+    seed: int | None = Field(
+        None, ge=0, description="Sent with each request, plus the repeat; not all servers heed it."
+    )
+    prefill: bool = Field(
+        False,
+        description="The server goes on from a last assistant turn (llama.cpp and vLLM do, OpenAI does not). If "
+        "false, that turn becomes an instruction at the end of the user's.",
+    )
+    extra_body: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Fields of the server's own, such as {cache_prompt: false}; no secrets, and none that the "
+        "backend writes itself, such as messages.",
+    )
+
+    def longest(self, *, label: bool = False) -> int:
+        """Return the most tokens of an answer; `label`: of one that is sampled for its label."""
+        return self.max_tokens or (_LONGEST_LABEL if label else _LONGEST_TEXT)
+
+    @field_validator("base_url")
+    @classmethod
+    def _plain(cls, value: str) -> str:
+        return plain_url(value)
+
+    @field_validator("extra_body")
+    @classmethod
+    def _no_secrets(cls, value: dict[str, Any]) -> dict[str, Any]:
+        check_fields(value)
+        for field, instead in _OWN_FIELDS:
+            if field in value:
+                said = f"say it by {instead}" if instead else "leave it out; answers are read whole"
+                raise ValueError(f"{field} is written by the backend itself and would be replaced; {said}")
+        return value
+
+
+def chat_secrets(options: ChatOptions) -> list[Secret]:
+    """Return the variable that holds the key."""
+    return [Secret(variable=options.api_key_env, where="model.options.api_key_env")]
+
+
+def chat_probe(options: ChatOptions) -> Probe:
+    """Ask for the list of models, with the key if it is there."""
+    key = os.environ.get(options.api_key_env, "")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return Probe(
+        verb="GET", url=f"{options.base_url}/models", where="model.options.base_url", headers=headers
+    )
+
+
+def check_read(spec: AuditSpec) -> None:
+    """Check that the answers which a spec asks for can be read as its options say.
+
+    Raises
+    ------
+    SpecError
+        If names are to be read from the log-probabilities of one token: a name that the model's vocabulary
+        holds whole would be preferred to one that it cuts into pieces. If the tie begins with a letter.
+    """
+    if not issubclass(BACKENDS.get(spec.model.backend).Options, ChatOptions) or spec.prompt is None:
+        return
+    if spec.model.options.get("method", "logprobs") != "logprobs":
+        return
+    if spec.task != "pairwise":
+        return
+    if spec.prompt.answer == "name":
+        raise SpecError(
+            "prompt.answer: name cannot be read by model.options.method: logprobs, which sees an answer's first "
+            "token, and many names take several; use prompt.answer: letter or model.options.method: sampled"
+        )
+    if spec.prompt.tie is not None and spec.prompt.tie.strip().startswith(("A", "B")):
+        raise SpecError(
+            f"prompt.tie: {spec.prompt.tie!r} begins with a letter of the candidates, and model.options.method: "
+            "logprobs sees an answer's first token, which may be the beginning of either; name another word in the "
+            "prompt and in prompt.tie, such as Equal, or use model.options.method: sampled"
+        )
