@@ -13,13 +13,13 @@ import pytest
 import statsmodels.api as sm
 from scipy.stats import t as student
 from scipy.stats import ttest_rel
-from statsmodels.stats.multitest import multipletests
 
 from audit_lib.compare import compare
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.run import Run
 from audit_lib.stats.paired import UnitSums, paired_difference
 from tests.compare.cases import PLANTED, applicants, sealed, versions
+from tests.peers import multipletests
 
 MODELS = list(PLANTED)
 POOLS: dict[str, Any] = {

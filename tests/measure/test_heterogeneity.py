@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from statsmodels.stats.contingency_tables import StratifiedTable
 from statsmodels.stats.meta_analysis import combine_effects
-from statsmodels.stats.multitest import multipletests
 
 from audit_lib.measure.heterogeneity import heterogeneity
 from audit_lib.measure.metric import METRICS, Measured
 from audit_lib.measure.multiplicity import Hypotheses, adjust
 from tests.measure.tables import POLICY, SPEC, as_rows, parts, table
+from tests.peers import multipletests
 
 
 def entries(name: str, rows: pd.DataFrame) -> list[dict[str, Any]]:

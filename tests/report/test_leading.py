@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import fisher_exact
-from statsmodels.stats.multitest import multipletests
 
 from audit_lib.documents.metrics import Metrics
 from audit_lib.errors import EvidenceError
@@ -30,6 +29,7 @@ from audit_lib.report.suppress.cells import items
 from audit_lib.site.trend import _point
 from audit_lib.typed_json import decode_value
 from tests.measure.tables import scores, variants
+from tests.peers import multipletests
 from tests.report.runs import made
 from tests.specs import load
 
