@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -65,11 +66,27 @@ def sealed_run(sealed_folder: Path, tmp_path: Path) -> Run:
     return new_run(tmp_path, str(tmp_path / "store"))
 
 
+_S3 = pytest.StashKey[tuple[ExitStack, Callable[[], S3Server]]]()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Start the S3 store if a test will want it: it takes some seconds, in which it computes next to nothing."""
+    wanted = any("s3_server" in getattr(item, "fixturenames", ()) for item in session.items)
+    if wanted and not session.config.option.collectonly:
+        stack = ExitStack()
+        session.config.stash[_S3] = stack, stack.enter_context(seaweedfs())
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the S3 store."""
+    if _S3 in config.stash:
+        config.stash[_S3][0].close()
+
+
 @pytest.fixture(scope="session")
-def s3_server() -> Iterator[S3Server]:
+def s3_server(pytestconfig: pytest.Config) -> S3Server:
     """A real S3 store on loopback, started once."""
-    with seaweedfs() as server:
-        yield server
+    return pytestconfig.stash[_S3][1]()
 
 
 @pytest.fixture

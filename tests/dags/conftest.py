@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import logging
 import os
@@ -56,9 +57,18 @@ def in_process(code: str, environment: dict[str, str]) -> str:
 
 @pytest.fixture(scope="session")
 def airflow_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database as a new Airflow has it, prepared once: a home gets a copy, under the same name."""
-    home = tmp_path_factory.mktemp("prepared")
-    in_process("from airflow.utils.db import initdb; initdb(); print(0)", airflow_environment(home))
+    """A database as a new Airflow has it, prepared once: a home gets a copy, under the same name.
+
+    The processes of a parallel run, whose folders are next to each other, share one.
+    """
+    shared = "PYTEST_XDIST_WORKER" in os.environ
+    home = (tmp_path_factory.getbasetemp().parent if shared else tmp_path_factory.mktemp("one")) / "prepared"
+    home.mkdir(exist_ok=True)
+    with (home / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (home / "done").exists():
+            in_process("from airflow.utils.db import initdb; initdb(); print(0)", airflow_environment(home))
+            (home / "done").touch()
     return home / "airflow.db"
 
 
