@@ -123,7 +123,7 @@ def run(url: str, count: int, concurrency: int, kept: str = "none") -> tuple[flo
                 raise SystemExit(f"not answered: {response.detail}")
             if kept != "none":
                 ledger.add(response)
-            if done % (count // 10) == 0:
+            if done % max(count // 10, 1) == 0:
                 memory.append(resident_mb())
         ledger.close()
         return time.perf_counter() - wall, time.process_time() - cpu, memory
