@@ -107,7 +107,7 @@ def score_shard(run: Run, shard: int) -> StageOutput:
             "model.json": pretty_json({**description, "fingerprint": mark}),
             "served.json": pretty_json(conversed.served),
             **({} if asked.plan is None else {"plan.json": pretty_json(asked.plan)}),
-            **embed_materials(run, (str(row["variant_id"]) for row in rows)),
+            **embed_materials(run, shard, (str(row["variant_id"]) for row in rows)),
             **extra,
         },
         counts={

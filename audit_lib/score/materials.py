@@ -6,7 +6,7 @@ Vectors are archived beside the scores, so that whoever verifies the run needs n
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -32,6 +32,11 @@ MATERIAL_SCHEMA: Final = pa.schema(
         ),  # 1 unless the text is longer than the classifier reads
     ]
 )
+
+TEXT_SCHEMA: Final = pa.schema(
+    [pa.field(name, pa.bool_() if name == "redacted" else pa.string(), nullable=False)
+     for name in ("variant_id", "material", "redacted", "text")]
+)  # fmt: skip
 
 TABLE: Final = "materials.parquet"
 DESCRIPTION: Final = "materials.json"
@@ -86,10 +91,35 @@ def check_shown(spec: AuditSpec) -> None:
         )
 
 
-def embed_materials(run: Run, variants: Iterable[str]) -> dict[str, bytes]:
-    """Turn the material of some variants into vectors; each different text once.
+def shard_texts(run: Run, variants: bytes, asked_by: Mapping[str, Collection[int]]) -> dict[str, bytes]:
+    """Return the texts that each shard turns into vectors, as artefacts of the stage ``variants``.
 
-    A text that is longer than the classifier reads is cut into parts of 150 words, and their mean taken.
+    Parameters
+    ----------
+    run : Run
+        With its sample.
+    variants : bytes
+        ``variants.parquet``.
+    asked_by : mapping of str to collection of int
+        Variant -> the shards that ask about it: several where its repeats are cut.
+    """
+    if run.spec.leakage is None:
+        return {}
+    texts: dict[int, list[dict[str, Any]]] = {shard: [] for shards in asked_by.values() for shard in shards}
+    for row in _texts(run.spec, run.stage("sample").read("prompts.parquet"), variants, asked_by):
+        for shard in asked_by[row["variant_id"]]:
+            texts[shard].append(row)
+    return {
+        _texts_of(shard): to_parquet(rows, TEXT_SCHEMA, ["variant_id", "material", "redacted"])
+        for shard, rows in texts.items()
+    }
+
+
+def embed_materials(run: Run, shard: int, variants: Iterable[str]) -> dict[str, bytes]:
+    """Turn the material of a shard's variants into vectors; each different text once.
+
+    A text that is longer than the classifier reads is cut into parts of 150 words, and their mean taken. Where the
+    shards were planned, the shard's own texts are read (`shard_texts`), and else those of the whole run.
 
     Returns
     -------
@@ -100,7 +130,13 @@ def embed_materials(run: Run, variants: Iterable[str]) -> dict[str, bytes]:
     if run.spec.leakage is None:
         return {}
     judge = classifier.get(run.spec.leakage.embedding)(_section(run.spec.leakage.embedding), None)
-    texts = list(_texts(run, set(variants)))
+    wanted, planned = set(variants), run.stage("variants")
+    if _texts_of(shard) in planned.success().artefacts:
+        rows_of_shard = pq.read_table(parquet_source(planned.read(_texts_of(shard)))).to_pylist()
+        texts = [row for row in rows_of_shard if row["variant_id"] in wanted]
+    else:
+        prompts = run.stage("sample").read("prompts.parquet")
+        texts = list(_texts(run.spec, prompts, planned.read("variants.parquet"), wanted))
     run.notify(f"leakage: {len({row['text'] for row in texts})} texts by {run.spec.leakage.embedding}")
     known: dict[str, tuple[list[float], int]] = {}
     rows = []
@@ -122,22 +158,25 @@ def materials_again(run: Run, shard: int) -> dict[str, bytes]:
     if run.spec.leakage is None or run.spec.leakage.embedding != "words":
         return {}
     content = run.stage(f"scores/{shard}").read("scores.parquet")
-    return embed_materials(
-        run, pq.read_table(parquet_source(content), columns=["variant_id"])["variant_id"].to_pylist()
-    )
+    variants = pq.read_table(parquet_source(content), columns=["variant_id"])["variant_id"].to_pylist()
+    return embed_materials(run, shard, variants)
 
 
 def _section(kind: str) -> TextClassifier:
     return TextClassifier(name=kind, kind=kind)
 
 
-def _texts(run: Run, wanted: set[str]) -> Iterator[dict[str, Any]]:
-    asked = run.spec.leakage
-    texts_of = dict(zip(*_columns(run, "sample", "prompts.parquet", ("prompt_id", "fields")), strict=True))
+def _texts_of(shard: int) -> str:
+    return f"shards/{shard}.{TABLE}"
+
+
+def _texts(
+    spec: AuditSpec, prompts: bytes, variants: bytes, wanted: Container[str]
+) -> Iterator[dict[str, Any]]:
+    asked = spec.leakage
+    texts_of = dict(zip(*_columns(prompts, ("prompt_id", "fields")), strict=True))
     named = ("variant_id", "prompt_id", "perturbation", "edits", VARIATION)
-    for variant, prompt, perturbation, edits, variation in zip(
-        *_columns(run, "variants", "variants.parquet", named), strict=True
-    ):
+    for variant, prompt, perturbation, edits, variation in zip(*_columns(variants, named), strict=True):
         if variation is not None or variant not in wanted or asked is None:
             continue
         values, fields_of_prompt = json.loads(edits), json.loads(texts_of[prompt])
@@ -151,8 +190,8 @@ def _texts(run: Run, wanted: set[str]) -> Iterator[dict[str, Any]]:
                     }  # fmt: skip
 
 
-def _columns(run: Run, stage: str, name: str, columns: Sequence[str]) -> list[list[Any]]:
-    source = parquet_source(run.stage(stage).read(name))
+def _columns(content: bytes, columns: Sequence[str]) -> list[list[Any]]:
+    source = parquet_source(content)
     there = [column for column in columns if column in pq.read_schema(source).names]
     table = pq.read_table(source, columns=there)
     none = [None] * len(table)

@@ -4,6 +4,7 @@
 
     variants/shards.json          the shards, how many requests each holds, and what of the whole run they need to know
     variants/shards/<n>.parquet   where there are several: the rows that shard n asks, and which repeats of each
+    variants/shards/<n>.materials.parquet   and, of an audit of leakage, the texts that it turns into vectors
 
 Packs are fixed over the whole run. They are not written down: made again from a shard's own requests they come out
 the same, because a shard begins and ends with a pack.
@@ -24,6 +25,7 @@ from audit_lib.perturb import perturb
 from audit_lib.records import VARIATION, from_parquet, parquet_source, write_table
 from audit_lib.run import Run, StageOutput
 from audit_lib.score.backends import Backend, backend
+from audit_lib.score.materials import shard_texts
 from audit_lib.score.packs import Pack, cut, pack
 from audit_lib.score.requests import Elicitation, Pooled, Request, Stateful, elicitation
 
@@ -171,7 +173,17 @@ def _planned(run: Run, made: Mapping[str, bytes]) -> dict[str, bytes]:
             rows.setdefault(request_id, []).append(place)
         for number, packs in cuts.items():
             parts[f"shards/{number}.parquet"] = _part(table, rows, packs)
+        parts |= shard_texts(run, made["variants.parquet"], _asked_by(cuts))
     return {PLAN: pretty_json(plan), **parts}
+
+
+def _asked_by(cuts: Mapping[int, Iterable[Pack]]) -> dict[str, set[int]]:
+    """Return the shards that ask about each variant: several where the repeats of its request are cut."""
+    found: dict[str, set[int]] = {}
+    for number, packs in cuts.items():
+        for candidate in (candidate for request in requests_in(packs) for candidate in request.candidates):
+            found.setdefault(candidate.variant_id, set()).add(number)
+    return found
 
 
 def _part(table: pa.Table, rows: Mapping[str, Sequence[int]], packs: Iterable[Pack]) -> bytes:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from audit_lib.errors import EvidenceError, IncompleteRunError
-from audit_lib.records import from_parquet
-from audit_lib.run import Run, StageOutput
+from audit_lib.records import from_parquet, prompt_schema, to_parquet
+from audit_lib.run import Run, StageFolder, StageOutput
 from audit_lib.score import score_shard, scores_again, shard_plan, shards
 from audit_lib.score.shard_plan import PLAN, all_shards, read_shard
 from tests.score.cases import personas, run_with, variant
@@ -143,3 +143,33 @@ def test_a_plan_that_does_not_fit_is_refused(tmp_path):
     folder.commit(StageOutput(made), datetime.now(UTC))
     with pytest.raises(EvidenceError, match=r"shards/1\.parquet: holds \d+ requests, and .* says"):
         read_shard(run, 1)
+
+
+def test_a_shard_reads_the_texts_of_its_own_materials_alone(tmp_path, monkeypatch):
+    """Also where the repeats of one request are cut between shards, and both need its text."""
+    kind = fake("planned", by_hash)
+    monkeypatch.setattr(kind, "pack_size", 4)
+    leakage = {"embedding": "words", "materials": {"resume": {"unredacted": ["resume"]}}}
+    model, score = {"backend": "planned", "name": "m"}, {"shards": 7, "repeats": 3}
+    run = run_with(tmp_path, rows := many(40), model=model, score=score, leakage=leakage, perturb=None)
+    prompts = [
+        {
+            "prompt_id": name,
+            "application_id": name,
+            "position": "a",
+            "provenance": "assigned",
+            "fields": json.dumps({"resume": f"the words of {name}"}),
+        }
+        for name in sorted({row["prompt_id"] for row in rows})
+    ]
+    content = to_parquet(prompts, prompt_schema(run.spec.groups.axes), ["prompt_id"])
+    run.stage("sample").commit(StageOutput({"prompts.parquet": content}), datetime.now(UTC))
+    whole = {number: score_shard(run, number).artefacts["materials.parquet"] for number in shards(run)}
+    planned(run)
+    read: list[str] = []
+    of_folder = StageFolder.read
+    monkeypatch.setattr(StageFolder, "read", lambda self, name: read.append(name) or of_folder(self, name))
+    assert {number: score_shard(run, number).artefacts["materials.parquet"] for number in whole} == whole
+    assert len(whole) == 7 and not {"prompts.parquet", "variants.parquet"} & set(read)
+    rows_of = [len(from_parquet(content)) for content in whole.values()]
+    assert sum(rows_of) > 40 > max(rows_of), "some requests have repeats in two shards"
