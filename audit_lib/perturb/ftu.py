@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from audit_lib.documents.design import AttributeMentioned, AttributeOutside, Mentioning, Unawareness
-from audit_lib.perturb.template import parts, read_template, slots
-from audit_lib.sample.columns import NAME
+from audit_lib.perturb.pools import slots_asked_for
+from audit_lib.perturb.template import parts, read_template
 from audit_lib.stats.intervals import wilson
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Surroundings:
     mentions : frozenset of str
         Attributes that the prompt template itself mentions.
     shown : frozenset of str or None
-        Fields that the template shows; None where all may be shown.
+        Slots that the template shows; None without a template, where all fields may be shown.
     """
 
     mentions: frozenset[str]
@@ -61,11 +61,10 @@ def template_texts(run: Run) -> list[str]:
 
 
 def shown_fields(run: Run) -> frozenset[str] | None:
-    """Return the fields that the template shows; None where all may be shown, or it asks for one that is not there."""
-    if run.spec.prompt is None or run.spec.task in ("pairwise", "listwise"):
-        return None  # candidates of a pool are put in by slots of the pool
-    shown = frozenset(slot for text in template_texts(run) for slot in slots(text))
-    return shown if shown <= {NAME, *run.spec.source.fields} else None
+    """Return the slots that the template shows, of fields and of a persona; None without a template."""
+    if run.spec.prompt is None:
+        return None
+    return frozenset(slots_asked_for(run.design_file("prompt.template"), run.spec))
 
 
 def ftu_report(

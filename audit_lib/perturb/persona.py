@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _SIGNALS: Final = {"pronouns": "pronoun.{}", "titles": "{}"}
 _NAMES: Final = "perturb.names"
-_NAME_SLOTS: Final = ("name", "first_name", "last_name")
+_NAME: Final = "name"
+_NAME_SLOTS: Final = (_NAME, "first_name", "last_name")
 _HELD: Final = 10_000  # personas whose derived values are kept
 
 
@@ -140,7 +141,7 @@ class Persona:
         for number, reference in enumerate(settings.signals):
             key = f"perturb.signals.{number}"
             signals.append(Signal.read(file(key), key, reference, groups.axes, spec.seed))
-        _check_slots(signals)
+        _check_slots(signals, spec.source.fields)
         names: list[list[dict[str, str]]] = [[] for _ in cells]
         account: Names | None = None
         unused = {signal.key: signal.unused(groups.attributes) for signal in signals}
@@ -192,7 +193,7 @@ class Persona:
             alike += self._alike(index, fields)
         if seen and alike == seen:
             raise LexiconError(
-                "no prompt has a slot such as {{name}} that tells a group, in a field that the model reads: every "
+                "perturb: no prompt has a slot such as {{name}} that tells a group, in a field that the model reads: every "
                 "variant would be the same text. Put slots into the fields, or leave out the perturb section."
             )
         personas = Personas(
@@ -203,7 +204,12 @@ class Persona:
     def _alike(self, index: int, fields: Mapping[str, str]) -> bool:
         """Tell whether what the model reads of a prompt is the same text in every group."""
         texts = [text for name, text in fields.items() if self.shown is None or name in self.shown]
-        if not (used := [slot for text in texts for slot in ParsedTemplate.of(text).slots]):
+        used = [slot for text in texts for slot in ParsedTemplate.of(text).slots]
+        # Slots of the template that the persona fills itself; its name stands in place of the applicant's own.
+        used += [
+            slot for slot in self.shown or () if slot not in fields or (slot == _NAME and any(self.names))
+        ]
+        if not used:
             return True
         first = None
         try:
@@ -221,13 +227,12 @@ class Persona:
         """Yield the variants of a prompt: its slots filled."""
         parsed = {name: ParsedTemplate.of(text) for name, text in fields.items()}
         for edit in self.edits(index, groups):
-            values = self._derived(edit.values)
+            values, own = self._derived(edit.values), edit.values.get(_NAME)
+            filled = {name: text.render(values) for name, text in parsed.items()}
+            if own is not None and _NAME in filled:  # the applicant's own would stand in every version
+                filled[_NAME] = own
             yield Change(
-                cell=edit.cell,
-                replicate=edit.replicate,
-                values=edit.values,
-                fields={name: text.render(values) for name, text in parsed.items()},
-                candidate=edit.values.get("name"),
+                cell=edit.cell, replicate=edit.replicate, values=edit.values, fields=filled, candidate=own
             )
 
     def _derived(self, values: Mapping[str, str]) -> Values:
@@ -310,8 +315,8 @@ def _names(
     return [shuffled[key] for key in keys], account if ruled else None, others
 
 
-def _check_slots(signals: Sequence[Signal]) -> None:
-    filled = dict.fromkeys(_NAME_SLOTS, "the table of names")
+def _check_slots(signals: Sequence[Signal], fields: Sequence[str]) -> None:
+    filled = dict.fromkeys(_NAME_SLOTS, "the table of names") | dict.fromkeys(fields, "source.fields")
     for signal in signals:
         for slot in signal.slots:
             if slot in filled:

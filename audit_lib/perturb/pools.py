@@ -74,7 +74,8 @@ def ask_lists(rows: Iterable[VariantRecord], template: Template, block: str, spe
         names = [" ".join((row["candidate"] or "").casefold().split()) for row in members]
         if len(set(names)) < len(names) or "" in names:
             raise InputError(
-                f"pool {pool}: two candidates share a name, or one has none; a ranking is read by names"
+                f"pool {pool}: two candidates share a name, or one has none; a ranking is read by names: give "
+                "perturb.names, or a column `name` of the source in which no two of a pool are the same"
             )
         order = generator(spec.seed, "order_shown", pool).permutation(len(members)).tolist()
         blocks = []
