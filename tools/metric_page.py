@@ -79,6 +79,8 @@ def _section(name: str, said: MetricRecord) -> str:
         lines.insert(1, f"- **Differences**: `{name}_gap`, {said.gap[0].lower() + said.gap[1:]}; parity 0")
     for end, fields in said.further.items():
         lines.insert(1, f"- **Too**: `{name}_{end}`, {fields['title']}. {fields['meaning']}")
+    if said.paired:
+        lines.insert(2, "- **Compares** answers about versions of one application in two groups")
     if said.generations:
         lines.insert(
             2, f"- **Generations**: grows with the answers to each prompt (m); {said.generations} are usual"

@@ -64,6 +64,7 @@ class _Said(TypedDict, total=False):
     gap: str
     of_groups: str
     generations: int
+    paired: bool
     further: Mapping[str, Mapping[str, Any]]
 
 
@@ -104,6 +105,8 @@ class MetricRecord:
         Of a metric ``NAME_gap``: title of the values of each group (``NAME``), which have no parity.
     generations : int
         Of a metric that grows with the answers to each prompt: how many its definition takes; 0 where it does not grow.
+    paired : bool
+        Whether it compares answers about versions of one application in two groups.
     further : mapping of str to mapping
         What else it gives, by the end of its name (``NAME_END``): the fields in which its record differs.
     """
@@ -122,6 +125,7 @@ class MetricRecord:
     gap: str = ""
     of_groups: str = ""
     generations: int = 0
+    paired: bool = False
     further: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 

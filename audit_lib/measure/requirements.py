@@ -104,6 +104,11 @@ def lacking(name: str, spec: AuditSpec) -> str | None:
 def _lacking(name: str, spec: AuditSpec, given: set[MetricInput]) -> str | None:
     any_of = record_of(name).needs
     if given & set(any_of):
+        if record_of(name).paired and spec.perturb is not None and spec.perturb.design == "two_sample":
+            return (
+                f"{name} compares answers about versions of one application in two groups, and perturb.design "
+                "two_sample shows each application in one; choose design full, or a metric of groups"
+            )
         return None
     if any_of[0] in _BESIDE:
         return f"{name} is computed from rows that the audit does not ask; add {_BESIDE[any_of[0]]}"

@@ -50,6 +50,7 @@ CHANGED: dict[str, Any] = {
     "gap": "Another gap",
     "of_groups": "Another of each group",
     "generations": 25,
+    "paired": True,
     "further": {"again": {"title": "Another, again", "meaning": "Something else, again."}},
 }
 

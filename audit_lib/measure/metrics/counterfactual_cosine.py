@@ -23,6 +23,7 @@ from audit_lib.spec import AuditSpec
     better="higher",
     unit="similarity",
     needs=("embedding",),
+    paired=True,
     cite="Bouchard (2024), arXiv:2407.10853",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
