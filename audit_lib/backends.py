@@ -69,6 +69,16 @@ class BackendRecord:
         return ()
 
     @classmethod
+    def says_yes_or_no(cls, model: Model) -> bool:
+        """Tell whether an answer about one candidate is one of its labels or a decision, without a probability."""
+        return False
+
+    @classmethod
+    def no_text(cls, model: Model) -> str | None:
+        """Say why answers hold no text, by the options; None where they do, or `gives` says so."""
+        return None
+
+    @classmethod
     def probe(cls, model: Model) -> Probe | None:
         """Return what shows whether its endpoint answers; None where there is no endpoint."""
         return None

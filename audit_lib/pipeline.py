@@ -261,7 +261,7 @@ def _check_parts(spec: AuditSpec) -> None:
     from audit_lib.sample.places import check_places
     from audit_lib.sample.sample_stage import check_strata
     from audit_lib.sample.sources import source_of
-    from audit_lib.score import check_decision, check_model, check_read
+    from audit_lib.score import check_decision, check_model, check_read, check_replies, check_texts
     from audit_lib.score.materials import check_leakage
     from audit_lib.score.requests import elicitation, kinds_asked
     from audit_lib.validate.named_suites import check_suites
@@ -277,6 +277,7 @@ def _check_parts(spec: AuditSpec) -> None:
     check_model(spec.model, spec.task, kinds_asked(spec))
     check_read(spec)
     check_decision(spec)
+    check_texts(spec)
     category_of(spec.groups, policy := policy_of(spec))
     check_spec(policy, spec)
     files = spec.read_design_files()
@@ -293,6 +294,7 @@ def _check_parts(spec: AuditSpec) -> None:
                     "prompt.template: {{reply}} asks a live model; recorded decisions have one answer"
                 )
             check_model(spec.model, spec.task, ["text"])
+            check_replies(spec)
     source.check()
     _check_demographics(spec)
 
@@ -341,6 +343,11 @@ def _check_measure_strata(spec: AuditSpec) -> None:
         raise SpecError(
             f"decision.class_field: {decision.class_field!r} is not in source.fields"
             f"{did_you_mean(decision.class_field, spec.source.fields)}"
+        )
+    if decision.classes and decision.class_field is None and spec.task != "pointwise":
+        raise SpecError(
+            f"decision.classes: task {spec.task} gives no candidate a label; leave classes out, or choose task "
+            "pointwise"
         )
     labels = [] if spec.prompt is None or spec.model.answers_are_recorded else spec.prompt.labels
     for name in decision.classes if decision.class_field is None else ():

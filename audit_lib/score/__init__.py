@@ -15,7 +15,14 @@ from audit_lib.canonical import pretty_json
 from audit_lib.errors import EvidenceError
 from audit_lib.records import REPLY_SCHEMA, SCORE_SCHEMA, to_parquet
 from audit_lib.run import Run, StageOutput
-from audit_lib.score.backends import backend, check_decision, check_model, fingerprint
+from audit_lib.score.backends import (
+    backend,
+    check_decision,
+    check_model,
+    check_replies,
+    check_texts,
+    fingerprint,
+)
 from audit_lib.score.canaries import canary_answers, canary_pack
 from audit_lib.score.classifiers import classify
 from audit_lib.score.estimate import estimate_cuts
@@ -36,7 +43,17 @@ from audit_lib.score.requests import (
 from audit_lib.score.shard_plan import all_shards, read_shard, requests_in, shard_counts
 from audit_lib.score.steps import converse, match, reply_places
 
-__all__ = ["check_decision", "check_model", "check_read", "estimate", "score_shard", "scores_again", "shards"]
+__all__ = [
+    "check_decision",
+    "check_model",
+    "check_read",
+    "check_replies",
+    "check_texts",
+    "estimate",
+    "score_shard",
+    "scores_again",
+    "shards",
+]
 
 
 def shards(run: Run) -> list[int]:

@@ -23,6 +23,11 @@ NO_TRUE_CLASS: Final = (
     "no row says which class is true; map the column `outcome`, and list its classes in source.outcome"
 )
 
+NOBODY_ABOVE: Final = (
+    "nobody is selected: decision.rule is above_median, and half of the scores or more are the highest one; choose "
+    "threshold"
+)
+
 BinaryOutcomes = NDArray[np.int8]
 """1, 0, or -1 where it is not known."""
 
@@ -98,10 +103,22 @@ def _is_mute(rows: Rows, rate: ErrorRate) -> bool:
     return bool((rows.decisions.selected < 0).all() or (rate.of_truth and (rows.qualified < 0).all()))
 
 
+def _nobody_above(rows: Rows, spec: AuditSpec) -> bool:
+    """Tell whether no score of the whole audit is above the median: rates of 0 would say nothing about any group."""
+    made = rows.decisions.selected
+    return (
+        spec.decision.rule == "above_median"
+        and not rows.levels
+        and bool((made == 0).any() and not (made == 1).any())
+    )
+
+
 def _gaps(name: str, rows: Rows, spec: AuditSpec, rate: ErrorRate, labels: _Labels) -> list[Estimate]:
     made, true = labels.made, labels.true
     decided = made >= 0
     reason = labels.unknown if rate.of_truth and (true < 0).all() else None
+    if labels.of is None and _nobody_above(rows, spec):
+        reason = NOBODY_ABOVE
     known = decided & (true >= 0) if rate.of_truth else decided
     values = np.where(known & rate.among(made, true), rate.event(made, true), np.nan)
     outcomes = true if rate.of_truth else np.zeros_like(made)

@@ -125,9 +125,9 @@ def check_model(model: Model, task: str | None = None, asks: Iterable[AnswerKind
 
 
 def check_decision(spec: AuditSpec) -> None:
-    """Refuse the decision rule `recorded` for a model that decides nothing itself.
+    """Refuse a decision rule that the model's answers cannot serve.
 
-    A decision in the source is another one's: beside a live model's answers it would be counted as the model's, and
+    `recorded` is for a model that decides itself, `above_median` for scores that can be told apart. A decision in the source is another one's: beside a live model's answers it would be counted as the model's, and
     for every version of a prompt.
 
     Raises
@@ -141,6 +141,56 @@ def check_decision(spec: AuditSpec) -> None:
             "none of its own: those in the source are not this model's. Say what its scores select (threshold, "
             "above_median, top_k), read an endpoint's decision (backend http, decision_path), or choose backend "
             "recorded"
+        )
+    if spec.task == "pointwise" and spec.decision.rule == "above_median" and _says_one_or_zero(spec):
+        raise SpecError(
+            "decision.rule: above_median needs scores that differ, and what model.options reads of an answer is 1 or "
+            "0: where half of them are 1, nobody is above the median. Choose rule threshold (such as 0.5), or recorded "
+            "for an endpoint's own decision (decision_path)"
+        )
+
+
+def _says_one_or_zero(spec: AuditSpec) -> bool:
+    if not backend.get(spec.model.backend).says_yes_or_no(spec.model):
+        return False
+    two_labels = spec.prompt is None or (spec.prompt.read == "labels" and len(spec.prompt.labels) == 2)
+    return spec.model.decides or two_labels
+
+
+def check_texts(spec: AuditSpec) -> None:
+    """Refuse a model whose answers are scores or decisions, where the audit asks for texts or answers in words.
+
+    Raises
+    ------
+    SpecError
+        If it is so; names what asks, and what to change.
+    """
+    if (why := backend.get(spec.model.backend).no_text(spec.model)) is None:
+        return
+    asking = (
+        ("task", spec.task != "pointwise", f"{spec.task} reads answers in words"),
+        ("manipulation", spec.manipulation is not None, "reads in words which attribute is perceived"),
+    )
+    for key, given, what in asking:
+        if given:
+            raise SpecError(
+                f"{key}: {what}, and {why}; read the endpoint's text alone (text_path), or choose another task or "
+                "backend"
+            )
+
+
+def check_replies(spec: AuditSpec) -> None:
+    """Refuse a template with steps for a model whose answers hold no text.
+
+    Raises
+    ------
+    SpecError
+        If it is so; says what to change.
+    """
+    if (why := backend.get(spec.model.backend).no_text(spec.model)) is not None:
+        raise SpecError(
+            f"prompt.template: {{{{reply}}}} stands for a text of the model, and {why}; read the endpoint's text alone "
+            "(text_path), or take the step out of the template"
         )
 
 

@@ -173,6 +173,22 @@ class Http(Backend):
         return Probe(verb="OPTIONS", url=parse_options(HttpOptions, model).url, where="model.options.url")
 
     @classmethod
+    def says_yes_or_no(cls, model: Model) -> bool:
+        """Tell whether no score is read, so that a label or a decision counts as 1 or 0."""
+        return parse_options(HttpOptions, model).score_path is None
+
+    @classmethod
+    def no_text(cls, model: Model) -> str | None:
+        """Say that no text is read, or that a score or a decision is taken in its place."""
+        options = parse_options(HttpOptions, model)
+        if options.text_path is None:
+            return "model.options.text_path is not given, so no text of the endpoint is read"
+        for key in ("score_path", "decision_path"):
+            if getattr(options, key) is not None:
+                return f"model.options.{key} is given, and what it finds is taken in place of a text"
+        return None
+
+    @classmethod
     def decides(cls, model: Model) -> bool:
         """Tell whether the endpoint's own decision is read."""
         return parse_options(HttpOptions, model).decision_path is not None
