@@ -193,8 +193,8 @@ class Persona:
             alike += self._alike(index, fields)
         if seen and alike == seen:
             raise LexiconError(
-                "perturb: no prompt has a slot such as {{name}} that tells a group, in a field that the model reads: every "
-                "variant would be the same text. Put slots into the fields, or leave out the perturb section."
+                "perturb: no prompt has a slot such as {{name}} that tells a group, in a field that the model reads: "
+                "every variant would be the same text. Put slots into the fields, or leave out the perturb section."
             )
         personas = Personas(
             prompts=seen, prompts_alike_in_all_groups=alike, lexicon_rows_not_used=self.unused or None

@@ -127,8 +127,9 @@ def check_model(model: Model, task: str | None = None, asks: Iterable[AnswerKind
 def check_decision(spec: AuditSpec) -> None:
     """Refuse a decision rule that the model's answers cannot serve.
 
-    `recorded` is for a model that decides itself, `above_median` for scores that can be told apart. A decision in the source is another one's: beside a live model's answers it would be counted as the model's, and
-    for every version of a prompt.
+    `recorded` is for a model that decides itself, `above_median` for scores that can be told apart. A
+    decision in the source is another one's: next to a live model's answers it would be counted as the model's, and for
+    every version of a prompt.
 
     Raises
     ------
