@@ -174,6 +174,10 @@ class AuditSpec(SpecSection):
                 f"measure.random_rounds: task {self.task} asks about candidates together, or gives no score; rounds "
                 "are drawn of candidates who were scored one by one (task pointwise)"
             )
+        if self.groups.pairs == "all" and not undecided:
+            raise ValueError(
+                f"groups.pairs all is for texts and lists, and would be ignored by task {self.task}; leave it out"
+            )
         if self.prompt is not None:
             self._check_prompt(self.prompt)
         if self.task == "recommendation" and self.generation.items is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from itertools import combinations
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, field_validator, model_validator
@@ -232,6 +233,12 @@ class Groups(SpecSection):
         description="auc_gap: columns of source.fields that say yes or no of each person, such as [first_generation]. "
         "Each makes two subgroups; who has no value is in neither.",
     )
+    pairs: Literal["reference", "all"] = Field(
+        "reference",
+        exclude_if=lambda given: given == "reference",
+        description="Texts and lists: whose answers to one prompt are compared as counterfactual pairs: each group's "
+        "with the reference's, or those of every two groups.",
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Groups:
@@ -304,6 +311,21 @@ class Groups(SpecSection):
             reference = {axis: self.reference[axis] for axis in axes}
             pairs += [(cell, reference) for cell in self._crossed(axes) if cell != reference]
         return pairs
+
+    def counterfactuals(self) -> list[tuple[dict[str, str], dict[str, str]]]:
+        """Return the comparisons, and with `pairs` all those of every two other groups of the same attributes."""
+        found = self.comparisons()
+        if self.pairs == "all":
+            families = [
+                *((axis,) for axis in self.axes),
+                *self.also,
+                *([self.axes] if len(self.axes) > 1 else []),
+            ]
+            for axes in families:
+                reference = {axis: self.reference[axis] for axis in axes}
+                others = [cell for cell in self._crossed(axes) if cell != reference]
+                found += combinations(others, 2)
+        return found
 
     def mask_sides(self) -> list[tuple[dict[str, str], dict[str, str]]]:
         """Return (group, reference) pairs of `masks`: who it says yes of, and who it says no of."""

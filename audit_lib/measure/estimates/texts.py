@@ -351,8 +351,8 @@ def over_pairs(
 def paired(
     texts: TextRows, rows: Rows, spec: AuditSpec
 ) -> Iterator[tuple[CategoryLevels, CategoryLevels, Pairs]]:
-    """Yield every group, its reference, and their counterfactual pairs."""
-    for group, reference in spec.groups.comparisons():
+    """Yield every group, its reference (another group, where `groups.pairs` is all), and their counterfactual pairs."""
+    for group, reference in spec.groups.counterfactuals():
         yield group, reference, text_pairs(rows, texts, group, reference)
 
 

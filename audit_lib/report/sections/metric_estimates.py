@@ -42,6 +42,7 @@ _UNPERCEIVED: Final = mark(
     "difference is one whatever the model says when asked, and is not marked."
 )
 _AGAINST: Final = mark("{title} of each group against its reference, with {level:.0%} intervals.")
+_OF_EVERY_TWO: Final = mark("{title} of every two groups, with {level:.0%} intervals.")
 _OF_EACH: Final = mark("{title} of each group, with {level:.0%} intervals.")
 MOST_STRATA: Final = 50
 """Strata that are printed in full; the tables of more are in the CSV files."""
@@ -328,7 +329,12 @@ def _forest(
         )
         for width in (760, 360)
     )
-    said = _AGAINST if all(e.reference for e in estimates) else _OF_EACH
+    references = {
+        axis: {e.reference[axis] for e in estimates if axis in e.reference}
+        for axis in content.spec.groups.axes
+    }
+    of_two = _OF_EVERY_TWO if any(len(levels) > 1 for levels in references.values()) else _AGAINST
+    said = of_two if all(e.reference for e in estimates) else _OF_EACH
     caption = [t(said, title=title, level=content.spec.measure.level)]
     if parity is not None:
         caption.append(t("The line at {parity:g} is parity.", parity=parity))
