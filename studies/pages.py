@@ -67,6 +67,6 @@ def _commands(results: Results) -> list[str]:
 def _runs(results: Results) -> str:
     lines = []
     for run in results.runs():
-        counted = run.stage("validation").success().counts
+        counted = run.stage("metrics").success().counts
         lines.append((f"`{run.key.audit}`", run.spec.model.name, run.spec.task, count(counted["rows"])))
     return rows(["run", "model", "task", "rows"], lines, text_columns=3)
