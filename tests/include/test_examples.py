@@ -152,6 +152,7 @@ VARIANTS = {
         )
     },
     **{f"{base}_eeoc": (base, "", LAW) for base in ("teacher_screening", "resume_screening")},
+    "teacher_screening_summary": ("teacher_screening", "", "First sum up in one paragraph"),
     "teacher_rating_no_summary": ("teacher_rating", "Sum up in one paragraph", "Rate"),
 }
 
@@ -180,6 +181,9 @@ def test_a_task_variant_differs_from_its_base_in_one_thing(variant: str) -> None
         # A step goes: its question, the reply, and the word that joins the next question to it.
         assert took in taken and "{{reply}}" in taken and "{{transcript}}" not in taken
         assert (taken.count("{{"), added) == (1, put)
+    elif variant.endswith("_summary"):
+        # A step comes: its question, the reply, and what asks for the rating after it.
+        assert taken == took and added.startswith(put) and added.count("{{") == added.count("{{reply}}") == 1
     elif variant.endswith("eeoc"):
         assert (
             taken == took and added.startswith(put) and added.count(". ") == 1
@@ -197,7 +201,7 @@ def test_an_example_names_the_variants_of_its_own_template(path: Path) -> None:
 
 
 def test_every_template_of_a_variant_is_compared() -> None:
-    endings = ("other_place", "resume_only", "eeoc", "no_summary")
+    endings = ("other_place", "resume_only", "eeoc", "_summary")
     names = {path.stem for path in (INCLUDE / "prompts").glob("*.yaml")}
     assert {name for name in names if name.endswith(endings)} == set(VARIANTS)
 
