@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from audit_lib.typed_json import Typed
+from audit_lib.typed_json import OPTIONAL, Typed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +24,7 @@ class KeptAnswer(Typed):
     system_fingerprint: str | None
     prompt_tokens: int
     completion_tokens: int
+    thinking_tokens: int | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,7 +77,8 @@ def score_shard(run: Run, shard: int) -> StageOutput:
     StageOutput
         ``scores.parquet`` (SCORE_SCHEMA), ``model.json`` (what was asked; no times), ``served.json`` (which
         models answered, and how often) and, in the first shard, ``canaries.json`` if the spec has any. A
-        local model's shard has ``plan.json`` (how it was computed, the sharing bound, the noise floor), a
+        model behind an API whose abilities were looked at has ``capabilities.json``. A
+        local model's shard has ``plan.json` (how it was computed, the sharing bound, the noise floor), a
         pairwise audit's ``pairs.parquet`` (ANSWER_SCHEMA), one with steps has ``replies.parquet`` (REPLY_SCHEMA), one
         that measures leakage ``materials.parquet`` (MATERIAL_SCHEMA).
 
@@ -123,6 +124,7 @@ def score_shard(run: Run, shard: int) -> StageOutput:
             **classified,
             "model.json": pretty_json({**description, "fingerprint": mark}),
             "served.json": pretty_json(conversed.served),
+            **({} if asked.capabilities is None else {"capabilities.json": pretty_json(asked.capabilities)}),
             **({} if asked.plan is None else {"plan.json": pretty_json(asked.plan)}),
             **embed_materials(run, shard, (str(row["variant_id"]) for row in rows)),
             **extra,

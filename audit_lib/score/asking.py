@@ -39,6 +39,8 @@ class AskingResult:
         Answers that the ledger held, and lines of it that were not what was written.
     plan : dict or None
         How a local model computed the answers (``plan.json``); None for other backends.
+    capabilities : dict or None
+        What a model behind an API was found to take and give (``capabilities.json``).
     """
 
     description: dict[str, Any]
@@ -46,6 +48,7 @@ class AskingResult:
     remembered: int
     damaged: int
     plan: dict[str, Any] | None = None
+    capabilities: dict[str, Any] | None = None
 
     def counts(self) -> dict[str, int]:
         """Return what people should know, where there is something to know."""
@@ -116,7 +119,12 @@ class Asking:
             told = list(self._of_the_model(_told(answering.score(whole), whole, what, run.notify)))
             plan = self._account(whole, told)
             return AskingResult(
-                description=self._description, responses=told, remembered=0, damaged=0, plan=plan
+                description=self._description,
+                responses=told,
+                remembered=0,
+                damaged=0,
+                plan=plan,
+                capabilities=self._backend.capabilities(),
             )
         ledger = self._ledger = self._open_ledger(packs, canaries)
         known = {r.key: found for pack in whole for r in pack if (found := ledger.get(r.key)) is not None}
@@ -147,6 +155,7 @@ class Asking:
             remembered=len(known),
             damaged=ledger.damaged,
             plan=self._account(whole, responses),
+            capabilities=self._backend.capabilities(),
         )
 
     def _of_the_model(self, responses: Iterable[Response]) -> Iterator[Response]:
@@ -178,6 +187,7 @@ class Asking:
                     system_fingerprint=response.system_fingerprint,
                     prompt_tokens=response.prompt_tokens,
                     completion_tokens=response.completion_tokens,
+                    thinking_tokens=response.thinking_tokens,
                 )
 
     def _account(self, packs: Sequence[Pack], responses: Sequence[Response]) -> dict[str, Any] | None:
@@ -241,6 +251,7 @@ class Asking:
             limiter=self._limiter,
             store=run.store,
             folder=f"ledger/{model}/{window}.batches/{run.key.spec_digest[:16]}-{self._shard}",
+            capabilities=f"ledger/{model}/{window}.capabilities.json",
             notify=run.notify,
             keep=self._write_down,
             wait=may_wait(),

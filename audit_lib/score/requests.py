@@ -83,6 +83,8 @@ class Request:
         How a text is generated; None if labels are asked for or the answer was recorded.
     candidates : tuple of Candidate
         In the order shown.
+    answer_schema : str or None
+        JSON schema of a text that is asked for, for models that keep to one; no part of what is asked.
     recorded_model, recorded_response : str or None
         Who made a recorded decision, and its text.
     """
@@ -95,6 +97,7 @@ class Request:
     labels: tuple[str, ...] = ()
     sampling: Sampling | None = None
     candidates: tuple[Candidate, ...]
+    answer_schema: str | None = None
     recorded_model: str | None = None
     recorded_response: str | None = None
 
@@ -141,6 +144,8 @@ class Response:
         What the provider says about the system behind the model; it may change while the id stays.
     prompt_tokens, completion_tokens : int
         What the provider counted; 0 where nothing is counted.
+    thinking_tokens : int or None
+        Those of `completion_tokens` that were thought before the answer; None where the provider does not say.
     """
 
     request_id: str
@@ -157,6 +162,7 @@ class Response:
     system_fingerprint: str | None = None
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    thinking_tokens: int | None = None
 
     @property
     def key(self) -> tuple[str, int]:

@@ -154,7 +154,8 @@ def _next_step(request: Request, places: Places, done: int, sampling: Sampling) 
     turns = places.get(request.request_id, ())[done:]
     if not turns:
         return None
-    return replace(request, messages=request.messages[: turns[0]], labels=(), sampling=sampling)
+    turn = request.messages[: turns[0]]
+    return replace(request, messages=turn, labels=(), sampling=sampling, answer_schema=None)
 
 
 def _continued(request: Request, places: Places, done: int, texts: Mapping[StepKey, str]) -> Request:

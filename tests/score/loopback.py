@@ -57,6 +57,10 @@ class Loopback(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
 
+    def reply(self, path: str, body: Any, word: str, time_asked: int) -> Reply | None:
+        """Return what is answered to a body."""
+        return self.behave(word, time_asked)
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that hangs up is part of the tests."""
 
@@ -76,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
             server.bodies.append(body)
             server.headers.append({name.lower(): value for name, value in self.headers.items()})
             server.times.append(time.monotonic())
-        reply = server.behave(word, time_asked)
+        reply = server.reply(self.path, body, word, time_asked)
         if reply is None:
             self.close_connection = True
             self.connection.close()
@@ -102,8 +106,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _word(body: Any) -> str:
-    if "messages" in body:
-        return str(next(m["content"] for m in reversed(body["messages"]) if m["role"] == "user")).split()[0]
+    turns = body.get("messages", body.get("contents"))
+    if turns is not None:
+        turn = next(m for m in reversed(turns) if m["role"] == "user")
+        content = turn.get("content", turn.get("parts"))
+        return str(content if isinstance(content, str) else content[0]["text"]).split()[0]
     return str(body["text"]).split()[0]
 
 

@@ -56,7 +56,7 @@ def said(body: object) -> str:
         # FastAPI: repeats the input beside the message
         (
             {"detail": [{"loc": ["body", "messages", 0], "msg": "String should have fewer items", "input": ASKED[1]}]},
-            "String should have fewer items",
+            "messages.0: String should have fewer items",
         ),
         # a gateway's list, errors in errors, JSON in a text, problem details, a plain text, HTML, a byte string
         ([{"error": {"code": 400, "message": "API key expired."}}], "API key expired."),

@@ -57,6 +57,10 @@ class Backend(BackendRecord, ABC):
         """Return how the answers were computed, for ``plan.json``; None if there is nothing to tell."""
         return None
 
+    def capabilities(self) -> dict[str, Any] | None:
+        """Return what the model was found to take and give, for ``capabilities.json``; None if unknown."""
+        return None
+
     def close(self) -> None:
         """Let go of processes and connections."""
 

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
 from audit_lib.backends import Probe, Secret
-from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.errors import BackendError
 from audit_lib.options import Options
 from audit_lib.score.backends import Backend, backend, parse_options
@@ -16,6 +15,7 @@ from audit_lib.score.packs import Pack
 from audit_lib.score.remote.answer_size import PLAIN, bounded
 from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayError
 from audit_lib.score.remote.chat import Chat
+from audit_lib.score.remote.chat_calls import ChatCalls, kept_capabilities
 from audit_lib.score.remote.chat_options import ChatOptions, chat_probe, chat_secrets
 from audit_lib.score.remote.conversation import Conversation
 from audit_lib.score.remote.cost import Usage
@@ -99,9 +99,18 @@ class OpenAI(Backend):
         with Conversation(options.base_url, limiter, [key], self._allotment.keep) as conversation:
             client = conversation.run(connect(key, options))
             try:
-                yield from conversation.ask(requests, _ClientCalls(self._chat, client, key))
+                post = ClientPost(self._chat, client, key)
+                calls = ChatCalls(self._chat, post, options.base_url, self._allotment, limiter)
+                if options.probes_first:
+                    conversation.run(calls.find_out_first(requests))
+                yield from conversation.ask(requests, calls)
             finally:
                 conversation.end(client.close())
+
+    def capabilities(self) -> dict[str, Any] | None:
+        """Return what the model was found to take and give, if that was looked at."""
+        kept = kept_capabilities(self._allotment)
+        return None if kept is None else kept.as_dict()
 
     def close(self) -> None:
         """Nothing is held between calls of `score`."""
@@ -147,24 +156,29 @@ async def connect(
     )
 
 
-class _ClientCalls:
-    """Calls of the official client."""
+class ClientPost:
+    """Calls of the official client.
+
+    Parameters
+    ----------
+    chat : Chat
+        For its options, and the model's name.
+    client : openai.AsyncOpenAI
+    key : str
+        What no message may repeat.
+    """
 
     def __init__(self, chat: Chat, client: Any, key: str) -> None:
         self._chat, self._client, self._key = chat, client, key
 
-    def orders(self, request: Request) -> list[dict[str, Any]]:
-        """Return the bodies of a request's calls."""
-        return self._chat.bodies(request)
-
-    async def call(self, request: Request, order: dict[str, Any]) -> Any:
+    async def __call__(self, request: Request, body: dict[str, Any]) -> Any:
         """Make one attempt at one call."""
         import httpx2
         import openai
 
         options = self._chat.options
         try:
-            answer = await self._client.post("/chat/completions", body=order, cast_to=httpx2.Response)
+            answer = await self._client.post("/chat/completions", body=body, cast_to=httpx2.Response)
             return parsed(answer.content)
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             said = self._said(request, error)
@@ -189,7 +203,7 @@ class _ClientCalls:
             if code in (408, 409, 429) or code >= 500:
                 wait = retry_after(error.response.headers.get("retry-after"), datetime.now(UTC))
                 raise TryAgainError(detail, wait) from None
-            raise FailedError(detail, status) from None
+            raise FailedError(detail, status, said=error.response.text) from None
         except openai.APIConnectionError as error:
             timed_out = isinstance(error, openai.APITimeoutError)
             raise TryAgainError("timeout" if timed_out else "no connection") from None
@@ -200,15 +214,3 @@ class _ClientCalls:
         """Return what the provider says of an error, as it may be told."""
         body = error.response.text if error.body is None else error.body
         return told(provider_message(body), [m.content for m in request.messages], [self._key])
-
-    def read(self, request: Request, answers: Sequence[Any]) -> Response:
-        """Return what the completions say."""
-        return self._chat.read(request, answers)
-
-    def failed(self, request: Request, detail: str, status: AnswerStatus = "error") -> Response:
-        """Return the row of a request that was not answered."""
-        return self._chat.response(request, status=status, detail=detail)
-
-    def estimate(self, request: Request) -> tuple[int, Usage]:
-        """Return the calls and the tokens that a request takes at most."""
-        return self._chat.estimate(request)

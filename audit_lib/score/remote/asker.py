@@ -37,11 +37,17 @@ class FailedError(Exception):
         Why, without personal data or secrets.
     status : str
         The response's.
+    said : str
+        All that the provider said, which may hold what was asked: never to be told.
     """
 
-    def __init__(self, detail: str, status: AnswerStatus = "error") -> None:
+    def __init__(self, detail: str, status: AnswerStatus = "error", *, said: str = "") -> None:
         super().__init__(detail)
-        self.detail, self.status = detail, status
+        self.detail, self.status, self.said = detail, status, said
+
+
+class AdaptedError(Exception):
+    """What is asked of the model has changed since the call was written: the request is asked anew."""
 
 
 class TurnedAwayError(Exception):

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from audit_lib.documents.capabilities import Capabilities
 from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.score.reading.json_values import writable
-from audit_lib.score.reading.labels import read_label
 from audit_lib.score.reading.logprobs import read_top
 from audit_lib.score.reading.ratings import CUT
-from audit_lib.score.remote.chat_options import ChatOptions
-from audit_lib.score.remote.cost import Usage, prompt_tokens
+from audit_lib.score.remote.chat_options import LATER, ChatOptions
+from audit_lib.score.remote.completions import said, system_mark, thinking_tokens, used_tokens
+from audit_lib.score.remote.cost import NOTHING, Usage, prompt_tokens
 from audit_lib.score.remote.error_texts import failure
 from audit_lib.score.remote.limits import CLIENT_ONLY
+from audit_lib.score.remote.structured import chosen_label, label_schema, response_format
 from audit_lib.score.requests import Method, Request, Response
 from audit_lib.seeds import derive_seed
 from audit_lib.spec import Model
 
+_FORM_TOKENS = 16
+"""Around a label that is asked for by a schema: braces, key and quotes."""
 _REFUSED = ("content_filter", "content_policy_violation")
 
 
@@ -30,20 +35,28 @@ class Chat:
         The spec's section.
     options : ChatOptions
         Its options, parsed.
+
+    Attributes
+    ----------
+    can : Capabilities or None
+        What the model was found to take and give: bodies are written accordingly. None: as the spec says.
     """
 
     def __init__(self, model: Model, options: ChatOptions) -> None:
         self.model, self.options = model, options
+        self.can: Capabilities | None = None
 
     def describe(self, backend: str, client_only: frozenset[str] = frozenset()) -> dict[str, Any]:
         """Return the endpoint and the options, apart from those that change no answer."""
         from importlib.metadata import version
 
-        options = self.options.model_dump() | {"max_tokens": self.options.longest()}
+        given = self.options.model_dump() | {"max_tokens": self.options.longest()}
+        options = {key: value for key, value in given.items() if key not in LATER or value != LATER[key]}
         if self.options.method == "sampled" and self.options.max_tokens is not None:
             options["longest_sampled_label"] = (
                 self.options.max_tokens
             )  # what was asked with 16 answers no such request
+        options.pop("probe", None)
         how = CLIENT_ONLY | {"api_key_env"} | client_only
         return {
             "backend": backend,
@@ -64,15 +77,11 @@ class Chat:
             **options.extra_body,
         }
         if request.sampling is not None:
-            seed = derive_seed(request.sampling.seed, "repeat", request.repeat) >> 33
-            return [
-                body
-                | {
-                    "temperature": request.sampling.temperature,
-                    "max_completion_tokens": request.sampling.max_tokens,
-                    "seed": seed,  # 31 bits: every server's integer holds it
-                }
-            ]
+            body["temperature"] = request.sampling.temperature
+            body["max_completion_tokens"] = request.sampling.max_tokens
+            # 31 bits: every server's integer holds it
+            body["seed"] = derive_seed(request.sampling.seed, "repeat", request.repeat) >> 33
+            return [self._adapted(request, body)]
         if not request.labels:
             bodies = [body | {"max_completion_tokens": options.longest()}]
         elif options.method == "logprobs":
@@ -80,26 +89,116 @@ class Chat:
         else:
             body["temperature"] = 1.0 if options.temperature is None else options.temperature
             body["max_completion_tokens"] = options.longest(label=True)
-            starts = range(0, options.samples, options.samples_per_call)
-            bodies = [
-                body | {"n": min(options.samples_per_call, options.samples - start)} for start in starts
-            ]
+            step = self._samples_per_call
+            starts = range(0, options.samples, step)
+            bodies = [body | {"n": min(step, options.samples - start)} for start in starts]
         if options.seed is not None:
             first = options.seed + request.repeat * len(bodies)
             bodies = [body | {"seed": first + i} for i, body in enumerate(bodies)]
-        return bodies
+        return [self._adapted(request, body) for body in bodies]
 
     def estimate(self, request: Request) -> tuple[int, Usage]:
-        """Return the calls and the tokens that a request takes at most (`cost.RULE`)."""
+        """Return the calls and the tokens that a request takes at most (`cost.RULE`), with those of thinking."""
         options, read = self.options, prompt_tokens(request)
+        thought = options.thinking_tokens or 0
         if request.sampling is not None:
-            return 1, Usage(prompt=read, completion=request.sampling.max_tokens)
+            return 1, Usage(prompt=read, completion=request.sampling.max_tokens + thought)
         if not request.labels:
-            return 1, Usage(prompt=read, completion=options.longest())
+            return 1, Usage(prompt=read, completion=options.longest() + thought)
         if options.method == "logprobs":
             return 1, Usage(prompt=read, completion=1)
-        calls = -(-options.samples // options.samples_per_call)
-        return calls, Usage(prompt=read * calls, completion=options.longest(label=True) * options.samples)
+        calls = -(-options.samples // self._samples_per_call)
+        longest = options.longest(label=True) + thought
+        if self._form(request) is not None:
+            longest += _FORM_TOKENS
+        return calls, Usage(prompt=read * calls, completion=longest * options.samples)
+
+    @property
+    def _samples_per_call(self) -> int:
+        several = self.can is None or self.can.several is not False
+        return self.options.samples_per_call if several else 1
+
+    def _form(self, request: Request) -> Mapping[str, Any] | None:
+        """Return the schema that the answer is asked to keep to; None if it is asked for in words alone."""
+        wanted = self.options.structured
+        able = self.can is not None and self.can.structured is True
+        if wanted == "never" or (wanted == "auto" and (not able or self.options.prefill)):
+            return None
+        if request.labels:
+            return label_schema(request.labels) if self.options.method == "sampled" else None
+        if request.answer_schema is None or (wanted == "auto" and len(request.candidates) == 1):
+            return None
+        found: dict[str, Any] = json.loads(request.answer_schema)
+        return found
+
+    def _adapted(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
+        """Return a body as the model takes it (`adaptations`)."""
+        options, can, body = self.options, self.can, dict(body)
+        room = body.pop("max_completion_tokens")
+        if (form := self._form(request)) is not None:
+            body["response_format"] = response_format(form)
+            room += _FORM_TOKENS if request.labels else 0
+        if not (request.labels and options.method == "logprobs"):
+            room += options.thinking_tokens or 0
+        limit = options.token_limit or (can and can.token_limit) or "max_completion_tokens"
+        body[limit] = room
+        if options.effort is not None:
+            body["reasoning_effort"] = "none" if options.effort == "off" else options.effort
+        if can is None:
+            return body
+        if can.temperature is False:
+            body.pop("temperature")
+        if can.seed is False:
+            body.pop("seed", None)
+        if can.system_role is False:
+            body["messages"] = _without_system(body["messages"])
+        return body
+
+    def refusal(self, request: Request) -> str | None:
+        """Return why the model cannot be asked a request as the spec says, and what to do; None if it can."""
+        can, options = self.can, self.options
+        if can is None:
+            return None
+        what, name = {key: f" ({said})" for key, said in can.refusals.items()}, self.model.name
+        if can.thinks and options.thinking_tokens is None:
+            return (
+                f"model.options.thinking_tokens: {name} thinks before it answers, and nothing says how many tokens it "
+                "may take for that; give a number (they are priced as generated ones), or effort: off"
+            )
+        if request.labels and options.method == "logprobs" and (can.logprobs is False or can.thinks):
+            return (
+                f"model.options.method: {name} gives no log-probabilities of its answer{what.get('logprobs', '')}; use "
+                "method: sampled"
+            )
+        if options.effort is not None and can.effort is False:
+            return f"model.options.effort: {name} does not take it{what.get('effort', '')}; leave it out"
+        if options.structured == "always" and can.structured is False:
+            return f"model.options.structured: {name} keeps to no schema{what.get('structured', '')}; use auto or never"
+        if can.temperature is False:
+            asked = options.temperature if request.sampling is None else request.sampling.temperature
+            where = "model.options.temperature" if request.sampling is None else "the task's temperature"
+            if asked not in (None, 0.0, 1.0) or options.temperature is not None:
+                return f"{where}: {name} does not take it{what.get('temperature', '')}; leave it out"
+        return None
+
+    def adaptations(self) -> tuple[str, ...]:
+        """Return what is asked otherwise than the spec says, because the model takes it in no other way."""
+        can, options, found = self.can, self.options, []
+        if can is None:
+            return ()
+        if can.token_limit == "max_tokens":
+            found.append("the limit of tokens is sent as max_tokens")
+        if can.temperature is False:
+            found.append("no temperature is sent: answers are sampled as the model does by itself")
+        if can.seed is False:
+            found.append("no seed is sent")
+        if can.several is False and options.samples_per_call > 1:
+            found.append("each call asks for one answer")
+        if can.system_role is False:
+            found.append("the system's words begin the first message of the user")
+        if can.structured is True and options.structured == "auto" and not options.prefill:
+            found.append("sampled labels and rankings are asked for by a JSON schema")
+        return tuple(found)
 
     def read(self, request: Request, completions: Sequence[Any]) -> Response:
         """Return what completions, as parsed JSON, say about a request.
@@ -144,11 +243,13 @@ class Chat:
             # Some servers give more than were asked for: to count those would give this request other odds.
             for choice in (completion.get("choices") or ())[: body.get("n", 1)]
         ]
-        usages = [_mapping(completion.get("usage")) for completion in completions]
+        used = sum(map(used_tokens, completions), NOTHING)
+        thoughts = [tokens for c in completions if (tokens := thinking_tokens(c)) is not None]
         shared: dict[str, Any] = {
-            "system_fingerprint": _mark(completions[0]),
-            "prompt_tokens": sum(_count(usage.get("prompt_tokens")) for usage in usages),
-            "completion_tokens": sum(_count(usage.get("completion_tokens")) for usage in usages),
+            "system_fingerprint": system_mark(completions[0]),
+            "prompt_tokens": used.prompt,
+            "completion_tokens": used.completion,
+            "thinking_tokens": sum(thoughts) if thoughts else None,
         }
         if not choices:
             return self.response(request, status="error", detail="the answer holds no choice", **shared)
@@ -186,7 +287,7 @@ class Chat:
         models = sorted(
             {writable(str(completion.get("model") or self.model.name)) for completion in completions}
         )
-        marks = sorted({m for c in completions if (m := _mark(c))})
+        marks = sorted({m for c in completions if (m := system_mark(c))})
         shared = {**shared, "model": ", ".join(models), "system_fingerprint": ", ".join(marks) or None}
         wanted, refused = self.options.samples, sum(map(_is_refused, choices))
         if len(choices) < wanted:
@@ -196,7 +297,7 @@ class Chat:
             detail = f"{refused} of {len(choices)} sampled answers were refused by the provider"
             return self.response(request, status="refused", detail=detail, **shared)
         found = [
-            None if _is_refused(choice) else read_label(self._text(request, choice), request.labels)
+            None if _is_refused(choice) else chosen_label(self._text(request, choice), request.labels)
             for choice in choices
         ]
         shares = tuple(found.count(i) / len(found) for i in range(len(request.labels)))
@@ -215,43 +316,22 @@ class Chat:
 
     def _text(self, request: Request, choice: Mapping[str, Any]) -> str | None:
         """Return what was answered, less the prefilled beginning that some servers repeat."""
-        text = _said(choice["message"].get("content"))
+        text = said(choice["message"].get("content"))
         if text and self.options.prefill and request.messages[-1].role == "assistant":
             text = text.removeprefix(request.messages[-1].content)
         return text
 
 
-def _said(content: Any) -> str | None:
-    """Return the text of a message, which may come in parts; what is thought is none of it.
-
-    Raises
-    ------
-    TypeError
-        If it is neither.
-    """
-    if isinstance(content, list):
-        texts = [part.get("text") for part in content if part.get("type") in ("text", "output_text")]
-        content = "".join(texts)
-    if content is not None and not isinstance(content, str):
-        raise TypeError("not a text")
-    return None if content is None else writable(content)
-
-
-def _mark(completion: Mapping[str, Any]) -> str | None:
-    """Return what a provider says of the system behind the model, if it is a text."""
-    mark = completion.get("system_fingerprint")
-    return writable(mark) if isinstance(mark, str) else None
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    """Return a JSON object; what is none holds nothing."""
-    return value if isinstance(value, dict) else {}
+def _without_system(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages whose first one of the user begins with the system's words."""
+    words = [m["content"] for m in messages if m["role"] == "system"]
+    rest = [dict(m) for m in messages if m["role"] != "system"]
+    first = next((m for m in rest if m["role"] == "user"), None)
+    if first is None:
+        return [{"role": "user", "content": "\n\n".join(words)}, *rest]
+    first["content"] = "\n\n".join([*words, first["content"]])
+    return rest
 
 
 def _is_refused(choice: Mapping[str, Any]) -> bool:
     return choice.get("finish_reason") == "content_filter" or bool(choice["message"].get("refusal"))
-
-
-def _count(value: Any) -> int:
-    """Return a count of tokens; what is none is not counted."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

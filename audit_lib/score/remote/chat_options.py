@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from audit_lib.backends import BACKENDS, Probe, Secret
+from audit_lib.documents.capabilities import TokenLimit
 from audit_lib.errors import SpecError
 from audit_lib.score.remote.credentials import check_fields, plain_url
 from audit_lib.score.remote.limits import Limits
@@ -27,9 +28,20 @@ _OWN_FIELDS = (
     ("top_logprobs", "model.options.method"),
     ("max_tokens", "model.options.max_tokens, or that of the task"),
     ("max_completion_tokens", "model.options.max_tokens, or that of the task"),
+    ("reasoning_effort", "model.options.effort"),
+    ("response_format", "model.options.structured"),
     ("stream", None),
 )
 """Fields of a body that the backend writes itself, and what says them in a spec."""
+
+
+LATER: Final = {
+    "token_limit": None,
+    "thinking_tokens": None,
+    "effort": None,
+    "structured": "auto",
+}
+"""Options that are named in a description only where they say something: a model's fingerprint stays what it was."""
 
 
 class ChatOptions(Limits):
@@ -64,6 +76,31 @@ class ChatOptions(Limits):
         description="Longest answer, in tokens; null: 16 for sampled labels, else 1024. A model that thinks before it "
         "answers needs more than 16.",
     )
+    token_limit: TokenLimit | None = Field(
+        None,
+        description="Field of the API that bounds an answer: `max_completion_tokens`, or `max_tokens` (Mistral, older "
+        "servers). Null: the first, and the other where the server refuses it.",
+    )
+    thinking_tokens: int | None = Field(
+        None,
+        ge=0,
+        description="Tokens that a model may think with before it answers, in addition to those of the answer; they "
+        "are priced as generated ones. Null: a model that thinks is refused.",
+    )
+    effort: Literal["off", "minimal", "low", "medium", "high"] | None = Field(
+        None, description="How hard a model thinks that lets this be said; null: as it does by itself."
+    )
+    structured: Literal["auto", "always", "never"] = Field(
+        "auto",
+        description="Whether answers are asked for by a JSON schema. `auto`: sampled labels and rankings, where the "
+        "model was found to keep to one; else they are read from its words. `always`: these, and ratings in JSON, of "
+        "which then the rating alone is asked for.",
+    )
+    probe: bool | None = Field(
+        None,
+        description="Whether to find out by some small calls before the first row what the model takes and gives. "
+        "Null: where `thinking_tokens` or `effort` is given, and else when the server first refuses a field.",
+    )
     seed: int | None = Field(
         None, ge=0, description="Sent with each request, plus the repeat; not all servers heed it."
     )
@@ -78,9 +115,25 @@ class ChatOptions(Limits):
         "backend writes itself, such as messages.",
     )
 
+    @property
+    def probes_first(self) -> bool:
+        """Whether what the model can do is found out before the first row."""
+        if self.probe is not None:
+            return self.probe
+        return self.thinking_tokens is not None or self.effort is not None
+
     def longest(self, *, label: bool = False) -> int:
         """Return the most tokens of an answer; `label`: of one that is sampled for its label."""
         return self.max_tokens or (_LONGEST_LABEL if label else _LONGEST_TEXT)
+
+    @model_validator(mode="after")
+    def _thinking_is_sampled(self) -> ChatOptions:
+        if self.method == "logprobs" and self.thinking_tokens and "method" in self.model_fields_set:
+            raise ValueError(
+                "thinking_tokens: the first token of a model that thinks is none of its answer's, so method: logprobs "
+                "cannot read it; use method: sampled"
+            )
+        return self
 
     @field_validator("base_url")
     @classmethod

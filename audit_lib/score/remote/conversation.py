@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from audit_lib.errors import BackendError
-from audit_lib.score.remote.asker import Asker, FailedError, TryAgainError, TurnedAwayError
+from audit_lib.score.remote.asker import AdaptedError, Asker, FailedError, TryAgainError, TurnedAwayError
 from audit_lib.score.remote.cost import Usage
 from audit_lib.score.remote.credentials import masked
 from audit_lib.score.remote.limiter import Limiter
@@ -187,10 +187,10 @@ class Conversation:
     async def _outcome(self, request: Request, asker: Asker, part: Usage, progress: _Progress) -> _Outcome:
         try:
             async with asyncio.timeout(self.limits.deadline):
-                # What one call brought is kept while another one is tried again.
-                answers = [
-                    await self._call(request, asker, order, part, progress) for order in asker.orders(request)
-                ]
+                try:
+                    answers = await self._answers(request, asker, part, progress)
+                except AdaptedError:
+                    answers = await self._answers(request, asker, part, progress)
             return _Outcome(asker.read(request, answers), True)
         except TimeoutError:
             detail = f"deadline of {self.limits.deadline:g} s; before: {progress.detail}"
@@ -206,6 +206,10 @@ class Conversation:
         except Exception as error:  # noqa: BLE001 - one answer must not end the shard
             detail = f"the answer could not be read ({type(error).__name__})"
             return _Outcome(asker.failed(request, detail), True)
+
+    async def _answers(self, request: Request, asker: Asker, part: Usage, progress: _Progress) -> list[Any]:
+        # What one call brought is kept while another one is tried again.
+        return [await self._call(request, asker, order, part, progress) for order in asker.orders(request)]
 
     async def _call(
         self, request: Request, asker: Asker, order: Any, part: Usage, progress: _Progress

@@ -91,7 +91,7 @@ def provider_message(body: object) -> str | None:
     >>> provider_message({"error": {"message": "The model does not exist", "code": "model_not_found"}})
     'The model does not exist'
     >>> provider_message({"detail": [{"loc": ["body", "n"], "msg": "Input should be 1", "input": "Ann Lee"}]})
-    'Input should be 1'
+    'n: Input should be 1'
     >>> provider_message("<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>")
     '502 Bad Gateway'
     """
@@ -123,6 +123,10 @@ def _said(body: Any, depth: int = 0) -> Iterator[str]:
         for one in body[:3]:
             yield from _said(one, depth + 1)
     elif isinstance(body, dict) and depth < _DEEPEST:
+        if isinstance(body.get("msg"), str) and isinstance(body.get("loc"), list):
+            # What a checker of bodies says, such as FastAPI's: without its place it says nothing.
+            yield ": ".join(filter(None, [".".join(map(str, body["loc"][1:]))[:100], body["msg"]]))
+            return
         for name in _SAYS:
             value = body.get(name)
             if isinstance(value, str | list | dict) and (said := list(_said(value, depth + 1))):

@@ -209,6 +209,8 @@ class Allotment:
         Tells people about progress.
     keep : callable
         Writes down the answers given so far; to be called before more is asked in their place.
+    capabilities : str
+        Key under which what the model can do is kept, for all shards of the model and window.
     wait : bool
         Whether a batch may be waited for (`limits.without_waiting`).
     """
@@ -218,6 +220,7 @@ class Allotment:
     folder: str = ""
     notify: Callable[[str], None] = lambda message: None
     keep: Callable[[], None] = lambda: None
+    capabilities: str = ""
     wait: bool = True
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from audit_lib.canonical import canonical_json
 from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.score.reading.ranking import DeclinedError, read_first, read_ranking
 from audit_lib.score.reading.ratings import CUT
+from audit_lib.score.remote.structured import ranking_schema
 from audit_lib.score.requests import (
     AnswerKind,
     AnswerRecord,
@@ -52,7 +54,16 @@ class Listwise:
 
     def requests(self, variants: pd.DataFrame) -> list[Request]:
         """Return one request for each list of candidates."""
-        return [replace(request, sampling=self.sampling) for request in group_requests(variants)]
+        return [
+            replace(request, sampling=self.sampling, answer_schema=self._schema(request))
+            for request in group_requests(variants)
+        ]
+
+    def _schema(self, request: Request) -> str | None:
+        names = [c.name for c in request.candidates if c.name]
+        if self.sampling is None or len(set(names)) != len(request.candidates):
+            return None
+        return canonical_json(ranking_schema(names)).decode()
 
     def rows(self, request: Request, response: Response) -> list[AnswerRecord]:
         """Return a row for each candidate of the list."""

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from audit_lib.canonical import canonical_json
 from audit_lib.records import CHECK, VARIATION
 from audit_lib.score.reading.labels import read_label
 from audit_lib.score.reading.logprobs import BELOW
 from audit_lib.score.reading.ratings import CUT, RatingScale, read_rating
+from audit_lib.score.remote.structured import rating_schema
 from audit_lib.score.requests import (
     OWN_SCORE,
     AnswerKind,
@@ -67,7 +69,16 @@ class Pointwise:
         requests = group_requests(variants)
         if self.read == "labels":
             return [replace(request, labels=self._scale(request).labels) for request in requests]
-        return [replace(request, sampling=self.sampling) for request in requests]
+        return [
+            replace(request, sampling=self.sampling, answer_schema=self._schema(request))
+            for request in requests
+        ]
+
+    def _schema(self, request: Request) -> str | None:
+        if not self.read.startswith("json:") or request.request_id in self._about or self.sampling is None:
+            return None
+        path = self.read.removeprefix("json:").split(".")
+        return canonical_json(rating_schema(path, self._scale(request).labels)).decode()
 
     def known(self) -> dict[str, Any]:
         """Return whether any row of the audit has a recorded score."""

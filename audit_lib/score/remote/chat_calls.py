@@ -1,0 +1,187 @@
+"""Calls of a chat model, whoever carries them: what it takes and gives is found out once, and then kept to."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
+
+from audit_lib.canonical import canonical_json
+from audit_lib.documents.capabilities import Capabilities, CapabilityRecord
+from audit_lib.documents.statuses import AnswerStatus
+from audit_lib.errors import BackendError
+from audit_lib.score.remote.asker import AdaptedError, FailedError, TryAgainError, TurnedAwayError
+from audit_lib.score.remote.capability_probe import CapabilityProbe, probe_request
+from audit_lib.score.remote.chat import Chat
+from audit_lib.score.remote.completions import (
+    has_logprobs,
+    mapping,
+    nothing_said,
+    thinking_tokens,
+    thought,
+)
+from audit_lib.score.remote.cost import Usage
+from audit_lib.score.remote.limiter import Allotment, Limiter
+from audit_lib.score.remote.limits import backoff
+from audit_lib.score.requests import Request, Response
+from audit_lib.typed_json import decode
+
+Post = Callable[[Request, dict[str, Any]], Awaitable[Any]]
+"""Makes one attempt at a call, with a body of ``/chat/completions``, and returns a completion as parsed JSON."""
+
+_LONGEST_WAIT_S: Final = 20.0
+_ABOUT_A_FIELD: Final = re.compile(
+    r"max_completion_tokens|max_tokens|temperature|logprobs|\bseed\b|response_format|reasoning_effort|\bsystem\b|\b'?n'?\b"
+    r"|extra_forbidden|unsupported_(?:parameter|value)",
+    re.IGNORECASE,
+)
+
+
+class ChatCalls:
+    """What a backend of chat models knows about its endpoint (`audit_lib.score.remote.asker.Asker`).
+
+    Parameters
+    ----------
+    chat : Chat
+        What is asked, and how answers are read; it is told what the model can do.
+    post : callable
+        Carries one call.
+    where : str
+        The endpoint, for messages.
+    allotment : Allotment
+        Where what was found is kept, for all shards.
+    limiter : Limiter
+        Whose budget the calls that find it out are counted in.
+    """
+
+    def __init__(self, chat: Chat, post: Post, where: str, allotment: Allotment, limiter: Limiter) -> None:
+        self._chat, self._post, self._where = chat, post, where
+        self._allotment, self._limiter = allotment, limiter
+        self._lock = asyncio.Lock()
+        if (kept := kept_capabilities(allotment)) is not None:
+            chat.can = kept.capabilities
+
+    async def find_out_first(self, requests: Sequence[Request]) -> None:
+        """Find out as `find_out` does, before anything else is asked; a refused key ends the shard."""
+        try:
+            await self.find_out(requests)
+        except TurnedAwayError as said:
+            raise BackendError(str(said)) from None
+
+    async def find_out(self, requests: Sequence[Request]) -> None:
+        """Find out what the model can do, if that is not known, and whether it can be asked these requests.
+
+        Raises
+        ------
+        BackendError
+            If it cannot be asked as the spec says; says what to do.
+        """
+        async with self._lock:
+            if self._chat.can is None:
+                await self._probe()
+        for request in requests:
+            self._refuse(request)
+
+    def orders(self, request: Request) -> list[dict[str, Any]]:
+        """Return the bodies of a request's calls."""
+        return self._chat.bodies(request)
+
+    async def call(self, request: Request, order: dict[str, Any]) -> Any:
+        """Make one attempt at one call."""
+        unknown = self._chat.can is None and self._chat.options.probe is not False
+        try:
+            completion = await self._post(request, order)
+        except FailedError as refused:
+            if unknown and _ABOUT_A_FIELD.search(refused.said or refused.detail):
+                await self._adapt(request, order)
+            raise
+        if unknown and order.get("logprobs") and _shows_none(completion):
+            await self._adapt(request, order)
+        if self._chat.options.thinking_tokens is None and nothing_said(completion) and thought(completion):
+            tokens = thinking_tokens(completion)
+            long = f" for {tokens:,} tokens" if tokens else ""
+            raise BackendError(
+                f"{self._where}: model.options.thinking_tokens: {self._chat.model.name} thought{long} and came to no "
+                "answer, and nothing says how many tokens it may think with; give a number (they are priced as "
+                "generated ones), or effort: off"
+            )
+        return completion
+
+    def read(self, request: Request, answers: Sequence[Any]) -> Response:
+        """Return what the completions say."""
+        return self._chat.read(request, answers)
+
+    def failed(self, request: Request, detail: str, status: AnswerStatus = "error") -> Response:
+        """Return the row of a request that was not answered."""
+        return self._chat.response(request, status=status, detail=detail)
+
+    def estimate(self, request: Request) -> tuple[int, Usage]:
+        """Return the calls and the tokens that a request takes at most."""
+        return self._chat.estimate(request)
+
+    async def _adapt(self, request: Request, order: dict[str, Any]) -> None:
+        """Find out what the model can do; have the request asked again where that changes what is asked."""
+        await self.find_out([request])
+        if order not in self._chat.bodies(request):
+            raise AdaptedError
+
+    def _refuse(self, request: Request) -> None:
+        if (why := self._chat.refusal(request)) is not None:
+            raise BackendError(f"{self._where}: {why}")
+
+    async def _probe(self) -> None:
+        chat, asked = self._chat, probe_request()
+        budget = self._limiter.budget
+        room = Usage(prompt=400, completion=10 * (chat.options.thinking_tokens or 256))
+        if not budget.fits(room):
+            raise BackendError(
+                f"{self._where}: the budget (model.options.max_tokens_total, max_cost) does not hold the "
+                f"{room.total:,} tokens that finding out what the model can do may take; raise it, or say probe: false"
+            )
+
+        async def ask(body: dict[str, Any]) -> Any:
+            for attempt in range(1, chat.options.retries + 2):
+                try:
+                    async with asyncio.timeout(chat.options.timeout):
+                        return await self._post(asked, body)
+                except TimeoutError:
+                    again = TryAgainError("timeout")
+                except TryAgainError as error:
+                    again = error
+                if attempt <= chat.options.retries:
+                    await asyncio.sleep(
+                        max(backoff(attempt, 0, "probe"), min(again.wait or 0.0, _LONGEST_WAIT_S))
+                    )
+            raise again
+
+        found = await CapabilityProbe(chat.model.name, chat.options, ask).find_out()
+        budget.remember(Usage(prompt=found.prompt_tokens, completion=found.completion_tokens))
+        chat.can = keep_capabilities(self._allotment, found, chat)
+
+
+def keep_capabilities(allotment: Allotment, found: Capabilities, chat: Chat) -> Capabilities:
+    """Write down what was found, unless another shard was first: then return what that one found."""
+    before, chat.can = chat.can, found
+    record = CapabilityRecord(capabilities=found, adapted=chat.adaptations())
+    chat.can = before
+    if allotment.store is None or not allotment.capabilities or found.token_limit is None:
+        return found
+    allotment.store.put(allotment.capabilities, canonical_json(record.as_dict()))
+    kept = kept_capabilities(allotment)
+    return found if kept is None else kept.capabilities
+
+
+def kept_capabilities(allotment: Allotment) -> CapabilityRecord | None:
+    """Return what was found before, of this model and window; None if nothing was."""
+    store, key = allotment.store, allotment.capabilities
+    if store is None or not key or not store.exists(key):
+        return None
+    return decode(CapabilityRecord, store.get(key), key)
+
+
+def _shows_none(completion: Any) -> bool:
+    try:
+        return bool(mapping(completion).get("choices")) and not has_logprobs(completion)
+    except (TypeError, KeyError, IndexError, AttributeError):
+        return False
