@@ -15,7 +15,7 @@ from audit_lib.records import from_parquet
 from audit_lib.report.content import gather
 from audit_lib.run import SUCCESS, Run
 from audit_lib.spec import AuditSpec
-from audit_lib.spec.served import is_named, may_serve
+from audit_lib.spec.served import is_named, may_serve, without_version
 from tests.inputs import recorded_rows, write_jsonl
 from tests.report.runs import made
 from tests.specs import load
@@ -114,6 +114,40 @@ def test_a_log_of_another_model_is_refused_with_its_counts(tmp_path: Path) -> No
         made(tmp_path, n=64, **half(tmp_path))
 
 
+def test_a_log_of_several_models_is_refused_under_a_name_that_names_none(tmp_path: Path) -> None:
+    sections = half(tmp_path, name="our screening tool")
+    with pytest.raises(InputError) as refused:
+        made(tmp_path, n=64, **sections)
+    said = str(refused.value)
+    assert "the 64 rows were answered by several models" in said and "model.served: any" in said
+    assert f"'{NAME}-0125' (32; first at " in said and f"'{OTHER}' (32; first at " in said
+    assert not list((tmp_path / "store").rglob("sample/*")), "before anything is computed"
+
+
+@pytest.mark.parametrize("other", [None, NAME, f"{NAME}-1106", "v7"])
+def test_a_name_that_names_none_takes_the_versions_of_one_model(tmp_path: Path, other: str | None) -> None:
+    run = made(tmp_path, n=64, **half(tmp_path, other=other, name="our screening tool"))
+    assert sum(gather(run).served.values()) == (32 if other is None else 64)
+
+
+@pytest.mark.parametrize(
+    ("served", "model"),
+    [
+        ("GPT-4o-2024-08-06", "gpt-4o"),
+        ("gpt-4-0613", "gpt-4"),
+        ("gpt-4", "gpt-4"),
+        ("gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
+        ("claude-3-5-sonnet@20240620", "claude-3-5-sonnet"),
+        ("anthropic.claude-3-5-sonnet-20240620-v1:0", "anthropic.claude-3-5-sonnet"),
+        ("models/gemini-1.5-pro-002", "gemini-1.5-pro"),
+        ("gpt-4-1106-preview", "gpt-4-1106-preview"),
+        ("3.1.0", None),
+    ],
+)
+def test_a_version_is_taken_off_a_name(served: str, model: str | None) -> None:
+    assert without_version(served) == model
+
+
 def test_a_log_all_of_another_model_is_refused_too(tmp_path: Path) -> None:
     sections = half(tmp_path)
     with pytest.raises(InputError, match="64 of 64 rows"):
@@ -181,9 +215,11 @@ def test_a_round_is_never_cut_by_the_list(tmp_path: Path) -> None:
         made(tmp_path, n=64, **sections)
 
 
-@pytest.mark.parametrize("model", [{"served": "any"}, {"name": "gpt and gpt, as recorded"}])
-def test_any_splits_by_model(tmp_path: Path, model: dict[str, Any]) -> None:
-    """By the key, or since a name in words names no model."""
+@pytest.mark.parametrize(
+    "model",
+    [{"served": "any"}, {"name": "gpt and gpt, as recorded", "served": "any"}, {"served": [NAME, "gpt-4"]}],
+)
+def test_several_models_split_the_tables(tmp_path: Path, model: dict[str, Any]) -> None:
     run = made(tmp_path, n=128, **half(tmp_path, n=128, **model))
     metrics = run.stage("metrics").read_json("metrics.json")
     by_model = Counter(table["stratum"].get("model") for table in metrics["tables"])

@@ -9,10 +9,15 @@ from typing import Final
 from audit_lib.documents.sample import RecordedModel
 from audit_lib.errors import InputError
 from audit_lib.spec import AuditSpec
+from audit_lib.spec.served import without_version
 
 _MOST_NAMED: Final = 5
 _MODEL: Final = re.compile(r"[\w.:/@+-]{1,80}", re.ASCII)
 UNNAMED: Final = "(not the look of a model's name)"
+_WHAT_TO_DO: Final = (
+    "List in model.served the models whose decisions are audited (rows of others are then left out and counted), "
+    "or write model.served: any, and tables are split by model"
+)
 
 
 class ServedBy:
@@ -47,20 +52,29 @@ class ServedBy:
         others = self._others()
         if self._model.served is not None:
             self._check_listed(others)
-            return
-        if not others:
-            return
-        total = self._rows.total()
-        rows = sum(others.values())
+        elif self._model.names_none:
+            self._check_one()
+        elif others:
+            raise InputError(
+                f"source: {others.total():,} of {self._rows.total():,} rows were answered by another model than "
+                f"{self._model.name!r}, which model.name says: {self._named(others)}. {_WHAT_TO_DO}"
+            )
+
+    def _check_one(self) -> None:
+        """Refuse several models under a name that is a label: nothing says whose decisions are audited."""
+        models = Counter({name: n for name, n in self._rows.items() if name is not None})
+        if len({without_version(name) for name in models} - {None}) > 1:
+            raise InputError(
+                f"source: the {self._rows.total():,} rows were answered by several models, and model.name, "
+                f"{self._model.name!r}, names none: {self._named(models)}. {_WHAT_TO_DO}"
+            )
+
+    def _named(self, models: Counter[str]) -> str:
         named = [
-            f"{_shown(name)!r} ({n:,}; first at {self._first[name]})" for name, n in others.most_common()
+            f"{_shown(name)!r} ({n:,}; first at {self._first[name]})" for name, n in models.most_common()
         ]
         more = f" and {len(named) - _MOST_NAMED} others" if len(named) > _MOST_NAMED else ""
-        raise InputError(
-            f"source: {rows:,} of {total:,} rows were answered by another model than {self._model.name!r}, which "
-            f"model.name says: {', '.join(named[:_MOST_NAMED])}{more}. List in model.served the models whose decisions "
-            "are audited (rows of others are then left out and counted), or write model.served: any"
-        )
+        return f"{', '.join(named[:_MOST_NAMED])}{more}"
 
     def _check_listed(self, others: Counter[str]) -> None:
         unnamed = self._rows[None]

@@ -80,6 +80,7 @@ class Asking:
         self._run, self._shard, self._shards = run, shard, sorted(shards)
         self._open = ExitStack()
         self._ledger: Ledger | None = None
+        self._answered_as: set[str] = set()
 
     def __enter__(self) -> Asking:
         spec = self._run.spec
@@ -134,6 +135,7 @@ class Asking:
         if known:
             run.notify(f"{what}: {len(known)} of {total} answers were kept, the rest is asked")
         self._remember(whole, known)
+        self._answered_as |= {response.model for response in known.values()}
         fresh = []
         try:
             if missing:
@@ -169,6 +171,7 @@ class Asking:
         model = self._run.spec.model
         for response in responses:
             if response.status == "error" or response.method == RECORDED or model.may_be(response.model):
+                self._tell_of_another(response)
                 yield response
             elif model.served is None:
                 raise BackendError(
@@ -189,6 +192,17 @@ class Asking:
                     completion_tokens=response.completion_tokens,
                     thinking_tokens=response.thinking_tokens,
                 )
+
+    def _tell_of_another(self, response: Response) -> None:
+        """Tell when another name answers than until now; each row has its own, and the page counts them."""
+        if response.status == "error" or response.method == RECORDED or response.model in self._answered_as:
+            return
+        if self._answered_as:
+            self._run.notify(
+                f"WARNING: score: shard {self._shard}: {response.model} answers, and until now did "
+                f"{', '.join(sorted(self._answered_as))}; model.served says which may"
+            )
+        self._answered_as.add(response.model)
 
     def _account(self, packs: Sequence[Pack], responses: Sequence[Response]) -> dict[str, Any] | None:
         """Return the scoring plan of a backend that has one, and tell its bound and noise floor."""

@@ -280,10 +280,10 @@ class AuditSpec(SpecSection):
 
     @property
     def splits(self) -> list[list[str]]:
-        """Columns by which tables are split: `measure.strata`, and by model where any may have answered."""
+        """Columns by which tables are split: `measure.strata`, and by model where several may have answered."""
         asked = self.measure.strata
-        by_model = not self.model.takes_any or any("model" in columns for columns in asked)
-        return asked if by_model else [*asked, ["model"]]
+        split = not self.model.may_be_several or any("model" in columns for columns in asked)
+        return asked if split else [*asked, ["model"]]
 
     def path(self, reference: str) -> str:
         """Return where a file that the spec names is: a URI as it is, a path from the spec's folder."""

@@ -9,7 +9,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from audit_lib.backends import BACKENDS
 from audit_lib.spec.section import Name, Share, SpecSection, no_repeats
-from audit_lib.spec.served import ANY, Served, may_serve, takes_any
+from audit_lib.spec.served import ANY, Served, is_label, may_serve, takes_any
 
 
 class PromptTemplate(SpecSection):
@@ -74,8 +74,8 @@ class Model(SpecSection):
         description="Which models may have answered, as a log or the service names them. Null: the one named, or a "
         "dated version of it (`gpt-4o-2024-08-06` is `gpt-4o`, `gpt-4o-mini` is not); any other is refused. A list: "
         "these and their dated versions; recorded rows of others are left out and counted, a live answer of another "
-        "is an error. `any`: all, and tables are split by model too. A name in words, such as `our tool`, names no "
-        "model: as `any`.",
+        "is an error. `any`: all. Where several may have answered, tables are split by model too. A name in words, "
+        "such as `our tool`, names no model: recorded rows of any one model are its own, and of several are refused.",
     )
     valid_judge: bool = Field(
         True, description="False prints plainly that the model is not fit to judge and only shows the method."
@@ -117,9 +117,15 @@ class Model(SpecSection):
         return BACKENDS.get(self.backend).decides(self)
 
     @property
-    def takes_any(self) -> bool:
-        """Whether any model may have answered, so that tables are split by model."""
-        return takes_any(self.name, self.served)
+    def may_be_several(self) -> bool:
+        """Whether more than one model may have answered, so that tables are split by model."""
+        listed = self.served if isinstance(self.served, list) else []
+        return takes_any(self.name, self.served) or len(listed) > 1
+
+    @property
+    def names_none(self) -> bool:
+        """Whether nothing in the spec says which model answers: the name is a label in words."""
+        return self.served is None and is_label(self.name)
 
     @property
     def location(self) -> str:

@@ -62,6 +62,24 @@ def is_named(served: str, name: str) -> bool:
     return theirs.startswith(ours) and _VERSION.fullmatch(theirs, len(ours)) is not None
 
 
+def without_version(served: str) -> str | None:
+    """Return a model's name without the date or number of its version; None for a bare version, which names none.
+
+    Examples
+    --------
+    >>> without_version("GPT-4-0613"), without_version("claude-3-5-sonnet-latest"), without_version("v7")
+    ('gpt-4', 'claude-3-5-sonnet', None)
+    >>> without_version("gpt-4-turbo")
+    'gpt-4-turbo'
+    """
+    name = served.strip().casefold().removeprefix(_FOLDER)
+    if _NUMBER.fullmatch(name):
+        return None
+    name = name.removesuffix(_LATEST)
+    ends = [found.start() for found in _VERSION.finditer(name) if found.end() == len(name) and found.start()]
+    return name[: ends[0]] if ends else name
+
+
 def may_serve(served: str, name: str, allowed: Served) -> bool:
     """Tell whether the answers of a model belong to the audit of `name`, as ``model.served`` says."""
     if takes_any(name, allowed):
@@ -71,5 +89,5 @@ def may_serve(served: str, name: str, allowed: Served) -> bool:
 
 
 def takes_any(name: str, allowed: Served) -> bool:
-    """Tell whether any model may have answered: the spec says so, or its name is a label and names none."""
+    """Tell whether an answer of any model may count: the spec says so, or its name is a label and names none."""
     return allowed == ANY or (allowed is None and is_label(name))

@@ -45,7 +45,7 @@ def drawn(folder: Path, kind: str, lines: list[Any], **source: Any):
     (folder / "people.csv").write_text(PEOPLE)
     source = {"kind": kind, "paths": ["log.jsonl"], "fields": [], "windowed": True, **source}
     groups = {"provenance": "self_reported"}
-    spec = load(folder, source=source, demographics=JOINED, groups=groups)
+    spec = load(folder, source=source, demographics=JOINED, groups=groups, model={"served": "any"})
     run = Run.open(spec, WEEK, str(folder / "store"))
     return from_parquet(sample(run).artefacts["prompts.parquet"]).set_index("prompt_id")
 

@@ -30,6 +30,7 @@ LISTWISE: dict[str, Any] = {
     "task": "listwise",
     "source": SOURCE,
     "decision": {"rule": "top_k", "k": 1, "round": "round_id"},
+    "model": {"served": "any"},
 }
 
 

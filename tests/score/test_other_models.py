@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,3 +73,23 @@ def test_another_audit_s_kept_answers_of_another_model_are_asked_again(tmp_path:
     with pytest.raises(BackendError, match="answered"):
         score_shard(asked(tmp_path, server), 0)
     assert server.asked["w3"] == before + 1 and server.asked["w0"] == 1
+
+
+@pytest.mark.parametrize("later", ["gpt-4o-2024-11-20", "gpt-4o-mini"])
+def test_a_name_that_changes_half_way_is_told_and_recorded(tmp_path: Path, serve: Any, later: str) -> None:
+    """Another version, or another model that the spec lets answer."""
+
+    def behave(word: str, time: int) -> Any:
+        return completion(GOOD, more={"model": later if int(word[1:]) > 2 else "gpt-4o-2024-08-06"})
+
+    said: list[str] = []
+    run = replace(asked(tmp_path, serve(behave), served=["gpt-4o", "gpt-4o-mini"]), notify=said.append)
+    output = score_shard(run, 0)
+    (told,) = (line for line in said if line.startswith("WARNING"))
+    assert f"shard 0: {later} answers, and until now did gpt-4o-2024-08-06" in told
+    counts = {entry["model"]: entry["answers"] for entry in json.loads(output.artefacts["served.json"])}
+    assert counts == {"gpt-4o-2024-08-06": 3, later: 3}
+    assert (
+        list(from_parquet(output.artefacts["scores.parquet"])["model"])
+        == ["gpt-4o-2024-08-06"] * 3 + [later] * 3
+    )
