@@ -343,9 +343,8 @@ def main() -> int:
     print(
         f"{arguments.model}, float32, one thread, {platform.machine()}, torch {torch.__version__}, ", end=""
     )
-    print(
-        f"transformers {transformers.__version__}; tree packing {'works' if engine.tree_works else 'does not work'}"
-    )
+    tree = "works" if engine.ways.faults["tree"] is None else "does not work"
+    print(f"transformers {transformers.__version__}; tree packing {tree}")
     print(
         "\n| workload | peer | peer, CPU | ours, CPU | faster | needed | largest difference in probability |"
     )

@@ -90,6 +90,8 @@ class Asking:
         try:
             self._run.notify(f"score: shard {self._shard}: loading {spec.model.name}")
             self._description = self._backend.describe()
+            if (note := self._backend.loading_note()) is not None:
+                self._run.notify(f"score: shard {self._shard}: {note}")
         except BaseException:
             self._open.close()
             raise

@@ -67,6 +67,11 @@ class Checks(SpecSection):
     minimum_label_mass: Share = Field(
         0.0, description="Smallest mean probability that falls on the labels; warning."
     )
+    maximum_noise_floor: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        None,
+        description="Local models: most that a probability may differ from what the model's own attention gives for "
+        "the same prompts, and a tenth of what a label's share may; error. null: 1e-5 in float32.",
+    )
     fail_on_warning: bool = Field(False, description="Treat warnings as errors.")
     suites: dict[Literal["prompts", "variants", "scores"], str] = Field(
         default_factory=dict,

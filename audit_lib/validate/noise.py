@@ -27,7 +27,7 @@ def noise_table(run: Run) -> pd.DataFrame | None:
 
     rows: list[dict[str, Any]] = []
     for shard, floor, model in _floors(run):
-        most = bounds(model)
+        most = bounds(model, run.spec.checks.maximum_noise_floor)
         rows.append(
             {"shard": shard}
             | {
@@ -52,9 +52,11 @@ def told_noise(run: Run, column: str | None) -> str:
     name, place = _COLUMNS[column]
     shard, floor, model = max(_floors(run), key=lambda one: one[1][name] or 0.0)
     what = "a probability" if place == 0 else "a label's share"
+    most = run.spec.checks.maximum_noise_floor
+    said = f"rounding of {model.get('dtype')}" if most is None else "checks.maximum_noise_floor"
     return (
         f": in shard {shard} {what} is {floor[name]:.2g} from what the model's own pass says, and at most "
-        f"{bounds(model)[place]:g} is rounding of {model.get('dtype')}; this model cannot be scored exactly here"
+        f"{bounds(model, most)[place]:g} is allowed ({said}); this model cannot be scored exactly here"
     )
 
 

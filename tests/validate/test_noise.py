@@ -70,6 +70,18 @@ def test_a_noise_floor_above_its_bound_fails(tmp_path, apart, shares, dtype, wro
         require_valid(run)
 
 
+@pytest.mark.parametrize(("most", "wrong"), [(1e-7, [(MINE, "error"), (SHARES, "error")]), (1e-3, [])])
+def test_the_spec_says_how_much_is_too_much(tmp_path, most, wrong):
+    run = run_with_floor(tmp_path, {"largest_difference": 5e-5, "largest_share_difference": 2e-4})
+    object.__setattr__(run.spec.checks, "maximum_noise_floor", most)
+    assert judged(run) == wrong
+    if wrong:
+        with pytest.raises(
+            ValidationFailedError, match=r"1e-0[67] is allowed \(checks\.maximum_noise_floor\)"
+        ):
+            require_valid(run)
+
+
 def test_a_floor_of_an_earlier_version_is_not_judged(tmp_path):
     run = run_with_floor(tmp_path, {"largest_difference": 0.5})
     last = shards(run)[-1]

@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -21,6 +22,7 @@ from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.errors import BackendError
 from audit_lib.options import Options
 from audit_lib.score.backends import Backend, backend, parse_options
+from audit_lib.score.local.folder_check import check_scorable
 from audit_lib.score.local.noise_floor import noise_floor
 from audit_lib.score.local.weights import PACKAGED, check_name
 from audit_lib.score.packs import Pack
@@ -59,6 +61,16 @@ class TransformersOptions(Options):
         le=1024,
         description="Prompts computed together, each shared beginning once. Memory hardly grows with it.",
     )
+    thinking: Literal["none", "closed", "on"] | None = Field(
+        None,
+        description="Models that think before they answer: null switches it off by the chat template's own switch, and "
+        "refuses labels where it has none; none: this model does not think; closed: an empty thought is written before "
+        "the answer; on: it thinks, and texts only can be asked for.",
+    )
+    chat_template_kwargs: dict[str, bool | int | float | str] = Field(
+        default_factory=dict,
+        description="Given to the chat template as they are, such as enable_thinking: false.",
+    )
 
 
 @backend("transformers")
@@ -86,13 +98,18 @@ class Transformers(Backend):
         self._process: subprocess.Popen[str] | None = None
         self._printed: Any = None
         self._loaded: dict[str, Any] = {}
+        self._note: str | None = None
+        self._progress: list[str] = []  # what the process said takes long
         self._texts: list[str] = []  # of the last order: what the process may repeat when it ends
 
     @classmethod
     def check(cls, model: Model) -> None:
         """Check that torch and transformers are installed and the model's folder is one."""
         super().check(model)
-        check_name(_located(model))
+        name = _located(model)
+        if (folder := Path(name).expanduser()).is_dir():
+            check_scorable(folder)
+        check_name(name)
 
     def describe(self) -> dict[str, Any]:
         """Return the model and what it runs on; loads it if need be."""
@@ -103,6 +120,10 @@ class Transformers(Backend):
             "options": self.options.model_dump(),
             **self._loaded,
         }
+
+    def loading_note(self) -> str | None:
+        """Return how long loading took, and which ways of computing are exact."""
+        return self._note
 
     def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
         """Yield a response for each request, pack by pack."""
@@ -196,10 +217,11 @@ class Transformers(Backend):
             encoding="utf-8",
             env=environment,
         )
-        order = {"name": _located(self.model), "revision": self.model.revision}
-        self._loaded = self._ask({**order, "device": self.options.device, "threads": self.options.threads})[
-            "loaded"
-        ]
+        options = self.options.model_dump(include={"device", "threads", "thinking", "chat_template_kwargs"})
+        order = {"name": _located(self.model), "revision": self.model.revision, **options}
+        begun = time.monotonic()
+        self._loaded = self._ask(order)["loaded"]
+        self._note = _told_loading(self._loaded, time.monotonic() - begun, tried=bool(self._progress))
 
     def _ask(self, content: dict[str, Any]) -> dict[str, Any]:
         self._texts = _texts_of(content)
@@ -211,9 +233,12 @@ class Transformers(Backend):
             process.stdin.flush()
         except BrokenPipeError:
             pass  # it has ended; its last words are read below
-        if not (line := process.stdout.readline()):
-            raise self._ended(process.wait())
-        reply: dict[str, Any] = json.loads(line)
+        reply: dict[str, Any] = {"progress": ""}
+        while "progress" in reply:
+            if not (line := process.stdout.readline()):
+                raise self._ended(process.wait())
+            reply = json.loads(line)
+            self._progress += [reply["progress"]] if "progress" in reply else []
         if (error := reply.get("error")) is not None:
             kind = getattr(errors, error["type"], BackendError)
             said = told(error["message"], self._texts, self._secrets(), 800) or "its message repeats a prompt"
@@ -232,6 +257,13 @@ class Transformers(Backend):
     @staticmethod
     def _secrets() -> list[str]:
         return [value for name, value in os.environ.items() if is_secret_name(name) and len(value) >= _SECRET]
+
+
+def _told_loading(loaded: dict[str, Any], seconds: float, *, tried: bool) -> str:
+    """Return a line on what loading took and found."""
+    how = "was held against its own attention" if tried else "was tried before with these weights"
+    ways = ", ".join(loaded.get("ways", []))
+    return f"loaded in {seconds:.0f} s; it {how}; exact are: {ways}"
 
 
 def _meaning(code: int) -> str:

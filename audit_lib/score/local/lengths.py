@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 NO_LIMIT: Final = 2**31
@@ -14,10 +14,21 @@ _LONGEST: Final = (
     "n_positions",
     "max_seq_len",
     "max_sequence_length",
+    "max_target_positions",
     "seq_length",
 )
 _FIXED_ROPE: Final = frozenset({"default", "linear", "llama3", "yarn", "proportional", "mrope"})
 """Rotary embeddings whose frequencies are the same for a short and a long sequence."""
+_NO_LENGTH: Final = re.compile(
+    r"(?:.*_)?(?:vocab|hidden|intermediate|embed|embedding|emb|ffn|ff|dff|inner|mlp|feed|heads?|headdim|dim|rank|lowrank"
+    r"|layers?|experts?|groups?|tokens?|ids?|channels?|kernel|conv|width|langs?|languages|types?|state|codebook|filters"
+    r"|scalar|seed|rate|hash|ngram|ssm|parts|proj|model|embd|ctx|quantizers|cycles|version)(?:_.*)?"
+    r"|(?:num|n|moe|image|audio|vision|video|rope|original_max_position)_.*"
+)
+"""Numbers of a config that count weights, not tokens. Any other may be a length at which something changes."""
+_OTHER_PARTS: Final = ("rope", "vision", "audio", "image", "quantization")
+_LEAST: Final = 16
+"""A length below it is passed by every prompt of a trial."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +45,44 @@ class Lengths:
     cached : int
         That may be read piece by piece. Beyond it the positions of all tokens depend on the length of the whole
         sequence (``longrope``, ``dynamic``), so that what was read before it is no longer right.
+    suspects : tuple of int
+        Other lengths that the config names. What is tried on shorter sequences only is not known beyond them.
     """
 
     longest: int
     shared: int
     cached: int
+    suspects: tuple[int, ...] = ()
+
+    def after_trial(self, together: int, alone: int) -> Lengths:
+        """Return how far is known what was tried on `together` tokens with others, and on `alone` with a cache.
+
+        Examples
+        --------
+        >>> lengths = Lengths(longest=4096, shared=4096, cached=4096, suspects=(100, 2048))
+        >>> lengths.after_trial(380, 380)
+        Lengths(longest=4096, shared=2048, cached=2048, suspects=(100, 2048))
+        """
+        return replace(
+            self,
+            shared=min([self.shared, *(s for s in self.suspects if s > together)]),
+            cached=min([self.cached, *(s for s in self.suspects if s > alone)]),
+        )
+
+
+def setting(config: Any, *names: str) -> Any:
+    """Return the first of these settings that a config gives, or None.
+
+    Some configs have one for each layer and refuse to say one for all.
+    """
+    for name in names:
+        try:
+            found = getattr(config, name, None)
+        except Exception:  # noqa: BLE001 - of many kinds
+            found = None
+        if found is not None:
+            return found
+    return None
 
 
 def lengths_of(model: Any, config: Any) -> Lengths:
@@ -47,32 +91,42 @@ def lengths_of(model: Any, config: Any) -> Lengths:
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> config = SimpleNamespace(to_dict=lambda: {"max_position_embeddings": 512, "sliding_window": 40})
-    >>> lengths_of(object(), config)
-    Lengths(longest=512, shared=40, cached=2147483648)
+    >>> said = {"max_position_embeddings": 512, "sliding_window": 40, "hidden_size": 64, "index_topk": 32}
+    >>> lengths_of(object(), SimpleNamespace(to_dict=lambda: said))
+    Lengths(longest=512, shared=40, cached=2147483648, suspects=(32,))
     """
     said: dict[str, Any] = config.to_dict()
     longest = next(
-        (_whole(found) for key in _LONGEST if (found := getattr(config, key, said.get(key)))), NO_LIMIT
+        (_whole(found) for key in _LONGEST if (found := setting(config, key) or said.get(key))), NO_LIMIT
     )
     kinds = set(said.get("layer_types") or ())
     whole = kinds == {"full_attention"}
-    windows = [
-        size for key, size in _sizes(said) if _WINDOW.fullmatch(key) and not (whole and "sliding" in key)
-    ]
+    sizes = list(_sizes(said))
+    windows = [size for key, size in sizes if _WINDOW.fullmatch(key) and not (whole and "sliding" in key)]
     cached = min(_length_dependent(said, longest), default=NO_LIMIT)
     shared = min([*windows, cached])
     if getattr(model, "_is_stateful", False) or kinds - {"full_attention", "sliding_attention"}:
         shared = 0
-    return Lengths(longest=longest, shared=shared, cached=cached)
+    suspects = {
+        size
+        for key, size in sizes
+        if size >= _LEAST
+        and key not in _LONGEST
+        and not _WINDOW.fullmatch(key)
+        and not _NO_LENGTH.fullmatch(key)
+    }
+    return Lengths(longest=longest, shared=shared, cached=cached, suspects=tuple(sorted(suspects)))
 
 
 def _sizes(said: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Yield every positive whole number of a config with its key, also from lists."""
+    """Yield every positive whole number of a config with its key, also from lists and from parts of the config."""
     for key, value in said.items():
         for one in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(one, int) and not isinstance(one, bool) and one > 0:
-                yield key, one
+            if isinstance(one, Mapping):
+                if not str(key).startswith(_OTHER_PARTS):
+                    yield from _sizes(one)
+            elif isinstance(one, int) and not isinstance(one, bool) and one > 0:
+                yield str(key), one
 
 
 def _length_dependent(said: Mapping[str, Any], longest: int) -> Iterator[int]:

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 REFERENCE: Final = "the model's own attention"
-MOST: Final = {"float32": (1e-5, 1e-4)}
-"""Most that a probability, and a label's share among the labels, may differ, by the type of the weights.
+MOST: Final = {"float32": 1e-5}
+"""Most that a probability may differ, by the type of the weights, unless ``checks.maximum_noise_floor`` says.
 
-Float32 moves a probability by some millionths; a share is a quotient of two of them, and moves ten times as far where
-the labels have little of the probability. An attention that is not the model's own moves both by a thousandth and
+Float32 moves a probability by some millionths. An attention that is not the model's own moves it by a thousandth and
 more. Half precision rounds by up to 0.004 and makes ties of different scores: no bound would tell that from a fault,
 so a type that is not listed fails at any difference."""
+_OF_A_SHARE: Final = 10
+"""A label's share among the labels is a quotient of two probabilities, and moves so many times as far where the labels
+have little of the probability."""
 
 
 def noise_floor(pairs: Iterable[tuple[Sequence[float], Sequence[float]]]) -> dict[str, Any]:
@@ -39,6 +41,13 @@ def noise_floor(pairs: Iterable[tuple[Sequence[float], Sequence[float]]]) -> dic
     }
 
 
-def bounds(model: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the most that a probability and a share may differ for a shard's ``model.json``."""
-    return MOST.get(str(model.get("dtype")), (0.0, 0.0))
+def bounds(model: Mapping[str, Any], most: float | None = None) -> tuple[float, float]:
+    """Return the most that a probability and a share may differ for a shard's ``model.json``; `most` is the spec's.
+
+    Examples
+    --------
+    >>> bounds({"dtype": "float32"}), bounds({"dtype": "bfloat16"}), bounds({"dtype": "float32"}, 1e-6)[0]
+    ((1e-05, 0.0001), (0.0, 0.0), 1e-06)
+    """
+    found = MOST.get(str(model.get("dtype")), 0.0) if most is None else most
+    return found, _OF_A_SHARE * found

@@ -1,26 +1,27 @@
-"""Which ways of computing are exact on a model: each is tried at load, against the model's own forward pass.
+"""What a model itself says of some sequences, which every way of computing is held against at load.
 
-Exact means: to the last digits of float32. The sequences of the trial have labels that the model finds probable, so
-that a fault shows; they reach past the model's window or the limit of its positions where that is cheap enough.
+The model is loaded for this alone, with the attention that transformers takes by default. The sequences have labels
+that it finds probable, so that a fault shows; they reach past the model's windows, chunks and the limit of its
+positions where that is cheap enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
 
-from audit_lib.errors import BackendError
-from audit_lib.score.local.lengths import NO_LIMIT, Lengths
+from audit_lib.score.local.lengths import NO_LIMIT, Lengths, setting
 from audit_lib.score.local.plain import log_softmax, plain_logits
+from audit_lib.score.local.refusal import refusal, told
 from audit_lib.score.local.trie import Tokens
 
 TOLERANCE: Final = 1e-5
 """Most that a probability, and a label's share among labels, may differ from the model's own pass."""
 _PER_LOGIT: Final = 1e-6  # more, for each unit of the largest logit: what float32 rounds grows with it
-_OPERATIONS: Final = 4e10  # of the linear maps that a trial may take, about; a few seconds of two cores
+_OPERATIONS: Final = (1e11, 1e14)  # of the linear maps that a trial may take, about: on a processor, on a GPU
 _LEAST, _MOST, _FARTHEST = 40, 384, 4096  # tokens of the longest sequence; of one that crosses a limit
 _LABELS: Final = 8
 
@@ -37,8 +38,8 @@ class TrialProbe:
         The last label has two tokens.
     expected : dict
         Label -> probability.
-    next_logits : Tensor of shape (vocabulary,)
-        After the prompt and the first token of the last label.
+    logits, next_logits : Tensor of shape (vocabulary,)
+        After the prompt, and after it and the first token of the last label.
     tolerance : float
         Most that a share may differ.
     """
@@ -46,6 +47,7 @@ class TrialProbe:
     prompt: Tokens
     labels: tuple[Tokens, ...]
     expected: dict[Tokens, float]
+    logits: torch.Tensor
     next_logits: torch.Tensor
     tolerance: float
 
@@ -65,48 +67,54 @@ class TrialProbe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probes:
-    """Sequences that may share what they begin with, and longer ones that are read alone."""
+    """Sequences that may share what they begin with, and longer ones that are read alone.
+
+    Attributes
+    ----------
+    together, alone : tuple of TrialProbe
+    steady : bool
+        Whether what the model says of a token stays as it is when tokens follow. If not, only a pass over just what
+        stands before a token tells its probability.
+    """
 
     together: tuple[TrialProbe, ...]
     alone: tuple[TrialProbe, ...]
+    steady: bool
+
+    @property
+    def tried(self) -> tuple[int, int]:
+        """Tokens of the longest sequence that was tried with others, and alone."""
+        longest = [max((len(p.prompt) for p in some), default=0) for some in (self.together, self.alone)]
+        return longest[0], longest[1]
 
 
 def make_probes(model: Any, lengths: Lengths, weights: int) -> Probes:
-    """Ask the model itself, as it was loaded; `weights` multiply each token.
+    """Ask a model as it was loaded; `weights` multiply each token.
 
     Raises
     ------
     BackendError
-        If what it says of a token changes with what comes after, or is not finite.
+        If what it says of a token changes with what comes after, or from one pass to the next, or is not finite.
     """
-    affordable = int(_OPERATIONS / (2 * max(weights, 1)) / 6)
+    affordable = int(_OPERATIONS[model.device.type != "cpu"] / (2 * max(weights, 1)) / 6)
     fits = min(lengths.longest, _FARTHEST) - 3
     most = max(min(affordable, _MOST, fits), min(_LEAST, fits))
     together = min(most, lengths.shared - 2)
-    crossing = {limit + limit // 4 + 8 for limit in (lengths.shared, lengths.cached) if 0 < limit < NO_LIMIT}
+    limits = (lengths.shared, lengths.cached, *lengths.suspects)
+    crossing = {limit + limit // 4 + 8 for limit in limits if 0 < limit < NO_LIMIT}
     alone = sorted({most, *(n for n in crossing if n <= min(affordable, fits))})
     words = _words(model, 4 * max(*alone, _LEAST))
-    ask = [_probe(model, lengths, prompt) for prompt in _branches(words, together)] if together >= 8 else []
-    known = {probe.prompt: probe for probe in ask}
+    branches = _branches(words, together) if together >= 8 else []
     longer = [tuple(words[:n]) for n in alone if n > 0]
+    known = {prompt: _probe(model, prompt) for prompt in dict.fromkeys([*branches, *longer])}
+    steady = [
+        _is_steady(model, probe, words[-1]) for prompt, probe in known.items() if len(prompt) < lengths.cached
+    ]
     return Probes(
-        together=tuple(ask),
-        alone=tuple(known.get(prompt) or _probe(model, lengths, prompt) for prompt in longer),
+        together=tuple(known[prompt] for prompt in branches),
+        alone=tuple(known[prompt] for prompt in longer),
+        steady=all(steady),
     )
-
-
-def tried(what: Callable[[], str | None]) -> str | None:
-    """Return the fault that a trial finds, or the error that it ends with: the model cannot be asked this way."""
-    try:
-        return what()
-    except Exception as error:  # noqa: BLE001 - a strange model may raise anything
-        said = str(error).strip().splitlines() if isinstance(error, BackendError) else []
-        return said[0] if said else f"it ends with {type(error).__name__}"
-
-
-def first_fault(probes: Sequence[TrialProbe], found: Sequence[LabelProbabilities]) -> str | None:
-    """Return the first fault of several sequences."""
-    return next((fault for p, f in zip(probes, found, strict=True) if (fault := p.fault(f))), None)
 
 
 def _branches(words: Sequence[int], length: int) -> list[Tokens]:
@@ -123,36 +131,81 @@ def _branches(words: Sequence[int], length: int) -> list[Tokens]:
 
 def _words(model: Any, count: int) -> list[int]:
     size = model.get_input_embeddings().weight.shape[0]
-    config = model.config.get_text_config()
-    # A token that pads or ends may count for no position.
-    special = {getattr(config, f"{name}_token_id", None) for name in ("pad", "bos", "eos")}
+    config = model.config.get_text_config(decoder=True)
+    # A token that pads or ends may count for no position, and one that stands for an image for no word.
+    named = [value for key, value in config.to_dict().items() if key.endswith(("token_id", "token_index"))]
+    special = {one for value in named for one in (value if isinstance(value, list) else [value])}
     drawn = ((7919 * n * n + 104729 * n + 13) % size for n in range(2 * count + 64))
     return [word for word in drawn if word not in special][:count]
 
 
-def _probe(model: Any, lengths: Lengths, prompt: Tokens) -> TrialProbe:
-    logits = plain_logits(model, prompt, 1)[0].float().cpu()
-    if not bool(torch.isfinite(logits).all()):
-        raise BackendError(
-            "the model's logits are not finite; its weights are damaged or overflow in float32"
-        )
+def _probe(model: Any, prompt: Tokens) -> TrialProbe:
+    logits = _own(model, prompt, 1)[0]
     chances = log_softmax(logits)
     best = [int(token) for token in chances.topk(min(_LABELS + 1, len(chances))).indices]
     begun = best.pop(1)
-    again = plain_logits(model, (*prompt, begun), 2).float().cpu()
-    tolerance = TOLERANCE + _PER_LOGIT * float((logits - logits.mean()).abs().max())
-    if len(prompt) < lengths.cached and (fault := _fault(again[0], logits, tolerance)) is not None:
-        raise BackendError(
-            "what the model says of a token changes with the tokens after it, or from one pass to the next "
-            f"({fault}): it is no causal language model, or not repeatable"
-        )
-    after = log_softmax(again[1])
+    next_logits = _own(model, (*prompt, begun), 1)[0]
+    after = log_softmax(next_logits)
     pair = (begun, int(after.argmax()))
     expected: dict[Tokens, float] = {(token,): float(chances[token].exp()) for token in best}
     expected[pair] = float((chances[begun] + after[pair[1]]).exp())
     return TrialProbe(
-        prompt=prompt, labels=tuple(expected), expected=expected, next_logits=again[1], tolerance=tolerance
+        prompt=prompt,
+        labels=tuple(expected),
+        expected=expected,
+        logits=logits,
+        next_logits=next_logits,
+        tolerance=TOLERANCE + _PER_LOGIT * float((logits - logits.mean()).abs().max()),
     )
+
+
+def _is_steady(model: Any, probe: TrialProbe, other: int) -> bool:
+    """Return whether the logits after a prompt are the same when a token follows it.
+
+    Raises
+    ------
+    BackendError
+        If they differ from one pass to the next, or with which token follows.
+    """
+    followed = _own(model, (*probe.prompt, probe.labels[-1][0]), 2)[0]
+    if _fault(followed, probe.logits, probe.tolerance) is None:
+        return True
+    again = _fault(_own(model, probe.prompt, 1)[0], probe.logits, probe.tolerance)
+    if again is not None:
+        raise refusal(
+            model,
+            f"two passes over the same tokens do not say the same ({again})",
+            "its scores are not repeatable",
+        )
+    fault = _fault(_own(model, (*probe.prompt, other), 2)[0], followed, probe.tolerance)
+    if fault is not None:
+        decoder = setting(model.config, "is_decoder") is False
+        raise refusal(
+            model,
+            "it is no causal language model: what it says of a token changes with which tokens come after it "
+            f"({fault})" + ("; config.json says is_decoder: false" if decoder else ""),
+            "name a model that is made to continue a text, or ask this one through its own server (backend http)",
+        )
+    return False
+
+
+def _own(model: Any, tokens: Tokens, last: int) -> torch.Tensor:
+    try:
+        logits = plain_logits(model, tokens, last).float().cpu()
+    except Exception as error:
+        raise refusal(
+            model,
+            f"its own forward pass over {len(tokens)} tokens ends with {type(error).__name__}: {told(error)}",
+            "it may need other inputs than a text, or another version of transformers; ask it through a server "
+            "that knows it (backend openai or http)",
+        ) from error
+    if not bool(torch.isfinite(logits).all()):
+        raise refusal(
+            model,
+            "its logits are not finite",
+            "its weights are damaged, or overflow in float32; download them again",
+        )
+    return logits
 
 
 def _fault(logits: torch.Tensor, expected: torch.Tensor, tolerance: float) -> str | None:

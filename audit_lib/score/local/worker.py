@@ -1,9 +1,9 @@
 """The scoring process: ``python -m audit_lib.score.local.worker``.
 
-Reads one JSON object a line from standard input and writes one for each to standard output: first
-the model to load, answered by what was loaded, then packs, answered by probabilities and texts, or a
-whole shard to plan, answered by its plan. It ends when its input does, so it never outlives the process
-that started it.
+Reads one JSON object a line from standard input and writes one for each to standard output: first the model
+to load, answered by what takes long (any number of lines) and by what was loaded, then packs, answered by
+probabilities and texts, or a whole shard to plan, answered by its plan. It ends when its input does, so it
+never outlives the process that started it.
 """
 
 from __future__ import annotations
@@ -54,9 +54,16 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
     import torch
     import transformers
 
-    from audit_lib.score.local.engine import Engine
+    from audit_lib.score.local.engine import Engine, TemplateOptions
 
-    engine = Engine(Path(weights.folder), device=order["device"], threads=order["threads"])
+    engine = Engine(
+        Path(weights.folder),
+        device=order["device"],
+        threads=order["threads"],
+        asking=TemplateOptions(kwargs=order["chat_template_kwargs"], thinking=order["thinking"]),
+        weights_digest=weights.digest,
+        notify=lambda said: _write(answers, {"progress": said}),
+    )
     loaded = {
         "revision": weights.revision,
         "weights_sha256": weights.digest,
@@ -68,6 +75,8 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
         else torch.backends.cpu.get_cpu_capability(),
         "threads": order["threads"],
         "linear": "onednn" if engine.packed else "torch",
+        "ways": engine.ways.names(),
+        "template": engine.template.record,
         "versions": {
             "tokenizers": tokenizers.__version__,
             "torch": torch.__version__,
@@ -94,8 +103,8 @@ def _plan(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
     every = set().union(*(engine.sequences(pack) for pack in packs))
     more = {
         "model": asdict(engine.shape),
-        "tree": "works" if engine.tree_works else "not on this model",
-        "not_exact": {way: fault for way, fault in engine.faults.items() if fault is not None},
+        "tree": "works" if engine.ways.faults["tree"] is None else "not on this model",
+        "not_exact": {way: fault for way, fault in engine.ways.faults.items() if fault is not None},
         "pass_tokens": engine.pass_nodes,
         "halved": engine.halved,
     }

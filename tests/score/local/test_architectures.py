@@ -108,14 +108,14 @@ def test_what_is_no_causal_language_model_is_refused_with_the_reason(tmp_path, n
 def test_a_way_that_is_not_exact_is_named(tmp_path):
     save_architecture(tmp_path, "gpt_oss")
     engine = Engine(tmp_path, device="cpu", threads=1)
-    assert engine.faults["tree"] == "the model's attention is not plain scaled dot products"
+    assert engine.ways.faults["tree"] == "the model's attention is not plain scaled dot products"
     assert engine.plan(prompts()[:2]).strategy != "tree"
 
 
 def test_positions_that_follow_the_length_are_never_shared_across_their_limit(tmp_path):
     save_architecture(tmp_path, "phi3_longrope")
     engine = Engine(tmp_path, device="cpu", threads=1)
-    assert (engine.lengths.shared, engine.lengths.cached) == (48, 48)
+    assert (engine.ways.lengths.shared, engine.ways.lengths.cached) == (48, 48)
     assert engine.plan(prompts()).strategy == "alone" and engine.plan(prompts()[:2]).strategy != "alone"
 
 

@@ -163,7 +163,7 @@ def test_a_model_whose_attention_is_not_plain_is_not_asked_this_way(tiny_model, 
 
     monkeypatch.setattr(tree, "_layout", blind)
     strange = Engine(tiny_model, device="cpu", threads=1)
-    assert not strange.tree_works
+    assert strange.ways.faults["tree"] is not None
     asked = prompts(4)
     assert strange.plan(asked).strategy == "prefix"
     for prompt, answer in zip(asked, strange.score(asked), strict=True):
