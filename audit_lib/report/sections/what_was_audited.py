@@ -20,6 +20,7 @@ from audit_lib.report.blocks import (
 )
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import count, day
+from audit_lib.report.sections.local_model import how_it_was_asked
 from audit_lib.report.sections.what_was_varied import assigned, what_was_varied
 from audit_lib.report.table_names import family_name
 from audit_lib.translation import known, mark, t, tn, tp
@@ -239,6 +240,7 @@ def _models(content: Content) -> Facts:
         for key, label in _FACTS.items()
         if model.get(key) is not None
     ]
+    facts += [fact for model in content.models for fact in how_it_was_asked(model)]
     facts.append((t("Answered by"), text(answered_by(content))))
     if content.prompt_digest is not None:
         facts.append((t("Prompt template, SHA-256"), text(content.prompt_digest)))

@@ -120,7 +120,7 @@ def _check_type(folder: Path) -> None:
     what = (
         "it is an encoder and a decoder"
         if kind in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
-        else "it is no model that continues a text"
+        else "transformers has no class that loads this type to continue a text"
     )
     raise refusal(
         kind,
