@@ -25,7 +25,7 @@ from audit_lib.score.local import tree
 from audit_lib.score.local.chat_template import ChatTemplate, PromptError
 from audit_lib.score.local.folder_check import model_type
 from audit_lib.score.local.generate import Draft, generate
-from audit_lib.score.local.label_tokens import label_sequences, last_line
+from audit_lib.score.local.label_tokens import label_probabilities, label_sequences, last_line
 from audit_lib.score.local.loading import decoder_of, load_model, load_tokenizer
 from audit_lib.score.local.memory import in_halves, is_out_of_memory
 from audit_lib.score.local.packed import as_loaded, pack
@@ -384,7 +384,7 @@ def _steps(trie: Trie, prompt: Tokens, label: Tokens) -> list[tuple[int, int]]:
 def _answer(found: dict[Tokens, float] | str, labels: list[list[Tokens]]) -> LocalAnswer:
     if isinstance(found, str):
         return LocalAnswer(error=found)
-    probabilities = tuple(sum(found[s] for s in sequences) for sequences in labels)
+    probabilities = label_probabilities(found, labels)
     if not all(0 <= p < float("inf") for p in probabilities):
         return LocalAnswer(error="the model's logits are not finite")
     return LocalAnswer(probabilities=probabilities)

@@ -100,11 +100,6 @@ def test_half_of_a_surrogate_pair_is_an_error_and_the_rest_is_answered(engine):
     assert other.error is None and other.probabilities
 
 
-def test_labels_of_which_one_begins_another_are_refused(engine):
-    with pytest.raises(BackendError, match="one begin with the other's"):
-        engine.score(prompts(1, labels=("No", "No way")))
-
-
 def test_a_sliding_window_is_not_padded(tmp_path):
     from transformers import MistralConfig, MistralForCausalLM
 
