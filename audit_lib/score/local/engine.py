@@ -385,6 +385,8 @@ def _answer(found: dict[Tokens, float] | str, labels: list[list[Tokens]]) -> Loc
     if isinstance(found, str):
         return LocalAnswer(error=found)
     probabilities = label_probabilities(found, labels)
-    if not all(0 <= p < float("inf") for p in probabilities):
+    if min(probabilities) < 0:
+        return LocalAnswer(error="a label has less probability than the longer ones that begin with it")
+    if not all(p < float("inf") for p in probabilities):
         return LocalAnswer(error="the model's logits are not finite")
     return LocalAnswer(probabilities=probabilities)
