@@ -19,6 +19,7 @@ from audit_lib.report.blocks import Facts, Page, Section, Tone, code, text
 from audit_lib.report.numbers import count
 from audit_lib.translation import t
 from audit_lib.validity import validity_section
+from audit_lib.validity.run_labels import shared_title
 
 SECTIONS: Final[tuple[Callable[[Comparison], list[Section]], ...]] = (
     runs,
@@ -65,7 +66,7 @@ def comparison_page(
     )
     return Page(
         title=t("Models, prompts and tasks compared"),
-        subtitle=title or document.runs[0].title,
+        subtitle=title or shared_title([run.title for run in document.runs]),
         kicker=t("Comparison \N{MIDDLE DOT} {runs} runs of one design", runs=count(len(document.runs))),
         language="en",
         badges=tuple(badges),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -96,9 +97,10 @@ def _models(record: PanelRecord, linked: Linked) -> Section:
         Column(t("Requests")),
         Column(t("Evidence (SHA-256 of the manifest)"), numeric=False),
     )
+    times = Counter(one.model for one in record.members)
     rows = tuple(
         Row(
-            one.model,
+            one.model if times[one.model] == 1 else f"{one.model}, {one.name.replace('_', ' ')}",
             (
                 Cell(
                     t(one.state),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,6 +22,7 @@ from audit_lib.measure.stage import scored_shards
 from audit_lib.report.exact_tables import in_words
 from audit_lib.run import Run
 from audit_lib.validity.pair_limits import SELECTION_LIMIT, VALIDITY_LIMIT
+from audit_lib.validity.run_labels import run_labels, shared_title
 from audit_lib.validity.scored_panel import JobScores, PairOutcomes, ScoredPanel, pool_digest
 
 
@@ -52,7 +52,7 @@ def panel_of_runs(runs: Sequence[Run], quotas: Sequence[int] = ()) -> ScoredPane
     scores: list[JobScores] = []
     models: list[StudiedModel] = []
     pools: dict[tuple[str, str], tuple[bytes, str]] = {}
-    for label, run in zip(_labels(runs), runs, strict=True):
+    for label, run in zip(run_labels(runs, one_for_all_tasks=True), runs, strict=True):
         rows, _ = load_rows(run, scored_shards(run))
         if rows.texts is not None or not np.isfinite(rows.score).any():
             raise InputError(f"{run.uri}: no scores (task {run.spec.task}); a study of metrics needs scores")
@@ -73,7 +73,7 @@ def panel_of_runs(runs: Sequence[Run], quotas: Sequence[int] = ()) -> ScoredPane
         models.append(_model(label, run, rows, own))
     _check_jobs(runs, models)
     return ScoredPanel(
-        title=spec.title,
+        title=shared_title([run.spec.title for run in runs]),
         source="runs",
         design=sha256(
             canonical_json(sorted([task, job, found.hex()] for (task, job), (found, _) in pools.items()))
@@ -123,26 +123,6 @@ def _compared(run: Run) -> list[dict[str, str]]:
     groups = run.spec.groups
     reference = {axis: groups.reference[axis] for axis in groups.axes}
     return [cell for cell in groups.cells() if cell != reference]
-
-
-def _labels(runs: Sequence[Run]) -> list[str]:
-    """Name the models: runs of one model in several tasks share its name, other runs are told apart."""
-    found = [
-        run.spec.model.name.rstrip("/").rsplit("/", 1)[-1]
-        + (f" @ {run.spec.model.revision}" if run.spec.model.revision else "")
-        for run in runs
-    ]
-    for more in (
-        [run.spec.audit for run in runs],
-        [run.key.window.label for run in runs],
-        [run.key.spec_digest[:8] for run in runs],
-    ):
-        shared = Counter((label, run.spec.task) for label, run in zip(found, runs, strict=True))
-        found = [
-            f"{label}, {word}" if shared[label, run.spec.task] > 1 else label
-            for label, run, word in zip(found, runs, more, strict=True)
-        ]
-    return found
 
 
 def _job(part: Rows, label: str, task: str, cells: Sequence[dict[str, str]]) -> JobScores:
