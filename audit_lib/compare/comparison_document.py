@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import isfinite
@@ -10,7 +9,7 @@ from typing import Any, Final
 
 from audit_lib.canonical import sha256
 from audit_lib.compare.contents import Contents, stratum_key
-from audit_lib.compare.output_statistics import asked_of, exclusions_of, statistics_of
+from audit_lib.compare.output_statistics import asked_of, exclusions_of, statistics_of, used_of
 from audit_lib.compare.paired import paired_family, tested_by
 from audit_lib.documents.comparison import (
     ComparedEstimate,
@@ -29,6 +28,7 @@ from audit_lib.report.tables import csv_bytes
 from audit_lib.results import Estimate, Undefined
 from audit_lib.run import Run
 from audit_lib.stats.multiplicity import benjamini_hochberg, holm
+from audit_lib.validity.run_labels import run_labels
 
 COLUMNS: Final = (
     "run", "model", "revision", "task", "prompt_sha256", "metric", "variation", "threshold", "k", "stratum", "group",
@@ -74,7 +74,7 @@ def comparison_of(runs: Sequence[Run], design: str) -> Comparison:
         )
     measure = runs[0].spec.measure
     family, adjusted = _adjusted(estimates, measure.alpha)
-    about = tuple(_about(contents, number, label) for number, label in enumerate(_labels(runs)))
+    about = tuple(_about(contents, number, label) for number, label in enumerate(run_labels(runs)))
     return Comparison(
         design=design,
         experiment=contents.contents[0].is_experiment,
@@ -114,6 +114,7 @@ def _about(contents: Contents, number: int, label: str) -> ComparedRun:
         rows=content.metrics.rows.total,
         answered=content.metrics.rows.answered,
         asked=asked_of(run),
+        used=used_of(run),
         statistics=statistics_of(content, contents.rows[number]),
     )
 
@@ -194,24 +195,6 @@ def differences_csv(document: Comparison) -> bytes:
             for pair in one.pairs
         ),
     )
-
-
-def _labels(runs: Sequence[Run]) -> list[str]:
-    """Tell runs apart by as little as it takes: the model, its audit, the window."""
-    model = [
-        run.spec.model.name.rstrip("/").rsplit("/", 1)[-1]
-        + (f" @ {run.spec.model.revision}" if run.spec.model.revision else "")
-        for run in runs
-    ]
-    found = list(model)
-    for more in (
-        [run.spec.audit for run in runs],
-        [run.key.window.label for run in runs],
-        [run.key.spec_digest[:8] for run in runs],
-    ):
-        shared = Counter(found)
-        found = [f"{one}, {word}" if shared[one] > 1 else one for one, word in zip(found, more, strict=True)]
-    return found
 
 
 def _adjusted(

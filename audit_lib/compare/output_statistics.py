@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.documents.comparison import Asked, ModelExclusion, OutputStatistics
+from audit_lib.documents.comparison import Asked, ModelExclusion, OutputStatistics, UsedTokens
+from audit_lib.documents.evidence import ServedModel
 from audit_lib.documents.metrics import PairwiseAnswers
 from audit_lib.documents.statuses import STATUSES
 from audit_lib.measure.rows.group_pairs import pair_table
@@ -18,6 +19,9 @@ from audit_lib.report.content import Content
 from audit_lib.results import Undefined
 from audit_lib.run import Run
 from audit_lib.score import estimate
+from audit_lib.score.backends import backend, parse_options
+from audit_lib.score.remote.cost import Usage
+from audit_lib.score.remote.limits import Limits
 from audit_lib.score.shard_plan import shard_counts
 
 _RABBI: Final = "Chen, Ji and Evans (2024), arXiv:2408.01285"
@@ -75,6 +79,30 @@ def asked_of(run: Run) -> Asked:
         prompt_tokens=found.usage.prompt,
         completion_tokens=found.usage.completion,
         money=found.cost,
+    )
+
+
+def used_of(run: Run) -> UsedTokens | None:
+    """Return what a run's answers really took; None where it has none yet, or nobody counted."""
+    folders = [run.stage(f"scores/{shard}") for shard in shard_counts(run)]
+    if not all(folder.is_complete() for folder in folders):
+        return None
+    served = [
+        one for folder in folders for one in folder.read_document(tuple[ServedModel, ...], "served.json")
+    ]
+    usage = Usage(
+        prompt=sum(one.prompt_tokens for one in served),
+        completion=sum(one.completion_tokens for one in served),
+    )
+    if not usage.total:
+        return None
+    model = run.spec.model
+    options = parse_options(backend.get(model.backend).Options, model)
+    return UsedTokens(
+        answers=sum(one.answers for one in served),
+        prompt_tokens=usage.prompt,
+        completion_tokens=usage.completion,
+        money=options.cost(usage) if isinstance(options, Limits) else None,
     )
 
 

@@ -31,6 +31,17 @@ class Asked(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UsedTokens(Typed):
+    """What a model's answers really took, as the endpoint or the local model counted it; failures are not in it."""
+
+    answers: Count
+    prompt_tokens: Count
+    completion_tokens: Count
+    money: float | None
+    """In the currency of the spec's prices; None without prices."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutputStatistics(Typed):
     """What a model's answers look like, all groups together."""
 
@@ -83,6 +94,8 @@ class ComparedRun(Typed):
     rows: int
     answered: int
     asked: Asked
+    used: UsedTokens | None
+    """None where nobody counted, as of recorded answers."""
     statistics: OutputStatistics
 
 

@@ -151,12 +151,16 @@ class FailedAttempt(Typed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedModel(Typed):
-    """An entry of ``served.json``: a model that answered, under the name that the endpoint gave, and how often."""
+    """An entry of ``served.json``: a model that answered, under the name that the endpoint gave, how often, and with
+    how many tokens; tokens that nobody counts are 0.
+    """
 
     step: Annotated[int, Field(ge=1)] | None = field(default=None, metadata=OPTIONAL)
     model: str
     system_fingerprint: str | None
     answers: Annotated[int, Field(ge=1)]
+    prompt_tokens: Annotated[int, Field(ge=0)]
+    completion_tokens: Annotated[int, Field(ge=0)]
 
 
 def record_bytes(record: StageRecord) -> bytes:

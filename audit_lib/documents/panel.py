@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from audit_lib.documents.comparison import Asked
+from audit_lib.documents.comparison import Asked, UsedTokens
 from audit_lib.documents.evidence import AttemptFault, Sha256
 from audit_lib.typed_json import Typed
 
@@ -37,6 +37,8 @@ class PanelMember(Typed):
     variants_sha256: Sha256 | None
     asked: Asked | None
     """None where no versions were made."""
+    used: UsedTokens | None
+    """None where it was not asked, or nobody counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Final
 from audit_lib.archive.attempts import read_attempts
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.compare import compare
-from audit_lib.compare.output_statistics import asked_of
+from audit_lib.compare.output_statistics import asked_of, used_of
 from audit_lib.compare.same_design import design_of
 from audit_lib.documents.comparison import Comparison
 from audit_lib.documents.evidence import AttemptFault
@@ -99,6 +99,7 @@ def _member(name: str, run: Run) -> PanelMember:
         prompts_sha256=_digest(run, "sample", "prompts.parquet"),
         variants_sha256=_digest(run, "variants", "variants.parquet"),
         asked=asked_of(run) if variants.is_complete() else None,
+        used=used_of(run) if variants.is_complete() else None,
     )
 
 

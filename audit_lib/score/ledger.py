@@ -16,7 +16,6 @@ ledger: the score tables hold everything, and the folder may be deleted.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from operator import itemgetter
@@ -203,16 +202,30 @@ def _entry(line: bytes) -> tuple[str, str, Response] | None:
 
 
 def served(responses: Iterable[Response]) -> list[dict[str, Any]]:
-    """Return which models answered, and how often: ids and system fingerprints as served, sorted.
+    """Return which models answered, how often and with how many tokens: ids and fingerprints as served, sorted.
+
+    Tokens are those that the answers took when they were given, as the endpoint or the local model counted them; an
+    answer from the ledger has those of the first time. Failures, and calls that were made again, are not in it.
 
     Examples
     --------
-    >>> answers = [Response(request_id=i, model="m-1", method="logprobs", system_fingerprint="fp") for i in "ab"]
-    >>> served(answers)
-    [{'model': 'm-1', 'system_fingerprint': 'fp', 'answers': 2}]
+    >>> answers = [
+    ...     Response(request_id=i, model="m-1", method="logprobs", prompt_tokens=40, completion_tokens=1) for i in "ab"
+    ... ]
+    >>> served(answers)  # doctest: +NORMALIZE_WHITESPACE
+    [{'model': 'm-1', 'system_fingerprint': None, 'answers': 2, 'prompt_tokens': 80, 'completion_tokens': 2}]
     """
-    counts = Counter((r.model, r.system_fingerprint) for r in responses if r.status != "error")
+    of_each: dict[tuple[str, str | None], list[Response]] = {}
+    for response in responses:
+        if response.status != "error":
+            of_each.setdefault((response.model, response.system_fingerprint), []).append(response)
     return [
-        {"model": model, "system_fingerprint": mark, "answers": count}
-        for (model, mark), count in sorted(counts.items(), key=lambda item: (item[0][0], item[0][1] or ""))
+        {
+            "model": model,
+            "system_fingerprint": mark,
+            "answers": len(own),
+            "prompt_tokens": sum(one.prompt_tokens for one in own),
+            "completion_tokens": sum(one.completion_tokens for one in own),
+        }
+        for (model, mark), own in sorted(of_each.items(), key=lambda item: (item[0][0], item[0][1] or ""))
     ]

@@ -23,6 +23,7 @@ from audit_lib.documents.comparison import (
     PairedContrast,
     PairedDifference,
     PairedFamily,
+    UsedTokens,
 )
 from audit_lib.documents.drift import (
     BeforeAndNow,
@@ -126,6 +127,7 @@ DOCUMENTS: list[Typed] = [
                 model="m", revision=None, answered_by=("m",), valid_judge=True, task="pointwise", prompt_sha256=None,
                 prompts=("p",), tasks=("t",), rows=2, answered=2,
                 asked=Asked(requests=2, calls=2, prompt_tokens=8, completion_tokens=1, money=0.5),
+                used=UsedTokens(answers=2, prompt_tokens=7, completion_tokens=1, money=None),
                 statistics=OutputStatistics(
                     by_status={"ok": 2}, label_mass=None, scores=2, mean=0.5, sd=0.1, skewness=NOBODY,
                     excess_kurtosis=0.5, pairs=NOBODY,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from audit_lib.panel import PanelRun, open_panel, run_panel
 from audit_lib.panel.panel_stage import read_record
 from audit_lib.run import Run
 from audit_lib.score.backends import backend
-from audit_lib.score.requests import Request
+from audit_lib.score.requests import Request, Response
 from audit_lib.spec import Panel, read_spec
 from tests.compare.cases import versions
 from tests.inputs import write_jsonl
@@ -179,6 +181,37 @@ def test_prices_make_money(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     (line,) = [one for one in told.splitlines() if one.startswith("gpt_4o")]
     (total,) = [one for one in told.splitlines() if one.startswith("all models")]
     assert line.split()[-1] == total.split()[-1] and float(total.split()[-1]) > 0
+
+
+def test_what_the_answers_really_took_is_kept_next_to_each_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = opened(live_panel(tmp_path))
+    counting = backend.get("first")
+    plain = counting.score
+
+    def counted(self: Any, packs: Any) -> Iterator[Response]:
+        for response in plain(self, packs):
+            yield replace(response, prompt_tokens=100 + len(response.request_id), completion_tokens=1)
+
+    monkeypatch.setattr(counting, "score", counted)
+    record = run_panel(made)
+    assert record is not None
+    first, second = record.members
+    assert first.used is not None and first.asked is not None
+    told = counting.asked  # type: ignore[attr-defined]
+    assert first.used.answers == len(told) == first.asked.calls, "a step before the answer took tokens too"
+    assert first.used.prompt_tokens == sum(100 + len(request.request_id) for request in told)
+    assert first.used.completion_tokens == len(told)
+    assert first.used.money is None
+    assert second.used is None, "a model that counts no tokens has none, not 0"
+    folder = made.record(made.last_number())
+    compared = json.loads(folder.read("comparison.json"))["runs"]
+    assert [one["used"] for one in compared] == [first.used.as_dict(), None]
+    page = folder.read("panel.html").decode()
+    assert (
+        "What the answers took" in page and "not counted" in page and f"{first.used.prompt_tokens:,}" in page
+    )
 
 
 def test_one_model_of_a_panel_is_run_by_its_name(tmp_path: Path) -> None:

@@ -243,12 +243,15 @@ def test_what_the_provider_says_of_itself_is_recorded(tmp_path, serve):
     import json
 
     def behave(word: str, asked: int) -> Reply:
-        return completion(GOOD, more={"system_fingerprint": "fp_b" if word == "w001" else "fp_a"})
+        mark = "fp_b" if word == "w001" else "fp_a"
+        used = {"prompt_tokens": 40, "completion_tokens": 1, "total_tokens": 41}
+        return completion(GOOD, more={"system_fingerprint": mark, "usage": used})
 
     output = score_shard(run_of(tmp_path, serve(behave), 3), 0)
+    one = {"model": "served-1"}
     assert json.loads(output.artefacts["served.json"]) == [
-        {"model": "served-1", "system_fingerprint": "fp_a", "answers": 2},
-        {"model": "served-1", "system_fingerprint": "fp_b", "answers": 1},
+        {**one, "system_fingerprint": "fp_a", "answers": 2, "prompt_tokens": 80, "completion_tokens": 2},
+        {**one, "system_fingerprint": "fp_b", "answers": 1, "prompt_tokens": 40, "completion_tokens": 1},
     ]
 
 

@@ -85,7 +85,30 @@ def cost(document: Comparison) -> list[Section]:
         "prices, which come from the spec. Recorded answers cost nothing now."
     )
     table = Table(t("What asking takes"), columns, tuple(rows))
-    return [Section("cost", t("What asking takes"), (Paragraph(text(words)), table))]
+    return [Section("cost", t("What asking takes"), (Paragraph(text(words)), table, _used(document)))]
+
+
+def _used(document: Comparison) -> Table:
+    """Make the table of what the answers really took."""
+    columns = (
+        Column(t("Model"), numeric=False),
+        Column(t("Answers")),
+        Column(t("Tokens read")),
+        Column(t("Tokens written")),
+        Column(t("Money")),
+    )
+    rows = []
+    for run in document.runs:
+        if run.used is None:
+            rows.append(Row(run.label, (Cell(t("not counted")), *(Cell("\N{EN DASH}") for _ in columns[2:]))))
+            continue
+        counts = (run.used.answers, run.used.prompt_tokens, run.used.completion_tokens)
+        rows.append(Row(run.label, (*map(Cell, map(count, counts)), Cell(_money(run.used.money)))))
+    note = t(
+        "As the endpoint or the local model counted them, with steps and control questions. An answer that was kept "
+        "from before has the tokens of the first time; failures, and calls that were made again, are not in it."
+    )
+    return Table(t("What the answers took"), columns, tuple(rows), (note,))
 
 
 def _money(value: float | None) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -62,7 +62,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalAnswer:
-    """The probability of each label or a text with its lengths in tokens, or why there is none."""
+    """The probability of each label or a text, the lengths of prompt and text in tokens, or why there is no answer."""
 
     probabilities: tuple[float, ...] | None = None
     text: str | None = None
@@ -170,9 +170,9 @@ class Engine:
             asked = list(questions)
             plan = plan_pack(asked, self.shape, self._allowed(asked))
             results = self._compute(asked, strategy or plan.strategy, plan.buckets, self._allowed(asked))
-            for result, numbers in zip(results, questions.values(), strict=True):
+            for question, result, numbers in zip(asked, results, questions.values(), strict=True):
                 for i in numbers:
-                    answers[i] = _answer(result, labels[i])
+                    answers[i] = replace(_answer(result, labels[i]), tokens=(len(question.prompt), 0))
         written = [i for i, p in enumerate(prompts) if p.sampling is not None and i not in answers]
         answers |= dict(zip(written, self._write([prompts[i] for i in written]), strict=True))
         return [answers[i] for i in range(len(prompts))]

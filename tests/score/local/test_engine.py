@@ -56,6 +56,7 @@ def test_a_pack_gives_what_prompts_alone_give(engine):
     answers = engine.score(asked)
     for prompt, answer in zip(asked, answers, strict=True):
         assert answer.probabilities == pytest.approx(by_hand(engine, prompt), abs=1e-6, rel=1e-4)
+        assert answer.tokens == (len(engine.tokenise(engine.render(prompt.messages))), 0)
     # the prompts must tell the answers apart, or the comparison would show nothing
     assert max(a.probabilities[0] for a in answers) > 2 * min(a.probabilities[0] for a in answers)
 
