@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 from itertools import chain
@@ -54,12 +55,12 @@ def rows(heads: Sequence[str], lines: Sequence[Sequence[object]], text_columns: 
 def title_of(chart: Chart) -> str:
     """Return the title of a chart."""
     found = re.search("<title[^>]*>(.*?)</title>", chart.wide, re.S)
-    return found[1] if found else ""
+    return html.unescape(found[1]) if found else ""
 
 
 def picture(wide: str, narrow: str, said: str) -> str:
     """Return a picture that is another file on a phone."""
-    said = said.replace('"', "&quot;")
+    said = html.escape(said)
     return f'<picture><source media="(max-width: 600px)" srcset="{narrow}"><img src="{wide}" alt="{said}"></picture>'
 
 

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from audit_lib.cli.main import main as audit
 from audit_lib.compare.page import comparison_page
@@ -14,7 +15,7 @@ from audit_lib.documents.validity import ValidityStudy
 from audit_lib.figures import standalone
 from audit_lib.panel import open_panel
 from audit_lib.pipeline import open_run
-from audit_lib.report.blocks import Block, Chart, Fold, Page, Table
+from audit_lib.report.blocks import Block, Bullets, Chart, Fold, Heading, Page, Table
 from audit_lib.report.content import gather
 from audit_lib.report.page import make_page
 from audit_lib.run import Run
@@ -27,6 +28,7 @@ from studies import markdown
 from studies.study import WINDOW, Study, spec_path
 
 WIDE, NARROW = 760, 360
+Shown = TypeVar("Shown", Table, Chart, Bullets)
 
 
 class StudyError(Exception):
@@ -111,22 +113,30 @@ class Results:
 
     def table(self, page: Page, caption: str, *, notes: bool = True) -> str:
         """Return the table of a page that has this caption."""
-        tables = {one.caption: one for one in blocks_of(page) if isinstance(one, Table)}
-        if caption not in tables:
-            raise StudyError(
-                f"{self.name}: {page.title}: no table {caption!r}; there are {'; '.join(sorted(tables))}"
-            )
-        return markdown.table(tables[caption], notes=notes)
+        found = self._one(caption, "", [(one.caption, under, one) for under, one in _of(page, Table)])
+        return markdown.table(found, notes=notes)
 
-    def chart(self, page: Page, title: str, name: str) -> str:
-        """Return the figure of a page that has this title, kept as the image ``name``."""
-        charts = {markdown.title_of(one): one for one in blocks_of(page) if isinstance(one, Chart)}
-        if title not in charts:
-            raise StudyError(
-                f"{self.name}: {page.title}: no figure {title!r}; there are {'; '.join(sorted(charts))}"
-            )
-        one = charts[title]
+    def chart(self, page: Page, title: str, name: str, under: str = "") -> str:
+        """Return the figure of a page that has this title, kept as the image ``name``.
+
+        Several figures may have one title, each under a heading of its own; `under` says which.
+        """
+        charts = [(markdown.title_of(one), heading, one) for heading, one in _of(page, Chart)]
+        one = self._one(title, under, charts)
         return f"{self._picture(name, title, one.wide, one.narrow)}\n\n*{one.caption}*"
+
+    def bullets(self, page: Page, heading: str) -> str:
+        """Return the list of a page that is under a heading."""
+        return markdown.block(self._one(heading, "", [(own, own, one) for own, one in _of(page, Bullets)]))
+
+    def _one(self, name: str, under: str, there: list[tuple[str, str, Shown]]) -> Shown:
+        found = [one for own, heading, one in there if own == name and under in ("", heading)]
+        if len(found) != 1:
+            all_names = "; ".join(sorted({f"{own!r} under {heading!r}" for own, heading, _ in there}))
+            raise StudyError(
+                f"{self.name}: {len(found)} times {name!r} on the page, where one was meant: {all_names}"
+            )
+        return found[0]
 
     def figure(self, draw: Callable[[int], str], title: str, name: str) -> str:
         """Return a figure that `draw` makes for a width, kept as the image ``name``."""
@@ -147,17 +157,19 @@ class Results:
         return out
 
 
-def blocks_of(page: Page) -> Iterator[Block]:
-    """Yield the blocks of a page, those that are folded away too."""
+def _of(page: Page, kind: type[Shown]) -> Iterator[tuple[str, Shown]]:
+    """Yield the blocks of a kind, those that are folded away too, each with the heading above it."""
 
-    def inside(blocks: Iterable[Block]) -> Iterator[Block]:
+    def inside(blocks: Iterable[Block], heading: str) -> Iterator[tuple[str, Shown]]:
         for one in blocks:
-            yield one
+            heading = one.text if isinstance(one, Heading) else heading
+            if isinstance(one, kind):
+                yield heading, one
             if isinstance(one, Fold):
-                yield from inside(one.blocks)
+                yield from inside(one.blocks, heading)
 
     for section in page.sections:
-        yield from inside(section.blocks)
+        yield from inside(section.blocks, section.title)
 
 
 def results_of(name: str, study: Study, store: Path) -> Results:
