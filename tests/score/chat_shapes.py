@@ -126,7 +126,16 @@ class MistralChat(ThinkingServer):
 
     takes = frozenset(
         {"model", "messages", "temperature", "top_p", "max_tokens", "n", "random_seed", "response_format"}
-        | {"safe_prompt", "stop", "stream", "tools", "tool_choice", "prompt_mode"}
+        | {
+            "frequency_penalty",
+            "presence_penalty",
+            "safe_prompt",
+            "stop",
+            "stream",
+            "tools",
+            "tool_choice",
+            "prompt_mode",
+        }
     )
 
     def answer(self, path: str, body: Any) -> tuple[int, Any]:

@@ -11,8 +11,8 @@ PLAIN: Final = {"Accept-Encoding": "identity"}
 """Header that asks for answers as they are: a compressed one may be a thousand times larger than it looks."""
 
 
-def bounded(most: int) -> Callable[[Any], Awaitable[None]]:
-    """Return a hook for the answers of an httpx2 client, which refuses bodies of more than `most` bytes.
+def bounded(most: int, library: Any = None) -> Callable[[Any], Awaitable[None]]:
+    """Return a hook for the answers of a client of httpx2 (or `library`: httpx), which refuses larger bodies.
 
     The client must send `PLAIN`. The hook runs before the body is read, and counts it as it comes.
 
@@ -21,11 +21,12 @@ def bounded(most: int) -> Callable[[Any], Awaitable[None]]:
     FailedError
         From the hook or while the body is read, if it is larger, or compressed.
     """
-    import httpx2
+    if library is None:
+        import httpx2 as library
 
     too_large = FailedError(f"the answer is larger than model.options.max_answer_bytes ({most:,})")
 
-    class Counted(httpx2.AsyncByteStream):
+    class Counted(library.AsyncByteStream):  # type: ignore[misc]
         def __init__(self, stream: Any) -> None:
             self._stream = stream
 

@@ -46,7 +46,12 @@ class Chat:
         self.model, self.options = model, options
         self.can: Capabilities | None = None
 
-    def describe(self, backend: str, client_only: frozenset[str] = frozenset()) -> dict[str, Any]:
+    def describe(
+        self,
+        backend: str,
+        client_only: frozenset[str] = frozenset(),
+        packages: Sequence[str] = ("openai",),
+    ) -> dict[str, Any]:
         """Return the endpoint and the options, apart from those that change no answer."""
         from importlib.metadata import version
 
@@ -64,7 +69,7 @@ class Chat:
             "revision": self.model.revision,
             "options": {key: value for key, value in options.items() if key not in how},
             "client": {key: options[key] for key in sorted(how)},
-            "versions": {"openai": version("openai")},
+            "versions": {package: version(package) for package in packages},
         }
 
     def bodies(self, request: Request) -> list[dict[str, Any]]:
@@ -160,6 +165,9 @@ class Chat:
         if can is None:
             return None
         what, name = {key: f" ({said})" for key, said in can.refusals.items()}, self.model.name
+        if can.token_limit is None and can.refusals:
+            said = "; ".join(can.refusals.values())
+            return f"{name} takes no limit of tokens for its answers, so that nothing bounds what they cost ({said})"
         if can.thinks and options.thinking_tokens is None:
             return (
                 f"model.options.thinking_tokens: {name} thinks before it answers, and nothing says how many tokens it "

@@ -138,7 +138,7 @@ class ChatOptions(Limits):
     @field_validator("base_url")
     @classmethod
     def _plain(cls, value: str) -> str:
-        return plain_url(value)
+        return plain_url(value) if value else value
 
     @field_validator("extra_body")
     @classmethod
@@ -176,7 +176,8 @@ def check_read(spec: AuditSpec) -> None:
     """
     if not issubclass(BACKENDS.get(spec.model.backend).Options, ChatOptions) or spec.prompt is None:
         return
-    if spec.model.options.get("method", "logprobs") != "logprobs":
+    usual = BACKENDS.get(spec.model.backend).Options.model_fields["method"].default
+    if spec.model.options.get("method", usual) != "logprobs":
         return
     if spec.task != "pairwise":
         return

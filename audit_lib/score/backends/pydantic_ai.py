@@ -1,0 +1,210 @@
+"""``pydantic_ai``: a model of any provider that pydantic-ai knows: Anthropic, Gemini, Vertex, Bedrock and others."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Final, Literal
+
+from pydantic import Field
+
+from audit_lib.backends import Secret
+from audit_lib.errors import BackendError
+from audit_lib.options import Options
+from audit_lib.score.backends import Backend, backend, parse_options
+from audit_lib.score.packs import Pack
+from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayError
+from audit_lib.score.remote.chat import Chat
+from audit_lib.score.remote.chat_calls import ChatCalls, kept_capabilities
+from audit_lib.score.remote.chat_options import ChatOptions
+from audit_lib.score.remote.conversation import Conversation
+from audit_lib.score.remote.cost import Usage
+from audit_lib.score.remote.credentials import read_variable
+from audit_lib.score.remote.exchanges import EXCHANGE, Exchange, meaning
+from audit_lib.score.remote.json_answer import parsed
+from audit_lib.score.remote.limiter import Allotment, Limiter
+from audit_lib.score.remote.provider_models import (
+    KEYLESS,
+    KEYS,
+    Access,
+    ProviderModel,
+    is_void,
+    with_not_sent,
+)
+from audit_lib.score.requests import AnswerKind, Request, Response
+from audit_lib.spec import Model
+
+KEY_OPTION: Final = "model.options.api_key_env"
+
+
+class PydanticAIOptions(ChatOptions):
+    """Options of the backend. None of them holds a secret."""
+
+    provider: str = Field(
+        pattern=r"^[a-z][a-z0-9-]*$",
+        description="Who serves the model, as pydantic-ai names it: `anthropic`, `google` (Gemini), `google-cloud` "
+        "(Vertex), `bedrock`, `azure`, `mistral`, `groq`, `ollama`, `openai`, `deepseek`, `openrouter` and others.",
+    )
+    base_url: str = Field("", description="Where the endpoint is; empty: the provider's own.")
+    api_key_env: str = Field(
+        "",
+        pattern=r"^([A-Z][A-Z0-9_]*)?$",
+        description="NAME of the environment variable that holds the key; never the key. Empty: the provider's usual "
+        "one, such as ANTHROPIC_API_KEY. `bedrock` and `google-cloud` use the machine's credentials where it is "
+        "not set.",
+    )
+    method: Literal["sampled", "logprobs"] = Field(
+        "sampled", description="How labels are read: `sampled`; providers give no log-probabilities this way."
+    )
+    api_version: str | None = Field(None, description="Of Azure's API, where its URL does not end in /v1.")
+    region: str | None = Field(None, description="Of Bedrock or Vertex; null: the machine's own.")
+    project: str | None = Field(None, description="Of Vertex; null: the machine's own.")
+
+    @property
+    def key_variable(self) -> str:
+        """Name of the variable that holds the key."""
+        usual = f"{self.provider.upper().replace('-', '_')}_API_KEY"
+        return self.api_key_env or KEYS.get(self.provider, usual)
+
+    @property
+    def probes_first(self) -> bool:
+        """What the model can do is found out before the first row, unless the spec says not to."""
+        return self.probe is not False
+
+
+@backend("pydantic_ai")
+class PydanticAI(Backend):
+    """Sampled labels, rankings and texts of a model behind any provider's own API.
+
+    Bodies, limits, budget, rows and faults are those of the backend ``openai``: one row for each request, whatever the
+    provider does. What of a question the provider's library would leave out is found out before the first row
+    (``capabilities.json``): the spec's method is adapted or refused.
+    """
+
+    Options: ClassVar[type[Options]] = PydanticAIOptions
+    extra: ClassVar[str | None] = "providers"
+    packages: ClassVar[tuple[str, ...]] = ("pydantic_ai",)
+    pool: ClassVar[str] = "llm_api"
+    gives: ClassVar[tuple[AnswerKind, ...]] = ("labels", "text")
+    answers_alone: ClassVar[bool] = True
+    pack_size = 64
+
+    def __init__(self, model: Model) -> None:
+        self.options = parse_options(PydanticAIOptions, model)
+        self._chat = Chat(model, self.options)
+        self._allotment = Allotment()
+
+    @classmethod
+    def variables(cls, model: Model) -> list[Secret]:
+        """Return the variable that holds the key, unless the machine's own credentials may do."""
+        options = parse_options(PydanticAIOptions, model)
+        if options.provider in KEYLESS and not options.api_key_env:
+            return []
+        return [Secret(variable=options.key_variable, where=KEY_OPTION)]
+
+    def describe(self) -> dict[str, Any]:
+        """Return the provider and the options, apart from those that change no answer."""
+        return self._chat.describe("pydantic_ai", packages=("pydantic-ai-slim",))
+
+    def allot(self, allotment: Allotment) -> None:
+        """Take the shard's part of the run's limits."""
+        self._allotment = allotment
+
+    def estimate(self, request: Request) -> tuple[int, Usage]:
+        """Return the calls and the tokens that a request takes at most."""
+        return self._chat.estimate(request)
+
+    def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
+        """Yield a response for each request, as they come.
+
+        Raises
+        ------
+        BackendError
+            If the key is missing or refused, the model is unknown or cannot be asked as the spec says, nothing answers,
+            or a limit is reached.
+        """
+        options = self.options
+        key = self._key()
+        requests = [request for pack in packs for request in pack]
+        limiter = self._allotment.limiter or Limiter(options)
+        where = options.base_url or options.provider
+        secrets = [] if key is None else [key]
+        with Conversation(where, limiter, secrets, self._allotment.keep) as conversation:
+            model = conversation.run(self._connect(key))
+            try:
+                post = ProviderPost(model, options, where, secrets)
+                calls = ChatCalls(self._chat, post, where, self._allotment, limiter)
+                if options.probes_first:
+                    conversation.run(calls.find_out_first(requests))
+                yield from conversation.ask(requests, calls)
+            finally:
+                conversation.end(model.close())
+
+    def capabilities(self) -> dict[str, Any] | None:
+        """Return what the model was found to take and give, if that was looked at."""
+        kept = kept_capabilities(self._allotment)
+        return None if kept is None else kept.as_dict()
+
+    def close(self) -> None:
+        """Nothing is held between calls of `score`."""
+
+    def _key(self) -> str | None:
+        options = self.options
+        if options.provider in KEYLESS and not options.api_key_env and options.key_variable not in os.environ:
+            return "none" if options.provider == "ollama" else None
+        return read_variable(options.key_variable, KEY_OPTION)
+
+    async def _connect(self, key: str | None) -> ProviderModel:
+        options = self.options
+        access = Access(
+            provider=options.provider,
+            key=key,
+            base_url=options.base_url or None,
+            api_version=options.api_version,
+            region=options.region,
+            project=options.project,
+            timeout=options.timeout,
+            most_bytes=options.max_answer_bytes,
+            connections=options.max_concurrency,
+        )
+        return ProviderModel(self._chat.model.name, access)
+
+
+class ProviderPost:
+    """Calls through a provider's own library.
+
+    Parameters
+    ----------
+    model : ProviderModel
+    options : PydanticAIOptions
+    where : str
+        The endpoint, for messages.
+    secrets : sequence of str
+        What no message may repeat.
+    """
+
+    def __init__(
+        self, model: ProviderModel, options: PydanticAIOptions, where: str, secrets: Sequence[str]
+    ) -> None:
+        self._model, self._options, self._where, self._secrets = model, options, where, secrets
+
+    async def __call__(self, request: Request, body: dict[str, Any]) -> Any:
+        """Make one attempt at one call."""
+        exchange = Exchange()
+        token = EXCHANGE.set(exchange)
+        try:
+            completion = await self._model.ask(body, self._options.thinking_tokens)
+            parsed(exchange.content)
+            if is_void(completion):
+                raise FailedError("the answer is not that of a model (it says nothing, and not why)")
+        except (asyncio.CancelledError, BackendError):
+            raise
+        except (TryAgainError, FailedError, TurnedAwayError):
+            raise
+        except Exception as error:  # noqa: BLE001 - each library has errors of its own; the exchange says what it is
+            asked = [message.content for message in request.messages]
+            raise meaning(exchange, error, asked, self._secrets, self._where) from None
+        finally:
+            EXCHANGE.reset(token)
+        return with_not_sent(completion, body, exchange)
