@@ -11,7 +11,7 @@ from audit_lib.check.published_numbers import Number
 from audit_lib.check.published_tables import PublishedTable
 from audit_lib.check.rebuilt_rates import counts, rebuild_rate, scale_of, unit_of
 from audit_lib.check.rebuilt_ratios import Member, rebuild_ratios
-from audit_lib.metrics.rounding import round_half_up
+from audit_lib.metrics.rounding import rounded_half_up
 from audit_lib.policies import Policy
 
 
@@ -126,7 +126,7 @@ def _crosses(number: Number, digits: int, threshold: Fraction) -> bool:
     half = Fraction(1, 2 * 10**number.decimals)
     side = _side(number.value, threshold)
     ends = (number.value - half, number.value, number.value + half)
-    return any(_side(Fraction(round_half_up(end, digits)), threshold) != side for end in ends)
+    return any(_side(rounded_half_up(end, digits), threshold) != side for end in ends)
 
 
 def _side(value: Fraction, threshold: Fraction) -> int:

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from audit_lib.check.findings import Rebuilt, SummaryFinding
 from audit_lib.check.published_tables import PublishedRow, PublishedTable
 from audit_lib.check.rebuilt_rates import LAW, TRUNCATED, RateRange, RateUnit, scale_of, show, unit_of
-from audit_lib.metrics.rounding import round_half_up
+from audit_lib.metrics.rounding import round_half_up, rounded_half_up
 from audit_lib.policies import Policy
 
 PRINTED_RATES: Final = "printed rates, half up"
@@ -153,7 +153,7 @@ def _agreement(
     if capped:
         high = min(high, Fraction(scale))
     digits, shown = number.decimals, number.value
-    if Fraction(round_half_up(low, digits)) <= shown <= Fraction(round_half_up(high, digits)):
+    if rounded_half_up(low, digits) <= shown <= rounded_half_up(high, digits):
         return "half up"
     power = 10**digits
     cut = (Fraction(math.floor(low * power), power), Fraction(math.floor(high * power), power))

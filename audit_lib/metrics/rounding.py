@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from numbers import Rational
 from typing import Literal
@@ -56,7 +55,30 @@ def round_half_up(value: Fraction, digits: int) -> str:
     >>> round_half_up(Fraction(1, 8), 2), round_half_up(100 * Fraction(18, 28), 1)
     ('0.13', '64.3')
     """
-    return _decimal(math.floor(_scaled(value, digits) + Fraction(1, 2)), digits)
+    return _decimal(_half_up(value, digits), digits)
+
+
+def rounded_half_up(value: Fraction, digits: int) -> Fraction:
+    """Return what `round_half_up` prints, as an exact value.
+
+    Parameters
+    ----------
+    value : Fraction
+        At least 0.
+    digits : int
+        Decimals, at least 0.
+
+    Raises
+    ------
+    InputError
+        As `round_half_up` does.
+
+    Examples
+    --------
+    >>> rounded_half_up(Fraction(1, 8), 2)
+    Fraction(13, 100)
+    """
+    return Fraction(_half_up(value, digits), 10**digits)
 
 
 def printed_agreement(value: Fraction, printed: str) -> Literal["rounded", "truncated", "differs"]:
@@ -88,18 +110,20 @@ def printed_agreement(value: Fraction, printed: str) -> Literal["rounded", "trun
     whole, _, decimals = text.partition(".")
     if not (whole + decimals).isdecimal():
         raise InputError(f"expected a printed decimal number, got {printed!r}")
-    scaled, shown = _scaled(value, len(decimals)), int(whole + decimals)
-    if math.floor(scaled + Fraction(1, 2)) == shown:
+    digits, shown = len(decimals), int(whole + decimals)
+    if _half_up(value, digits) == shown:
         return "rounded"
-    return "truncated" if math.floor(scaled) == shown else "differs"
+    return "truncated" if value.numerator * 10**digits // value.denominator == shown else "differs"
 
 
-def _scaled(value: Fraction, digits: int) -> Fraction:
+def _half_up(value: Fraction, digits: int) -> int:
+    """Return the value in units of its last decimal; whole numbers alone are a tenth of the work of fractions."""
     if not isinstance(value, Rational):
         raise InputError(f"expected an exact value such as Fraction(1, 8), got {type(value).__name__}")
     if value < 0 or digits < 0:
         raise InputError(f"expected a value and digits of at least 0, got {value} and {digits}")
-    return value * Fraction(10**digits)
+    units: int = (2 * value.numerator * 10**digits + value.denominator) // (2 * value.denominator)
+    return units
 
 
 def _decimal(scaled: int, digits: int) -> str:
