@@ -73,8 +73,15 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Start the S3 store if a test will want it: it takes some seconds, in which it computes next to nothing."""
     wanted = any("s3_server" in getattr(item, "fixturenames", ()) for item in session.items)
     if wanted and not session.config.option.collectonly:
+        _start_s3(session.config)
+
+
+def _start_s3(config: pytest.Config) -> Callable[[], S3Server]:
+    """Start the S3 store once; return what waits for it."""
+    if _S3 not in config.stash:
         stack = ExitStack()
-        session.config.stash[_S3] = stack, stack.enter_context(seaweedfs())
+        config.stash[_S3] = stack, stack.enter_context(seaweedfs())
+    return config.stash[_S3][1]
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -86,7 +93,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def s3_server(pytestconfig: pytest.Config) -> S3Server:
     """A real S3 store on loopback, started once."""
-    return pytestconfig.stash[_S3][1]()
+    return _start_s3(pytestconfig)()
 
 
 @pytest.fixture
