@@ -15,7 +15,7 @@ from audit_lib.documents.validity import ValidityStudy
 from audit_lib.figures import standalone
 from audit_lib.panel import open_panel
 from audit_lib.pipeline import open_run
-from audit_lib.report.blocks import Block, Bullets, Chart, Fold, Heading, Page, Table
+from audit_lib.report.blocks import Block, Bullets, Chart, Fold, Heading, Notice, Page, Table
 from audit_lib.report.content import gather
 from audit_lib.report.page import make_page
 from audit_lib.run import Run
@@ -77,7 +77,8 @@ class Results:
 
     def runs(self, *specs: str) -> list[Run]:
         """Return the sealed runs of specs, of a panel one a model, in the specs' order; without names, of all."""
-        window, found = Window.parse(*WINDOW), []
+        window = Window.parse(*WINDOW)
+        found: list[Run] = []
         for spec in specs or self.study.specs:
             read = read_spec(spec_path(spec))
             if isinstance(read, Panel):
@@ -115,6 +116,13 @@ class Results:
         """Return the table of a page that has this caption."""
         found = self._one(caption, "", [(one.caption, under, one) for under, one in _of(page, Table)])
         return markdown.table(found, notes=notes)
+
+    def notice(self, page: Page, title: str) -> str:
+        """Return the first notice of a page that has this title."""
+        found = [one for one in blocks_of(page) if isinstance(one, Notice) and one.title == title]
+        if not found:
+            raise StudyError(f"{self.name}: {page.title}: no notice {title!r}")
+        return markdown.block(found[0])
 
     def chart(self, page: Page, title: str, name: str, under: str = "") -> str:
         """Return the figure of a page that has this title, kept as the image ``name``.
