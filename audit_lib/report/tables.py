@@ -11,6 +11,7 @@ import io
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from math import isinf
 from typing import Any, Final
 
@@ -20,21 +21,25 @@ from audit_lib.documents.statuses import STATUSES
 from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
+from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.suppress import HIDDEN
-from audit_lib.results import Estimate, Interval, Undefined
+from audit_lib.results import Equivalence, Estimate, Interval, Undefined
 
 COLUMNS: Final = (
     "audit", "window", "kind", "family", "stratum", "category", "n", "selected", "share_of_data", "rate",
     "rate_low", "rate_high", "impact_ratio", "ratio_low", "ratio_high", "ratio_low_simultaneous",
     "ratio_high_simultaneous", "comparator", "fisher_p", "below_guideline", "small_cell", "excluded", "undefined",
-    "table_total", "table_unknown", "median", "median_ties", "tied_rounds",
+    "table_total", "table_unknown", "median", "median_ties", "tied_rounds", "auc", "auc_low", "auc_high",
 )  # fmt: skip
-"""Columns of ``tables.csv``: a line a category of a statutory table."""
+"""Columns of ``tables.csv``: a line a category of a statutory table, and a line (kind ``auc``) a subgroup with an AUC.
+
+Of the latter `n` counts who has a score and is known to be qualified or not, and `selected` is empty.
+"""
 
 ESTIMATE_COLUMNS: Final = (
     "audit", "window", "metric", "stratum", "group", "reference", "parameters", "value", "low", "high", "level",
     "interval_method", "n", "n_group", "n_reference", "clusters", "test", "p_value", "p_holm", "flags", "undefined",
-    "method",
+    "method", "tolerance", "tolerance_verdict",
 )  # fmt: skip
 """Columns of ``estimates.csv``: a line an estimate of any metric."""
 
@@ -46,7 +51,7 @@ _FORMULA: Final = tuple("=+-@\t\r")
 
 
 def tables_csv(content: Content) -> bytes:
-    """Return the statutory tables as CSV; a stratum of the same people as another has its rows too."""
+    """Return the statutory tables as CSV, and the AUCs; a stratum of the same people as another has its rows too."""
     again = (
         replace(table, stratum=entry.stratum)
         for entry in content.metrics.strata_identical
@@ -54,7 +59,10 @@ def tables_csv(content: Content) -> bytes:
         if table.stratum == entry.same_as
     )
     tables = (*content.tables, *again)
-    return csv_bytes(COLUMNS, (_line(content, table, row) for table in tables for row in table.rows))
+    aucs = (_run(content) | _auc(e) for e in content.estimates(AUC))
+    return csv_bytes(
+        COLUMNS, chain((_line(content, table, row) for table in tables for row in table.rows), aucs)
+    )
 
 
 def estimates_csv(content: Content) -> bytes:
@@ -101,6 +109,30 @@ def _ends(interval: Interval | Undefined | None) -> tuple[float | None, float | 
     return (None if low is None or isinf(low) else low), (None if high is None or isinf(high) else high)
 
 
+def _auc(e: Estimate) -> dict[str, Any]:
+    low, high = _ends(e.interval)
+    reasons = [part.reason for part in (e.value, e.interval) if isinstance(part, Undefined)]
+    return {
+        "kind": AUC,
+        "family": ";".join(e.group),
+        "stratum": _pairs(e.stratum),
+        "category": _pairs(e.group),
+        "n": e.n,
+        "small_cell": str("small_cell" in e.flags).lower(),
+        "undefined": "; ".join(dict.fromkeys(reasons)),
+        "auc": defined(e.value),
+        "auc_low": low,
+        "auc_high": high,
+    }
+
+
+def _verdict(held: Equivalence | None) -> str:
+    """Whether a number is within the tolerance of the spec; nothing where there is none."""
+    if held is None:
+        return ""
+    return f"cannot be told: {held.verdict.reason}" if isinstance(held.verdict, Undefined) else held.verdict
+
+
 def _estimate(e: Estimate) -> dict[str, Any]:
     test = next(iter(e.tests), None)
     reasons = [part.reason for part in (e.value, e.interval) if isinstance(part, Undefined)]
@@ -126,6 +158,8 @@ def _estimate(e: Estimate) -> dict[str, Any]:
         "flags": ";".join(e.flags),
         "undefined": "; ".join(dict.fromkeys(reasons)),
         "method": e.method,
+        "tolerance": None if e.equivalence is None else e.equivalence.tolerance,
+        "tolerance_verdict": _verdict(e.equivalence),
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +154,7 @@ def test_the_page_prints_the_verdict_next_to_the_number(tmp_path: Path) -> None:
     part = page[page.index('id="tolerance"') :]
     assert "cannot be told" in part and "reaches beyond" in part and "\N{PLUS-MINUS SIGN}0.02" in part
     assert "passes" not in part
+    lines = list(csv.DictReader(io.StringIO(run.stage("report").read("estimates.csv").decode())))
+    (line,) = [e for e in lines if e["metric"] == "decision_rate_gap"]
+    assert line["tolerance"] == "0.02"
+    assert line["tolerance_verdict"] == f"cannot be told: {one['equivalence']['verdict']['undefined']}"

@@ -149,6 +149,13 @@ def test_the_page_names_the_pair_draws_the_years_and_prints_the_numbers(
         line["parameters"]
         == f"positives={black_women['qualified'].sum()};negatives={(~black_women['qualified']).sum()}"
     )
+    table = list(csv.DictReader(io.StringIO(run.stage("report").read("tables.csv").decode())))
+    aucs = {(e["stratum"], e["category"]): e for e in table if e["kind"] == "auc"}
+    assert len(aucs) == sum(e["metric"] == "auc" for e in lines)
+    own = aucs["", "sex=female;race=Black"]
+    assert float(own["auc"]) == pytest.approx(auc) and own["n"] == str(len(black_women))
+    assert (own["auc_low"], own["auc_high"], own["family"]) == (line["low"], line["high"], "sex;race")
+    assert not {e["auc"] for e in table if e["kind"] != "auc"} - {""}
 
 
 def test_small_subgroups_are_not_compared_and_hidden_where_the_policy_says_so(
@@ -171,6 +178,7 @@ def test_small_subgroups_are_not_compared_and_hidden_where_the_policy_says_so(
     hidden = dict(report(run).artefacts)
     for name, printed in (
         ("estimates.csv", "sex=female;race=Black;age=older"),
+        ("tables.csv", "sex=female;race=Black;age=older"),
         ("report.html", "female, Black, older"),
     ):
         assert printed in marked[name].decode(), name
