@@ -119,7 +119,7 @@ class Results:
 
     def notice(self, page: Page, title: str) -> str:
         """Return the first notice of a page that has this title."""
-        found = [one for one in blocks_of(page) if isinstance(one, Notice) and one.title == title]
+        found = [one for _, one in _of(page, Notice) if one.title == title]
         if not found:
             raise StudyError(f"{self.name}: {page.title}: no notice {title!r}")
         return markdown.block(found[0])
