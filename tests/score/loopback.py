@@ -51,6 +51,7 @@ class Loopback(ThreadingHTTPServer):
         self.behave = behave
         self.asked: Counter[str] = Counter()
         self.bodies: list[Any] = []
+        self.paths: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.times: list[float] = []
         self.lock = threading.Lock()
@@ -78,6 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
             server.asked[word] += 1
             time_asked = server.asked[word]
             server.bodies.append(body)
+            server.paths.append(self.path)
             server.headers.append({name.lower(): value for name, value in self.headers.items()})
             server.times.append(time.monotonic())
         reply = server.reply(self.path, body, word, time_asked)

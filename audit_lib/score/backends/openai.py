@@ -145,14 +145,20 @@ async def connect(
             "the environment names a proxy that cannot be used; mend or unset HTTP_PROXY, HTTPS_PROXY, ALL_PROXY "
             "and NO_PROXY"
         ) from None
+    azure: dict[str, Any] = {}
+    headers = dict(PLAIN)
+    if options.api_version is not None:
+        azure = {"default_query": {"api-version": options.api_version}}
+        headers["api-key"] = key
     # Retries are ours: the client's own know neither our limits nor our deadlines.
     return AsyncOpenAI(
         api_key=key,
         base_url=options.base_url,
         timeout=options.timeout,
         max_retries=0,
-        default_headers=PLAIN,
+        default_headers=headers,
         http_client=http_client,
+        **azure,
     )
 
 

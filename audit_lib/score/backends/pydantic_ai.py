@@ -57,7 +57,6 @@ class PydanticAIOptions(ChatOptions):
     method: Literal["sampled", "logprobs"] = Field(
         "sampled", description="How labels are read: `sampled`; providers give no log-probabilities this way."
     )
-    api_version: str | None = Field(None, description="Of Azure's API, where its URL does not end in /v1.")
     region: str | None = Field(None, description="Of Bedrock or Vertex; null: the machine's own.")
     project: str | None = Field(None, description="Of Vertex; null: the machine's own.")
 

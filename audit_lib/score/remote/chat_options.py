@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -35,7 +36,9 @@ _OWN_FIELDS = (
 """Fields of a body that the backend writes itself, and what says them in a spec."""
 
 
+_DEPLOYMENT: Final = re.compile(r"/deployments/[^/]+$")
 LATER: Final = {
+    "api_version": None,
     "token_limit": None,
     "thinking_tokens": None,
     "effort": None,
@@ -54,6 +57,11 @@ class ChatOptions(Limits):
         "OPENAI_API_KEY",
         pattern=r"^[A-Z][A-Z0-9_]*$",
         description="NAME of the environment variable that holds the key; never the key.",
+    )
+    api_version: str | None = Field(
+        None,
+        pattern=r"^[\w.-]+$",
+        description="Azure's `?api-version=`, where its URL does not end in /v1; the key is sent as `api-key` too.",
     )
     method: Literal["logprobs", "sampled"] = Field(
         "logprobs",
@@ -138,6 +146,8 @@ class ChatOptions(Limits):
     @field_validator("base_url")
     @classmethod
     def _plain(cls, value: str) -> str:
+        if "api-version=" in value:
+            raise ValueError("holds ?api-version=; leave that out and give it in model.options.api_version")
         return plain_url(value) if value else value
 
     @field_validator("extra_body")
@@ -160,9 +170,12 @@ def chat_probe(options: ChatOptions) -> Probe:
     """Ask for the list of models, with the key if it is there."""
     key = os.environ.get(options.api_key_env, "")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    return Probe(
-        verb="GET", url=f"{options.base_url}/models", where="model.options.base_url", headers=headers
-    )
+    where, query = options.base_url, ""
+    if options.api_version is not None:
+        # Azure lists models beside its deployments.
+        where, query = _DEPLOYMENT.sub("", where), f"?api-version={options.api_version}"
+        headers |= {"api-key": key} if key else {}
+    return Probe(verb="GET", url=f"{where}/models{query}", where="model.options.base_url", headers=headers)
 
 
 def check_read(spec: AuditSpec) -> None:

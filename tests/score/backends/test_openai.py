@@ -17,6 +17,7 @@ from audit_lib.errors import BackendError, SpecError
 from audit_lib.records import from_parquet
 from audit_lib.score import check_model, score_shard
 from audit_lib.score.local.weights import resolve
+from audit_lib.score.remote.chat_options import ChatOptions, chat_probe
 from audit_lib.spec import Model
 from tests.score.cases import messages, run_with, variant
 from tests.score.conftest import SECRET
@@ -70,6 +71,26 @@ def test_the_prefilled_turn_becomes_an_instruction_unless_the_server_goes_on_fro
 
 
 PARTS = {"role": "assistant", "content": [{"type": "text", "text": "Y"}, {"type": "text", "text": "es"}]}
+
+
+def test_azure_is_asked_with_the_version_of_its_api(tmp_path, serve):
+    """As https://learn.microsoft.com/en-us/azure/ai-services/openai/reference says."""
+    server = serve(lambda word, time: completion(GOOD))
+    base_url = server.url.removesuffix("/v1") + "/openai/deployments/model-1"
+    scores, _ = ask(tmp_path, base_url, ["a"], api_version="2024-10-21")
+    assert scores.status["a"] == "ok"
+    assert server.paths == ["/openai/deployments/model-1/chat/completions?api-version=2024-10-21"]
+    assert server.headers[0]["api-key"] == SECRET
+    probe = chat_probe(ChatOptions(base_url=base_url, api_version="2024-10-21", api_key_env="TEST_API_KEY"))
+    assert probe.url.endswith("/openai/models?api-version=2024-10-21")
+
+
+def test_the_version_in_the_url_is_refused_with_where_it_goes():
+    options = {"base_url": "https://me.openai.azure.com/openai/deployments/d?api-version=2024-10-21"}
+    with pytest.raises(SpecError, match=r"give it in model\.options\.api_version"):
+        check_model(Model(backend="openai", name="m", options=options))
+
+
 FAULTS: dict[str, tuple[Callable[[int], Reply | None], str, str | None, int]] = {
     "good": (lambda time: completion(GOOD), "ok", None, 1),
     "once429": (
