@@ -87,6 +87,16 @@ SCORE_SCHEMA: Final = pa.schema(
 )
 
 
+SAMPLING_ERROR_SCHEMA: Final = pa.schema(
+    [
+        pa.field("variant_id", pa.string(), nullable=False),
+        pa.field("score", pa.float64(), nullable=False),  # the mean over repeats
+        pa.field("draws", pa.int32(), nullable=False),  # answers that the score is the mean of
+        pa.field("sampling_standard_error", pa.float64(), nullable=False),
+    ]
+)
+"""``scores/<shard>/sampling_error.parquet``: the uncertainty of scores that were sampled, of the sampling alone."""
+
 PAIR_SCHEMA: Final = pa.schema(
     [
         pa.field("request_id", pa.string(), nullable=False),

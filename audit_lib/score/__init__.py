@@ -22,6 +22,7 @@ from audit_lib.score.backends import (
     check_replies,
     check_texts,
     fingerprint,
+    parse_options,
 )
 from audit_lib.score.canaries import canary_answers, canary_pack
 from audit_lib.score.classifiers import classify
@@ -40,6 +41,7 @@ from audit_lib.score.requests import (
     kinds_asked,
     sampling_of,
 )
+from audit_lib.score.sampling_error import sampling_error
 from audit_lib.score.shard_plan import all_shards, read_shard, requests_in, shard_counts
 from audit_lib.score.steps import converse, match, reply_places
 
@@ -77,9 +79,10 @@ def score_shard(run: Run, shard: int) -> StageOutput:
     StageOutput
         ``scores.parquet`` (SCORE_SCHEMA), ``model.json`` (what was asked; no times), ``served.json`` (which
         models answered, and how often) and, in the first shard, ``canaries.json`` if the spec has any. A
-        model behind an API whose abilities were looked at has ``capabilities.json``. A
-        local model's shard has ``plan.json` (how it was computed, the sharing bound, the noise floor), a
-        pairwise audit's ``pairs.parquet`` (ANSWER_SCHEMA), one with steps has ``replies.parquet`` (REPLY_SCHEMA), one
+        local model's shard has ``plan.json`` (how it was computed, the sharing bound, the noise floor), that of a
+        model whose abilities were looked at ``capabilities.json``, one whose scores were sampled
+        ``sampling_error.parquet`` (SAMPLING_ERROR_SCHEMA), a pairwise
+        audit's ``pairs.parquet`` (ANSWER_SCHEMA), one with steps has ``replies.parquet`` (REPLY_SCHEMA), one
         that measures leakage ``materials.parquet`` (MATERIAL_SCHEMA).
 
     Raises
@@ -117,6 +120,9 @@ def score_shard(run: Run, shard: int) -> StageOutput:
     rows = [{**row, "model_fingerprint": mark} for row in collected.rows]
     counts = Counter(str(row["status"]) for row in rows)
     classified, judged = classify(run, rows)
+    spread = sampling_error(spec, parse_options(backend.get(spec.model.backend).Options, spec.model), rows)
+    if spread is not None:
+        extra["sampling_error.parquet"] = spread
     return StageOutput(
         artefacts={
             "scores.parquet": to_parquet(rows, SCORE_SCHEMA, ["variant_id", "repeat"]),

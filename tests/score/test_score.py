@@ -220,6 +220,7 @@ def test_every_backend_declares_what_it_gives(name):
     assert kind.Options.model_config["extra"] == "forbid"
     assert all(field.description for field in kind.Options.model_fields.values())
     needed = {"http": {"url": "https://host/x", "body": {"t": "{{user}}"}, "score_path": "s"}}
+    needed["pydantic_ai"] = {"provider": "anthropic"}
     made = kind(Model(backend=name, name="smollm2-135m-instruct", options=needed.get(name, {})))
     assert made.pack_size >= 1
     made.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -153,6 +154,23 @@ def test_thinking_is_counted_and_priced(tmp_path, serve):
     kept = [line["record"]["response"] for line in lines]
     assert len(kept) == 12 and all(20 <= answer["thinking_tokens"] < 220 for answer in kept)
     assert all(answer["completion_tokens"] > answer["thinking_tokens"] for answer in kept)
+
+
+def test_a_sampled_score_has_its_own_uncertainty(tmp_path, serve):
+    """Against the spread of the answers themselves, one by one."""
+    scores, output = scored(tmp_path, serve(OSeries), samples=8, thinking_tokens=300)
+    spread = from_parquet(output.artefacts["sampling_error.parquet"]).set_index("variant_id")
+    assert list(spread.index) == list(scores.index) and spread.draws.eq(8).all()
+    for name, row in spread.iterrows():
+        yes = round(scores.score[name] * 8)
+        answers = [1.0] * yes + [0.0] * (8 - yes)
+        assert row.sampling_standard_error == pytest.approx(statistics.stdev(answers) / 8**0.5)
+    assert spread.sampling_standard_error.max() > 0.1
+
+
+def test_one_answer_has_no_spread(tmp_path, serve):
+    _, output = scored(tmp_path, serve(OSeries), samples=1, thinking_tokens=300)
+    assert "sampling_error.parquet" not in output.artefacts
 
 
 def test_what_a_model_can_do_is_found_out_once(tmp_path, serve):
