@@ -19,7 +19,7 @@ OWN = {
 }
 CHANGED = {
     "sha256": "cd", "system": "folded", "turns": "merged", "begun_answer": "appended", "thinking": "off",
-    "kwargs": {"enable_thinking": False, "level": "low"},
+    "kwargs": {"enable_thinking": False, "level": "low"}, "date": "2025-01-01",
 }  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def test_every_choice_is_told_in_spanish_too(choice):
     english = told(model)
     with speaking("es") as speaker:
         spanish = told(model)
-    assert not speaker.untranslated and len(spanish) == len(english) == 5
+    assert not speaker.untranslated and len(spanish) == len(english) == 6
     assert not set(english.values()) & set(spanish.values()) - {english["Chat template, SHA-256"]} - {
         english["Given to the chat template"]
-    }
+    } - {english["Date that the chat template writes"]}

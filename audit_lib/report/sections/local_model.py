@@ -49,6 +49,8 @@ def how_it_was_asked(model: Mapping[str, Any]) -> Iterator[tuple[str, Text]]:
         )
         if (words := _THINKING.get(str(template.get("thinking")))) is not None:
             yield t("Thinking before the answer"), text(t(words))
+        if template.get("date") is not None:
+            yield t("Date that the chat template writes"), text(str(template["date"]))
         if given := template.get("kwargs"):
             said = "; ".join(f"{name}: {_said(value)}" for name, value in sorted(given.items()))
             yield t("Given to the chat template"), text(said)

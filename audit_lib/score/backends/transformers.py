@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
@@ -71,6 +72,11 @@ class TransformersOptions(Options):
         default_factory=dict,
         description="Given to the chat template as they are, such as enable_thinking: false.",
     )
+    template_date: date | None = Field(
+        None,
+        description="The date that a chat template writes which asks for today's; null: 2025-01-01. Never the day of "
+        "the run: the same spec asks the same.",
+    )
 
 
 @backend("transformers")
@@ -117,7 +123,7 @@ class Transformers(Backend):
         return {
             "backend": "transformers",
             "name": self.model.name,
-            "options": self.options.model_dump(),
+            "options": self.options.model_dump(mode="json"),
             **self._loaded,
         }
 
@@ -217,7 +223,8 @@ class Transformers(Backend):
             encoding="utf-8",
             env=environment,
         )
-        options = self.options.model_dump(include={"device", "threads", "thinking", "chat_template_kwargs"})
+        asked = {"device", "threads", "thinking", "chat_template_kwargs", "template_date"}
+        options = self.options.model_dump(mode="json", include=asked)
         order = {"name": _located(self.model), "revision": self.model.revision, **options}
         begun = time.monotonic()
         self._loaded = self._ask(order)["loaded"]

@@ -7,11 +7,13 @@ a thought. What is done about it is found once, when the model is loaded, and re
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from audit_lib.canonical import sha256
 from audit_lib.errors import BackendError
 from audit_lib.score.local.refusal import refusal, told
+from audit_lib.score.local.template_date import TODAY, UNLESS_GIVEN, is_held, written_on
 from audit_lib.score.local.thinking import Wish, open_thought, thinking_of
 
 Turn = Mapping[str, str]
@@ -35,6 +37,8 @@ class ChatTemplate:
         The spec's `chat_template_kwargs`, given to the template.
     wish : {"closed", "none", "on"} or None
         What the spec says of thinking.
+    day : date or None
+        What a template that writes today's date reads; None: `UNLESS_GIVEN`.
 
     Attributes
     ----------
@@ -54,6 +58,7 @@ class ChatTemplate:
         *,
         kwargs: Mapping[str, Any] | None = None,
         wish: Wish | None = None,
+        day: date | None = None,
     ) -> None:
         self._tokenizer, self._type = tokenizer, model_type
         template = tokenizer.chat_template
@@ -64,6 +69,13 @@ class ChatTemplate:
                 model_type,
                 "the tokenizer has no chat template",
                 "add the chat_template.jinja that the model was trained with, or name the chat version of the model",
+            )
+        self._day = (day or UNLESS_GIVEN) if TODAY in template else None
+        if self._day is not None and not is_held(tokenizer, self._day):
+            raise refusal(
+                model_type,
+                "its chat template writes today's date, which this version of transformers does not let us hold",
+                "write a fixed date into chat_template.jinja in place of strftime_now",
             )
         given = dict(kwargs or {})
         one = [_turn("user", _USER)]
@@ -87,6 +99,7 @@ class ChatTemplate:
             "begun_answer": "appended" if self._appends else "continued",
             "thinking": self._thinking.choice,
             "kwargs": dict(self._thinking.kwargs),
+            "date": None if self._day is None else self._day.isoformat(),
         }
 
     def render(self, messages: Sequence[Turn], *, for_labels: bool = True) -> str:
@@ -206,9 +219,10 @@ class ChatTemplate:
         return "no reason is told"
 
     def _apply(self, turns: Sequence[Turn], kwargs: Mapping[str, Any], **how: Any) -> str:
-        text: str = self._tokenizer.apply_chat_template(
-            [dict(turn) for turn in turns], tokenize=False, **{**kwargs, **how}
-        )
+        with written_on(self._day):
+            text: str = self._tokenizer.apply_chat_template(
+                [dict(turn) for turn in turns], tokenize=False, **{**kwargs, **how}
+            )
         return text
 
     @staticmethod

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -76,6 +77,7 @@ class TemplateOptions:
 
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     thinking: Wish | None = None
+    day: date | None = None
 
 
 class Engine:
@@ -127,7 +129,9 @@ class Engine:
         self.device = torch.device(device)
         self.tokenizer = load_tokenizer(folder)
         how = asking or TemplateOptions()
-        self.template = ChatTemplate(self.tokenizer, model_type(folder), kwargs=how.kwargs, wish=how.thinking)
+        self.template = ChatTemplate(
+            self.tokenizer, model_type(folder), kwargs=how.kwargs, wish=how.thinking, day=how.day
+        )
         self.pass_nodes = tree.PASS_NODES["cuda" if self.device.type == "cuda" else "cpu"]
         self.halved = self.packed = 0
         self._label_tokens = lru_cache(maxsize=1024)(partial(label_sequences, self.tokenise))

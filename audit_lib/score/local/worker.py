@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -60,7 +61,11 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
         Path(weights.folder),
         device=order["device"],
         threads=order["threads"],
-        asking=TemplateOptions(kwargs=order["chat_template_kwargs"], thinking=order["thinking"]),
+        asking=TemplateOptions(
+            kwargs=order["chat_template_kwargs"],
+            thinking=order["thinking"],
+            day=None if order["template_date"] is None else date.fromisoformat(order["template_date"]),
+        ),
         weights_digest=weights.digest,
         notify=lambda said: _write(answers, {"progress": said}),
     )

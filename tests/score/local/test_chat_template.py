@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from audit_lib.errors import BackendError
@@ -173,6 +175,25 @@ def test_nothing_says_that_the_answer_begins(template):
         BackendError, match="no generation prompt: .*assistant.*add_generation_prompt, or begin"
     ):
         made.render([USER])
+
+
+DATED = "Today is {{ strftime_now('%d %b %Y') }}. " + CHAT
+
+
+def test_a_template_s_date_is_not_the_day_of_the_run(template):
+    made = template(DATED)
+    assert made.render([USER]).startswith("Today is 01 Jan 2025. ") and made.record["date"] == "2025-01-01"
+    another = template(DATED, day=date(2024, 7, 26))
+    assert another.render([USER]).startswith("Today is 26 Jul 2024. ")
+    assert template(CHAT).record["date"] is None
+
+
+def test_a_date_that_cannot_be_held_is_refused(template, monkeypatch):
+    monkeypatch.setattr("audit_lib.score.local.chat_template.is_held", lambda *_given: False)
+    with pytest.raises(
+        BackendError, match="writes today's date.*; write a fixed date into chat_template.jinja"
+    ):
+        template(DATED)
 
 
 def test_a_system_turn_that_is_folded_is_part_of_what_is_scored(tmp_path):

@@ -114,3 +114,25 @@ def test_a_run_with_such_a_folder_ends_before_anything_is_sampled(tmp_path, caps
     assert main(["run", str(path), *WINDOW, "--store", str(store)]) == 2
     assert "lm_head.weight is missing, and would be drawn at random" in capsys.readouterr().err
     assert not list(store.rglob("prompts.parquet"))
+
+
+@pytest.mark.slow  # a whole audit with a scoring process: 10 s
+def test_an_audit_whose_scores_are_too_far_from_the_model_s_own_fails_and_is_archived_so(tmp_path, capsys):
+    from audit_lib import pipeline
+    from audit_lib.window import Window
+
+    save_tiny_model(tmp_path / "model")
+    (tmp_path / "t.yaml").write_text(TEMPLATE, encoding="utf-8")
+    path = recorded_audit(
+        tmp_path,
+        model={"backend": "transformers", "name": str(tmp_path / "model"), "options": {"threads": 1}},
+        prompt={"template": "t.yaml", "labels": ["No", "Yes"]},
+        decision={"rule": "above_median"},
+        checks={"maximum_noise_floor": 1e-30},
+    )
+    store = tmp_path / "store"
+    assert main(["run", str(path), *WINDOW, "--store", str(store)]) != 0
+    said = capsys.readouterr().err
+    assert "checks.maximum_noise_floor" in said and "cannot be scored exactly here" in said
+    run = pipeline.open_run(path, Window.parse(WINDOW[1], WINDOW[2]), str(store))
+    assert run.stage("evidence").read_json("manifest.json")["outcome"] == "validation_failed"
