@@ -56,7 +56,7 @@ $by_group
 
 ### Choosing the fairer model
 
-With $models models the curve has $models points, and most orders are right by chance: see the line of a random order.
+With $models models the curve has $models points; a list in random order has the line of its own.
 
 $ndcg
 
