@@ -28,6 +28,7 @@ def images_of(name: str) -> set[str]:
 
 
 def test_there_are_studies_and_each_spec_is_of_one() -> None:
+    assert STUDIES
     named = [spec for one in STUDIES.values() for spec in one.specs]
     assert sorted(named) == sorted(path.stem for path in SPECS.glob("*.yaml"))
 
