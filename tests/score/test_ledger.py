@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from audit_lib.errors import StoreError
 from audit_lib.run import Run
 from audit_lib.score import ledger as ledger_module
 from audit_lib.score import score_shard, shards
@@ -273,6 +274,55 @@ def test_the_first_written_answer_is_everybodys(store):
     later = Ledger(store, "ledger/x", "1-of-2", keys)
     assert [later.get((name, 0)) and later.get((name, 0)).text for name in "abc"] == ["first", "second", None]
     assert len(store.list("ledger/x")) == 2
+
+
+def test_small_segments_are_joined_under_the_last_one_s_number(store):
+    keys = {(name, 0): f"k{name}" for name in "abcde"}
+    first = Ledger(store, "ledger/x", "0-of-1", keys)
+    for name in "abc":
+        first.add(answer(name, "first"))
+        first.flush()
+    assert len(store.list("ledger/x")) == 3, "each is written at once"
+    meanwhile = Ledger(store, "ledger/x", "0-of-1", keys)
+    first.close()
+    assert store.list("ledger/x") == ["ledger/x/0-of-1/000002.jsonl"]
+    assert len(store.get("ledger/x/0-of-1/000002.jsonl").splitlines()) == 3
+    for found in (meanwhile, Ledger(store, "ledger/x", "0-of-1", keys)):
+        assert [found.get((name, 0)) and found.get((name, 0)).text for name in "abcd"] == ["first"] * 3 + [
+            None
+        ]
+    meanwhile.add(answer("d", "second"))
+    meanwhile.close()
+    assert store.list("ledger/x")[-1] == "ledger/x/0-of-1/000003.jsonl", "the numbers go on"
+
+
+def test_a_store_that_lets_nothing_be_replaced_keeps_the_small_segments(tmp_path):
+    class WriteOnce(LocalStore):
+        def replace(self, key: str, content: bytes) -> None:
+            raise StoreError(f"{key}: may not be replaced")
+
+    store, keys = WriteOnce(str(tmp_path)), {("a", 0): "ka", ("b", 0): "kb"}
+    ledger = Ledger(store, "ledger/x", "0-of-1", keys)
+    for name in "ab":
+        ledger.add(answer(name, "kept"))
+        ledger.flush()
+    ledger.close()
+    assert len(store.list("ledger/x")) == 2
+    found = Ledger(store, "ledger/x", "0-of-1", keys)
+    assert [found.get((name, 0)).text for name in "ab"] == ["kept", "kept"]
+
+
+def test_an_answer_of_a_model_that_may_not_be_is_not_used_and_not_asked_for_ever(tmp_path):
+    store, keys = LocalStore(str(tmp_path)), {("a", 0): "ka"}
+    ledger = Ledger(store, "ledger/x", "0-of-1", keys)
+    ledger.add(answer("a", "of another"))
+    ledger.close()
+    strict = Ledger(store, "ledger/x", "0-of-1", keys, lambda model: model == "n")
+    assert strict.get(("a", 0)) is None
+    strict.add(replace(answer("a", "its own"), model="n"))
+    strict.close()
+    again = Ledger(store, "ledger/x", "0-of-1", keys, lambda model: model == "n")
+    assert again.get(("a", 0)).text == "its own"
 
 
 def test_shards_at_once_do_not_disturb_each_other(store, monkeypatch):
