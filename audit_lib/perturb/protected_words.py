@@ -16,7 +16,7 @@ from audit_lib.errors import LexiconError
 from audit_lib.perturb.lexicon import SwapLexicon
 from audit_lib.perturb.tables import read_lexicon
 from audit_lib.perturb.terms import CONDITIONS, Context, Term
-from audit_lib.resources import include_dir
+from audit_lib.spec.protected_lists import shipped_files
 
 COLUMNS: Final = ("word", "level", "also", "case", *CONDITIONS)
 """``word`` may hold several with ``|`` between them; ``level`` tells alternatives apart (*he or she*); ``also`` is
@@ -93,12 +93,6 @@ class ProtectedWords:
         if _AGE in self.kinds:
             found |= {Mention(_AGE, *match.span()) for match in _AGES.finditer(text)}
         return sorted(found, key=lambda one: (one.start, one.end, one.kind))
-
-
-def shipped_files() -> dict[str, bytes]:
-    """Return the shipped lists: kind -> CSV."""
-    folder = include_dir() / "lexicons" / "protected"
-    return {path.stem: path.read_bytes() for path in sorted(folder.glob("*.csv"))}
 
 
 def shipped_words() -> ProtectedWords:

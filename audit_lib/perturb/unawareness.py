@@ -16,11 +16,12 @@ from audit_lib.canonical import sha256
 from audit_lib.documents.design import MentionsOfField, MentionsOfGroup, ProtectedMentions, ProtectedWord
 from audit_lib.metrics.text.stop_words import ENGLISH_STOP_WORDS
 from audit_lib.perturb.ftu import ftu_report, shown_fields, template_texts
-from audit_lib.perturb.protected_words import Mention, ProtectedWords, shipped_files, shipped_words
+from audit_lib.perturb.protected_words import Mention, ProtectedWords, shipped_words
 from audit_lib.perturb.template import parts
 from audit_lib.run import Run
 from audit_lib.sample.read import first_fields
 from audit_lib.spec import AuditSpec
+from audit_lib.spec.protected_lists import KEPT
 
 TEMPLATE: Final = "prompt template"
 LOOKED_AT: Final = 200
@@ -42,7 +43,7 @@ def unawareness(run: Run, records: Sequence[Mapping[str, Any]]) -> ProtectedMent
     records : sequence of mapping
         The sampled prompts.
     """
-    lists = shipped_files()
+    lists = {kind: run.design_file(f"{KEPT}{kind}") for kind in run.spec.protected_lists()}
     words, shown, level = ProtectedWords(lists), shown_fields(run), run.spec.measure.level
     seen = _Seen(words)
     template = [seen.look(TEMPLATE, " ".join(parts(text)[0])) for text in template_texts(run)]

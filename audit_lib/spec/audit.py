@@ -29,6 +29,7 @@ from audit_lib.spec.experiment import Leakage, Manipulation, Robustness
 from audit_lib.spec.installed_packs import ARCHIVED, installed_pack, packs_under
 from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, Report
 from audit_lib.spec.perturb import Perturb
+from audit_lib.spec.protected_lists import KEPT, shipped_files
 from audit_lib.spec.scoring import Generation, Model, PromptTemplate, Scoring, TextClassifier, Texts
 from audit_lib.spec.section import Name, SpecSection
 from audit_lib.spec.text import faults, read_file, read_yaml
@@ -318,7 +319,10 @@ class AuditSpec(SpecSection):
         return files
 
     def read_design_files(self) -> dict[str, bytes]:
-        """Read the design files, key in the spec -> bytes; and packs of installed packages, ``packs.NAME`` -> bytes.
+        """Read the design files, key in the spec -> bytes.
+
+        Packs of installed packages are ``packs.NAME``, and the library's lists of protected words, by which prompts
+        are counted where there is a section `framework`, ``protected_words.KIND``.
 
         Raises
         ------
@@ -327,7 +331,20 @@ class AuditSpec(SpecSection):
         """
         read = self._read if self._plan is None else lambda key, _: self.design_file(key)
         named = {key: read(key, reference) for key, reference in self.design_files().items()}
-        return named | {f"{ARCHIVED}{name}": content for name, content in self.installed_packs().items()}
+        named |= {f"{ARCHIVED}{name}": content for name, content in self.installed_packs().items()}
+        return named | {f"{KEPT}{kind}": content for kind, content in self.protected_lists().items()}
+
+    def protected_lists(self) -> dict[str, bytes]:
+        """Return the lists of protected words that are counted in the prompts, kind -> CSV; none without `framework`.
+
+        Of a spec that was read back: those that its plan archived.
+        """
+        if self.framework is None:
+            return {}
+        shipped, plan = shipped_files(), self._plan
+        if plan is None:
+            return shipped
+        return {kind: content for kind in shipped if (content := plan(f"{KEPT}{kind}")) is not None}
 
     def installed_packs(self) -> dict[str, bytes]:
         """Return the packs of installed packages that the report's policy is or extends: name -> bytes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +13,11 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from audit_lib.cli.main import main
-from audit_lib.perturb.protected_words import COLUMNS, ProtectedWords, shipped_files, shipped_words
+from audit_lib.perturb import perturb
+from audit_lib.perturb.protected_words import COLUMNS, ProtectedWords, shipped_words
 from audit_lib.perturb.terms import NOTES
 from audit_lib.run import Run
+from audit_lib.spec.protected_lists import shipped_files
 from tests.archive.cases import do, new_run
 from tests.specs import INCLUDE
 
@@ -192,6 +195,28 @@ def test_unaware_prompts_are_said_to_be_and_prompts_without_a_text_are_not(tmp_p
     found = bare.stage("variants").read_json("design.json")["protected_words"]
     assert (found["unaware"], found["without_text"]) == (None, 40)
     assert "No prompt has a text" in bare.stage("report").read("report.html").decode()
+
+
+def test_the_lists_are_archived_and_the_share_comes_from_them_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A count of one's own from the archived list, and a library whose lists have changed since."""
+    texts = ["she leads", "he cooks", "they cook", "nobody at all"]
+    run = audited(tmp_path, [texts[i % 4] for i in range(40)])
+    counted = json.loads(run.stage("variants").read("design.json"))["protected_words"]
+    archived = {kind: run.stage("plan").read(f"inputs/protected_words.{kind}") for kind in counted["lists"]}
+    assert {kind: hashlib.sha256(content).hexdigest() for kind, content in archived.items()} == counted[
+        "lists"
+    ]
+    rows = csv.DictReader(archived["sex"].decode().splitlines())
+    said = {word for row in rows for word in row["word"].split("|") if not row["before"] and not row["after"]}
+    own = sum(bool(said & set(texts[i % 4].split())) for i in range(40))
+    (sex,) = [one for one in counted["kinds"] if one["attribute"] == "sex"]
+    assert sex["mentioning"] == own == 20
+    changed = {kind: content.replace(b"she", b"xyzzy") for kind, content in archived.items()}
+    monkeypatch.setattr("audit_lib.spec.audit.shipped_files", lambda: changed)
+    again = perturb(Run.load(run.uri)).artefacts["design.json"]
+    assert again == run.stage("variants").read("design.json")
 
 
 def test_without_a_framework_nothing_is_counted(tmp_path: Path) -> None:
