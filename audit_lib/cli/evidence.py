@@ -16,10 +16,12 @@ def add_commands(command: AddCommand) -> None:
         _verify,
         "Verify archived evidence",
         "Hashes every artefact again, recomputes every published number from the archived scores, and checks who "
-        "signed. The first line is the verdict on all of it. Exit code 1: it does not verify; 2: it could not be "
-        "checked.",
+        "signed. Of a panel: its records, each run that the last one names, and the comparison. The first line is the "
+        "verdict on all of it. Exit code 1: it does not verify; 2: it could not be checked.",
     )
-    verify.add_argument("bundle", help="URI or folder of a run; a copy of the folder will do")
+    verify.add_argument(
+        "bundle", help="URI or folder of a run, of which a copy will do; or of a panel in its store"
+    )
     verify.add_argument("--as-of", type=date_of, help="day of use, for which the audit must be recent enough")
     verify.add_argument(
         "--trust",
@@ -52,12 +54,19 @@ def _verify(options: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
     from audit_lib.archive.findings import EvidenceFinding
-    from audit_lib.errors import AuditError, GateError, UncheckedError
+    from audit_lib.errors import AuditError, GateError, SpecError, UncheckedError
+    from audit_lib.panel.verify_panel import is_panel, verify_panel
     from audit_lib.signoff import load_public_key, verify_signed
 
     trusted = [load_public_key(Path(path)) for path in options.trust]
     try:
-        verification = verify_signed(options.bundle, trusted, now=datetime.now(UTC), notify=notify)
+        panel = is_panel(options.bundle)
+        if panel and (trusted or options.as_of is not None):
+            raise SpecError("--trust and --as-of are for a run: give one of the panel's runs")
+        if panel:
+            verification = verify_panel(options.bundle, notify)
+        else:
+            verification = verify_signed(options.bundle, trusted, now=datetime.now(UTC), notify=notify)
     except AuditError as error:
         raise UncheckedError(f"{options.bundle}: could not be checked: {error}") from None
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything: it is no verdict

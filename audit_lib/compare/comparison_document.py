@@ -21,9 +21,10 @@ from audit_lib.documents.comparison import (
     Comparison,
 )
 from audit_lib.documents.estimates import defined, first_p, limits
+from audit_lib.documents.evidence import Manifest
 from audit_lib.documents.parameters import THRESHOLD, VARIATION, K
 from audit_lib.errors import InputError
-from audit_lib.measure.metric import record_of
+from audit_lib.measure.metric import owner_of, record_of
 from audit_lib.report.tables import csv_bytes
 from audit_lib.results import Estimate, Undefined
 from audit_lib.run import Run
@@ -49,13 +50,14 @@ RULE: Final = (
 )
 
 
-def comparison_of(runs: Sequence[Run], design: str) -> Comparison:
+def comparison_of(runs: Sequence[Run], design: str, not_studied: str | None) -> Comparison:
     """Return the document of a comparison: the runs, what all of them measured, and the tests between them.
 
     Raises
     ------
     InputError
-        If the runs have no metric in common.
+        If the runs have no metric in common, or one that grows with the answers to each prompt, of which they have
+        different numbers.
     """
     contents = Contents.of(runs)
     metrics = tuple(_metric(contents, name, where) for name, where in contents.measured_in().items())
@@ -72,6 +74,7 @@ def comparison_of(runs: Sequence[Run], design: str) -> Comparison:
         raise InputError(
             f"{runs[0].uri}: nothing to compare; the runs have no metric in common: list the same in measure.metrics"
         )
+    _check_generations(runs, shared)
     measure = runs[0].spec.measure
     family, adjusted = _adjusted(estimates, measure.alpha)
     about = tuple(_about(contents, number, label) for number, label in enumerate(run_labels(runs)))
@@ -89,12 +92,26 @@ def comparison_of(runs: Sequence[Run], design: str) -> Comparison:
             contents, [metric.name for metric in metrics if metric.shared and isinstance(metric.tested, str)]
         ),
         exclusions=exclusions_of([run.statistics for run in about]),
+        not_studied=not_studied,
     )
+
+
+def _check_generations(runs: Sequence[Run], shared: Sequence[str]) -> None:
+    """Refuse a metric that grows with the answers to each prompt, where runs have different numbers of them."""
+    growing = sorted({owner_of(name) for name in shared if record_of(name).generations})
+    asked = [run.spec.score.repeats for run in runs]
+    for run, repeats in zip(runs, asked, strict=True):
+        if growing and repeats != asked[0]:
+            raise InputError(
+                f"{run.uri}: score.repeats ({repeats}, and {asked[0]} in {runs[0].uri}): {', '.join(growing)} grows "
+                "with the answers to each prompt; run it with the same number, or take that out of measure.metrics"
+            )
 
 
 def _about(contents: Contents, number: int, label: str) -> ComparedRun:
     run, content = contents.runs[number], contents.contents[number]
     variations = run.spec.robustness
+    manifest = run.stage("evidence").read_document(Manifest, "manifest.json")
     return ComparedRun(
         label=label,
         audit=run.spec.audit,
@@ -113,6 +130,8 @@ def _about(contents: Contents, number: int, label: str) -> ComparedRun:
         tasks=tuple(sorted(variations.tasks)) if variations is not None else (),
         rows=content.metrics.rows.total,
         answered=content.metrics.rows.answered,
+        repeats=run.spec.score.repeats,
+        software=manifest.software,
         asked=asked_of(run),
         used=used_of(run),
         statistics=statistics_of(content, contents.rows[number]),

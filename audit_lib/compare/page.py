@@ -17,6 +17,7 @@ from audit_lib.documents.comparison import Comparison
 from audit_lib.documents.validity import ValidityStudy
 from audit_lib.report.blocks import Facts, Page, Section, Tone, code, text
 from audit_lib.report.numbers import count
+from audit_lib.results import Undefined
 from audit_lib.translation import t
 from audit_lib.validity import validity_section
 from audit_lib.validity.run_labels import shared_title
@@ -52,7 +53,7 @@ def comparison_page(
     title : str
         Of the audit; that of the first run where it is empty.
     validity : ValidityStudy, optional
-        Which metric foretells the gaps of these models, where their candidates compete (`study_of_runs`).
+        Which metric foretells the gaps of these models (`study_of_runs`); the document says why there is none.
     """
     badges: list[tuple[str, Tone]] = [(t("Not a bias audit"), "flag")]
     if document.experiment:
@@ -84,7 +85,7 @@ def comparison_page(
         sections=(
             *before,
             *(section for make in SECTIONS for section in make(document)),
-            *(() if validity is None else (validity_section(validity),)),
+            validity_section(Undefined(document.not_studied or "") if validity is None else validity),
         ),
         footer=text(t("Made by audit_lib from the archived artefacts of the runs that it names.")),
     )

@@ -11,7 +11,7 @@ from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.results import Interval, Undefined
 from audit_lib.typed_json import Count, Typed
 
-SCHEMA: Final = "audit-comparison/3"
+SCHEMA: Final = "audit-comparison/4"
 
 Parameters = Mapping[str, int | float | str]
 """What of the spec an estimate depends on, such as ``{"k": 2}``."""
@@ -93,6 +93,10 @@ class ComparedRun(Typed):
     """Further tasks that the run tried."""
     rows: int
     answered: int
+    repeats: Count
+    """Answers to each prompt."""
+    software: Mapping[str, str]
+    """Versions with which its evidence was sealed, as its manifest says."""
     asked: Asked
     used: UsedTokens | None
     """None where nobody counted, as of recorded answers."""
@@ -230,7 +234,7 @@ class ComparedEstimate(Typed):
 class Comparison(Typed):
     """``comparison.json``."""
 
-    schema: Literal["audit-comparison/3"] = SCHEMA
+    schema: Literal["audit-comparison/4"] = SCHEMA
     design: str
     """Digest of what the runs have in common."""
     experiment: bool
@@ -244,3 +248,5 @@ class Comparison(Typed):
     rates: tuple[ComparedRate, ...]
     paired: PairedFamily
     exclusions: tuple[ModelExclusion, ...]
+    not_studied: str | None
+    """Why it was not studied which metric foretells the gaps; None where ``validity.json`` says."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from audit_lib.compare.page import comparison_page
 from audit_lib.documents.comparison import Comparison
 from audit_lib.documents.panel import PanelMember, PanelRecord
+from audit_lib.documents.validity import ValidityStudy
 from audit_lib.report.blocks import (
     Block,
     Cell,
@@ -32,7 +33,10 @@ Linked = Callable[[PanelMember], str]
 
 
 def panel_page(
-    record: PanelRecord, comparison: Comparison | None, linked: Linked = lambda member: ""
+    record: PanelRecord,
+    comparison: Comparison | None,
+    linked: Linked = lambda member: "",
+    validity: ValidityStudy | None = None,
 ) -> Page:
     """Return the page's blocks.
 
@@ -44,10 +48,12 @@ def panel_page(
         Of those that are sealed; None where there is none.
     linked : callable
         Where each run's report is from this page.
+    validity : ValidityStudy, optional
+        Which metric foretells the gaps of these models; the comparison says why there is none.
     """
     models = _models(record, linked)
     if comparison is not None:
-        page = comparison_page(comparison, before=(models,), title=record.title)
+        page = comparison_page(comparison, (models,), record.title, validity)
     else:
         page = Page(
             title="",

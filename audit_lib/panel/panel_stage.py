@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
 from audit_lib.archive.attempts import read_attempts
 from audit_lib.canonical import pretty_json, sha256
-from audit_lib.compare import compare
+from audit_lib.compare import VALIDITY, compare
 from audit_lib.compare.output_statistics import asked_of, used_of
 from audit_lib.compare.same_design import design_of
 from audit_lib.documents.comparison import Comparison
 from audit_lib.documents.evidence import AttemptFault
 from audit_lib.documents.panel import PanelMember, PanelRecord, PanelState
+from audit_lib.documents.validity import ValidityStudy
 from audit_lib.errors import InputError
 from audit_lib.panel.page import panel_page
 from audit_lib.panel.panel_run import RECORD, PanelRun
@@ -33,16 +35,14 @@ def compare_panel(panel: PanelRun) -> PanelRecord:
         If an artefact of a run is not what its stage wrote.
     """
     started = datetime.now(UTC)
-    members = tuple(_member(name, run) for name, run in zip(panel.names, panel.runs, strict=True))
+    members = tuple(member_of(name, run) for name, run in zip(panel.names, panel.runs, strict=True))
     sealed = [run for one, run in zip(members, panel.runs, strict=True) if one.state == "sealed"]
     made: dict[str, bytes] = {}
-    document: Comparison | None = None
     design = why = None
     try:
         if len(sealed) > 1:
             made = compare(sealed)
-            document = decode(Comparison, made[COMPARISON], COMPARISON)
-            design = document.design
+            design = decode(Comparison, made[COMPARISON], COMPARISON).design
         else:
             why = f"{len(sealed)} of {len(members)} models have a sealed run that is valid; a comparison needs two"
             if all(run.stage("variants").is_complete() for run in panel.runs):
@@ -64,12 +64,21 @@ def compare_panel(panel: PanelRun) -> PanelRecord:
     if last and panel.record(last).read(RECORD) == content:
         panel.notify(f"compare/{last}: complete, skipped")
         return record
-    made = {name: one for name, one in made.items() if not name.endswith(".html")}
-    made[PAGE] = render_html(panel_page(record, document))
+    made = panel_files(record, made)
     counts = {"models": len(members), "sealed": len(sealed), "failed": len(members) - len(sealed)}
     panel.record(last + 1).commit(StageOutput({RECORD: content, **made}, counts), started)
     panel.notify(f"compare/{last + 1}: done - models {len(members)}, sealed {len(sealed)}")
     return record
+
+
+def panel_files(record: PanelRecord, compared: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return what is written next to a record: the files of `compare`, and one page of both."""
+    document = study = None
+    if compared:
+        document = decode(Comparison, compared[COMPARISON], COMPARISON)
+        study = decode(ValidityStudy, compared[VALIDITY], VALIDITY) if VALIDITY in compared else None
+    kept = {name: one for name, one in compared.items() if not name.endswith(".html")}
+    return {**kept, PAGE: render_html(panel_page(record, document, validity=study))}
 
 
 def read_record(panel: PanelRun) -> PanelRecord | None:
@@ -81,7 +90,8 @@ def read_record(panel: PanelRun) -> PanelRecord | None:
     return decode(PanelRecord, folder.read(RECORD), folder.store.uri(f"{folder.prefix}/{RECORD}"))
 
 
-def _member(name: str, run: Run) -> PanelMember:
+def member_of(name: str, run: Run) -> PanelMember:
+    """Return what a record says of a model and its run."""
     model = run.spec.model
     state, faults = _state(run)
     variants = run.stage("variants")

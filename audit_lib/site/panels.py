@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from audit_lib.canonical import sha256
+from audit_lib.compare import VALIDITY
 from audit_lib.documents.comparison import Comparison
 from audit_lib.documents.panel import PanelMember, PanelRecord
+from audit_lib.documents.validity import ValidityStudy
 from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.panel.page import panel_page
 from audit_lib.panel.panel_run import FOLDER, RECORD, last_record
@@ -18,13 +20,14 @@ from audit_lib.report.html import readable, render_html
 from audit_lib.report.numbers import count
 from audit_lib.run import SUCCESS, StageFolder
 from audit_lib.store import Store
+from audit_lib.typed_json import decode
 from audit_lib.window import Window
 
 if TYPE_CHECKING:
     from audit_lib.site.catalogue import CataloguedRun
 
 PAGE: Final = "panel.html"
-_FILES: Final = ("panel.json", "comparison.json", "comparison.csv", "differences.csv")
+_FILES: Final = ("panel.json", "comparison.json", "comparison.csv", "differences.csv", VALIDITY)
 _RECORDED: Final = re.compile(rf"([^/]+/[^/]+/[^/]+)/{FOLDER}/[1-9][0-9]*/{SUCCESS}")
 
 
@@ -61,7 +64,8 @@ class CataloguedPanel:
 
         written = self.folder.success().artefacts
         made = {name: self.folder.read(name) for name in _FILES if name in written}
-        made[PAGE] = render_html(panel_page(self.record, self.comparison, report_of))
+        study = decode(ValidityStudy, made[VALIDITY], VALIDITY) if VALIDITY in made else None
+        made[PAGE] = render_html(panel_page(self.record, self.comparison, report_of, study))
         return {f"{self.prefix}/{name}": content for name, content in made.items()}
 
     def section(self) -> Section:

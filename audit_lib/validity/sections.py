@@ -63,8 +63,18 @@ def validity_sections(study: ValidityStudy, panel: ScoredPanel) -> tuple[Section
     return tuple(one for one in made if one is not None)
 
 
-def validity_section(study: ValidityStudy) -> Section:
-    """Return the study as one section, for a page about the models themselves; `validity_sections` says all of it."""
+def validity_section(study: ValidityStudy | Undefined) -> Section:
+    """Return the study as one section, for a page about the models themselves; `validity_sections` says all of it.
+
+    Of what was not studied it says why.
+    """
+    if isinstance(study, Undefined):
+        why = t(
+            "Which metric foretells the gaps of these models was not studied: {reason}.", reason=study.reason
+        )
+        return Section(
+            "validity", t("Which metric foretells the gaps best"), (Notice(t("Not studied"), text(why)),)
+        )
     blocks: list[Block] = list(_best(study))
     for one in settings(study):
         blocks += [Heading(heading(study, one)), charts.correlation_by_k(study, one.task, one.gap)]

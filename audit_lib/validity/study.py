@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from audit_lib.documents.validity import ValidityStudy
 from audit_lib.errors import InputError
+from audit_lib.results import Undefined
 from audit_lib.run import Run
 from audit_lib.validity.best_metric import best_metric
 from audit_lib.validity.correlations import correlations
@@ -13,6 +15,11 @@ from audit_lib.validity.model_selection import selections
 from audit_lib.validity.of_runs import panel_of_runs
 from audit_lib.validity.points import PointTable, measured_points
 from audit_lib.validity.scored_panel import ScoredPanel
+
+NOBODY_COMPETES: Final = (
+    "candidates do not compete for places, so no gap of an allocation is there to be foretold; name the rounds in "
+    "decision.round, or draw them by measure.random_rounds"
+)
 
 
 def study_of(panel: ScoredPanel) -> ValidityStudy:
@@ -37,7 +44,7 @@ def study_of(panel: ScoredPanel) -> ValidityStudy:
     )
 
 
-def study_of_runs(runs: Sequence[Run]) -> ValidityStudy | None:
+def study_of_runs(runs: Sequence[Run]) -> ValidityStudy | Undefined:
     """Study sealed runs of one design, for a page about their models.
 
     Parameters
@@ -47,13 +54,17 @@ def study_of_runs(runs: Sequence[Run]) -> ValidityStudy | None:
 
     Returns
     -------
-    ValidityStudy or None
-        None where there is nothing to study: nobody competes for places, no score says who would win, or all runs are
-        of one model. `panel_of_runs` says which.
+    ValidityStudy or Undefined
+        Undefined where there is nothing to study, with the reason: nobody competes for places, no score says who would
+        win, or runs of one task judged other pools.
     """
     try:
         panel = panel_of_runs(runs)
-    except InputError:
-        return None
-    competing = any(((one.drawn or one).pools.places > 0).any() for one in panel.scores)
-    return study_of(panel) if competing else None
+    except InputError as error:
+        said = str(error)
+        for run in runs:  # where a store is says nothing of its runs
+            said = said.replace(run.uri, run.key.prefix)
+        return Undefined(said)
+    if not any(((one.drawn or one).pools.places > 0).any() for one in panel.scores):
+        return Undefined(NOBODY_COMPETES)
+    return study_of(panel)

@@ -125,7 +125,7 @@ DOCUMENTS: list[Typed] = [
             ComparedRun(
                 label="l", audit="a", title="t", window="w", run="r", spec_digest=DIGEST, manifest_sha256=DIGEST,
                 model="m", revision=None, answered_by=("m",), valid_judge=True, task="pointwise", prompt_sha256=None,
-                prompts=("p",), tasks=("t",), rows=2, answered=2,
+                prompts=("p",), tasks=("t",), rows=2, answered=2, repeats=1, software={"numpy": "2"},
                 asked=Asked(requests=2, calls=2, prompt_tokens=8, completion_tokens=1, money=0.5),
                 used=UsedTokens(answers=2, prompt_tokens=7, completion_tokens=1, money=None),
                 statistics=OutputStatistics(
@@ -181,6 +181,7 @@ DOCUMENTS: list[Typed] = [
             ),
         ),
         exclusions=(ModelExclusion(limit=0.5, of="model selection", cite="c", excluded=NOBODY),),
+        not_studied="candidates do not compete",
     ),
     Feed(
         title="t",

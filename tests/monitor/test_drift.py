@@ -94,7 +94,7 @@ def test_a_document_of_an_earlier_name_is_written_again(tmp_path: Path) -> None:
     first = run(tmp_path, 0)
     (document,) = record(first)
     assert document["schema"] == "audit-drift/1"
-    assert comparison.SCHEMA == "audit-comparison/3"
+    assert comparison.SCHEMA == "audit-comparison/4"
     (key,) = first.store.list(f"{first.key.audit}/monitor")
     first.store.replace(key, pretty_json(document | {"schema": "audit-comparison/2"}))
     assert record(first) == [document] == [recorded(first)]

@@ -17,7 +17,7 @@ from audit_lib.results import Undefined
 from audit_lib.run import Run
 from audit_lib.score.requests import Request
 from audit_lib.typed_json import as_json, decode
-from audit_lib.validity import panel_of_runs, study_of, validity_files
+from audit_lib.validity import panel_of_runs, study_of, study_of_runs, validity_files
 from tests.compare.cases import sealed
 from tests.score.audits import open_audit, up_to
 from tests.score.fakes import by_hash, fake
@@ -114,7 +114,19 @@ def test_the_page_that_compares_them_has_it_as_a_section(runs: list[Run]) -> Non
 
 def test_where_nobody_competes_there_is_no_section(tmp_path: Path) -> None:
     alone = [sealed(tmp_path, model) for model in ("fair-1", "kind-1")]
-    assert set(compare(alone)) == {"comparison.csv", "comparison.html", "comparison.json", "differences.csv"}
+    made = compare(alone)
+    assert set(made) == {"comparison.csv", "comparison.html", "comparison.json", "differences.csv"}
+    page = made["comparison.html"].decode()
+    assert "was not studied: candidates do not compete for places" in page and "decision.round" in page
+
+
+def test_the_page_says_which_run_has_other_pools(runs: list[Run], tmp_path: Path) -> None:
+    other = run_of(
+        tmp_path, "other-1", [row | {"qualified": not row["qualified"]} for row in applicants("other-1")]
+    )
+    study = study_of_runs([runs[0], other])
+    assert isinstance(study, Undefined) and "not the pools of" in study.reason
+    assert str(tmp_path) not in study.reason and other.key.prefix in study.reason
 
 
 def test_the_order_of_runs_changes_no_correlation(runs: list[Run]) -> None:

@@ -20,6 +20,7 @@ def runs(document: Comparison) -> list[Section]:
             models="; ".join(judged),
         )
         blocks.append(Notice(t("Not fit to judge"), text(words)))
+    blocks += _versions(document)
     columns = (
         Column(t("Run"), numeric=False),
         Column(t("Task"), numeric=False),
@@ -42,6 +43,29 @@ def runs(document: Comparison) -> list[Section]:
     )
     blocks.append(Table(t("Runs"), columns, rows))
     return [Section("runs", t("What is compared"), tuple(blocks))]
+
+
+def _versions(document: Comparison) -> list[Block]:
+    """Say which runs were made with other versions of what their numbers may depend on."""
+    names = sorted({name for run in document.runs for name in run.software})
+    said = []
+    for name in names:
+        made: dict[str, list[str]] = {}
+        for run in document.runs:
+            made.setdefault(run.software.get(name, t("not recorded")), []).append(run.label)
+        if len(made) > 1:
+            said.append(
+                f"{name} " + ", ".join(f"{version} ({', '.join(of)})" for version, of in made.items())
+            )
+    if not said:
+        return []
+    words = t(
+        "The runs were made with different versions: {versions}. Their estimates are as each version computed them, "
+        "and may differ by that; the tests between models are computed here for all. Make the runs again with one "
+        "version to be sure.",
+        versions="; ".join(said),
+    )
+    return [Notice(t("Different versions"), text(words))]
 
 
 def cost(document: Comparison) -> list[Section]:
