@@ -18,6 +18,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
+from audit_lib.backends import BACKENDS
 from audit_lib.errors import AuditError, IncompleteRunError, NotFoundError, SpecError, ValidationFailedError
 from audit_lib.registry import did_you_mean
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput
@@ -348,6 +349,12 @@ def _check_measure_strata(spec: AuditSpec) -> None:
         raise SpecError(
             f"decision.classes: task {spec.task} gives no candidate a label; leave classes out, or choose task "
             "pointwise"
+        )
+    wordless = BACKENDS.get(spec.model.backend).no_text(spec.model)
+    if decision.classes and decision.class_field is None and wordless is not None:
+        raise SpecError(
+            f"decision.classes: the class is the answer's most probable label, and {wordless}; leave classes out, or "
+            "choose a backend that gives labels"
         )
     labels = [] if spec.prompt is None or spec.model.answers_are_recorded else spec.prompt.labels
     for name in decision.classes if decision.class_field is None else ():

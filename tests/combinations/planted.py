@@ -52,6 +52,11 @@ class Found:
     high: float
 
     @property
+    def measured(self) -> bool:
+        """Whether there is an interval; where every round went the same way there is none."""
+        return not math.isnan(self.low)
+
+    @property
     def covers(self) -> bool:
         """Whether the interval holds what was planted; a number on its edge, such as 1 of [1, 1], is held."""
         return self.low - 1e-9 <= self.planted <= self.high + 1e-9
@@ -201,6 +206,8 @@ def planted(case: Combination, answering: Answering, gap: float) -> dict[str, fl
         ranked["decision_rate_gap"] = best_of_four(gap, noise) if four else meet
     if case.answering == "http, its decision" and asked.task == "pointwise":
         ranked["rabbi"] = share_above(gap, whole)  # its scores are 1 and 0
+        if case.decided == "recorded":
+            del ranked["rabbi"]  # made of scores, and decisions are all there is
     return {name: value for name, value in ranked.items() if name in asked.metrics}
 
 
@@ -264,6 +271,9 @@ def _estimate(document: Any, name: str, varied: Varied, case: Combination) -> di
             if not isinstance(value, int | float):
                 return f"undefined: {value}"
             if "low" not in interval:
+                if value and "no spread to estimate" in interval["undefined"]:
+                    # Every round went the same way: the number is told without a spread, and is no parity.
+                    return {"value": value, "low": math.nan, "high": math.nan}
                 return f"no interval: {interval}"
             return {"value": value, "low": interval["low"], "high": interval["high"]}
     return "there is no such estimate"

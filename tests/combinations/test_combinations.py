@@ -68,7 +68,7 @@ def outcomes(
 
 def held(found: list[tuple[Combination, Outcome]]) -> tuple[int, int]:
     """Return how many combinations were run, and how many of them miss; each counts once, by its first metric."""
-    first: list[Found] = [outcome.found[0] for _, outcome in found if outcome.found]
+    first: list[Found] = [o.found[0] for _, o in found if o.found and o.found[0].measured]
     return len(first), sum(not one.covers for one in first)
 
 

@@ -27,7 +27,12 @@ NOBODY_ABOVE: Final = (
     "nobody is selected: decision.rule is above_median, and half of the scores or more are the highest one; choose "
     "threshold"
 )
-
+NOBODY_REACHES: Final = (
+    "nobody is selected: no score reaches decision.threshold, so that no rate could differ"
+)
+ALL_REACH: Final = (
+    "everybody is selected: every score reaches decision.threshold, so that no rate could differ"
+)
 BinaryOutcomes = NDArray[np.int8]
 """1, 0, or -1 where it is not known."""
 
@@ -103,22 +108,27 @@ def _is_mute(rows: Rows, rate: ErrorRate) -> bool:
     return bool((rows.decisions.selected < 0).all() or (rate.of_truth and (rows.qualified < 0).all()))
 
 
-def _nobody_above(rows: Rows, spec: AuditSpec) -> bool:
-    """Tell whether no score of the whole audit is above the median: rates of 0 would say nothing about any group."""
-    made = rows.decisions.selected
-    return (
-        spec.decision.rule == "above_median"
-        and not rows.levels
-        and bool((made == 0).any() and not (made == 1).any())
-    )
+def _one_decision(rows: Rows, spec: AuditSpec) -> str | None:
+    """Say why rates would be equal whatever the model had answered: the rule decides alike about the whole audit."""
+    made, rule = rows.decisions.selected[rows.decisions.selected >= 0], spec.decision.rule
+    if rows.levels or made.size < 2 or (made != made[0]).any():
+        return None
+    reason = None
+    if rule == "above_median" and not made[0]:
+        reason = NOBODY_ABOVE
+    if rule == "threshold" and not made[0]:
+        reason = NOBODY_REACHES
+    if rule == "threshold" and made[0]:
+        reason = ALL_REACH
+    return reason
 
 
 def _gaps(name: str, rows: Rows, spec: AuditSpec, rate: ErrorRate, labels: _Labels) -> list[Estimate]:
     made, true = labels.made, labels.true
     decided = made >= 0
     reason = labels.unknown if rate.of_truth and (true < 0).all() else None
-    if labels.of is None and _nobody_above(rows, spec):
-        reason = NOBODY_ABOVE
+    if labels.of is None and not rate.of_truth:
+        reason = _one_decision(rows, spec)
     known = decided & (true >= 0) if rate.of_truth else decided
     values = np.where(known & rate.among(made, true), rate.event(made, true), np.nan)
     outcomes = true if rate.of_truth else np.zeros_like(made)

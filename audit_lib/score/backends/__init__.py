@@ -157,6 +157,17 @@ def check_decision(spec: AuditSpec) -> None:
             "0: where half of them are 1, nobody is above the median. Choose rule threshold (such as 0.5), or recorded "
             "for an endpoint's own decision (decision_path)"
         )
+    threshold = spec.decision.threshold
+    if (
+        threshold is not None
+        and not 0 < threshold <= 1
+        and spec.task == "pointwise"
+        and _says_one_or_zero(spec)
+    ):
+        raise SpecError(
+            f"decision.threshold: {threshold:g}, and what model.options reads of an answer is 1 or 0, so that nobody "
+            "or everybody would be selected; write 0.5, or read a score (score_path)"
+        )
 
 
 def _says_one_or_zero(spec: AuditSpec) -> bool:
@@ -183,8 +194,8 @@ def check_texts(spec: AuditSpec) -> None:
     for key, given, what in asking:
         if given:
             raise SpecError(
-                f"{key}: {what}, and {why}; read the endpoint's text alone (text_path), or choose another task or "
-                "backend"
+                f"{key}: {what}, and {why}; choose another task or backend, or let backend http read the endpoint's "
+                "text alone (text_path)"
             )
 
 
@@ -198,8 +209,8 @@ def check_replies(spec: AuditSpec) -> None:
     """
     if (why := backend.get(spec.model.backend).no_text(spec.model)) is not None:
         raise SpecError(
-            f"prompt.template: {{{{reply}}}} stands for a text of the model, and {why}; read the endpoint's text alone "
-            "(text_path), or take the step out of the template"
+            f"prompt.template: {{{{reply}}}} stands for a text of the model, and {why}; take the step out of the "
+            "template, or let backend http read the endpoint's text alone (text_path)"
         )
 
 

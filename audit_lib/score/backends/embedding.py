@@ -82,6 +82,11 @@ class EmbeddingBackend(Backend):
                 f"model.name: {model.name!r} is no folder; name one, an id of the hub, or {MINILM}"
             )
 
+    @classmethod
+    def no_text(cls, model: Model) -> str:
+        """Say that an answer is a number."""
+        return "model.backend embedding gives a similarity, and no text"
+
     def describe(self) -> dict[str, Any]:
         """Return the model and what it runs on; loads it if need be."""
         from importlib.metadata import version
