@@ -130,11 +130,13 @@ def same_jobs(gap: float) -> float:
 
 
 @functools.cache
-def best_of_four(gap: float, noise: float, draws: int = 400_000) -> float:
+def best_of_four(gap: float, noise: float, *, binary: bool = False, draws: int = 400_000) -> float:
     """Return the gap of shares selected where two applications compete in both versions each, by simulation."""
     rng = np.random.default_rng(5)
     merits = rng.normal(size=(draws, 2, 1))
     bias = np.array([-gap / 2, gap / 2])
     worth = (merits + rng.normal(0, noise, (draws, 2, 2)) + bias).reshape(draws, 4)
+    if binary:
+        worth = (worth > 0) + rng.uniform(0, 0.5, worth.shape)
     of_group = np.isin(worth.argmax(axis=1), (0, 2)).mean()
     return float(of_group - (1 - of_group)) / 2

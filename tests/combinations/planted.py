@@ -199,16 +199,29 @@ def planted(case: Combination, answering: Answering, gap: float) -> dict[str, fl
     ranked = {"decision_rate_gap": share_above(gap, whole), "rabbi": wins(gap, whole)}
     if asked.task in ("pairwise", "listwise"):  # a score is a place among two
         ranked = {"decision_rate_gap": meet, "rabbi": meet, "pairwise_win_gap": meet}
+    elif binary(case):
+        # Scores are 1 and 0; who ties for a place gets it by lot.
+        ranked = dict.fromkeys(("decision_rate_gap", "rabbi"), share_above(gap, whole))
+        if rule.get("rule") == "top_k" and rule["round"] == "round_id" and varied.perturb is not None:
+            ranked["decision_rate_gap"] = best_of_four(gap, noise, binary=True)
+        if case.decided == "recorded":
+            del ranked["rabbi"]  # made of scores, and decisions are all there is
     elif rule.get("rule") == "top_k":
         four = (
             rule["round"] == "round_id" and varied.perturb is not None
         )  # both versions of both applications
         ranked["decision_rate_gap"] = best_of_four(gap, noise) if four else meet
-    if case.answering == "http, its decision" and asked.task == "pointwise":
-        ranked["rabbi"] = share_above(gap, whole)  # its scores are 1 and 0
-        if case.decided == "recorded":
-            del ranked["rabbi"]  # made of scores, and decisions are all there is
+    if rule.get("round") == "round_id" and "two_sample" in (varied.perturb or {}).values():
+        ranked.pop("decision_rate_gap", None)  # who meets whom is dealt: a round may hold one group alone
     return {name: value for name, value in ranked.items() if name in asked.metrics}
+
+
+def binary(case: Combination) -> bool:
+    """Tell whether an endpoint answers about one person by yes or no, without a probability."""
+    if ASKED[case.asked].task != "pointwise":
+        return False
+    said = case.answering == "http, its text" and ASKED[case.asked].prompt.get("read") != "number"
+    return said or case.answering == "http, its decision"
 
 
 def run_combination(

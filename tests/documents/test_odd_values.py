@@ -217,7 +217,17 @@ DOCUMENTS: list[Typed] = [
 EACH = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda one: type(one).__name__)
 
 # Keys of mappings from names to values: any name may be there, and each may be missing.
-OPEN = {"states", "stratum", "group", "reference", "parameters", "by_status", "software_changed", "methods"}
+OPEN = {
+    "software",
+    "states",
+    "stratum",
+    "group",
+    "reference",
+    "parameters",
+    "by_status",
+    "software_changed",
+    "methods",
+}
 LEFT_OUT = {"four_fifths_flag", "comparator", "home_page_url", "feed_url"}
 
 
