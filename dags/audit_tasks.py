@@ -220,13 +220,21 @@ def keep_fault(stage: str, error: BaseException) -> None:
 
 @contextlib.contextmanager
 def in_task(stage: str = "") -> Iterator[None]:
-    """Run a task's body: with the store's credentials, telling what went wrong, retried only where that can help.
+    """Run a task's body: with the store's and the model's credentials, telling what went wrong, retried only where
+    that can help.
 
     `stage` is what a fault is sealed under; the task's id if it is left out.
     """
     with contextlib.ExitStack() as stack:
+        store: dict[str, str] = {}
         if connection_id := os.environ.get("AUDIT_STORE_CONN_ID"):
-            stack.enter_context(_environment(s3_environment(Connection.get(connection_id))))
+            store = s3_environment(Connection.get(connection_id))
+            stack.enter_context(_environment(store))
+        if connection_id := os.environ.get("AUDIT_MODEL_CONN_ID"):
+            from model_credentials import model_credentials
+
+            variables = stack.enter_context(model_credentials(Connection.get(connection_id), store))
+            stack.enter_context(_environment(variables))
         try:
             yield
         except AirflowSkipException as skip:

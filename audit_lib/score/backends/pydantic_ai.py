@@ -26,10 +26,10 @@ from audit_lib.score.remote.json_answer import parsed
 from audit_lib.score.remote.limiter import Allotment, Limiter
 from audit_lib.score.remote.provider_models import (
     KEYLESS,
-    KEYS,
     Access,
     ProviderModel,
     is_void,
+    key_variable,
     with_not_sent,
 )
 from audit_lib.score.requests import AnswerKind, Request, Response
@@ -63,8 +63,7 @@ class PydanticAIOptions(ChatOptions):
     @property
     def key_variable(self) -> str:
         """Name of the variable that holds the key."""
-        usual = f"{self.provider.upper().replace('-', '_')}_API_KEY"
-        return self.api_key_env or KEYS.get(self.provider, usual)
+        return self.api_key_env or key_variable(self.provider)
 
     @property
     def probes_first(self) -> bool:

@@ -49,6 +49,18 @@ _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 """Field of a chat body -> the names under which providers take it."""
 
 
+def key_variable(provider: str) -> str:
+    """Return the variable that usually holds a provider's key.
+
+    Examples
+    --------
+    >>> key_variable("google"), key_variable("deepseek"), key_variable("openai-chat")
+    ('GOOGLE_API_KEY', 'DEEPSEEK_API_KEY', 'OPENAI_API_KEY')
+    """
+    name = "openai" if provider.startswith("openai-") else provider
+    return KEYS.get(name, f"{name.upper().replace('-', '_')}_API_KEY")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
     """How a provider is reached.
