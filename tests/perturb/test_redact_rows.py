@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from audit_lib.cli.main import main
+from tests.specs import INCLUDE
 
 ROWS: list[Any] = [
     {"id": "a", "position": "cook", "applicant": "Ana Ruiz", "mail": "ana@mail.example",
@@ -120,3 +121,38 @@ def test_columns_that_cannot_be_are_refused_before_anything_is_written(
     assert main(["redact", *files, "--jsonl", str(path), "--out", str(tmp_path / "out"), *rest]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("teacher_redacted", ["sex=sex", "--keep"]),
+        ("teacher_blind", ["--keep", "sex", "race"]),
+    ],
+)
+def test_the_studies_prompts_are_what_the_command_makes(
+    tmp_path: Path, name: str, options: list[str]
+) -> None:
+    """No script of one's own is between the applicants and the experiment."""
+    kept = "prompt_id application_id position level qualified synthetic job_title district other_district requirements"
+    slots = (
+        "name first_name last_name title pronoun college college_place" if name == "teacher_redacted" else ""
+    )
+    source = [
+        "--jsonl",
+        str(INCLUDE / "demo" / "teacher_applicants.jsonl"),
+        "--columns",
+        "resume",
+        "transcript",
+    ]
+    known = ["--known", "name=name", "colleges=college", *options, *kept.split()]
+    end = ["--slots", *slots.split(), "--check", "--out", str(tmp_path / "out")]
+    code = main(["redact", *source, *known, *end])
+    assert code == 1, "all are to review, and none is refused"
+
+    def told(path: Path) -> list[dict[str, Any]]:
+        return [
+            dict(sorted(json.loads(line).items())) for line in path.read_text(encoding="utf-8").splitlines()
+        ]
+
+    assert told(tmp_path / "out" / "prompts.jsonl") == told(INCLUDE / "demo" / f"{name}.jsonl")
