@@ -17,7 +17,7 @@ from audit_lib.score.local.lengths import Lengths
 from audit_lib.score.local.plan import LabelPrompt, Strategy
 from audit_lib.score.local.prefix import follow, read_rests
 from audit_lib.score.local.refusal import refusal, told
-from audit_lib.score.local.trial import LabelProbabilities, Probes, TrialProbe
+from audit_lib.score.local.trial import NOT_REPEATABLE, LabelProbabilities, Probes, TrialProbe
 from audit_lib.score.local.trie import Tokens
 
 Way = Literal["tree", "prefix", "cache"]
@@ -101,7 +101,7 @@ def find_exact_ways(engine: Computing, probes: Probes, lengths: Lengths) -> Exac
             raise refusal(
                 engine.model,
                 f"its own passes do not come out the same after it was loaded again: {fault}",
-                "its scores are not repeatable",
+                NOT_REPEATABLE,
             )
     settled = lengths.after_trial(*probes.tried)
     asked = [LabelPrompt(prompt=p.prompt, labels=p.labels) for p in probes.together]

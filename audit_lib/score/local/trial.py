@@ -24,6 +24,10 @@ _PER_LOGIT: Final = 1e-6  # more, for each unit of the largest logit: what float
 _OPERATIONS: Final = (1e11, 1e14)  # of the linear maps that a trial may take, about: on a processor, on a GPU
 _LEAST, _MOST, _FARTHEST = 40, 384, 4096  # tokens of the longest sequence; of one that crosses a limit
 _LABELS: Final = 8
+NOT_REPEATABLE: Final = (
+    "its scores are not repeatable: name another model, or ask this one several times through a server of its own "
+    "(backend http, score.repeats)"
+)
 
 LabelProbabilities = Mapping[Tokens, float]
 
@@ -172,18 +176,21 @@ def _is_steady(model: Any, probe: TrialProbe, other: int) -> bool:
         return True
     again = _fault(_own(model, probe.prompt, 1)[0], probe.logits, probe.tolerance)
     if again is not None:
-        raise refusal(
-            model,
-            f"two passes over the same tokens do not say the same ({again})",
-            "its scores are not repeatable",
-        )
+        raise refusal(model, f"two passes over the same tokens do not say the same ({again})", NOT_REPEATABLE)
     fault = _fault(_own(model, (*probe.prompt, other), 2)[0], followed, probe.tolerance)
     if fault is not None:
-        decoder = setting(model.config, "is_decoder") is False
+        reads = (
+            "it is no causal language model: what it says of a token changes with which tokens come after it"
+        )
+        if setting(model.config, "is_decoder") is False:
+            raise refusal(
+                model,
+                f"{reads} (config.json says is_decoder: false; {fault})",
+                "if it was trained to continue a text, set is_decoder to true in config.json; else name one that was",
+            )
         raise refusal(
             model,
-            "it is no causal language model: what it says of a token changes with which tokens come after it "
-            f"({fault})" + ("; config.json says is_decoder: false" if decoder else ""),
+            f"{reads} ({fault})",
             "name a model that is made to continue a text, or ask this one through its own server (backend http)",
         )
     return False
