@@ -42,8 +42,8 @@ class TrialProbe:
         The last label has two tokens.
     expected : dict
         Label -> probability.
-    logits, next_logits : Tensor of shape (vocabulary,)
-        After the prompt, and after it and the first token of the last label.
+    logits, followed, next_logits : Tensor of shape (vocabulary,)
+        After the prompt; the same in a pass in which the first token of the last label follows; and after that token.
     tolerance : float
         Most that a share may differ.
     """
@@ -52,6 +52,7 @@ class TrialProbe:
     labels: tuple[Tokens, ...]
     expected: dict[Tokens, float]
     logits: torch.Tensor
+    followed: torch.Tensor
     next_logits: torch.Tensor
     tolerance: float
 
@@ -112,7 +113,9 @@ def make_probes(model: Any, lengths: Lengths, weights: int) -> Probes:
     longer = [tuple(words[:n]) for n in alone if n > 0]
     known = {prompt: _probe(model, prompt) for prompt in dict.fromkeys([*branches, *longer])}
     steady = [
-        _is_steady(model, probe, words[-1]) for prompt, probe in known.items() if len(prompt) < lengths.cached
+        _is_steady(model, probe, words[-2:])
+        for prompt, probe in known.items()
+        if len(prompt) < lengths.cached
     ]
     return Probes(
         together=tuple(known[prompt] for prompt in branches),
@@ -148,7 +151,7 @@ def _probe(model: Any, prompt: Tokens) -> TrialProbe:
     chances = log_softmax(logits)
     best = [int(token) for token in chances.topk(min(_LABELS + 1, len(chances))).indices]
     begun = best.pop(1)
-    next_logits = _own(model, (*prompt, begun), 1)[0]
+    followed, next_logits = _own(model, (*prompt, begun), 2)
     after = log_softmax(next_logits)
     pair = (begun, int(after.argmax()))
     expected: dict[Tokens, float] = {(token,): float(chances[token].exp()) for token in best}
@@ -158,12 +161,13 @@ def _probe(model: Any, prompt: Tokens) -> TrialProbe:
         labels=tuple(expected),
         expected=expected,
         logits=logits,
+        followed=followed,
         next_logits=next_logits,
         tolerance=TOLERANCE + _PER_LOGIT * float((logits - logits.mean()).abs().max()),
     )
 
 
-def _is_steady(model: Any, probe: TrialProbe, other: int) -> bool:
+def _is_steady(model: Any, probe: TrialProbe, others: Sequence[int]) -> bool:
     """Return whether the logits after a prompt are the same when a token follows it.
 
     Raises
@@ -171,13 +175,13 @@ def _is_steady(model: Any, probe: TrialProbe, other: int) -> bool:
     BackendError
         If they differ from one pass to the next, or with which token follows.
     """
-    followed = _own(model, (*probe.prompt, probe.labels[-1][0]), 2)[0]
-    if _fault(followed, probe.logits, probe.tolerance) is None:
+    if _fault(probe.followed, probe.logits, probe.tolerance) is None:
         return True
     again = _fault(_own(model, probe.prompt, 1)[0], probe.logits, probe.tolerance)
     if again is not None:
         raise refusal(model, f"two passes over the same tokens do not say the same ({again})", NOT_REPEATABLE)
-    fault = _fault(_own(model, (*probe.prompt, other), 2)[0], followed, probe.tolerance)
+    other = next(token for token in reversed(others) if token != probe.labels[-1][0])
+    fault = _fault(_own(model, (*probe.prompt, other), 2)[0], probe.followed, probe.tolerance)
     if fault is not None:
         reads = (
             "it is no causal language model: what it says of a token changes with which tokens come after it"
