@@ -28,7 +28,7 @@ from studies import markdown
 from studies.study import WINDOW, Study, spec_path
 
 WIDE, NARROW = 760, 360
-Shown = TypeVar("Shown", Table, Chart, Bullets)
+Shown = TypeVar("Shown", Table, Chart, Notice, Bullets)
 
 
 class StudyError(Exception):
