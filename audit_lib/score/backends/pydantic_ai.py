@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from audit_lib.backends import Secret
 from audit_lib.errors import BackendError
@@ -30,6 +30,7 @@ from audit_lib.score.remote.provider_models import (
     ProviderModel,
     is_void,
     key_variable,
+    unsent,
     with_not_sent,
 )
 from audit_lib.score.requests import AnswerKind, Request, Response
@@ -59,6 +60,12 @@ class PydanticAIOptions(ChatOptions):
     )
     region: str | None = Field(None, description="Of Bedrock or Vertex; null: the machine's own.")
     project: str | None = Field(None, description="Of Vertex; null: the machine's own.")
+
+    @model_validator(mode="after")
+    def _no_tool(self) -> PydanticAIOptions:
+        if self.tool is not None:
+            raise ValueError("tool: calls are read by the backend openai alone; use structured instead")
+        return self
 
     @property
     def key_variable(self) -> str:
@@ -192,8 +199,12 @@ class ProviderPost:
         exchange = Exchange()
         token = EXCHANGE.set(exchange)
         try:
-            completion = await self._model.ask(body, self._options.thinking_tokens)
+            completion = await self._model.ask(body, self._options.thinking_tokens, self._options.extra_body)
             parsed(exchange.content)
+            if lacking := unsent(self._options.extra_body, exchange):
+                raise FailedError(
+                    f"model.options.extra_body: {lacking[0]} is not sent to this provider; leave it out"
+                )
             if is_void(completion):
                 raise FailedError("the answer is not that of a model (it says nothing, and not why)")
         except (asyncio.CancelledError, BackendError):

@@ -12,7 +12,7 @@ from audit_lib.score.reading.json_values import writable
 from audit_lib.score.reading.logprobs import read_top
 from audit_lib.score.reading.ratings import CUT
 from audit_lib.score.remote.chat_options import LATER, ChatOptions
-from audit_lib.score.remote.completions import said, system_mark, thinking_tokens, used_tokens
+from audit_lib.score.remote.completions import called, said, system_mark, thinking_tokens, used_tokens
 from audit_lib.score.remote.cost import NOTHING, Usage, prompt_tokens
 from audit_lib.score.remote.error_texts import failure
 from audit_lib.score.remote.limits import CLIENT_ONLY
@@ -125,7 +125,7 @@ class Chat:
 
     def _form(self, request: Request) -> Mapping[str, Any] | None:
         """Return the schema that the answer is asked to keep to; None if it is asked for in words alone."""
-        wanted = self.options.structured
+        wanted = self.options.structured if self.options.tool is None else "never"
         able = self.can is not None and self.can.structured is True
         if wanted == "never" or (wanted == "auto" and (not able or self.options.prefill)):
             return None
@@ -269,7 +269,9 @@ class Chat:
             return self.response(request, status="refused", detail="refused by the provider", **shared)
         if not request.labels:
             if not text:
-                return self.response(request, status="unparsed", detail="the answer is empty", **shared)
+                none = f"the answer is not one call of {self.options.tool} with {self.options.tool_path}"
+                why = "the answer is empty" if self.options.tool is None else none
+                return self.response(request, status="unparsed", detail=why, **shared)
             # A text may end anywhere; a rating, a ranking or a list in it may not (their readers look for this).
             cut = CUT if first.get("finish_reason") == "length" else None
             return self.response(request, detail=cut, **shared)
@@ -324,6 +326,8 @@ class Chat:
 
     def _text(self, request: Request, choice: Mapping[str, Any]) -> str | None:
         """Return what was answered, less the prefilled beginning that some servers repeat."""
+        if self.options.tool is not None:
+            return called(choice["message"], self.options.tool, self.options.tool_path)
         text = said(choice["message"].get("content"))
         if text and self.options.prefill and request.messages[-1].role == "assistant":
             text = text.removeprefix(request.messages[-1].content)

@@ -11,6 +11,7 @@ from pydantic import Field, field_validator, model_validator
 from audit_lib.backends import BACKENDS, Probe, Secret
 from audit_lib.documents.capabilities import TokenLimit
 from audit_lib.errors import SpecError
+from audit_lib.json_path import steps
 from audit_lib.score.remote.credentials import check_fields, plain_url
 from audit_lib.score.remote.limits import Limits
 
@@ -43,6 +44,8 @@ LATER: Final = {
     "thinking_tokens": None,
     "effort": None,
     "structured": "auto",
+    "tool": None,
+    "tool_path": "answer",
 }
 """Options that are named in a description only where they say something: a model's fingerprint stays what it was."""
 
@@ -104,6 +107,14 @@ class ChatOptions(Limits):
         "model was found to keep to one; else they are read from its words. `always`: these, and ratings in JSON, of "
         "which then the rating alone is asked for.",
     )
+    tool: str | None = Field(
+        None,
+        description="Name of a tool by whose call the model answers; the tool itself stands in `extra_body` (`tools`, "
+        "`tool_choice`).",
+    )
+    tool_path: str = Field(
+        "answer", description="Where the call's arguments hold the answer, such as answer or result.rating."
+    )
     probe: bool | None = Field(
         None,
         description="Whether to find out by some small calls before the first row what the model takes and gives. "
@@ -141,6 +152,22 @@ class ChatOptions(Limits):
                 "thinking_tokens: the first token of a model that thinks is none of its answer's, so method: logprobs "
                 "cannot read it; use method: sampled"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _tool_is_offered(self) -> ChatOptions:
+        if self.tool is None:
+            return self
+        if "tools" not in self.extra_body:
+            raise ValueError(
+                f"tool: {self.tool} is offered to nobody; give it in extra_body: {{tools: [...]}}"
+            )
+        if self.method == "logprobs" and "method" in self.model_fields_set:
+            raise ValueError("tool: a call has no first token of an answer; use method: sampled")
+        try:
+            steps(self.tool_path)
+        except ValueError as error:
+            raise ValueError(f"tool_path: {error}") from None
         return self
 
     @field_validator("base_url")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from audit_lib.score.reading.json_values import writable
+from audit_lib.json_path import steps, value_at
+from audit_lib.score.reading.json_values import once, writable
 from audit_lib.score.remote.cost import Usage
 
 
@@ -22,6 +24,31 @@ def said(content: Any) -> str | None:
     if content is not None and not isinstance(content, str):
         raise TypeError("not a text")
     return None if content is None else writable(content)
+
+
+def called(message: Mapping[str, Any], name: str, path: str) -> str | None:
+    """Return what the arguments of a message's call of a tool hold at a path; None without one call that does.
+
+    Examples
+    --------
+    >>> call = {"function": {"name": "rate", "arguments": '{"answer": "Yes"}'}}
+    >>> called({"tool_calls": [call]}, "rate", "answer"), called({"tool_calls": [call, call]}, "rate", "answer")
+    ('Yes', None)
+    """
+    calls = message.get("tool_calls")
+    listed = [mapping(mapping(call).get("function")) for call in calls] if isinstance(calls, list) else []
+    of_tool = [function for function in listed if function.get("name") == name]
+    if len(of_tool) != 1:
+        return None
+    given = of_tool[0].get("arguments")
+    try:
+        arguments = json.loads(given, object_pairs_hook=once) if isinstance(given, str) else given
+        value = value_at(arguments, steps(path))
+    except (ValueError, LookupError, RecursionError):
+        return None
+    if isinstance(value, str):
+        return writable(value)
+    return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def system_mark(completion: Mapping[str, Any]) -> str | None:

@@ -131,12 +131,14 @@ class ProviderModel:
         if self._http is not None:
             await self._http.aclose()
 
-    async def ask(self, body: Mapping[str, Any], thinking_tokens: int | None) -> Any:
-        """Return the answer to a body of ``/chat/completions``, as a completion."""
+    async def ask(
+        self, body: Mapping[str, Any], thinking_tokens: int | None, extra: Mapping[str, Any]
+    ) -> Any:
+        """Return the answer to a body of ``/chat/completions``, as a completion; `extra`: the server's own fields."""
         from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.output import OutputObjectDefinition
 
-        settings = self._settings(body, thinking_tokens)
+        settings = self._settings(body, thinking_tokens) | ({"extra_body": dict(extra)} if extra else {})
         parameters = ModelRequestParameters()
         if (form := body.get("response_format")) is not None:
             wanted = form["json_schema"]
@@ -258,6 +260,12 @@ def not_sent(body: Mapping[str, Any], exchange: Exchange) -> list[str]:
     if "max_tokens" in body and known.isdisjoint(_FIELDS["max_completion_tokens"]):
         missing.append("max_tokens")
     return missing + [name for name in ("n", "logprobs") if name in body and body[name] not in (1, False)]
+
+
+def unsent(extra: Mapping[str, Any], exchange: Exchange) -> list[str]:
+    """Return the server's own fields that the spec gives and the provider's library did not pass on."""
+    known = set(_names(exchange.sent))
+    return [name for name in extra if name not in known]
 
 
 def is_void(completion: Mapping[str, Any]) -> bool:

@@ -247,6 +247,20 @@ def test_what_would_fail_for_every_row_stops_the_shard(tmp_path, serve, shape, s
     assert SECRET not in str(caught.value)
 
 
+@pytest.mark.parametrize("shape", ["ollama", "google"])
+def test_a_server_s_own_field_is_sent_or_refused(tmp_path, serve, shape):
+    if not _installed(shape):
+        pytest.skip(f"{shape}'s library is not installed")
+    server, extra = serve(shape), {"keep_alive": "5m"}
+    if shape == "ollama":
+        assert scored(tmp_path, shape, server, samples=1, extra_body=extra)[0].status.eq("ok").all()
+        assert all(body["keep_alive"] == "5m" for body in server.bodies)
+        return
+    with pytest.raises(BackendError, match=r"extra_body: keep_alive is not sent to this provider"):
+        scored(tmp_path, shape, server, samples=1, extra_body=extra)
+    assert not of_rows(server)
+
+
 def test_a_provider_that_is_not_known_is_refused(tmp_path, serve):
     server = serve("ollama")
     with pytest.raises(BackendError, match=r"model\.options\.provider: nobody"):

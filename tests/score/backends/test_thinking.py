@@ -20,6 +20,7 @@ from tests.score.audits import open_audit, up_to
 from tests.score.cases import messages, run_with, variant
 from tests.score.chat_shapes import VLLM, MistralChat, OSeries, ThinkingServer, serving
 from tests.score.conftest import SECRET
+from tests.score.loopback import completion, loopback
 
 pytest.importorskip("openai", reason="openai is not installed")
 
@@ -166,6 +167,55 @@ def test_a_sampled_score_has_its_own_uncertainty(tmp_path, serve):
         answers = [1.0] * yes + [0.0] * (8 - yes)
         assert row.sampling_standard_error == pytest.approx(statistics.stdev(answers) / 8**0.5)
     assert spread.sampling_standard_error.max() > 0.1
+
+
+TOOLS = {"tools": [{"type": "function", "function": {"name": "judge", "parameters": {"type": "object"}}}]}
+
+
+def calling(*calls: tuple[str, str]) -> dict[str, Any]:
+    """Return a message that answers by calls of tools: names and arguments."""
+    listed = [
+        {"id": "c", "type": "function", "function": {"name": name, "arguments": arguments}}
+        for name, arguments in calls
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": listed}
+
+
+CALLS = {
+    "yes": (calling(("judge", '{"result": {"fit": "Yes"}}')), "ok"),
+    "other": (calling(("search", "{}"), ("judge", '{"result": {"fit": "No"}}')), "ok"),
+    "twice": (
+        calling(("judge", '{"result": {"fit": "No"}}'), ("judge", '{"result": {"fit": "Yes"}}')),
+        "unparsed",
+    ),
+    "elsewhere": (calling(("judge", '{"fit": "Yes"}')), "unparsed"),
+    "none": ({"role": "assistant", "content": "Yes"}, "unparsed"),
+    "broken": (calling(("judge", '{"result": {"fit": "Ye')), "unparsed"),
+    "repeated": (calling(("judge", '{"result": {"fit": "No", "fit": "Yes"}}')), "unparsed"),
+}
+
+
+def test_an_answer_by_a_call_of_a_tool_is_read_by_name_and_path(tmp_path, monkeypatch):
+    """As https://platform.openai.com/docs/guides/function-calling says of `tool_calls`."""
+    monkeypatch.setenv("TEST_API_KEY", SECRET)
+
+    def behave(word: str, time: int) -> Any:
+        return completion(None, message=CALLS[word][0], finish_reason="tool_calls")
+
+    with loopback(behave) as server:
+        options = {"samples": 1, "extra_body": TOOLS, "tool": "judge", "tool_path": "result.fit"}
+        rows = [variant(word, messages=messages(f"{word} asks")) for word in CALLS]
+        model = section(server, **options)
+        output = score_shard(run_with(tmp_path, rows, model=model, score={"shards": 1}), 0)
+    scores = from_parquet(output.artefacts["scores.parquet"]).set_index("variant_id")
+    assert scores.status.to_dict() == {word: status for word, (_, status) in CALLS.items()}
+    assert (scores.score["yes"], scores.score["other"]) == (1.0, 0.0)
+    assert all(body["tools"] == TOOLS["tools"] for body in server.bodies)
+
+
+def test_a_tool_that_is_not_offered_is_refused():
+    with pytest.raises(SpecError, match="tool: judge is offered to nobody"):
+        check_model(Model(backend="openai", name="m", options={"tool": "judge", "method": "sampled"}))
 
 
 def test_one_answer_has_no_spread(tmp_path, serve):
