@@ -157,7 +157,8 @@ class VLLM(ThinkingServer):
 
     def answer(self, path: str, body: Any) -> tuple[int, Any]:
         thoughts = self.thoughts(body, body.get("max_completion_tokens") or body["max_tokens"])
-        choices = [({"content": t.text or None, "reasoning": "Hm, no, or yes?"}, t.cut) for t in thoughts]
+        hm = {"reasoning": "Hm, no, or yes?"} if self.thinks else {}
+        choices = [({"content": t.text or None, **hm}, t.cut) for t in thoughts]
         return 200, chat_completion(body, choices, thoughts)
 
 
