@@ -42,6 +42,8 @@ class BackendRecord:
         Whether the ledger keeps the answers.
     loads : bool
         Whether describing it loads the model, which then refuses what it cannot score exactly: the preflight does it.
+    takes_parts : bool
+        Whether it passes on images and files of a template (`parts`).
     pool : str
         Name of the pool in which Airflow scores with it (``dags/pools.json``); one that Airflow lacks stops the task.
     """
@@ -56,6 +58,7 @@ class BackendRecord:
     answers_later: ClassVar[bool] = False
     kept: ClassVar[bool] = True
     loads: ClassVar[bool] = False
+    takes_parts: ClassVar[bool] = False
     pool: ClassVar[str] = "default_pool"
 
     @classmethod

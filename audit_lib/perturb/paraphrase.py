@@ -78,7 +78,7 @@ def back_translate(template: bytes, language: str, ask: Translate, *, name: str,
                 f"message {i + 1} came back without its slots as they were ({', '.join(changed)}); ask a model that "
                 "translates, or write the variant by hand"
             )
-        messages[i] = {"role": messages[i]["role"], "content": text.strip()}
+        messages[i] = {**messages[i], "content": text.strip()}
     document = {
         "name": name,
         "description": f"Back-translated through {language} by {made_by}. Read it before you use it.",

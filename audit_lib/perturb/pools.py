@@ -9,7 +9,7 @@ from typing import Any, Final
 import yaml
 
 from audit_lib.errors import InputError, SpecError, UnknownSlotError
-from audit_lib.perturb.template import Template, fill, is_reply, read_template, render, slots
+from audit_lib.perturb.template import Template, fill, is_reply, read_template, render, slots, turn_slots
 from audit_lib.seeds import generator
 from audit_lib.spec import AuditSpec
 
@@ -96,7 +96,7 @@ def slots_asked_for(content: bytes, spec: AuditSpec) -> list[str]:
     SpecError
         If it is no template for the spec's task.
     """
-    found = [s for part in read_template(content) if not is_reply(part) for s in slots(part["content"])]
+    found = [s for part in read_template(content) if not is_reply(part) for s in turn_slots(part)]
     if spec.task == "pairwise":
         for place in PLACES:
             if not any(slot.startswith(f"{place}.") for slot in found):

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from audit_lib.backends import BACKENDS
 from audit_lib.errors import SpecError, UnknownSlotError
-from audit_lib.perturb.template import Template, is_reply, read_template, render, slots
+from audit_lib.perturb.template import Template, has_parts, is_reply, read_template, render, turn_slots
 from audit_lib.records import CHECK, VARIATION
 from audit_lib.registry import did_you_mean
 from audit_lib.run import Run
@@ -71,6 +72,19 @@ def asks_further(spec: AuditSpec) -> bool:
     return bool(_keys(spec))
 
 
+def _check_parts(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
+    """Refuse images and files in a template of a backend that would leave them out."""
+    template = files.get("prompt.template")
+    if template is None or BACKENDS.get(spec.model.backend).takes_parts or spec.model.answers_are_recorded:
+        return
+    if has_parts(read_template(template)):
+        able = ", ".join(name for name, one in BACKENDS if one.takes_parts)
+        raise SpecError(
+            f"prompt.template: has images or files (`parts`), which backend {spec.model.backend} does not pass on; "
+            f"backends that do: {able}"
+        )
+
+
 def check_further(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
     """Check the templates of ``robustness`` and ``manipulation``.
 
@@ -79,6 +93,7 @@ def check_further(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
     SpecError
         If the task gives no score to compare, an attribute is not one of the groups', or a slot is not known.
     """
+    _check_parts(spec, files)
     keys = _keys(spec)
     if not keys:
         return
@@ -95,7 +110,7 @@ def check_further(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
             template = read_template(files[key])
         except SpecError as error:
             raise SpecError(str(error).replace("prompt.template", key, 1)) from None
-        for slot in (slot for part in template if not is_reply(part) for slot in slots(part["content"])):
+        for slot in (slot for part in template if not is_reply(part) for slot in turn_slots(part)):
             if slot not in known:
                 raise SpecError(
                     f"{key}: slot {{{{{slot}}}}} is not in source.fields{did_you_mean(slot, known)}"

@@ -12,16 +12,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
+from audit_lib.canonical import canonical_json
 from audit_lib.errors import SpecError
 from audit_lib.perturb.derived import OPEN, key_of, slot_value
 from audit_lib.registry import did_you_mean
 
 Template = list[dict[str, str]]
-"""The turns of a conversation, each with its role and its content."""
+"""The turns of a conversation, each with its role and its content, and perhaps images or files.
+
+These are ``parts``, as canonical JSON: objects of the chat API that follow the content, with slots in their texts.
+"""
 
 _SLOT: Final = re.compile(r"\{\{([A-Za-z][A-Za-z0-9_.]*)\}\}")
 _ROLES: Final = ("system", "user", "assistant")
@@ -99,8 +103,11 @@ def read_template(content: bytes) -> Template:
     if not isinstance(messages, list) or not messages:
         raise SpecError("prompt.template: needs a list `messages`, each with `role` and `content`")
     for number, message in enumerate(messages, start=1):
-        if not isinstance(message, dict) or set(message) != {"role", "content"}:
-            raise SpecError(f"prompt.template: message {number} needs exactly `role` and `content`")
+        if not isinstance(message, dict) or set(message) - {"parts"} != {"role", "content"}:
+            raise SpecError(
+                f"prompt.template: message {number} needs exactly `role` and `content`, and perhaps `parts`"
+            )
+        _check_parts(message, number)
         if message["role"] not in _ROLES:
             raise SpecError(
                 f"prompt.template: message {number} has the role {message['role']!r}"
@@ -113,13 +120,50 @@ def read_template(content: bytes) -> Template:
                 f"prompt.template: message {number} holds half of a surrogate pair (\\ud800 to \\udfff alone), which "
                 "no text holds; write the character itself"
             )
-    read = [{"role": message["role"], "content": message["content"].rstrip("\n")} for message in messages]
+    read = [
+        {"role": message["role"], "content": message["content"].rstrip("\n")}
+        | ({"parts": canonical_json(message["parts"]).decode()} if message.get("parts") else {})
+        for message in messages
+    ]
     if is_reply(read[0]) or is_reply(read[-1]):
         raise SpecError(
             f"prompt.template: {REPLY} stands between a question and what follows it; an answer at the end is "
             "what the audit asks for anyway, so leave that turn out"
         )
     return read
+
+
+def turn_slots(turn: Mapping[str, str]) -> list[str]:
+    """Return the keys of the slots of a turn: of its content, and of its images and files."""
+    return slots(turn["content"]) + slots(turn.get("parts", ""))
+
+
+def has_parts(template: Template) -> bool:
+    """Tell whether a turn of a template holds an image or a file."""
+    return any("parts" in turn for turn in template)
+
+
+def _check_parts(message: Mapping[str, Any], number: int) -> None:
+    parts = message.get("parts")
+    if parts is None:
+        return
+    if message["role"] != "user" or not isinstance(parts, list):
+        raise SpecError(f"prompt.template: message {number}: `parts` is a list, of a message of the user")
+    for part in parts:
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind == "text" or not isinstance(kind, str):
+            raise SpecError(
+                f"prompt.template: message {number}: a part is an image or a file with its `type`, such as image_url "
+                "or file; texts stand in `content`"
+            )
+
+
+def _filled(part: Any, fields: Mapping[str, str]) -> Any:
+    if isinstance(part, dict):
+        return {key: _filled(value, fields) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_filled(value, fields) for value in part]
+    return fill(part, fields) if isinstance(part, str) else part
 
 
 def is_reply(message: Mapping[str, str]) -> bool:
@@ -129,8 +173,9 @@ def is_reply(message: Mapping[str, str]) -> bool:
 
 def render(template: Template, fields: Mapping[str, str]) -> str:
     """Return the messages as canonical JSON, with `fields` in the template's slots."""
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": part["role"], "content": REPLY if is_reply(part) else fill(part["content"], fields)}
+        | ({"parts": _filled(json.loads(part["parts"]), fields)} if "parts" in part else {})
         for part in template
     ]
     return json.dumps(messages, ensure_ascii=False, separators=(",", ":"))

@@ -21,7 +21,7 @@ from audit_lib.perturb.persona import Persona
 from audit_lib.perturb.pools import VariantRecord, ask_lists, pair_rows, read_block
 from audit_lib.perturb.robustness import Further, asks_further
 from audit_lib.perturb.substitution import SubstitutedVariants, terms_outside_slots
-from audit_lib.perturb.template import Template, read_template, render, slots
+from audit_lib.perturb.template import Template, read_template, render, slots, turn_slots
 from audit_lib.perturb.unawareness import unawareness
 from audit_lib.records import (
     CONTROL,
@@ -239,7 +239,7 @@ def _as_it_is(
 
 def _check_slots(records: Sequence[Mapping[str, Any]], templates: Template | None) -> None:
     """Refuse slots that the model would be shown as they are, in the fields that templates show (None: all)."""
-    shown = None if templates is None else {slot for part in templates for slot in slots(part["content"])}
+    shown = None if templates is None else {slot for part in templates for slot in turn_slots(part)}
     for record in records:
         for field, text in json.loads(record["fields"]).items():
             if (shown is None or field in shown) and (found := slots(text)):

@@ -28,10 +28,14 @@ AnswerKind = Literal["labels", "text"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One turn of a conversation. A last turn of the assistant is a beginning that the model goes on from."""
+    """One turn of a conversation. A last turn of the assistant is a beginning that the model goes on from.
+
+    `parts` are images and files that follow the content, as JSON: objects of the chat API.
+    """
 
     role: str
     content: str
+    parts: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +106,11 @@ class Request:
     recorded_response: str | None = None
 
     @property
+    def asked(self) -> list[str]:
+        """All that is asked, as texts: what no message to people may repeat."""
+        return [text for m in self.messages for text in (m.content, m.parts) if text is not None]
+
+    @property
     def key(self) -> tuple[str, int]:
         """What identifies the request."""
         return (self.request_id, self.repeat)
@@ -109,7 +118,11 @@ class Request:
     def digest(self) -> str:
         """Return the SHA-256 of what is asked: messages, labels and sampling, and of the text of a recorded answer."""
         content: dict[str, Any] = {
-            "messages": [{"role": m.role, "content": m.content} for m in self.messages],
+            "messages": [
+                {"role": m.role, "content": m.content}
+                | ({} if m.parts is None else {"parts": json.loads(m.parts)})
+                for m in self.messages
+            ],
             "labels": list(self.labels),
         }
         if self.sampling is not None:
@@ -330,7 +343,14 @@ def conversation(text: str | None, request_id: str) -> tuple[Message, ...]:
     if text is None:
         return ()
     try:
-        return tuple(Message(role=turn["role"], content=turn["content"]) for turn in json.loads(text))
+        return tuple(
+            Message(
+                role=turn["role"],
+                content=turn["content"],
+                parts=canonical_json(turn["parts"]).decode() if "parts" in turn else None,
+            )
+            for turn in json.loads(text)
+        )
     except (ValueError, TypeError, KeyError):
         raise ColumnTypeError(
             f"variants: messages of request {request_id!r} are not a JSON list of {{role, content}}"

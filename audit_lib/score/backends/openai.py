@@ -56,6 +56,7 @@ class OpenAI(Backend):
     pool: ClassVar[str] = "llm_api"
     gives: ClassVar[tuple[AnswerKind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
+    takes_parts: ClassVar[bool] = True
     pack_size = 64
 
     def __init__(self, model: Model) -> None:
@@ -219,4 +220,4 @@ class ClientPost:
     def _said(self, request: Request, error: Any) -> str:
         """Return what the provider says of an error, as it may be told."""
         body = error.response.text if error.body is None else error.body
-        return told(provider_message(body), [m.content for m in request.messages], [self._key])
+        return told(provider_message(body), request.asked, [self._key])

@@ -69,6 +69,7 @@ class OpenAIBatch(Backend):
     packages: ClassVar[tuple[str, ...]] = ("openai",)
     gives: ClassVar[tuple[AnswerKind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
+    takes_parts: ClassVar[bool] = True
     answers_later: ClassVar[bool] = True
     pool: ClassVar[str] = "llm_api"
     pack_size = 64
@@ -207,7 +208,7 @@ class OpenAIBatch(Backend):
     def _said(self, request: Request, line: Mapping[str, Any] | None) -> str:
         """Return what the provider says of a line, as it may be told."""
         key = os.environ.get(self.options.api_key_env, "")
-        return told(None if line is None else message_of(line), [m.content for m in request.messages], [key])
+        return told(None if line is None else message_of(line), request.asked, [key])
 
 
 def _custom_ids(request: Request, calls: int) -> list[str]:

@@ -28,6 +28,7 @@ from audit_lib.score.remote.provider_models import (
     KEYLESS,
     Access,
     ProviderModel,
+    ended_in_error,
     is_void,
     key_variable,
     unsent,
@@ -205,6 +206,8 @@ class ProviderPost:
                 raise FailedError(
                     f"model.options.extra_body: {lacking[0]} is not sent to this provider; leave it out"
                 )
+            if ended_in_error(completion):
+                raise TryAgainError("the provider ended the answer with an error", paid=True)
             if is_void(completion):
                 raise FailedError("the answer is not that of a model (it says nothing, and not why)")
         except (asyncio.CancelledError, BackendError):
@@ -212,8 +215,7 @@ class ProviderPost:
         except (TryAgainError, FailedError, TurnedAwayError):
             raise
         except Exception as error:  # noqa: BLE001 - each library has errors of its own; the exchange says what it is
-            asked = [message.content for message in request.messages]
-            raise meaning(exchange, error, asked, self._secrets, self._where) from None
+            raise meaning(exchange, error, request.asked, self._secrets, self._where) from None
         finally:
             EXCHANGE.reset(token)
         return with_not_sent(completion, body, exchange)

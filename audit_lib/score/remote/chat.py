@@ -230,8 +230,16 @@ class Chat:
         values = {"model": self.model.name, "method": method, **values}
         return Response(request_id=request.request_id, repeat=request.repeat, **values)
 
-    def _messages(self, request: Request) -> list[dict[str, str]]:
-        messages = [{"role": m.role, "content": m.content} for m in request.messages]
+    def _messages(self, request: Request) -> list[dict[str, Any]]:
+        """Return the turns, each with its images and files after its text."""
+        turns = self._texts(request)
+        for turn, message in zip(turns, request.messages, strict=False):
+            if message.parts is not None:
+                turn["content"] = [{"type": "text", "text": turn["content"]}, *json.loads(message.parts)]
+        return turns
+
+    def _texts(self, request: Request) -> list[dict[str, Any]]:
+        messages: list[dict[str, Any]] = [{"role": m.role, "content": m.content} for m in request.messages]
         if self.options.prefill or not messages or messages[-1]["role"] != "assistant":
             return messages
         begun = messages.pop()["content"]
@@ -341,7 +349,11 @@ def _without_system(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any
     first = next((m for m in rest if m["role"] == "user"), None)
     if first is None:
         return [{"role": "user", "content": "\n\n".join(words)}, *rest]
-    first["content"] = "\n\n".join([*words, first["content"]])
+    if isinstance(first["content"], list):
+        text, *parts = first["content"]
+        first["content"] = [{**text, "text": "\n\n".join([*words, text["text"]])}, *parts]
+    else:
+        first["content"] = "\n\n".join([*words, first["content"]])
     return rest
 
 

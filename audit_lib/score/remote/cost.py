@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +11,8 @@ from audit_lib.score.requests import Request, Response
 
 BYTES_PER_TOKEN: Final = 4
 TOKENS_PER_MESSAGE: Final = 4
+TOKENS_PER_PART: Final = 1500
+"""Of an image or a file, whose tokens are known afterwards alone: a page or two."""
 ASSUMED_LATENCY_S: Final = 1.0
 RULE: Final = (
     f"one token for every {BYTES_PER_TOKEN} bytes of UTF-8 text, rounded up for each message, plus "
@@ -59,7 +62,9 @@ def prompt_tokens(request: Request) -> int:
     7
     """
     return sum(
-        -(-len(message.content.encode()) // BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE
+        -(-len(message.content.encode()) // BYTES_PER_TOKEN)
+        + TOKENS_PER_MESSAGE
+        + TOKENS_PER_PART * (0 if message.parts is None else len(json.loads(message.parts)))
         for message in request.messages
     )
 

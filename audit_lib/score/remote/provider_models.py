@@ -268,6 +268,11 @@ def unsent(extra: Mapping[str, Any], exchange: Exchange) -> list[str]:
     return [name for name in extra if name not in known]
 
 
+def ended_in_error(completion: Mapping[str, Any]) -> bool:
+    """Whether the provider says that it failed on the way."""
+    return bool(completion["choices"][0]["finish_reason"] == "error")
+
+
 def is_void(completion: Mapping[str, Any]) -> bool:
     """Whether an answer holds no text, no reason why it ended and no count: some libraries make one of anything."""
     choice = completion["choices"][0]

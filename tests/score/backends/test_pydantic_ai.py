@@ -166,6 +166,13 @@ FAULTS: dict[str, tuple[Callable[[int, bytes], Any], str, str | None, int]] = {
     "once503": (lambda t, right: (503, {}, b"<html>busy</html>") if t == 1 else True, "ok", None, 2),
     "oncereset": (lambda t, right: None if t == 1 else True, "ok", None, 2),
     "oncecut": (lambda t, right: (200, {}, right[:60]) if t == 1 else True, "ok", None, 2),
+    "date": (
+        lambda t, right: (429, {"Retry-After": "Mon, 05 Jan 2026 12:00:30 +99999999999999999999"}, b"{}"),
+        "error",
+        "HTTP 429",
+        2,
+    ),
+    "busy529": (lambda t, right: (529, {}, b'{"type": "error"}') if t == 1 else True, "ok", None, 2),
     "always429": (lambda t, right: (429, {}, b"{}"), "error", "HTTP 429", 2),
     "resets": (lambda t, right: None, "error", "no connection", 2),
     "drip": (lambda t, right: (200, {"Drip": "0.05"}, right), "error", "timeout", 2),
@@ -235,6 +242,33 @@ def test_whatever_the_server_does_each_request_ends_as_one_row(tmp_path, serve, 
         word: server.asked[word] for word in scores.index
     }
     assert scores.score.notna().eq(scores.status.eq("ok")).all() and scores.status.nunique() == 2
+
+
+def _refusing(shape: str, right: bytes) -> bytes:
+    """Return an answer that the provider, or the model, refuses."""
+    body = json.loads(right)
+    if shape == "anthropic":
+        body |= {"stop_reason": "refusal", "content": []}
+    elif shape == "google":
+        body["candidates"] = [{"finishReason": "SAFETY", "index": 0}]
+    elif shape == "bedrock":
+        body["stopReason"] = "content_filtered"
+        body["output"]["message"]["content"] = [{"text": "It is blocked."}]
+    else:
+        body["choices"][0]["finish_reason"] = "content_filter" if shape != "mistral" else "error"
+        body["choices"][0]["message"]["content"] = ""
+    return json.dumps(body).encode()
+
+
+@every_shape
+def test_what_a_provider_refuses_is_refused_and_paid_once(tmp_path, serve, shape):
+    server = serve(shape)
+    server.breaks = lambda word, time, right: (200, {}, _refusing(shape, right)) if word == "w03" else True
+    scores, _ = scored(tmp_path, shape, server, samples=1)
+    assert scores.status["w03"] == ("error" if shape == "mistral" else "refused"), scores.detail["w03"]
+    assert (
+        server.asked["w03"] == (2 if shape == "mistral" else 1) and scores.drop("w03").status.eq("ok").all()
+    )
 
 
 @every_shape
