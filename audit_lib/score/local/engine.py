@@ -30,7 +30,7 @@ from audit_lib.score.local.label_tokens import label_probabilities, label_sequen
 from audit_lib.score.local.loading import decoder_of, load_model, load_tokenizer
 from audit_lib.score.local.memory import in_halves, is_out_of_memory
 from audit_lib.score.local.packed import as_loaded, pack
-from audit_lib.score.local.plain import log_softmax, plain_probability
+from audit_lib.score.local.plain import log_softmax, plain_probabilities
 from audit_lib.score.local.plan import LabelPrompt, PackPlan, Strategy, plan_pack, shared_beginning
 from audit_lib.score.local.prefix import Begun, beginning, follow, read_rests, step_back
 from audit_lib.score.local.refusal import told
@@ -38,7 +38,7 @@ from audit_lib.score.local.shape import shape_of
 from audit_lib.score.local.strategies import WAYS, ExactWays, find_exact_ways, first_that_works
 from audit_lib.score.local.thinking import Wish
 from audit_lib.score.local.trial_record import TrialRecord, ask_itself
-from audit_lib.score.local.trie import Tokens, Trie, build
+from audit_lib.score.local.trie import Tokens, build, label_steps
 
 _ROWS_AT_ONCE: Final = 16  # of logits turned into float64
 
@@ -144,7 +144,8 @@ class Engine:
         self.ways = kept
         self.model = self._load(folder)
         self.shape = shape_of(self.model)
-        if self.device.type == "cpu":
+        # Where nothing is shared each pass is the model's own, to the last digit: some choose experts or keys by it.
+        if self.device.type == "cpu" and self.ways.lengths.shared > 0:
             self.packed = pack(decoder_of(self.model))
         if probes is not None:
             self.ways = find_exact_ways(self, probes, kept.lengths)
@@ -213,16 +214,12 @@ class Engine:
         return tuple(self.tokenizer.encode(text, add_special_tokens=False))
 
     def alone(self, prompt: Tokens, sequences: Sequence[Tokens]) -> dict[Tokens, float]:
-        """Return each sequence's probability by a plain forward pass: slow, shares and pads nothing."""
-        return {
-            sequence: plain_probability(
-                self.model,
-                prompt,
-                sequence,
-                token_by_token=len(prompt) + len(sequence) - 1 > self.ways.lengths.cached,
-            )
-            for sequence in sequences
-        }
+        """Return each sequence's probability by plain forward passes: slow, shares and pads nothing."""
+        # Beyond what may be shared a pass may depend on its own length, so each token takes one.
+        longest = len(prompt) + max(map(len, sequences)) - 1
+        return plain_probabilities(
+            self.model, prompt, sequences, token_by_token=longest > self.ways.lengths.shared
+        )
 
     def _question(self, prompt: Prompt) -> tuple[LabelPrompt, list[list[Tokens]]] | str:
         """Return a prompt in tokens with the sequences of each label, or why it cannot be computed."""
@@ -288,7 +285,9 @@ class Engine:
     def by_tree(self, questions: Sequence[LabelPrompt], pass_nodes: int) -> list[dict[Tokens, float]]:
         """Return each question's probabilities from a trie of all tokens, each computed once."""
         trie = build(s for q in questions for s in q.sequences())
-        steps = {(q.prompt, label): _steps(trie, q.prompt, label) for q in questions for label in q.labels}
+        steps = {
+            (q.prompt, label): label_steps(trie, q.prompt, label) for q in questions for label in q.labels
+        }
         columns: dict[int, set[int]] = {}
         for path in steps.values():
             for node, token in path:
@@ -356,9 +355,7 @@ class Engine:
             for p in prompts
             if p.sampling is not None
         ]
-        texts, halved = generate(
-            self.model, drafts, self._ends(), self.ways.padded_up_to, self.ways.cached_up_to
-        )
+        texts, halved = self._generate(drafts)
         self.halved += halved
         return [
             LocalAnswer(
@@ -368,21 +365,27 @@ class Engine:
             for text, draft in zip(texts, drafts, strict=True)
         ]
 
+    def _generate(self, drafts: Sequence[Draft]) -> tuple[list[Tokens], int]:
+        """Return texts; where a cache ends with an error, by a pass for each token."""
+        while True:
+            try:
+                return generate(
+                    self.model, drafts, self._ends(), self.ways.padded_up_to, self.ways.cached_up_to
+                )
+            except BackendError:
+                raise
+            except Exception as error:
+                if self.ways.cached_up_to == 0:
+                    raise BackendError(
+                        f"the model's own passes end with {type(error).__name__}: {told(error)}"
+                    ) from error
+                self.ways.drop("prefix" if self.ways.padded_up_to else "cache", error)
+
     def _ends(self) -> frozenset[int]:
         """Return the tokens that end a text: the tokenizer's, and those that the model's files name."""
         named = getattr(self.model.generation_config, "eos_token_id", None)
         several = named if isinstance(named, list) else [named]
         return frozenset(t for t in [*several, self.tokenizer.eos_token_id] if t is not None)
-
-
-def _steps(trie: Trie, prompt: Tokens, label: Tokens) -> list[tuple[int, int]]:
-    """Return (node, token that follows it) of each step of a label."""
-    node = trie.ends[prompt + label[:-1]]
-    nodes = [node]
-    for _ in label[1:]:
-        node = int(trie.parent[node])
-        nodes.append(node)
-    return list(zip(reversed(nodes), label, strict=True))
 
 
 def _answer(found: dict[Tokens, float] | str, labels: list[list[Tokens]]) -> LocalAnswer:

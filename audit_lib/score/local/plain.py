@@ -28,20 +28,33 @@ def log_softmax(logits: torch.Tensor) -> torch.Tensor:
     return torch.log_softmax(logits.double().cpu(), dim=-1)
 
 
-def plain_probability(model: Any, prompt: Tokens, sequence: Tokens, *, token_by_token: bool) -> float:
-    """Return the probability of a sequence after a prompt.
+def plain_probabilities(
+    model: Any, prompt: Tokens, sequences: Sequence[Tokens], *, token_by_token: bool
+) -> dict[Tokens, float]:
+    """Return the probability of each sequence after a prompt.
 
     Parameters
     ----------
     model : PreTrainedModel
-    prompt, sequence : tuple of int
+    prompt : tuple of int
+    sequences : sequence of tuple of int
     token_by_token : bool
-        One pass for each token of the sequence, for models whose passes depend on their length; else one in all.
+        A pass for each beginning of a sequence, for models whose passes depend on their length; else one for all of
+        it. What several sequences begin with takes one pass in either case.
     """
-    if not token_by_token:
-        steps = log_softmax(plain_logits(model, prompt + sequence[:-1], len(sequence)))
-        return float(steps[range(len(sequence)), list(sequence)].sum().exp())
-    total = torch.zeros((), dtype=torch.float64)
-    for place, token in enumerate(sequence):
-        total = total + log_softmax(plain_logits(model, prompt + sequence[:place], 1))[0, token]
-    return float(total.exp())
+    rows: dict[Tokens, torch.Tensor] = {}
+
+    def after(begun: Tokens) -> torch.Tensor:
+        if begun not in rows:
+            rows[begun] = log_softmax(plain_logits(model, prompt + begun, 1)[0])
+        return rows[begun]
+
+    found = {}
+    for sequence in sequences:
+        if token_by_token or len(sequence) == 1:
+            steps = [after(sequence[:place])[token] for place, token in enumerate(sequence)]
+            found[sequence] = float(torch.stack(steps).sum().exp())
+        else:
+            whole = log_softmax(plain_logits(model, prompt + sequence[:-1], len(sequence)))
+            found[sequence] = float(whole[range(len(sequence)), list(sequence)].sum().exp())
+    return found

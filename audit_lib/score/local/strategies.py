@@ -64,9 +64,9 @@ class ExactWays:
         shared: tuple[Literal["tree", "prefix"], ...] = ("tree", "prefix")
         return (*(way for way in shared if self.faults[way] is None), "alone")
 
-    def drop(self, way: Strategy, error: BaseException) -> None:
+    def drop(self, way: Strategy | Way, error: BaseException) -> None:
         """Leave out a way that failed on a pack."""
-        failed: Way = "tree" if way == "tree" else "prefix"
+        failed: Way = way if way in WAYS else "prefix"
         self.faults[failed] = f"it ends with {type(error).__name__}"
 
     @property
@@ -161,11 +161,10 @@ def _first_fault(probes: Sequence[TrialProbe], found: Sequence[LabelProbabilitie
 
 
 def _cache_fault(engine: Computing, probes: Probes, lengths: Lengths) -> str | None:
-    for probe in probes.alone:
-        if len(probe.prompt) + 1 > lengths.cached:
-            continue
+    short = [probe for probe in probes.alone if len(probe.prompt) + 1 <= lengths.cached]
+    for probe in short:
         begun = read_rests(engine.model, [probe.prompt], (), None)
         logits = follow(engine.model, begun, torch.tensor([probe.labels[-1][:1]]))
         if (fault := probe.next_fault(logits[0, -1])) is not None:
             return fault
-    return None
+    return None if short else "no sequence was short enough to try it"

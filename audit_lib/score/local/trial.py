@@ -107,6 +107,7 @@ def make_probes(model: Any, lengths: Lengths, weights: int) -> Probes:
     together = min(most, lengths.shared - 2)
     limits = (lengths.shared, lengths.cached, *lengths.suspects)
     crossing = {limit + limit // 4 + 8 for limit in limits if 0 < limit < NO_LIMIT}
+    crossing |= {lengths.cached - 3} - {NO_LIMIT - 3}  # past the windows, and not past the limit of positions
     alone = sorted({most, *(n for n in crossing if n <= min(affordable, fits))})
     words = _words(model, 4 * max(*alone, _LEAST))
     branches = _branches(words, together) if together >= 8 else []

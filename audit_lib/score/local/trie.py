@@ -88,6 +88,22 @@ def build(sequences: Iterable[Tokens]) -> Trie:
     return Trie(**dict(zip(("tokens", "depth", "parent", "subtree_end"), arrays, strict=True)), ends=ends)
 
 
+def label_steps(trie: Trie, prompt: Tokens, label: Tokens) -> list[tuple[int, int]]:
+    """Return (node, token that follows it) of each step of a label after a prompt.
+
+    Examples
+    --------
+    >>> label_steps(build([(1, 2), (1, 2, 8)]), (1, 2), (8, 7))
+    [(1, 8), (2, 7)]
+    """
+    node = trie.ends[prompt + label[:-1]]
+    nodes = [node]
+    for _ in label[1:]:
+        node = int(trie.parent[node])
+        nodes.append(node)
+    return list(zip(reversed(nodes), label, strict=True))
+
+
 def size(sequences: Iterable[Tokens]) -> int:
     """Return the number of nodes of the trie of `sequences`, without building it.
 

@@ -93,7 +93,7 @@ def test_a_way_that_fails_on_a_pack_gives_way(tiny_model, monkeypatch):
     for answers in (again, alone):
         for one, other in zip(answers, right, strict=True):
             assert one.probabilities == pytest.approx(other.probabilities, abs=1e-6)
-    monkeypatch.setattr(part, "plain_probability", fails)
+    monkeypatch.setattr(part, "plain_probabilities", fails)
     assert {answer.error for answer in engine.score(asked())} == {
         f"the model's own pass over {len(engine.tokenise(engine.render(asked()[0].messages)))} tokens ends with "
         "IndexError: no such layer"
