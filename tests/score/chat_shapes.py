@@ -86,7 +86,7 @@ def chat_completion(body: Any, choices: list[tuple[Any, bool]], thoughts: list[T
         "id": "c",
         "object": "chat.completion",
         "created": 1,
-        "model": f"{body['model']}-2026-01-01",
+        "model": f"{body['model'].removesuffix('-latest')}-2026-01-01",
         "choices": [
             {
                 "index": i,

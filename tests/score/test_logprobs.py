@@ -29,7 +29,14 @@ def test_a_vocabulary_s_own_sign_of_a_space_is_a_space(sign: str) -> None:
     assert read_top(top, YES_NO) == (pytest.approx((0.3994, 0.6)), None)
 
 
-def test_a_label_in_other_case_is_the_label() -> None:
+def test_a_model_that_answers_as_written_is_read_as_the_local_engine_reads_it() -> None:
+    assert read_top(shown(_Yes=0.5, _No=0.3, yes=0.15, no=0.0499), YES_NO) == (
+        pytest.approx((0.3, 0.5)),
+        None,
+    )
+
+
+def test_a_model_that_answers_in_other_case_is_read_in_any() -> None:
     read = read_top(shown(yes=0.5, _YES=0.1, _No=0.2, no=0.1999), YES_NO)
     assert read == (pytest.approx((0.3999, 0.6)), None)
 

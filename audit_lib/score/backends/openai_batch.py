@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from audit_lib.backends import Probe, Secret
 from audit_lib.canonical import canonical_json, sha256
@@ -42,6 +42,14 @@ class OpenAIBatchOptions(ChatOptions):
     )
     completion_window: str = Field("24h", description="How long the provider may take.")
     poll: float = Field(60.0, gt=0, description="Seconds between two looks at a batch.")
+
+    @model_validator(mode="after")
+    def _no_probe(self) -> OpenAIBatchOptions:
+        if self.probe:
+            raise ValueError(
+                "probe: a batch answers in hours; find out with backend openai, and say what it found"
+            )
+        return self
 
 
 _CLIENT_ONLY = frozenset({"batch_size", "batch_bytes", "completion_window", "poll"})

@@ -1,12 +1,12 @@
 """Labels from the log-probabilities of an answer's first token: the few most probable tokens are shown, no others.
 
 A label is read in two spellings, as written and after a space (servers that show a vocabulary's own sign for it write
-``▁Yes`` or ``ĠYes``). A token that is the label in other case is the label too, unless the label is one letter: ``a``
-begins a sentence. A spelling that is not shown, of any label, has at
-most the probability of the least token shown, and all of them together at most what is left of 1. From these limits
-follows by how much the share of a label, among the labels, can be off. Up to `TOLERANCE` what is hidden counts as 0.
-Beyond it the answer is marked: to call a label impossible because 20 other tokens came before it would move the
-score of whoever the model is surest of.
+``▁Yes`` or ``ĠYes``), as the local engine reads it. Where the labels have more of the probability in other case than
+as written, the model answers in other case (``yes`` for Yes), and all cases are read; not of a label of one letter,
+because ``a`` begins a sentence. A spelling that is not shown, of any label, has at most the probability of the least
+token shown, and all of them together at most what is left of 1. From these limits follows by how much the share of a
+label, among the labels, can be off. Up to `TOLERANCE` what is hidden counts as 0. Beyond it the answer is marked: to
+call a label impossible because 20 other tokens came before it would move the score of whoever the model is surest of.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def read_top(top: Sequence[Any], labels: Sequence[str]) -> tuple[tuple[float, ..
     >>> shown = [{"token": "Yes", "logprob": -0.005}, {"token": "no", "logprob": -7.0}]
     >>> shares, detail = read_top(shown, ["No", "Yes"])
     >>> [round(share, 3) for share in shares], detail
-    ([0.001, 0.995], None)
+    ([0.0, 0.995], None)
     >>> shown = [{"token": "Yes", "logprob": -0.7}, {"token": "Perhaps", "logprob": -3.0}]
     >>> shares, detail = read_top(shown, ["No", "Yes"])
     >>> [round(share, 3) for share in shares], detail.split(":")[0]
@@ -69,7 +69,12 @@ def read_top(top: Sequence[Any], labels: Sequence[str]) -> tuple[tuple[float, ..
     if not all(map(math.isfinite, found.values())) or max(found.values()) > 1 + _SLACK:
         raise ValueError("a log-probability is not one")
     spellings = [(label.strip(), f" {label.strip()}") for label in labels]
-    shares = tuple(math.fsum(p for token, p in found.items() if _is_label(token, both)) for both in spellings)
+    shares = tuple(math.fsum(found.get(written, 0.0) for written in both) for both in spellings)
+    in_any_case = tuple(
+        math.fsum(p for token, p in found.items() if _folds(token, both)) for both in spellings
+    )
+    if math.fsum(in_any_case) > 2 * math.fsum(shares):
+        shares = in_any_case
     mass = math.fsum(shares)
     if mass > 1 + _SLACK:
         raise ValueError("more than all the probability")
@@ -96,7 +101,7 @@ def read_top(top: Sequence[Any], labels: Sequence[str]) -> tuple[tuple[float, ..
 Spellings = Sequence[tuple[str, str]]
 
 
-def _is_label(token: str, spellings: tuple[str, str]) -> bool:
+def _folds(token: str, spellings: tuple[str, str]) -> bool:
     """Whether a token is a label in one of its spellings, in any case if it has more than a letter."""
     written = spellings[0]
     if len(written) == 1:

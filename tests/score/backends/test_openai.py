@@ -45,10 +45,10 @@ def ask(folder, url: str, words: list[str], task: str = "pointwise", **options: 
     return from_parquet(output.artefacts["scores.parquet"]).set_index("variant_id"), output
 
 
-def test_labels_as_written_after_a_space_and_in_other_case_are_merged(tmp_path, serve):
+def test_labels_as_written_and_after_a_space_are_merged(tmp_path, serve):
     server = serve(lambda word, time: completion(GOOD))
     scores, _ = ask(tmp_path, server.url, ["a"])
-    yes, no = exp(-1) + exp(-3) + exp(-5), exp(-2)
+    yes, no = exp(-1) + exp(-3), exp(-2)
     assert scores.label_mass["a"] == pytest.approx(yes + no)
     assert scores.score["a"] == pytest.approx(yes / (yes + no))
     assert (scores.model["a"], scores.method["a"], scores.attempts["a"]) == ("served-1", "logprobs", 1)
