@@ -135,6 +135,8 @@ class Contender(Typed):
     """Share of draws of models in which its mean correlation is the highest; a tie counts for each in part."""
     held_out: float | Undefined
     """Mean correlation of the metric from one half of the rounds with the gap from the other."""
+    held_out_interval: Interval | Undefined
+    """Of that, over models."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +159,11 @@ class BestMetric(Typed):
     splits: int
     """Random halves of the rounds behind `Contender.held_out`."""
     decided: bool
-    """Whether the interval of the difference excludes 0 and the best leads in at least 95% of the draws."""
+    """Whether the best leads surely, and foretells.
+
+    The interval of the difference excludes 0, the best leads in at least 95% of the draws, and on rounds not seen its
+    correlation is the highest, and above 0 by its interval.
+    """
     sentence: str
     contenders: tuple[Contender, ...]
 

@@ -13,8 +13,9 @@ from audit_lib.documents.validity import BestMetric, Contender
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.results import Interval, Undefined
 from audit_lib.seeds import generator
-from audit_lib.stats.correlations import cluster_moments, correlation_of_moments, jackknife_interval
-from audit_lib.validity.held_out import SPLITS, held_out
+from audit_lib.stats.correlations import correlation_of_moments, jackknife_interval
+from audit_lib.validity.held_out import SPLITS, HeldOut, held_out
+from audit_lib.validity.model_sums import model_sums
 from audit_lib.validity.points import PointTable, gap_names
 from audit_lib.validity.scored_panel import ScoredPanel
 from audit_lib.validity.setting import SEED, Setting
@@ -42,13 +43,21 @@ def best_metric(panel: ScoredPanel, table: PointTable) -> BestMetric:
             mean_r=contest.mean[name],
             interval=_interval(contest.mean[name], contest.without[name], panel.level, "fisher_z"),
             share_best=shares.get(name),
-            held_out=held[name],
+            held_out=held[name].mean,
+            held_out_interval=held[name].interval,
         )
         for name in contest.order
     ]
     for name, reason in contest.lacking.items():
         contenders.append(
-            Contender(metric=name, mean_r=reason, interval=reason, share_best=None, held_out=reason)
+            Contender(
+                metric=name,
+                mean_r=reason,
+                interval=reason,
+                share_best=None,
+                held_out=reason,
+                held_out_interval=reason,
+            )
         )
     order = contest.order
     alone = Undefined("fewer than two metrics can be compared")
@@ -69,7 +78,10 @@ def best_metric(panel: ScoredPanel, table: PointTable) -> BestMetric:
         draws=DRAWS,
         undefined_draws=DRAWS - _defined(draws),
         splits=SPLITS,
-        decided=isinstance(interval, Interval) and interval.low > 0 and leads >= SURE,
+        decided=isinstance(interval, Interval)
+        and interval.low > 0
+        and leads >= SURE
+        and _foretells(order[0], held),
         sentence="",
         contenders=tuple(contenders),
     )
@@ -105,7 +117,9 @@ class _Contest:
 
     @classmethod
     def of(cls, panel: ScoredPanel, table: PointTable, every: list[Setting]) -> _Contest:
-        sums = {name: np.stack([_sums(panel, table, name, one) for one in every]) for name in table.metrics}
+        sums = {
+            name: np.stack([model_sums(panel, table, name, one) for one in every]) for name in table.metrics
+        }
         r = {name: correlation_of_moments(own.sum(axis=1)) for name, own in sums.items()}
         kept = np.flatnonzero([not all(math.isnan(own[i]) for own in r.values()) for i in range(len(every))])
         missing = {name: int(np.isnan(own[kept]).sum()) for name, own in r.items()}
@@ -157,14 +171,14 @@ class _Contest:
         return difference, _interval(difference, np.arctanh(without[0]) - np.arctanh(without[1]), level)
 
 
-def _sums(panel: ScoredPanel, table: PointTable, metric: str, setting: Setting) -> Floats:
-    """Sums of each model of the panel, in its order; a model without points has zeros."""
-    x, y = table.pair(metric, setting.k)
-    known = table.select(setting.task, setting.gap) & ~table.left_out & ~np.isnan(x) & ~np.isnan(y)
-    sums = np.zeros((len(panel.labels), 6))
-    if known.any():
-        sums[np.unique(table.model[known])] = cluster_moments(x[known], y[known], table.model[known])
-    return sums
+def _foretells(metric: str, held: dict[str, HeldOut]) -> bool:
+    """Tell whether a metric is correlated with the gaps of rounds that it has not seen, and none is more so.
+
+    Metric and gap of the same rounds share their noise: models without any bias give a correlation of 0.8.
+    """
+    interval = held[metric].interval
+    means = {name: own.mean for name, own in held.items() if isinstance(own.mean, float)}
+    return isinstance(interval, Interval) and interval.low > 0 and means[metric] >= max(means.values())
 
 
 def _defined(draws: Floats) -> int:

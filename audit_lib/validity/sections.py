@@ -113,6 +113,7 @@ def _best(study: ValidityStudy) -> Iterator[Block]:
     columns = (
         Column(t("Metric"), numeric=False), Column(t("Mean correlation")), Column(t("Interval over models")),
         Column(t("Leads in draws of the models")), Column(t("On rounds not seen")),
+        Column(t("Its interval over models")),
     )  # fmt: skip
     rows = tuple(
         Row(
@@ -122,6 +123,7 @@ def _best(study: ValidityStudy) -> Iterator[Block]:
                 Cell(ends(one.interval)),
                 Cell("\N{EN DASH}" if one.share_best is None else f"{one.share_best:.1%}"),
                 value_cell(one.held_out),
+                Cell(ends(one.held_out_interval)),
             ),
         )
         for one in best.contenders
@@ -141,7 +143,8 @@ def _best(study: ValidityStudy) -> Iterator[Block]:
         ),
         t(
             "On rounds not seen: the metric is taken from one random half of the rounds and the gap from the other; "
-            "mean of {splits} halves. What the correlation loses there is noise that metric and gap share.",
+            "mean of {splits} halves. What the correlation loses there is noise that metric and gap share. No choice "
+            "is sure unless its correlation there is the highest, and above 0 by its interval.",
             splits=best.splits,
         ),
     )

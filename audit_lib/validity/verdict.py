@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from audit_lib.documents.validity import BestMetric
+from collections.abc import Sequence
+
+from audit_lib.documents.validity import BestMetric, Contender
 from audit_lib.measure.metric import record_of
 from audit_lib.report.numbers import decimal, signed
 from audit_lib.results import Undefined
-from audit_lib.translation import t
+from audit_lib.translation import archived, t
 
 
 def title_of(metric: str) -> str:
@@ -15,7 +17,7 @@ def title_of(metric: str) -> str:
 
 
 def sentence_of(best: BestMetric) -> str:
-    """Return the sentence, in the language spoken now."""
+    """Return the sentence, in the language spoken now; a second one where rounds not seen say less."""
     first, *others = best.contenders
     if isinstance(best.metric, Undefined):
         return t("No metric can be said to foretell the gaps here, because no correlation is defined.")
@@ -52,13 +54,62 @@ def sentence_of(best: BestMetric) -> str:
             "{metric} foretells the gaps of the allocation best here: its mean correlation with them is {r} over "
             "{settings} settings of task, gap and quota and {models} models, that of the next metric, {rival}, is "
             "{rival_r}; on Fisher's z the difference is {difference} ({level} interval over models [{limits}]), and "
-            "{metric} leads in {share} of {draws} draws of the models.",
+            "{metric} leads in {share} of {draws} draws of the models; with gaps of rounds that it has not seen its "
+            "correlation is {held_out}.",
             **words,
+            held_out=decimal(first.held_out),
         )
-    return t(
+    unsure = t(
         "{metric} has the highest mean correlation with the gaps of the allocation here ({r} over {settings} settings "
         "of task, gap and quota and {models} models), but the choice is not sure: {rival} has {rival_r}, on Fisher's z "
         "the difference is {difference} ({level} interval over models [{limits}]), and {metric} leads in {share} of "
         "{draws} draws of the models.",
         **words,
     )
+    return f"{unsure} {_on_rounds_not_seen(best)}"
+
+
+def _on_rounds_not_seen(best: BestMetric) -> str:
+    """Say what of the correlation is left where metric and gap share no round."""
+    first = best.contenders[0]
+    if isinstance(first.held_out, Undefined):
+        return t(
+            "Whether it foretells the gaps of rounds that it has not seen cannot be told: {reason}.",
+            reason=archived(first.held_out.reason),
+        )
+    if isinstance(first.held_out_interval, Undefined):
+        return t(
+            "With gaps of rounds that it has not seen its correlation is {held_out}; how sure that is cannot be told: "
+            "{reason}.",
+            held_out=decimal(first.held_out),
+            reason=archived(first.held_out_interval.reason),
+        )
+    words = {
+        "held_out": decimal(first.held_out),
+        "level": f"{first.held_out_interval.level:.0%}",
+        "limits": f"{signed(first.held_out_interval.low)}, {signed(first.held_out_interval.high)}",
+    }
+    if first.held_out_interval.low <= 0:
+        return t(
+            "With gaps of rounds that it has not seen its correlation is {held_out} ({level} interval over models "
+            "[{limits}]), so that all it shows may be noise that metric and gap of the same rounds share.",
+            **words,
+        )
+    if (other := _highest(best.contenders)).metric != first.metric:
+        return t(
+            "With gaps of rounds that it has not seen its correlation is {held_out} ({level} interval over models "
+            "[{limits}]), and that of {other} is higher, {other_r}.",
+            **words,
+            other=title_of(other.metric),
+            other_r=decimal(other.held_out),
+        )
+    return t(
+        "With gaps of rounds that it has not seen its correlation is {held_out} ({level} interval over models "
+        "[{limits}]).",
+        **words,
+    )
+
+
+def _highest(contenders: Sequence[Contender]) -> Contender:
+    known = [one for one in contenders if isinstance(one.held_out, float)]
+    return max(known, key=lambda one: one.held_out if isinstance(one.held_out, float) else -1.0)
