@@ -52,7 +52,11 @@ class AskingResult:
 
     def counts(self) -> dict[str, int]:
         """Return what people should know, where there is something to know."""
-        counts = {"from_ledger": self.remembered, "damaged_in_ledger": self.damaged}
+        counts = {
+            "from_ledger": self.remembered,
+            "damaged_in_ledger": self.damaged,
+            "thinking_tokens": sum(response.thinking_tokens or 0 for response in self.responses),
+        }
         return {name: count for name, count in counts.items() if count}
 
 

@@ -28,6 +28,7 @@ from audit_lib.score.remote.provider_models import (
     KEYLESS,
     Access,
     ProviderModel,
+    check_provider,
     ended_in_error,
     is_void,
     key_variable,
@@ -100,6 +101,12 @@ class PydanticAI(Backend):
         self.options = parse_options(PydanticAIOptions, model)
         self._chat = Chat(model, self.options)
         self._allotment = Allotment()
+
+    @classmethod
+    def check(cls, model: Model) -> None:
+        """Look whether pydantic-ai knows the provider, and its library is there."""
+        super().check(model)
+        check_provider(parse_options(PydanticAIOptions, model).provider)
 
     @classmethod
     def variables(cls, model: Model) -> list[Secret]:

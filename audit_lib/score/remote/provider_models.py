@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from audit_lib.errors import BackendError
+from audit_lib.errors import BackendError, SpecError
 from audit_lib.score.remote.answer_size import PLAIN
 from audit_lib.score.remote.capability_probe import NOT_SENT
 from audit_lib.score.remote.exchanges import BoundedSession, Exchange, hooks
@@ -90,6 +90,16 @@ class Access:
     timeout: float
     most_bytes: int
     connections: int
+
+
+def check_provider(provider: str) -> None:
+    """Raise SpecError if pydantic-ai does not know a provider, or what reaches it is not installed."""
+    from pydantic_ai.providers import infer_provider_class
+
+    try:
+        infer_provider_class(provider)
+    except (ValueError, ImportError) as error:
+        raise SpecError(f"model.options.provider: {provider}: {str(error).splitlines()[0][:300]}") from None
 
 
 class ProviderModel:

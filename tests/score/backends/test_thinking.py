@@ -150,9 +150,10 @@ def test_spending_never_passes_the_cap(tmp_path, serve, shape):
 def test_thinking_is_counted_and_priced(tmp_path, serve):
     server = serve(OSeries)
     prices = {"price_prompt": 0.0, "price_completion": 1_000_000.0}
-    scored(tmp_path, server, samples=1, thinking_tokens=300, **prices)
+    _, output = scored(tmp_path, server, samples=1, thinking_tokens=300, **prices)
     lines = [json.loads(line) for path in (tmp_path / "store").rglob("*.jsonl") for line in path.open()]
     kept = [line["record"]["response"] for line in lines]
+    assert output.counts["thinking_tokens"] == sum(answer["thinking_tokens"] for answer in kept)
     assert len(kept) == 12 and all(20 <= answer["thinking_tokens"] < 220 for answer in kept)
     assert all(answer["completion_tokens"] > answer["thinking_tokens"] for answer in kept)
 
