@@ -40,7 +40,7 @@ export AIRFLOW__CORE__LOAD_EXAMPLES := False
 export AIRFLOW__CORE__DAGS_FOLDER := $(CURDIR)/dags
 export AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION := False
 
-.PHONY: help audit serve test test-slow wheel-test lint studies bench bench-gpu lock install clean
+.PHONY: help audit serve test test-slow test-families wheel-test lint studies bench bench-gpu lock install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ test: $(VENV)/.installed-dev ## install what the tests need, and run them (WORKE
 
 test-slow: $(VENV)/.installed-dev ## run the tests that take more than a few seconds each
 	@$(PY) -m pytest -m slow
+
+test-families: $(VENV)/.installed-dev ## hold every type of local model against its own attention (an hour; goes on where it was stopped)
+	@AUDIT_FAMILIES="$${AUDIT_FAMILIES:-$(STATE)/families}" $(PY) -m pytest -m families tests/score/local/test_families.py
 
 wheel-test: $(VENV)/.installed-dev ## build the wheel, install it alone, and audit with it
 	@$(PY) tools/wheel_test.py

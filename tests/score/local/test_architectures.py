@@ -11,10 +11,9 @@ from audit_lib.errors import BackendError
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from transformers import AutoModelForCausalLM  # noqa: E402
-
 from audit_lib.score.local.engine import Engine, Prompt, Sampled  # noqa: E402
 from tests.score.local.architectures import CONFIGS, save_architecture  # noqa: E402
+from tests.score.local.families import expected, own_pass, shares  # noqa: E402
 
 QUICK = (
     "llama_flat", "mistral_window", "gemma2_softcap", "gpt_neo", "bloom", "codegen", "phi3_longrope", "gpt_oss", "mpt",
@@ -30,37 +29,6 @@ def prompts(**how: object) -> list[Prompt]:
     return [
         Prompt(messages=({"role": "user", "content": text},), **{"labels": LABELS, **how}) for text in words
     ]
-
-
-def own_pass(folder: Path):
-    """Return what a fresh model says after some tokens: transformers' own attention, whole, no cache, alone."""
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-
-    def after(tokens: list[int]):
-        with torch.inference_mode():
-            return model(input_ids=torch.tensor([tokens])).logits[0, -1].double()
-
-    return after
-
-
-def expected(engine, after, prompt: Prompt) -> list[float]:
-    """Return each label's probability by the chain rule, a pass for each token."""
-    tokens = list(engine.tokenise(engine.render(prompt.messages)))
-    found = []
-    for label in prompt.labels:
-        total = 0.0
-        for written in (label, f" {label}"):
-            chance, so_far = 1.0, list(tokens)
-            for token in engine.tokenise(written):
-                chance *= float(torch.softmax(after(so_far), -1)[token])
-                so_far.append(token)
-            total += chance
-        found.append(total)
-    return found
-
-
-def shares(probabilities) -> list[float]:
-    return [p / sum(probabilities) for p in probabilities]
 
 
 def some(every):
