@@ -39,18 +39,13 @@ def make_model(shape: dict[str, int], device: str, dtype: Any) -> Any:
     import torch
     from transformers import AutoModelForCausalLM, LlamaConfig
 
-    from audit_lib.score.local import tree
-
-    tree.register()
     torch.manual_seed(0)
     config = LlamaConfig(**shape, tie_word_embeddings=False)
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
         with torch.device(device):
-            model = AutoModelForCausalLM.from_config(
-                config, attn_implementation=tree.NAME, dtype=dtype
-            ).eval()
+            model = AutoModelForCausalLM.from_config(config, dtype=dtype).eval()
     finally:
         torch.set_default_dtype(before)
     model.lm_head.float()
@@ -119,12 +114,12 @@ def measure(
     import torch
 
     from audit_lib.score.local import tree
-    from audit_lib.score.local.engine import _shape
     from audit_lib.score.local.plan import plan_pack
+    from audit_lib.score.local.shape import shape_of
     from audit_lib.score.local.trie import build
 
     device = model.device.type
-    plan = plan_pack(questions, _shape(model, model.config), ("tree",))
+    plan = plan_pack(questions, shape_of(model), ("tree",))
     trie = build(s for q in questions for s in q.sequences())
     ends = {trie.ends[s]: s for q in questions for s in q.sequences()}
     chances: dict[int, Any] = {}
