@@ -31,7 +31,7 @@ from audit_lib.score.materials import embed_materials, materials_again
 from audit_lib.score.packs import Pack
 from audit_lib.score.recomputed import score_again
 from audit_lib.score.remote.chat_options import check_read
-from audit_lib.score.remote.cost import CostEstimate
+from audit_lib.score.remote.cost import CostEstimate, used_with_thinking
 from audit_lib.score.requests import (
     AnswerRecord,
     Collected,
@@ -80,7 +80,8 @@ def score_shard(run: Run, shard: int) -> StageOutput:
         ``scores.parquet`` (SCORE_SCHEMA), ``model.json`` (what was asked; no times), ``served.json`` (which
         models answered, and how often) and, in the first shard, ``canaries.json`` if the spec has any. A
         local model's shard has ``plan.json`` (how it was computed, the sharing bound, the noise floor), that of a
-        model whose abilities were looked at ``capabilities.json``, one whose scores were sampled
+        model whose abilities were looked at ``capabilities.json``, of one that counts what it thinks ``usage.json``
+        (tokens of the last answers), one whose scores were sampled
         ``sampling_error.parquet`` (SAMPLING_ERROR_SCHEMA), a pairwise
         audit's ``pairs.parquet`` (ANSWER_SCHEMA), one with steps has ``replies.parquet`` (REPLY_SCHEMA), one
         that measures leakage ``materials.parquet`` (MATERIAL_SCHEMA).
@@ -121,6 +122,8 @@ def score_shard(run: Run, shard: int) -> StageOutput:
     counts = Counter(str(row["status"]) for row in rows)
     classified, judged = classify(run, rows)
     spread = sampling_error(spec, parse_options(backend.get(spec.model.backend).Options, spec.model), rows)
+    if any(response.thinking_tokens is not None for response in responses):
+        extra["usage.json"] = pretty_json(used_with_thinking(responses))
     if spread is not None:
         extra["sampling_error.parquet"] = spread
     return StageOutput(

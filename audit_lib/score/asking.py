@@ -52,11 +52,7 @@ class AskingResult:
 
     def counts(self) -> dict[str, int]:
         """Return what people should know, where there is something to know."""
-        counts = {
-            "from_ledger": self.remembered,
-            "damaged_in_ledger": self.damaged,
-            "thinking_tokens": sum(response.thinking_tokens or 0 for response in self.responses),
-        }
+        counts = {"from_ledger": self.remembered, "damaged_in_ledger": self.damaged}
         return {name: count for name, count in counts.items() if count}
 
 

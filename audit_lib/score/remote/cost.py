@@ -50,6 +50,16 @@ def used(responses: Sequence[Response]) -> Usage:
     )
 
 
+def used_with_thinking(responses: Sequence[Response]) -> dict[str, int]:
+    """Return what the providers counted for responses, and how much of it was thought before the answer."""
+    whole = used(responses)
+    return {
+        "prompt_tokens": whole.prompt,
+        "completion_tokens": whole.completion,
+        "thinking_tokens": sum(response.thinking_tokens or 0 for response in responses),
+    }
+
+
 def prompt_tokens(request: Request) -> int:
     """Return the estimated tokens of a request's messages, by `RULE`.
 

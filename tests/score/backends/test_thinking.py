@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from audit_lib.archive.verify import verify
 from audit_lib.errors import BackendError, SpecError
 from audit_lib.records import from_parquet
 from audit_lib.score import check_model, score_shard
@@ -87,6 +88,19 @@ def test_pairs_and_lists_are_readable(tmp_path, serve, shape, structured, task):
     assert len(table) >= 8 and read.mean() >= 0.99
 
 
+@pytest.mark.slow  # a whole audit, verified
+def test_a_whole_audit_of_a_model_that_thinks_is_verified(tmp_path, serve):
+    server = serve(OSeries)
+    model = section(server, samples=1, thinking_tokens=400, max_tokens=100) | {"valid_judge": True}
+    run = open_audit(tmp_path, "listwise", model=model, score={"shards": 1, "repeats": 2})
+    up_to(run, "evidence")
+    verification = verify(run.uri)
+    assert verification.ok, verification.summary()
+    assert run.stage("scores/0").read_json("capabilities.json")["capabilities"]["thinks"] is True
+    spread = from_parquet(run.stage("scores/0").read("sampling_error.parquet"))
+    assert len(spread) == 32 and spread.draws.eq(2).all()
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_model_that_thinks_without_a_budget_is_refused_before_a_row_is_paid(tmp_path, serve, shape):
     server = serve(SHAPES[shape])
@@ -153,7 +167,8 @@ def test_thinking_is_counted_and_priced(tmp_path, serve):
     _, output = scored(tmp_path, server, samples=1, thinking_tokens=300, **prices)
     lines = [json.loads(line) for path in (tmp_path / "store").rglob("*.jsonl") for line in path.open()]
     kept = [line["record"]["response"] for line in lines]
-    assert output.counts["thinking_tokens"] == sum(answer["thinking_tokens"] for answer in kept)
+    counted = json.loads(output.artefacts["usage.json"])
+    assert counted["thinking_tokens"] == sum(answer["thinking_tokens"] for answer in kept)
     assert len(kept) == 12 and all(20 <= answer["thinking_tokens"] < 220 for answer in kept)
     assert all(answer["completion_tokens"] > answer["thinking_tokens"] for answer in kept)
 
