@@ -112,3 +112,27 @@ def test_nobody_on_both_sides_is_no_certainty_and_others_are_as_before() -> None
     found, plain = bounded_gap(SHARE)(*sides, 0.95), mean_gap(*sides, 0.95)
     for field in fields(plain):  # arrays among them
         np.testing.assert_equal(getattr(found, field.name), getattr(plain, field.name))
+
+
+def test_a_round_that_always_goes_the_same_way_has_limits_of_both_sides() -> None:
+    # Who wins the place of a round takes it from the other: 1 against 0 in all of 30 rounds.
+    wins, losses = (side([value] * 30, np.arange(30)) for value in (1.0, 0.0))
+    found = bounded_gap(SHARE, opposed=True)(wins, losses, 0.95)
+    assert isinstance(found.interval, Interval) and isinstance(found.test, TestResult)
+    # If the share of rounds won is above 1 - L, the gap, which is twice that less 1, is above 1 - 2 L.
+    limit = beta.ppf(0.975, 1, 30)
+    assert (found.value, found.interval.low) == (1.0, pytest.approx(1 - 2 * limit))
+    assert found.interval.low < bounded_gap(SHARE)(wins, losses, 0.95).interval.low  # type: ignore[union-attr]
+    # At 1 - p the interval ends at 0: 2 L = 1 with (p / 2)^(1/30) = 1/2, the sign test of the rounds.
+    assert found.test.p_value == pytest.approx(2 * 0.5**30, rel=0.1, abs=1e-9)
+
+
+def test_of_people_apart_opposed_changes_nothing() -> None:
+    ones, none = np.arange(40), np.arange(40, 80)
+    group, nobody = side([1.0] * 6 + [0.0] * 34, ones), side([0.0] * 40, none)
+    group, nobody = (
+        Side(values=s.values, clusters=s.clusters, units=80, occurs=np.isin(np.arange(80), s.clusters))
+        for s in (group, nobody)
+    )
+    plain, opposed = (bounded_gap(SHARE, opposed=o)(group, nobody, 0.95) for o in (False, True))
+    assert plain.interval == opposed.interval and plain.test == opposed.test

@@ -253,3 +253,25 @@ def test_small_and_empty_groups_of_a_class() -> None:
     assert by_class["x"].n_group == 2 and "small_cell" in by_class["x"].flags
     assert isinstance(by_class["z"].value, Undefined), "nobody was put into z: no rate, and not a rate of 0"
     assert isinstance(by_class["z"].interval, Undefined)
+
+
+def test_where_every_round_goes_the_same_way_there_is_an_interval(tmp_path: Path) -> None:
+    rows = [
+        {
+            "prompt_id": f"p{r:02d}{sex}", "position": "cook", "resume": "text", "sex": sex, "round_id": f"r{r}",
+            "recorded_score": float(sex == "male") + r / 100,
+        }
+        for r in range(24)
+        for sex in ("female", "male")
+    ]  # fmt: skip
+    source = {"kind": "files", "paths": ["prompts.jsonl"], "fields": ["resume"], "windowed": False}
+    run = measured(
+        tmp_path, rows, source=source, decision={"rule": "top_k", "k": 1, "round": "round_id"},
+        measure={"metrics": ["decision_rate_gap"], "strata": [[]], "tolerance": {"decision_rate_gap": 0.1}},
+    )  # fmt: skip
+    found = estimates(run)["decision_rate_gap"]
+    assert found["value"] == -1.0 and found["interval"]["low"] == -1.0 - 0
+    limit = stats.beta.ppf(0.975, 1, 24)
+    assert found["interval"]["high"] == pytest.approx(-1 + 2 * limit)
+    assert "added up" in found["interval"]["method"]
+    assert found["equivalence"]["verdict"] == "outside"

@@ -18,7 +18,10 @@ from audit_lib.results import Undefined
 from tests.measure.tables import OBSERVED, POLICY, SPEC, TEXT_SECTIONS, as_rows, measured, parts, table
 from tests.specs import load
 
-OF_ONE_BOUND = {"fraction", "probability_of_any", "sentiment_parity_weak", "stereotypical_associations"}
+OF_ONE_BOUND = {
+    "decision_rate_gap", "false_discovery_rate_gap", "false_negative_rate_gap", "false_omission_rate_gap",
+    "false_positive_rate_gap", "fraction", "probability_of_any", "sentiment_parity_weak", "stereotypical_associations",
+}  # fmt: skip
 """Shares which, as similarities do, get a limit over clusters where all values lie at one bound."""
 
 

@@ -88,13 +88,25 @@ def bounded_mean(
     return BoundedMean(interval=cut, standard_error=error, flags=(CLIPPED,))
 
 
-def bounded_gap(bounds: MeanBounds, point: PointEstimator | None = None) -> Estimator:
+def bounded_gap(
+    bounds: MeanBounds, point: PointEstimator | None = None, *, opposed: bool = False
+) -> Estimator:
     """Make an estimator of a difference of means of values within bounds, whose value `point` computes.
 
     It is :func:`audit_lib.measure.inference.mean_gap`, but where all values of a side lie at one bound: that
     side has no spread, though it has limits. There the interval is MOVER's from the limits of each side,
     which ignores what applications on both sides share, and so errs on the long side; and the test is that
     interval turned round: the level at which it ends at 0.
+
+    Parameters
+    ----------
+    bounds : pair of float
+        What a value cannot be below and above.
+    point : callable, optional
+        What computes the value; the difference of means unless given.
+    opposed : bool
+        Whether what one side gets may be taken from the other, as a place of a round is: where units have rows on
+        both sides, their reaches are then added instead of the squares, which holds whatever they share.
 
     References
     ----------
@@ -110,19 +122,26 @@ def bounded_gap(bounds: MeanBounds, point: PointEstimator | None = None) -> Esti
         if all(end is None for end in ends):
             return found
 
+        added = opposed and bool((group.occurs & reference.occurs).any())
+        units_of = [np.unique(side.clusters, return_inverse=True) for side in sides]
+
         def at(wanted: float) -> Interval:
             limits = []
-            for side in sides:
-                codes, own = np.unique(side.clusters, return_inverse=True)
+            for side, (codes, own) in zip(sides, units_of, strict=True):
                 one = bounded_mean(side.values, own, codes.size, wanted, bounds).interval
                 if isinstance(one, Undefined):
                     raise UndefinedMetricError(one.reason)
                 limits.append(one)
             means = [float(side.values.mean()) for side in sides]
-            below = math.hypot(means[0] - limits[0].low, limits[1].high - means[1])
-            above = math.hypot(limits[0].high - means[0], means[1] - limits[1].low)
-            method = f"MOVER of {limits[0].method} and {limits[1].method}"
-            return Interval(low=found.value - below, high=found.value + above, level=wanted, method=method)
+            below = means[0] - limits[0].low, limits[1].high - means[1]
+            above = limits[0].high - means[0], means[1] - limits[1].low
+            if added:
+                method = f"limits of {limits[0].method} and {limits[1].method}, added up"
+                low, high = found.value - sum(below), found.value + sum(above)
+            else:
+                method = f"MOVER of {limits[0].method} and {limits[1].method}"
+                low, high = found.value - math.hypot(*below), found.value + math.hypot(*above)
+            return Interval(low=low, high=high, level=wanted, method=method)
 
         try:
             interval = at(level)
@@ -131,12 +150,14 @@ def bounded_gap(bounds: MeanBounds, point: PointEstimator | None = None) -> Esti
             return replace(found, interval=nothing, test=nothing, standard_error=nothing)
         units = int(np.count_nonzero(group.occurs | reference.occurs))
         nothing = Undefined("all values of a side are the same: no spread to estimate")
-        return replace(found, interval=interval, test=_turned(at, found.value, units), standard_error=nothing)
+        name = "added_limits_test" if added else "mover_test"
+        test = _turned(at, found.value, units, name)
+        return replace(found, interval=interval, test=test, standard_error=nothing)
 
     return estimator
 
 
-def _turned(at: Callable[[float], Interval], value: float, units: int) -> TestResult | Undefined:
+def _turned(at: Callable[[float], Interval], value: float, units: int, name: str) -> TestResult | Undefined:
     """Return the test that rejects where the interval of that level leaves out 0."""
     if value == 0.0:
         return Undefined("no value differs: nothing to test")
@@ -148,9 +169,11 @@ def _turned(at: Callable[[float], Interval], value: float, units: int) -> TestRe
             low = middle
         else:
             high = middle
-    return TestResult(
-        name="mover_test", p_value=high, n=units, method="level at which MOVER's interval ends at 0"
-    )
+    words = {
+        "mover_test": "level at which MOVER's interval ends at 0",
+        "added_limits_test": "level at which the interval of added limits ends at 0",
+    }
+    return TestResult(name=name, p_value=high, n=units, method=words[name])
 
 
 def _end(values: NDArray[np.float64], bounds: MeanBounds) -> int | None:

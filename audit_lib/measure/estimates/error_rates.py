@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.documents.parameters import CLASS, WITHOUT_DECISION, WITHOUT_OUTCOME
-from audit_lib.measure.inference import NOBODY_QUALIFIED, compare, gap_of_means
+from audit_lib.measure.estimates.bounded_means import bounded_gap
+from audit_lib.measure.inference import NOBODY_QUALIFIED, compare
 from audit_lib.measure.rows.coded import Coded
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.rows.split_columns import CLASSIFICATION, TRUE_CLASS
@@ -143,6 +144,5 @@ def _gaps(name: str, rows: Rows, spec: AuditSpec, rate: ErrorRate, labels: _Labe
     if rate.of_truth:
         parameters[WITHOUT_OUTCOME] = int((decided & (true < 0)).sum())
     variable = Variable.of(rows, values, labels.unit)
-    return compare(
-        name, variable, spec, gap_of_means(point), method=rate.method, parameters=parameters, reason=reason
-    )
+    estimator = bounded_gap((0.0, 1.0), point, opposed=True)
+    return compare(name, variable, spec, estimator, method=rate.method, parameters=parameters, reason=reason)
