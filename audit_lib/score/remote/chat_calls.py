@@ -142,6 +142,7 @@ class ChatCalls:
 
         async def ask(body: dict[str, Any]) -> Any:
             for attempt in range(1, chat.options.retries + 2):
+                await self._turn()
                 try:
                     async with asyncio.timeout(chat.options.timeout):
                         return await self._post(asked, body)
@@ -158,6 +159,12 @@ class ChatCalls:
         found = await CapabilityProbe(chat.model.name, chat.options, ask).find_out()
         budget.remember(Usage(prompt=found.prompt_tokens, completion=found.completion_tokens))
         chat.can = keep_capabilities(self._allotment, found, chat)
+
+    async def _turn(self) -> None:
+        """Wait until the rates let a call through; not beyond the deadlines of shard and run."""
+        self._limiter.seconds_left(self._where)
+        if self._limiter.calls is not None:
+            await asyncio.sleep(self._limiter.calls.reserve(1, asyncio.get_running_loop().time()))
 
 
 def keep_capabilities(allotment: Allotment, found: Capabilities, chat: Chat) -> Capabilities:

@@ -255,6 +255,14 @@ def test_a_temperature_that_the_spec_asks_for_and_the_model_does_not_take_is_ref
         scored(tmp_path, serve(OSeries), thinking_tokens=300, temperature=0.3)
 
 
+def test_finding_out_keeps_to_the_rate(tmp_path, serve):
+    server = serve(OSeries)
+    scored(tmp_path, server, count=1, samples=1, thinking_tokens=300, requests_per_minute=240)
+    assert (
+        server.times[-1] - server.times[0] >= (len(server.times) - 5) / 4
+    )  # four a second, and four at once
+
+
 def test_a_budget_that_does_not_hold_the_probe_is_said_before_it(tmp_path, serve):
     server = serve(OSeries)
     with pytest.raises(BackendError, match="does not hold the"):
