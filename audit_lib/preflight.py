@@ -20,6 +20,7 @@ from typing import Final
 from audit_lib import pipeline
 from audit_lib.backends import Probe
 from audit_lib.errors import AuditError, BackendError, PreflightError, StoreError, StoreUnreachableError
+from audit_lib.perturb.template import read_template
 from audit_lib.sample.sources import source_of
 from audit_lib.sample.tables import unreadable
 from audit_lib.score.backends import backend
@@ -205,6 +206,12 @@ def _load(spec: AuditSpec) -> None:
     if kind.loads and here:
         with contextlib.closing(kind(spec.model)) as answering:
             answering.describe()
+            if spec.prompt is not None:
+                turns = read_template(spec.design_file("prompt.template"))
+                labels = spec.task == "pairwise" or (
+                    spec.task == "pointwise" and spec.prompt.read == "labels"
+                )
+                answering.check_roles([turn["role"] for turn in turns], for_labels=labels)
 
 
 def _on_hub(name: str, revision: str | None) -> Iterator[Obstacle]:

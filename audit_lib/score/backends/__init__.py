@@ -61,6 +61,10 @@ class Backend(BackendRecord, ABC):
         """Return what the model was found to take and give, for ``capabilities.json``; None if unknown."""
         return None
 
+    def check_roles(self, roles: Sequence[str], *, for_labels: bool) -> None:
+        """Raise BackendError if the model, once loaded, takes no prompt with turns of these roles."""
+        return None
+
     def loading_note(self) -> str | None:
         """Return a line on what loading took, once `describe` was asked; None if there is nothing to tell."""
         return None

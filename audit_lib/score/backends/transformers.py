@@ -127,6 +127,11 @@ class Transformers(Backend):
             **self._loaded,
         }
 
+    def check_roles(self, roles: Sequence[str], *, for_labels: bool) -> None:
+        """Let the model's chat template write a conversation of these roles."""
+        self._start()
+        self._ask({"roles": list(roles), "labels": for_labels})
+
     def loading_note(self) -> str | None:
         """Return how long loading took, and which ways of computing are exact."""
         return self._note

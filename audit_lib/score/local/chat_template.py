@@ -134,6 +134,19 @@ class ChatTemplate:
             raise self._would_think()
         return text
 
+    def check(self, roles: Sequence[str], *, for_labels: bool) -> None:
+        """Raise BackendError if no conversation of these roles can be written."""
+        words = (_SYSTEM, _USER, _OTHER, _ANSWER)
+        turns = [_turn(role, f"{words[n % len(words)]}{n}") for n, role in enumerate(roles)]
+        try:
+            self.render(turns, for_labels=for_labels)
+        except PromptError as error:
+            raise refusal(
+                self._type,
+                f"{error}, with turns of {', '.join(roles)}",
+                "write prompt.template with roles that the model's chat template takes",
+            ) from None
+
     def _asked(self, turns: Sequence[Turn], for_labels: bool) -> str:
         if for_labels and self._thinking.choice in ("on", "unknown"):
             raise self._would_think()

@@ -1,9 +1,9 @@
 """The scoring process: ``python -m audit_lib.score.local.worker``.
 
 Reads one JSON object a line from standard input and writes one for each to standard output: first the model
-to load, answered by what takes long (any number of lines) and by what was loaded, then packs, answered by
-probabilities and texts, or a whole shard to plan, answered by its plan. It ends when its input does, so it
-never outlives the process that started it.
+to load, answered by what takes long (any number of lines) and by what was loaded; then packs, answered by
+probabilities and texts, a whole shard to plan, answered by its plan, or the roles of a prompt to check. It
+ends when its input does, so it never outlives the process that started it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,7 @@ def main() -> int:
     try:
         for line in sys.stdin:
             order = json.loads(line)
-            found = _plan(engine, order) if "plan" in order else _score(engine, order["pack"])
-            _write(answers, found)
+            _write(answers, _answered(engine, order))
     except AuditError as error:
         _write(answers, {"error": {"type": type(error).__name__, "message": str(error)}})
         return 1
@@ -90,6 +89,13 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
     }
     _write(answers, {"loaded": loaded})
     return engine
+
+
+def _answered(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
+    if "roles" in order:
+        engine.template.check(order["roles"], for_labels=order["labels"])
+        return {"checked": True}
+    return _plan(engine, order) if "plan" in order else _score(engine, order["pack"])
 
 
 def _score(engine: Any, pack: list[dict[str, Any]]) -> dict[str, Any]:

@@ -177,6 +177,31 @@ def test_nothing_says_that_the_answer_begins(template):
         made.render([USER])
 
 
+@pytest.mark.parametrize(
+    ("text", "roles", "labels", "said"),
+    [
+        (R1, ["user"], True, "labels would be scored where the model may think"),
+        (R1, ["user", "assistant"], True, None),
+        (R1, ["user"], False, None),
+        (NO_PROMPT, ["user"], True, "no generation prompt"),
+        (GEMMA, ["system", "user", "user"], True, None),
+        (
+            GEMMA,
+            ["assistant", "user"],
+            True,
+            "refuses the conversation .*, with turns of assistant, user; write prompt",
+        ),
+    ],
+)
+def test_the_roles_of_a_prompt_are_checked_before_anything_is_asked(template, text, roles, labels, said):
+    made = template(text)
+    if said is None:
+        made.check(roles, for_labels=labels)
+        return
+    with pytest.raises(BackendError, match=said):
+        made.check(roles, for_labels=labels)
+
+
 DATED = "Today is {{ strftime_now('%d %b %Y') }}. " + CHAT
 
 

@@ -116,6 +116,24 @@ def test_a_run_with_such_a_folder_ends_before_anything_is_sampled(tmp_path, caps
     assert not list(store.rglob("prompts.parquet"))
 
 
+def test_a_model_that_would_think_ends_the_run_before_anything_is_sampled(tmp_path, capsys):
+    save_tiny_model(tmp_path / "model")
+    file = tmp_path / "model" / "chat_template.jinja"
+    file.write_text(
+        file.read_text().replace("<|im_start|>assistant\n{% endif", "<|im_start|>assistant\n<think>{% endif")
+    )
+    (tmp_path / "t.yaml").write_text(TEMPLATE, encoding="utf-8")
+    path = recorded_audit(
+        tmp_path,
+        model={"backend": "transformers", "name": str(tmp_path / "model"), "options": {"threads": 1}},
+        prompt={"template": "t.yaml", "labels": ["No", "Yes"]},
+        decision={"rule": "above_median"},
+    )
+    assert main(["run", str(path), *WINDOW, "--store", str(tmp_path / "store")]) == 2
+    assert "labels would be scored where the model may think; say in model.options" in capsys.readouterr().err
+    assert not list((tmp_path / "store").rglob("prompts.parquet"))
+
+
 @pytest.mark.slow  # a whole audit with a scoring process: 10 s
 def test_an_audit_whose_scores_are_too_far_from_the_model_s_own_fails_and_is_archived_so(tmp_path, capsys):
     from audit_lib import pipeline
