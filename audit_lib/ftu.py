@@ -16,8 +16,8 @@ def measured_ftu(
 ) -> bool | None:
     """Return whether no prompt of a run mentions a protected word, by three keys of its ``design.json``.
 
-    None where nobody looked: the spec has no section `framework` and no `perturb.terms`, no prompt has a text, or names
-    fill slots and the words around say nothing.
+    None where nobody looked: the spec has no section `framework` and no `perturb.terms`, no prompt has a text, some are
+    not in English, which the lists are, or names fill slots and the words around say nothing.
 
     Examples
     --------
@@ -37,6 +37,13 @@ def ftu_conflict(
     """Say where the spec's answer on mentions is not what its prompts are; None where it is, or nobody looked."""
     measured = measured_ftu(perturbation, ftu, words)
     answered = None if spec.framework is None else spec.framework.ftu
+    if answered and measured is None and words is not None and words.not_english:
+        return t(
+            "framework.ftu says that no prompt mentions a protected word; {n} of {prompts} prompts are not in English, "
+            "which the library's lists are, so this was not measured",
+            n=words.not_english,
+            prompts=words.prompts,
+        )
     if measured is None or answered is None or measured == answered:
         return None
     agreeing = [one for one in (ftu, words) if one is not None and one.unaware == measured]

@@ -65,6 +65,10 @@ _COMMON: Final[dict[str, frozenset[str]]] = {
     }.items()
 }
 
+_OWN: Final = {
+    language: words - _COMMON["English"] for language, words in _COMMON.items() if language != "English"
+}
+
 
 @lru_cache(8192)
 def _script(letter: str) -> str:
@@ -124,11 +128,7 @@ def not_english(text: str, known: Container[str] = ()) -> str:
         return f"{most.capitalize()} script"
     words = [word for word in tokenise(text) if not word.isdigit()]
     english = sum(word in _COMMON["English"] for word in words)
-    hits = {
-        language: sum(word in common - _COMMON["English"] for word in words)
-        for language, common in _COMMON.items()
-        if language != "English"
-    }
+    hits = {language: sum(word in own for word in words) for language, own in _OWN.items()}
     most = max(sorted(hits), key=lambda language: hits[language])
     if hits[most] > english and (hits[most] > 1 or len(words) < 4):
         return most

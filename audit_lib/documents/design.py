@@ -91,11 +91,14 @@ class ProtectedWord(Typed):
 class ProtectedMentions(Typed):
     """Which prompts, as they were sampled, mention protected words, by the lists that ship with the library.
 
-    ``unaware`` is whether none does (fairness through unawareness); null where no prompt has a text.
+    ``unaware`` is whether none does (fairness through unawareness); null where no prompt has a text, and where none
+    does but some are in another language than the lists.
     """
 
     prompts: Count
     without_text: Count
+    not_english: Count
+    """Prompts without a mention in which a field is not in English: the lists are, so they tell nothing of these."""
     unaware: bool | None
     level: float
     any: Mentioning

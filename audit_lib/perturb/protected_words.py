@@ -8,8 +8,10 @@ is exchanged here, so a word needs no counterpart.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from audit_lib.errors import LexiconError
@@ -79,6 +81,7 @@ class ProtectedWords:
         >>> [(one.kind, text[one.start:one.end]) for one in words.find(text)]
         [('sex', 'Ms.'), ('age', '62 years old'), ('race', 'Black')]
         """
+        text, at = _plain(text)
         parsed = self._lexicon.parse(text)
         starts = [0]
         for piece in parsed.pieces:
@@ -92,12 +95,39 @@ class ProtectedWords:
             found |= {Mention(kind, starts[place], starts[place + 1]) for kind in kinds}
         if _AGE in self.kinds:
             found |= {Mention(_AGE, *match.span()) for match in _AGES.finditer(text)}
+        if at is not None:
+            found = {Mention(one.kind, at[one.start], at[one.end - 1] + 1) for one in found}
         return sorted(found, key=lambda one: (one.start, one.end, one.kind))
 
 
 def shipped_words() -> ProtectedWords:
     """Return what finds the words of the shipped lists."""
     return ProtectedWords(shipped_files())
+
+
+def _plain(text: str) -> tuple[str, list[int] | None]:
+    """Return a text with every letter in its plain form, and where each of its characters stands in the original.
+
+    Full-width letters, dashes and spaces of other kinds are the plain ones; signs that nobody sees are left out. Cases
+    and accents stay: the lists say which matter.
+    """
+    if text.isascii():
+        return text, None
+    out: list[str] = []
+    at: list[int] = []
+    for place, char in enumerate(text):
+        for plain in char if char.isascii() else _plain_character(char):
+            out.append(plain)
+            at.append(place)
+    return "".join(out), at
+
+
+@lru_cache(4096)
+def _plain_character(char: str) -> str:
+    if unicodedata.category(char) == "Cf":
+        return ""
+    plain = unicodedata.normalize("NFKC", char)
+    return "-" if plain in "\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{MINUS SIGN}" else plain
 
 
 def _named(kind: str) -> str:

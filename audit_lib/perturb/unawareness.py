@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from audit_lib.canonical import sha256
 from audit_lib.documents.design import MentionsOfField, MentionsOfGroup, ProtectedMentions, ProtectedWord
+from audit_lib.languages import not_english
 from audit_lib.metrics.text.stop_words import ENGLISH_STOP_WORDS
 from audit_lib.perturb.ftu import ftu_report, shown_fields, template_texts
 from audit_lib.perturb.protected_words import Mention, ProtectedWords, shipped_words
@@ -50,7 +51,7 @@ def unawareness(run: Run, records: Sequence[Mapping[str, Any]]) -> ProtectedMent
     always = {kind for found in template for kind in found}
     prompts: list[set[str]] = []
     by_field: dict[str, list[set[str]]] = {}
-    with_text = 0
+    with_text = unread = 0
     for record in records:
         fields = {
             name: " ".join(parts(text)[0])
@@ -62,13 +63,15 @@ def unawareness(run: Run, records: Sequence[Mapping[str, Any]]) -> ProtectedMent
             by_field.setdefault(name, []).append(kinds)
         prompts.append(always.union(*found.values()))
         with_text += bool(template) or any(text.strip() for text in fields.values())
+        unread += not prompts[-1] and any(_in_another_language(text) for text in fields.values())
         seen.next_prompt()
     whole = ftu_report(prompts, words.kinds, level)
     of_fields = {name: ftu_report(found, words.kinds, level) for name, found in sorted(by_field.items())}
     return ProtectedMentions(
         prompts=len(prompts),
         without_text=len(prompts) - with_text,
-        unaware=whole.unaware if with_text else None,
+        not_english=unread,
+        unaware=None if not with_text or (whole.unaware and unread) else whole.unaware,
         level=level,
         any=whole.any,
         kinds=whole.attributes,
@@ -120,6 +123,11 @@ def _by_group(
                 yield MentionsOfGroup(
                     group={axis: level}, prompts=len(own), any=part.any, kinds=part.attributes
                 )
+
+
+def _in_another_language(text: str) -> bool:
+    """Tell whether a text is in a language that can be named, or a script, of which the lists hold no word."""
+    return not_english(text) not in ("", "no English")
 
 
 class _Seen:

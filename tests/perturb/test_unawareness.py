@@ -197,6 +197,42 @@ def test_unaware_prompts_are_said_to_be_and_prompts_without_a_text_are_not(tmp_p
     assert "No prompt has a text" in bare.stage("report").read("report.html").decode()
 
 
+SPANISH = "Ella es una excelente cocinera y madre de dos hijos, y trabaja en la ciudad."
+
+
+def test_prompts_in_another_language_are_not_called_unaware(tmp_path: Path) -> None:
+    run = audited(tmp_path, [SPANISH] * 30 + ["Cooks well for the guests of a large hotel."] * 10)
+    design = run.stage("variants").read_json("design.json")
+    found = design["protected_words"]
+    assert (found["unaware"], found["not_english"], found["any"]["mentioning"]) == (None, 30, 0)
+    (warning,) = design["warnings"]
+    assert "30 of 40 prompts are not in English" in warning and "not measured" in warning
+    page = run.stage("report").read("report.html").decode()
+    assert "Unawareness was not measured" in page and "30 of 40 prompts are not in English" in page
+    assert "None of 40 prompts mentions" not in page
+
+
+def test_a_mention_is_told_in_whatever_language_the_others_are(tmp_path: Path) -> None:
+    run = audited(tmp_path, [SPANISH] * 30 + ["She cooks well."] * 10)
+    found = run.stage("variants").read_json("design.json")["protected_words"]
+    assert (found["unaware"], found["not_english"], found["any"]["mentioning"]) == (False, 30, 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("\uff33\uff48\uff45 cooks.", "\uff33\uff48\uff45"),
+        ("So s\u200bhe cooks.", "s\u200bhe"),
+        ("A fe\u00admale cook", "fe\u00admale"),
+        ("An African\u2011American cook", "African\u2011American"),
+        ("A wheelchair\u00a0user", "wheelchair\u00a0user"),
+    ],
+    ids=["full width", "zero width", "soft hyphen", "non-breaking hyphen", "non-breaking space"],
+)
+def test_characters_that_only_look_the_same_hide_no_word(text: str, found: str) -> None:
+    assert [text[one.start : one.end] for one in WORDS.find(text)] == [found]
+
+
 def test_the_lists_are_archived_and_the_share_comes_from_them_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,11 +30,11 @@ def unawareness(content: Content) -> Section | None:
     if found is None:
         return None
     blocks: list[Block] = [_verdict(content, found)]
-    if found.unaware is not None:
+    if found.prompts > found.without_text:
         words = t(
             "Looked at are the prompts as they were sampled, before anything was put into them, and the prompt "
-            "template. The words are those of the library's lists: a prompt can tell a group without any of them, "
-            "by a name, a school or an address."
+            "template. The words are those of the library's lists, which are English: a prompt can tell a group "
+            "without any of them, by a name, a school or an address, and in any other language."
         )
         blocks += [Paragraph(text(words)), _by_kind(content, found)]
         blocks += [] if content.hidden else [*_by_field(found), *_by_group(found), *_examples(found)]
@@ -42,6 +42,14 @@ def unawareness(content: Content) -> Section | None:
 
 
 def _verdict(content: Content, found: ProtectedMentions) -> Block:
+    if found.unaware is None and found.not_english:
+        words = t(
+            "No word of the lists was found, but {unread} of {n} prompts are not in English, and the lists are: "
+            "whether these mention a protected word is not known.",
+            unread=_few(content, found.not_english),
+            n=count(found.prompts),
+        )
+        return Notice(t("Unawareness was not measured"), text(words))
     if found.unaware is None:
         return Paragraph(
             text(t("No prompt has a text, so nobody can say whether one mentions a protected word."))
@@ -94,10 +102,11 @@ def _by_kind(content: Content, found: ProtectedMentions) -> Table:
         Column(t("Share of all prompts")),
     )
     note = t(
-        "Of {n} prompts, {without} without a text. Wilson intervals of level {level:g}, of prompts that do not "
-        "depend on each other.",
+        "Of {n} prompts, {without} without a text, and {unread} in another language without a word of the lists. "
+        "Wilson intervals of level {level:g}, of prompts that do not depend on each other.",
         n=count(found.prompts),
         without=count(found.without_text),
+        unread=_few(content, found.not_english),
         level=found.level,
     )
     return Table(t("Prompts that mention a protected word"), columns, tuple(rows), (note,))
