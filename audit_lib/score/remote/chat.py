@@ -24,6 +24,8 @@ from audit_lib.spec import Model
 _FORM_TOKENS = 16
 """Around a label that is asked for by a schema: braces, key and quotes."""
 _REFUSED = ("content_filter", "content_policy_violation")
+_GOES_ON = {"continue_final_message": True, "add_generation_prompt": False}
+"""Without these vLLM and SGLang close a last turn of the assistant and begin another; llama.cpp takes them too."""
 
 
 class Chat:
@@ -62,6 +64,8 @@ class Chat:
                 self.options.max_tokens
             )  # what was asked with 16 answers no such request
         options.pop("probe", None)
+        if self.options.prefill:
+            options["prefill"] = "continue_final_message"  # without it vLLM was asked another question
         how = CLIENT_ONLY | {"api_key_env"} | client_only
         return {
             "backend": backend,
@@ -79,6 +83,7 @@ class Chat:
             "model": self.model.name,
             "messages": self._messages(request),
             "temperature": options.temperature or 0.0,
+            **(_GOES_ON if options.prefill and _is_begun(request) else {}),
             **options.extra_body,
         }
         if request.sampling is not None:
@@ -240,7 +245,7 @@ class Chat:
 
     def _texts(self, request: Request) -> list[dict[str, Any]]:
         messages: list[dict[str, Any]] = [{"role": m.role, "content": m.content} for m in request.messages]
-        if self.options.prefill or not messages or messages[-1]["role"] != "assistant":
+        if self.options.prefill or not _is_begun(request):
             return messages
         begun = messages.pop()["content"]
         if request.labels:
@@ -337,9 +342,13 @@ class Chat:
         if self.options.tool is not None:
             return called(choice["message"], self.options.tool, self.options.tool_path)
         text = said(choice["message"].get("content"))
-        if text and self.options.prefill and request.messages[-1].role == "assistant":
+        if text and self.options.prefill and _is_begun(request):
             text = text.removeprefix(request.messages[-1].content)
         return text
+
+
+def _is_begun(request: Request) -> bool:
+    return bool(request.messages) and request.messages[-1].role == "assistant"
 
 
 def _without_system(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -125,8 +125,9 @@ class ChatOptions(Limits):
     )
     prefill: bool = Field(
         False,
-        description="The server goes on from a last assistant turn (llama.cpp and vLLM do, OpenAI does not). If "
-        "false, that turn becomes an instruction at the end of the user's.",
+        description="The server goes on from a last assistant turn (llama.cpp, vLLM and SGLang do, told so by "
+        "`continue_final_message`; OpenAI does not). If false, that turn becomes an instruction at the end of the "
+        "user's.",
     )
     extra_body: dict[str, Any] = Field(
         default_factory=dict,

@@ -68,6 +68,9 @@ def test_the_prefilled_turn_becomes_an_instruction_unless_the_server_goes_on_fro
     )
     assert [m["role"] for m in begun["messages"]] == ["system", "user", "assistant"]
     assert plain["cache_prompt"] is False
+    # vLLM closes the turn and begins another unless told so (0.32, chat_completion/protocol.py)
+    assert (begun["continue_final_message"], begun["add_generation_prompt"]) == (True, False)
+    assert not {"continue_final_message", "add_generation_prompt"} & set(plain)
 
 
 PARTS = {"role": "assistant", "content": [{"type": "text", "text": "Y"}, {"type": "text", "text": "es"}]}
