@@ -21,6 +21,7 @@ ABOVE = {
     "preflight",
     "signoff",
     "site",
+    "spec_check",
     "spec_schema",
     "starter",
     "validity",

@@ -32,16 +32,13 @@ from audit_lib.spec.perturb import Perturb
 from audit_lib.spec.protected_lists import KEPT, shipped_files
 from audit_lib.spec.scoring import Generation, Model, PromptTemplate, Scoring, TextClassifier, Texts
 from audit_lib.spec.section import Name, SpecSection
-from audit_lib.spec.text import faults, read_file, read_yaml
+from audit_lib.spec.text import faults, read_file, read_spec_text, read_yaml
 from audit_lib.spec.use import Framework, Use
 
 RESERVED: Final = (
     "ask_for_sign_off", "drift_monitor", "left_out_audits", "publish_site", "sign_off", "site", "verify_evidence",
 )  # fmt: skip
 """Names of the DAGs that no audit makes, and of the site's folder."""
-
-LONGEST: Final = 1_000_000
-"""Characters of a spec: a scheduler reads all of them again and again, and one must not take the others' time."""
 
 _TASKS: Final = ("pointwise", "pairwise", "listwise", *UNDECIDED)
 
@@ -387,25 +384,6 @@ class AuditSpec(SpecSection):
         files = self.read_design_files() if design_files is None else design_files
         hashes = {key: sha256(content) for key, content in files.items()}
         return sha256(self.canonical() + canonical_json(hashes))
-
-
-def read_spec_text(path: Path) -> str:
-    """Return the text of a spec's file.
-
-    Raises
-    ------
-    SpecError
-        If it cannot be read, is not UTF-8, or is longer than `LONGEST`.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise SpecError(f"{path}: cannot be read ({error.strerror}); `audit init` writes a spec") from None
-    except UnicodeDecodeError as error:
-        raise SpecError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    if len(text) > LONGEST:
-        raise SpecError(f"{path}: has {len(text)} characters; a spec has at most {LONGEST}")
-    return text
 
 
 def json_schema() -> dict[str, Any]:

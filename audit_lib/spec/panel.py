@@ -19,10 +19,10 @@ from pydantic import Field, ValidationError
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import SpecError
 from audit_lib.registry import did_you_mean
-from audit_lib.spec.audit import AuditSpec, read_spec_text
+from audit_lib.spec.audit import AuditSpec
 from audit_lib.spec.data import Schedule, Source
 from audit_lib.spec.scoring import Model
-from audit_lib.spec.text import faults, read_yaml
+from audit_lib.spec.text import faults, read_spec_text, read_yaml
 
 MODELS: Final = "models"
 MOST: Final = 64

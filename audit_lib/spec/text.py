@@ -15,6 +15,9 @@ from pydantic import BaseModel, ValidationError
 from audit_lib.errors import SpecError
 from audit_lib.registry import did_you_mean
 
+LONGEST: Final = 1_000_000
+"""Characters of a spec: a scheduler reads all of them again and again, and one must not take the others' time."""
+
 _MONTHS: Final = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _DAYS: Final = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 _CRON: Final[tuple[tuple[str, int, int, dict[str, int]], ...]] = (
@@ -27,6 +30,25 @@ _CRON: Final[tuple[tuple[str, int, int, dict[str, int]], ...]] = (
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _FAST: Final[Any] = getattr(yaml, "CSafeLoader", None)
 _MOST_LEVELS: Final = 2000
+
+
+def read_spec_text(path: Path) -> str:
+    """Return the text of a spec's file.
+
+    Raises
+    ------
+    SpecError
+        If it cannot be read, is not UTF-8, or is longer than `LONGEST`.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read ({error.strerror}); `audit init` writes a spec") from None
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    if len(text) > LONGEST:
+        raise SpecError(f"{path}: has {len(text)} characters; a spec has at most {LONGEST}")
+    return text
 
 
 def read_yaml(text: str, path: Path, what: str = "spec") -> dict[str, Any]:
