@@ -143,8 +143,10 @@ def random_rounds(scale: float) -> Study:
         f"{repeats:,} repeats a row, Monte Carlo error {100 * (0.0475 / repeats) ** 0.5:.1f}. Candidates of one pool "
         "are drawn into many rounds, k = 3; the gap of the first group to the second, against that of a pool without "
         "end. "
-        "Range: groups of one size, at least 8 candidates each, in pools of at least 8 rounds; a small group far "
-        "behind a large one is covered less. `rounds as independent` takes each round "
+        "Range: groups of one size, at least 8 candidates each, in pools of at least 8 rounds; a small group "
+        "next to a large one is covered less, the fewer of it are selected the less: in another simulation (1,000 "
+        "repeats, rounds of 10, normal scores) 86% for 12 next to 84 with no gap at k = 1, 84% half a standard "
+        "deviation behind at k = 2, and 82% for 20 next to 100 one behind. `rounds as independent` takes each round "
         "for a new one, which is what an interval clustered by round would do: it must not be read as covering.",
         ["candidates", "a round", "rounds", "scores", "true gap", "candidates as units", "rounds as independent",
          "undefined, %"],

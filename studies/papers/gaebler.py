@@ -77,7 +77,9 @@ $leak_blind
   thresholds are set where its ratings are, from 3 to below 4, after a look at another run of it: at the paper's 4 and 5
   nobody would be selected. A few hundredths of a rating are a standard deviation here.
 - **The manipulation.** The paper's models named sex and race as meant nearly always. This one mostly says *Unsure* and
-  *Black*. So its null effects say nothing, and the audit withholds them; the paper's could be read.
+  *Black*. So its null effects say nothing, and the audit withholds them; the paper's could be read. The effects that
+  are printed are those whose intervals leave out 0, which some of 24 do by chance: read them by the p that is adjusted
+  for all tests.
 - **The summary.** The paper rates after a summary, and leaves it out as a change. A model this small is asked for the
   rating at once, and after a summary as a change.
 - **Few dossiers.** The paper's intervals rest on hundreds of applications, ours on $dossiers, so they are wide: an

@@ -61,7 +61,7 @@ The grade is the mean of 1 to 5 under the probabilities of the five labels, so s
   question. MiniLM grades nothing: its score is the cosine of statement and essay.
 - **Essays**: $size. Whatever differs between the ten groups is the lot. A metric
   that foretells such gaps foretells noise that both share: rounds are drawn from the same essays, so there are no
-  rounds that a metric has not seen, and the last column of the first table is undefined.
+  rounds that a metric has not seen, and these columns of the first table are undefined.
 - **Grades**: the prompt and its rubric are our own words.
 - **Intervals**: the paper takes points as independent. Here the interval that is printed is over models; gaps over
   drawn rounds know that one essay is in many.

@@ -68,7 +68,7 @@ correlation in the paper, nor in `audit validity`.
   question. Two rows of three share their weights, so intervals over models are too short, and nothing about models at
   large follows.
 - **Size**: $size. So a gap is mostly noise, and noise
-  that a metric and a gap share makes them correlate. The last column of the first table shows what is left where the
+  that a metric and a gap share makes them correlate. *On rounds not seen* in the first table shows what is left where the
   two come from different rounds.
 - **Judges**: none of these is a valid judge. MiniLM has no P(Yes): its score is the cosine of job and resume.
 - **Intervals**: the paper takes points as independent. Here the interval that is printed is over models.
