@@ -49,6 +49,7 @@ SERVERS = {
     "Groq": Where(VLLM, "", "groq", thinks=False),
     "Ollama": Where(VLLM, library="pydantic_ai"),
     "vLLM, and other OpenAI-compatible servers": Where(VLLM),
+    "llama.cpp, your own GGUF": Where("logprobs"),
     "OpenAI, the Batch API": Where("batch"),
 }
 
