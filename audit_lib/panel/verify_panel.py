@@ -68,6 +68,9 @@ def verify_panel(uri: str, notify: Callable[[str], None] = ignore) -> Verificati
         run = _check_member(store.uri(member.run), member, last, found)
         if run is None:
             continue
+        if not run.spec.title.startswith(f"{record.title} ("):
+            detail = f"{member.name}: its title is not that of the run {member.run}"
+            found.append(EvidenceFinding(kind="record", path=f"{FOLDER}/{last}/{RECORD}", detail=detail))
         if member.state == "sealed":
             runs.append(run)
             notify(f"verify: run {member.run}")

@@ -132,8 +132,9 @@ def test_forged_numbers_of_the_comparison_are_found(store: Path) -> None:
             "of another panel than its folder",
         ),
         (lambda said: said.update(comparison_sha256=None), "names the comparison none"),
+        (lambda said: said.update(title="Certified fair"), "its title is not that of the run"),
     ],
-    ids=["cost", "state", "evidence", "left out", "window", "no comparison"],
+    ids=["cost", "state", "evidence", "left out", "window", "no comparison", "title"],
 )
 def test_a_forged_record_is_found(store: Path, change: Any, said: str) -> None:
     record = panel_of(store) / "compare/1"
