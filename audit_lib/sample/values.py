@@ -104,7 +104,7 @@ def _boolean(value: Any, is_text: bool) -> bool:
     if is_text:
         value = _TRUTH.get(value.strip().lower())
     if not isinstance(value, bool):
-        raise WrongTypeError("true or false")
+        raise WrongTypeError("true or false", hint="write true or false; in CSV also yes and no, or 1 and 0")
     return value
 
 

@@ -163,7 +163,7 @@ def test_a_mapped_column_must_be_in_every_line(tmp_path: Path) -> None:
         ("prompt_id", None, "is empty; every row needs it"),
         ("position", "", "is empty; every row needs it"),
         ("application_id", None, "is empty; every row needs it"),
-        ("qualified", "yes", "should be true or false, is text"),
+        ("qualified", "yes", "should be true or false, is text; write true or false; in CSV also yes and no"),
         ("qualified", 1, "should be true or false, is int"),
         ("recorded_score", "0.5", "should be a finite number, is text"),
         ("recorded_score", True, "should be a finite number, is bool"),
@@ -191,7 +191,11 @@ def test_a_wrong_type_names_line_and_column(tmp_path: Path, column: str, value: 
     [
         ("recorded_score", "high", "should be a number"),
         ("recorded_score", "nan", "should be a finite number"),
-        ("qualified", "perhaps", "should be true or false"),
+        (
+            "qualified",
+            "perhaps",
+            "should be true or false, is text; write true or false; in CSV also yes and no",
+        ),
         ("order_shown", "2.0", "should be a whole number"),
     ],
 )
