@@ -86,6 +86,14 @@ def test_axe_finds_nothing_on_the_page(runs: list[Run], tmp_path: Path, dark: bo
     assert_accessible(compare(runs)["comparison.html"].decode(), tmp_path, dark)
 
 
+def test_runs_whose_numbers_are_all_the_same_are_named(runs: list[Run], tmp_path: Path) -> None:
+    same = [{**one, "recorded_model": "new-1"} for one in versions("fair-1")]
+    again = sealed(tmp_path, "new-1", rows=same)
+    page = compare([*runs, again])["comparison.html"].decode()
+    assert "fair-1, new-1 have the same value in each estimate" in page
+    assert "The same numbers" not in compare(runs)["comparison.html"].decode()
+
+
 def test_the_csv_has_a_line_an_estimate(runs: list[Run]) -> None:
     lines = list(csv.DictReader(io.StringIO(compare(runs)["comparison.csv"].decode())))
     document = read(runs)

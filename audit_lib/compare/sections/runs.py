@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from audit_lib.documents.comparison import Comparison
 from audit_lib.report.blocks import Block, Cell, Column, Notice, Paragraph, Row, Section, Table, text
@@ -20,6 +21,7 @@ def runs(document: Comparison) -> list[Section]:
             models="; ".join(judged),
         )
         blocks.append(Notice(t("Not fit to judge"), text(words)))
+    blocks += _twins(document)
     blocks += _versions(document)
     columns = (
         Column(t("Run"), numeric=False),
@@ -43,6 +45,32 @@ def runs(document: Comparison) -> list[Section]:
     )
     blocks.append(Table(t("Runs"), columns, rows))
     return [Section("runs", t("What is compared"), tuple(blocks))]
+
+
+def _twins(document: Comparison) -> list[Block]:
+    """Name the runs whose numbers are all the same: one tool under two names would count as two."""
+    same: dict[tuple[str, ...], list[str]] = {}
+    for place, run in enumerate(document.runs):
+        own = [one for one in document.estimates if one.run == place]
+        rates = [one for one in document.rates if one.run == place]
+        numbers = tuple(repr(replace(one, run=0)) for one in (*own, *rates))
+        if numbers:
+            same.setdefault(numbers, []).append(run.label)
+    return [
+        Notice(
+            t("The same numbers"),
+            text(
+                t(
+                    "{models} have the same value in each estimate and rate that is compared. Their answers may be "
+                    "those of one model under several names. Each counts as a model of its own in every test here, "
+                    "and in what is said of metrics over models: leave all but one out if they are one.",
+                    models=", ".join(labels),
+                )
+            ),
+        )
+        for labels in same.values()
+        if len(labels) > 1
+    ]
 
 
 def _versions(document: Comparison) -> list[Block]:
