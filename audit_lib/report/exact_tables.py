@@ -11,6 +11,7 @@ from typing import Final
 from audit_lib.documents.rate_tables import AdverseImpact, Bounds, HiddenEstimate, RateRow, RateTable
 from audit_lib.errors import EvidenceError
 from audit_lib.policies import Policy
+from audit_lib.records import NO_AND_YES
 from audit_lib.results import Estimate, Undefined
 from audit_lib.translation import known, mark, t
 
@@ -228,3 +229,18 @@ def in_words(levels: Mapping[str, str]) -> str:
     ('female, Black', 'software engineer')
     """
     return ", ".join(known(str(level).replace("_", " ")) for level in levels.values())
+
+
+def group_in_words(levels: Mapping[str, str]) -> str:
+    """Print a group's levels for people; a yes or no, which says nothing alone, with the name of its column.
+
+    Examples
+    --------
+    >>> group_in_words({"sex": "female", "race": "Black"}), group_in_words({"first_generation": "yes"})
+    ('female, Black', 'first generation: yes')
+    """
+    said = []
+    for column, level in levels.items():
+        alone = in_words({column: level})
+        said.append(f"{known(column.replace('_', ' '))}: {alone}" if level in NO_AND_YES else alone)
+    return ", ".join(said)

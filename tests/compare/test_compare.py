@@ -123,6 +123,25 @@ def test_impact_ratios_of_real_applicants_by_model(tmp_path: Path) -> None:
         assert women[1, threshold]["intervals"][0]["level"] == pytest.approx(0.7)
 
 
+def test_a_mask_is_compared_under_the_name_of_its_column(tmp_path: Path) -> None:
+    """Of two masks, *yes against no* stood there twice."""
+    runs = []
+    for model in ("fair-1", "harsh-1"):
+        rows = [
+            row | {"qualified": i % 3 > 0, "first_generation": ("yes", "no")[i % 2]}
+            for i, row in enumerate(versions(model))
+        ]
+        sections: dict[str, Any] = {
+            "groups": {"masks": ["first_generation"]},
+            "measure": {"metrics": ["auc_gap"]},
+            "source": {"paths": [f"{model}.jsonl"], "fields": ["resume", "first_generation"]},
+        }
+        runs.append(sealed(tmp_path, model, rows, **sections))
+    page = compare(runs)["comparison.html"].decode()
+    assert "first generation: yes against first generation: no" in page
+    assert ">yes against no<" not in page
+
+
 def test_aucs_by_subgroup_stand_next_to_each_other_by_model(tmp_path: Path) -> None:
     runs = []
     for model in ("fair-1", "harsh-1"):

@@ -8,7 +8,7 @@ from typing import Final
 from audit_lib.documents.comparison import ComparedEstimate, Comparison, PairedContrast
 from audit_lib.documents.parameters import ATTRIBUTE, CLASSIFIER, THRESHOLD, VARIATION, K
 from audit_lib.report.blocks import Column
-from audit_lib.report.exact_tables import in_words
+from audit_lib.report.exact_tables import group_in_words
 from audit_lib.report.sections.estimates import variation_in_words
 from audit_lib.results import Estimate
 from audit_lib.translation import t
@@ -53,7 +53,7 @@ def setting(e: ComparedEstimate | PairedContrast) -> str:
 
 def contrast(e: ComparedEstimate | PairedContrast) -> str:
     """Say which group is compared with which."""
-    group, reference = in_words(e.group), in_words(e.reference)
+    group, reference = group_in_words(e.group), group_in_words(e.reference)
     if reference:
         return t("{group} against {reference}", group=group, reference=reference)
     return group or t("everybody")

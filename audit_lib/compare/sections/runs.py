@@ -51,9 +51,10 @@ def _twins(document: Comparison) -> list[Block]:
     """Name the runs whose numbers are all the same: one tool under two names would count as two."""
     same: dict[tuple[str, ...], list[str]] = {}
     for place, run in enumerate(document.runs):
-        own = [one for one in document.estimates if one.run == place]
-        rates = [one for one in document.rates if one.run == place]
-        numbers = tuple(repr(replace(one, run=0)) for one in (*own, *rates))
+        numbers = (
+            *(repr(replace(one, run=0)) for one in document.estimates if one.run == place),
+            *(repr(replace(one, run=0)) for one in document.rates if one.run == place),
+        )
         if numbers:
             same.setdefault(numbers, []).append(run.label)
     return [

@@ -12,7 +12,7 @@ from audit_lib.documents.parameters import REPEATS
 from audit_lib.figures import Dot, forest
 from audit_lib.records import CHECK, CONTROL, FORMAT
 from audit_lib.report.blocks import Block, Chart, Tone
-from audit_lib.report.exact_tables import in_words
+from audit_lib.report.exact_tables import group_in_words
 from audit_lib.report.numbers import UNDEFINED, count, decimal, interval, signed
 from audit_lib.results import Estimate, Undefined
 from audit_lib.translation import archived, mark, t
@@ -91,7 +91,7 @@ def forest_chart(
 
 def against(e: Estimate) -> str:
     """Say which group is compared with which."""
-    group, reference = in_words(e.group), in_words(e.reference)
+    group, reference = group_in_words(e.group), group_in_words(e.reference)
     if reference:
         return t("{group} against {reference}", group=group, reference=reference)
     return group or t("not computed")
