@@ -14,7 +14,8 @@ def add_command(command: AddCommand) -> None:
         "compare",
         _compare,
         "Compare archived runs of one design: other models, prompts or tasks",
-        "Writes comparison.html, comparison.json and comparison.csv. Refuses runs whose applications, versions or "
+        "Writes comparison.html, comparison.json, comparison.csv and differences.csv, and validity.json where it can be "
+        "studied which metric foretells the gaps. Refuses runs whose applications, versions or "
         "rules of measurement differ, and says in what.",
     )
     compare.add_argument(
