@@ -14,9 +14,9 @@ def add_command(command: AddCommand) -> None:
         "compare",
         _compare,
         "Compare archived runs of one design: other models, prompts or tasks",
-        "Writes comparison.html, comparison.json, comparison.csv and differences.csv, and validity.json where it can be "
-        "studied which metric foretells the gaps. Refuses runs whose applications, versions or "
-        "rules of measurement differ, and says in what.",
+        "Writes comparison.html, comparison.json, comparison.csv and differences.csv, and validity.json where it can "
+        "be studied which metric foretells the gaps. Refuses runs whose applications, versions or rules of "
+        "measurement differ, and says in what.",
     )
     compare.add_argument(
         "runs", nargs="+", metavar="RUN", help="URI or folder of a run, or the name of an audit"

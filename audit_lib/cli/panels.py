@@ -100,7 +100,7 @@ def run_panel(options: argparse.Namespace, panel: Panel, window: Window) -> int:
     print(f"page        {folder.store.uri(folder.prefix)}/panel.html")
     if record.why_no_comparison is not None:
         print(f"no comparison: {record.why_no_comparison}")
-    print("evidence    audit verify RUN, for each run above")
+    print(f"evidence    audit verify {made.uri}")
     return 1 if record.failed or record.why_no_comparison is not None else 0
 
 
