@@ -17,6 +17,8 @@ from audit_lib.spec import AuditSpec
 
 _BY_GUIDELINE: Final = ("impact_ratio", "scoring_rate_impact_ratio")
 """Metrics that are tables of ratios: the policy says what is too low."""
+_AT_MOST_ONE: Final = ("share", "similarity", "AUC", "index")
+"""Units in which no value is further than 1 from parity."""
 EquivalenceVerdict = Literal["within", "outside"] | Undefined
 _DOUBTED: Final = ("unperceived", "uninterpretable")
 
@@ -27,9 +29,9 @@ def check_tolerances(spec: AuditSpec) -> None:
     Raises
     ------
     SpecError
-        If its metric is not measured, has no parity, or is a table of ratios.
+        If its metric is not measured, has no parity, is a table of ratios, or could not fail it.
     """
-    for name in spec.measure.tolerance:
+    for name, tolerance in spec.measure.tolerance.items():
         own = name if name in METRICS.names() else name.removesuffix("_gap")
         if own not in spec.measure.metrics:
             raise SpecError(
@@ -42,6 +44,11 @@ def check_tolerances(spec: AuditSpec) -> None:
             )
         if record_of(name).parity is None:
             raise SpecError(f"measure.tolerance: {name} has no parity to be near to; leave it out")
+        if record_of(name).unit in _AT_MOST_ONE and tolerance >= 1:
+            raise SpecError(
+                f"measure.tolerance: {name} is never further than 1 from parity, so that nothing could fail a "
+                f"tolerance of {tolerance:g}; give one below 1"
+            )
 
 
 def held_to_tolerance(

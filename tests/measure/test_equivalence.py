@@ -123,6 +123,7 @@ def test_nothing_is_called_within_that_is_not_shown(fields: dict[str, Any], inte
         ({"metrics": ["rabbi"], "tolerance": {"score_gap": 1}}, "score_gap is not in measure.metrics"),
         ({"metrics": ["impact_ratio"], "tolerance": {"impact_ratio": 0.2}}, "table of ratios"),
         ({"metrics": ["rabbi"], "tolerance": {"rabbi": 0}}, "greater than 0"),
+        ({"metrics": ["rabbi"], "tolerance": {"rabbi": 5}}, "nothing could fail a tolerance of 5"),
         ({"metrics": ["rabbi"], "tolerance": {"rabbi": 0.1}, "alpha": 0.3}, "alpha below 0.25"),
     ],
 )
