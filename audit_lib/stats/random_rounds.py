@@ -109,7 +109,7 @@ def random_rounds_variance(
     -----
     Range: 95% intervals cover at least 93% of the time with groups of one size, of at least 8 candidates each, in
     pools of at least 8 times a round (``docs/coverage.md``). Outside it, of 12 to 20 candidates next to 84 to
-    100, few of whom are selected, 82 to 91%: the interval is too short there.
+    100, few of whom are selected, 82 to 91%: the interval is too short there, and an audit prints none.
 
     References
     ----------

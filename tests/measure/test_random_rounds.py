@@ -100,6 +100,30 @@ def test_who_cannot_be_drawn_is_counted(tmp_path: Path) -> None:
     assert gaps(run, GAPS[0], 5)["value"] == {"undefined": "no round has 5 scored candidates"}
 
 
+def test_a_small_side_of_whom_few_are_selected_has_no_interval_that_would_be_too_short(
+    tmp_path: Path,
+) -> None:
+    rows = [
+        row | {"qualified": True, "sex": "female" if index < 12 else "male", "position": "driver"}
+        for index, row in enumerate(applicants(96))
+    ]
+    one = gaps(made(tmp_path, rows, size=10, count=1000), GAPS[0], 1)
+    assert isinstance(one["value"], float) and one["tests"] == []
+    assert (
+        "12 candidates of the smaller side are selected, next to 84 candidates"
+        in one["interval"]["undefined"]
+    )
+
+
+def test_a_small_side_of_whom_many_are_selected_keeps_its_interval(tmp_path: Path) -> None:
+    rows = [
+        row | {"qualified": True, "sex": "female" if index < 24 else "male", "position": "driver"}
+        for index, row in enumerate(applicants(96))
+    ]
+    one = gaps(made(tmp_path, rows, size=3, count=1000), GAPS[0], 2)
+    assert one["interval"]["low"] < one["interval"]["high"]
+
+
 def test_pools_too_small_for_any_round_are_undefined(tmp_path: Path) -> None:
     one = gaps(made(tmp_path, size=90), GAPS[0], 1)
     assert "no position has more than 90 scored candidates" in one["value"]["undefined"]

@@ -17,10 +17,13 @@ from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import Side, Variable, score_unit
 from audit_lib.results import Estimate, Undefined
 from audit_lib.spec import AuditSpec
-from audit_lib.stats.clusters import difference_interval, t_test
+from audit_lib.stats.clusters import TwoSidedVariance, difference_interval, t_test
 from audit_lib.stats.random_rounds import DrawnShares, random_rounds_gap, random_rounds_variance
 
 _VARIANCE: Final = "jackknife of candidates, and variance of the draw"
+_FEWEST: Final = 5
+_TIMES: Final = 3
+"""Of a side with fewer selected candidates than `_FEWEST` next to one `_TIMES` as large, intervals are too short."""
 
 
 def random_round_gaps(
@@ -92,6 +95,7 @@ def _estimator(drawn: DrawnRounds, shares: DrawnShares, own: NDArray[np.int64]) 
         value = random_rounds_gap(shares, ours, theirs)
         try:
             spread = random_rounds_variance(shares, ours, theirs, drawn.application)
+            _check_range(shares, ours, theirs, spread)
             interval = difference_interval(value, spread, level)
         except UndefinedMetricError as error:
             nothing = Undefined(str(error))
@@ -105,6 +109,21 @@ def _estimator(drawn: DrawnRounds, shares: DrawnShares, own: NDArray[np.int64]) 
         )
 
     return estimator
+
+
+def _check_range(
+    shares: DrawnShares, group: NDArray[np.bool_], reference: NDArray[np.bool_], spread: TwoSidedVariance
+) -> None:
+    """Refuse an interval that simulations found too short: a small side, of whom few are selected, and a large one."""
+    sides = [(spread.clusters_group, group), (spread.clusters_reference, reference)]
+    (n, few), (n_other, _) = sorted(sides, key=lambda side: side[0])
+    counted = few[shares.members]
+    selected = n * float((shares.shares * counted).sum() / counted.sum())
+    if selected < (fewest := _FEWEST) and n_other >= _TIMES * n:
+        raise UndefinedMetricError(
+            f"about {selected:.1f} of {n} candidates of the smaller side are selected, next to {n_other} candidates: "
+            f"with fewer than {fewest} the interval would be too short"
+        )
 
 
 def _nothing(group: Side, reference: Side, level: float) -> Contrast:
