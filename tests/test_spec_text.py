@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from audit_lib.errors import SpecError
-from audit_lib.spec import AuditSpec, text
-from audit_lib.spec.audit import LONGEST
+from audit_lib.spec import AuditSpec, read_spec, text
+from audit_lib.spec.text import LONGEST
 from tests.specs import INCLUDE
 
 PATH = Path("x.yaml")
@@ -54,7 +54,7 @@ def test_the_fast_reader_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     if text._FAST is None:
         pytest.skip("this build of yaml has no libyaml")
     monkeypatch.setattr(yaml, "SafeLoader", None)
-    assert all(AuditSpec.load(path).audit for path in SPECS)
+    assert all(read_spec(path) for path in SPECS)
 
 
 @pytest.mark.parametrize("piece", ["[", "{a: ", "- ", "? "])
