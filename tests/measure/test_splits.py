@@ -24,6 +24,10 @@ from tests.specs import load
 WINDOW = Window.parse("2026-01-05", "2026-01-12")
 
 
+ANY = {"served": "any"}
+"""Decisions of several models, whom no name of a model names."""
+
+
 def audit(folder: Path, rows: list[dict[str, Any]], **sections: Any) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     spec = recorded_audit(folder, **sections)
@@ -50,13 +54,13 @@ def test_two_columns_that_cut_alike_are_one_split(tmp_path: Path) -> None:
     for row in rows:
         row["recorded_model"] = f"tool for {row['position']}s"
     strata = {"strata": [[], ["position"], ["model"], ["position", "model"]]}
-    metrics = audit(tmp_path / "alike", rows, measure=strata)
+    metrics = audit(tmp_path / "alike", rows, measure=strata, model=ANY)
     assert [entry["same_as"] for entry in metrics["strata_identical"]] == [
         {"position": "cook"},
         {"position": "driver"},
     ] * 2
     assert {tuple(e["over"]) for e in metrics["heterogeneity"]} == {("position",)}
-    alone = audit(tmp_path / "alone", rows, measure={"strata": [[], ["position"]]})
+    alone = audit(tmp_path / "alone", rows, measure={"strata": [[], ["position"]]}, model=ANY)
     assert metrics["multiplicity"] == alone["multiplicity"]
 
 
@@ -64,7 +68,7 @@ def test_a_split_with_one_part_seen_before_is_still_compared(tmp_path: Path) -> 
     rows = recorded_rows(320)
     for row in rows:
         row["recorded_model"] = "old" if row["position"] == "cook" else f"new-{int(row['prompt_id'][1:]) % 4}"
-    metrics = audit(tmp_path / "some", rows, measure={"strata": [[], ["position"], ["model"]]})
+    metrics = audit(tmp_path / "some", rows, measure={"strata": [[], ["position"], ["model"]]}, model=ANY)
     assert metrics["strata_identical"] == [{"stratum": {"model": "old"}, "same_as": {"position": "cook"}}]
     over = [e for e in metrics["heterogeneity"] if e["over"] == ["model"] and e["metric"] == "score_gap"]
     assert over
