@@ -57,7 +57,7 @@ def model_environment(connection: Connection) -> dict[str, str]:
     if not colon:
         raise AirflowFailException(
             "AUDIT_MODEL_CONN_ID: the connection does not say whose key it holds; give it a model such as "
-            "anthropic:claude-sonnet-4-5"
+            "anthropic:claude-haiku-4-5"
         )
     return {key_variable(provider): connection.password} if connection.password else {}
 

@@ -31,7 +31,7 @@ def connection(kind: str, password: str | None = None, **extra: Any) -> Any:
 @pytest.mark.parametrize(
     ("given", "variables"),
     [
-        (connection("pydanticai", "k", model="anthropic:claude-sonnet-4-5"), {"ANTHROPIC_API_KEY": "k"}),
+        (connection("pydanticai", "k", model="anthropic:claude-haiku-4-5"), {"ANTHROPIC_API_KEY": "k"}),
         (connection("pydanticai", "k", model="google:gemini-2.5-flash"), {"GOOGLE_API_KEY": "k"}),
         (connection("pydanticai", "k", model="deepseek:r1"), {"DEEPSEEK_API_KEY": "k"}),
         (connection("pydanticai", None, model="ollama:qwen3"), {}),
@@ -90,7 +90,7 @@ def test_two_pairs_of_aws_keys_are_refused(credentials):
 def test_a_task_has_them_and_gives_them_back(audit_tasks, monkeypatch):
     monkeypatch.setenv("AUDIT_MODEL_CONN_ID", "the_model")
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    given = connection("pydanticai", "k", model="anthropic:claude-sonnet-4-5")
+    given = connection("pydanticai", "k", model="anthropic:claude-haiku-4-5")
     monkeypatch.setattr(audit_tasks.Connection, "get", lambda name: given)
     with audit_tasks.in_task():
         assert os.environ["ANTHROPIC_API_KEY"] == "k"

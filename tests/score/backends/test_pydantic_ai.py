@@ -26,7 +26,7 @@ from tests.score.provider_shapes import Anthropic, Bedrock, Gemini
 pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed")
 
 SHAPES: dict[str, tuple[type[ThinkingServer], str, dict[str, Any]]] = {
-    "anthropic": (Anthropic, "claude-sonnet-4-5", {"effort": "low", "thinking_tokens": 1200}),
+    "anthropic": (Anthropic, "claude-haiku-4-5", {"effort": "low", "thinking_tokens": 1200}),
     "google": (Gemini, "gemini-2.5-flash", {"thinking_tokens": 400}),
     "bedrock": (Bedrock, "us.amazon.nova-pro-v1:0", {"thinking_tokens": 400, "region": "us-east-1"}),
     "mistral": (MistralChat, "magistral-medium-latest", {"thinking_tokens": 400}),
@@ -303,7 +303,7 @@ def test_a_provider_that_is_not_known_is_refused():
 def test_a_key_is_named_by_the_provider_where_the_spec_does_not(tmp_path, monkeypatch):
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     rows = [variant("w", messages=messages("w asks"))]
-    model = {"backend": "pydantic_ai", "name": "claude-sonnet-4-5", "options": {"provider": "anthropic"}}
+    model = {"backend": "pydantic_ai", "name": "claude-haiku-4-5", "options": {"provider": "anthropic"}}
     with pytest.raises(BackendError, match="ANTHROPIC_API_KEY .*is not set"):
         score_shard(run_with(tmp_path, rows, model=model, score={"shards": 1}), 0)
 
