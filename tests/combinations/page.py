@@ -1,31 +1,45 @@
 """Runs every combination and writes the reference page.
 
-``python -m tests.combinations.page docs/reference/combinations.md [--all]``
+``python -m tests.combinations.page docs/reference/combinations.md [--all] [--kept FILE.jsonl] [--part 1/2]``
 
 Without ``--all`` servers and logs answer a set of combinations in which every two values of two axes come together, as
-in the fast tests; with it they answer all, which takes hours of one core, and local models, whose process takes seconds
-to start, such a set. Each is asked twice: with the planted bias and without.
+in the fast tests; with it they answer all, which takes half an hour of one core or more, and local models, whose
+process takes seconds to start, such a set. Each is asked twice: with the planted bias and without; one that is refused
+before anybody is asked is refused twice. ``--kept`` keeps what became of each, so that a run goes on where it was
+stopped; with ``--part`` several processes share the work and write no page, which a last run without it does from their
+files (``--kept`` may be given several times).
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Final
 
 from tests.combinations.axes import ANSWERING, ASKED, DECIDED, VARIED
 from tests.combinations.biased_judge import Judge
 from tests.combinations.covering import covering
-from tests.combinations.planted import APPLICATIONS, GAP, Combination, Outcome, combinations, run_combination
+from tests.combinations.planted import (
+    APPLICATIONS,
+    GAP,
+    Combination,
+    Found,
+    Outcome,
+    combinations,
+    run_combination,
+)
 from tests.combinations.who_answers import KEY, KEY_NAME, judging
 
 LOCAL: Final = ("transformers", "embedding")
-Outcomes = dict[tuple[Combination, float], Outcome]
+Outcomes = dict[tuple[Combination, float], Outcome | str]
 HEAD: Final = f"""# Combinations
 
 Combinations of what is varied, who answers, what is asked and who is selected, run by the library's tests
@@ -38,14 +52,19 @@ two values of two axes come together; `--all` runs every combination. The backen
 """
 
 
-def outcomes(gap: float, *, whole: bool) -> Iterator[tuple[Combination, Outcome | str]]:
+def cases_of(*, whole: bool) -> list[Combination]:
+    """Return the combinations that are run."""
+    remote = tuple(name for name in ANSWERING if name not in LOCAL)
+    if not whole:
+        return _set(remote)
+    return [*(case for case in combinations() if case.answering in remote), *_set(LOCAL)]
+
+
+def outcomes(gap: float, cases: Sequence[Combination]) -> Iterator[tuple[Combination, Outcome | str]]:
     """Yield what becomes of each combination; of one that cannot be built by hand, why."""
     judge = Judge(gap)
-    remote = tuple(name for name in ANSWERING if name not in LOCAL)
-    cases = _set(remote)
-    if whole:
-        cases = [*(case for case in combinations() if case.answering in remote), *_set(LOCAL)]
-    with tempfile.TemporaryDirectory() as scratch, judging(judge, Path(scratch) if whole else None) as who:
+    local = any(case.answering in LOCAL for case in cases)
+    with tempfile.TemporaryDirectory() as scratch, judging(judge, Path(scratch) if local else None) as who:
         for case in cases:
             why = who[case.answering].cannot(case)
             folder = Path(scratch, "run")
@@ -57,7 +76,7 @@ def _set(names: tuple[str, ...]) -> list[Combination]:
     return [Combination(*row) for row in covering([list(VARIED), list(names), list(ASKED), list(DECIDED)])]
 
 
-def page(found: dict[tuple[Combination, float], Outcome | str]) -> str:
+def page(found: Outcomes) -> str:
     """Return the page: a table for each who answers, then the reasons by their numbers."""
     reasons: list[str] = []
     run, missed, tables = 0, 0, []
@@ -118,18 +137,66 @@ def _plain(refused: str) -> str:
     return said.replace("{{", "`{{").replace("}}", "}}`")
 
 
-def main(target: str, *, whole: bool) -> None:
+def kept(path: Path) -> Outcomes:
+    """Read what an earlier run kept."""
+    found: Outcomes = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
+        one = json.loads(line)
+        became = one["became"]
+        if not isinstance(became, str):
+            became = Outcome(**became | {"found": tuple(Found(**e) for e in became["found"])})
+        found[Combination(*one["case"]), one["gap"]] = became
+    return found
+
+
+def run(found: Outcomes, cases: Sequence[Combination], file: Path | None) -> None:
+    """Run the combinations that are not among the found, and keep what becomes of each."""
+    for gap in (GAP, 0.0):
+        missing = [case for case in cases if (case, gap) not in found]
+        if gap == 0.0:
+            missing = [case for case in missing if not _same(found.get((case, GAP)))]
+        for number, (case, became) in enumerate(outcomes(gap, missing) if missing else (), start=1):
+            found[case, gap] = became
+            if isinstance(became, Outcome) and (became.fault or became.late):
+                print(f"{case}, gap {gap}: {became.fault or became.refused}", file=sys.stderr, flush=True)
+            if number % 100 == 0:
+                print(f"gap {gap}: {number} of {len(missing)}", file=sys.stderr, flush=True)
+            if file is not None:
+                told = became if isinstance(became, str) else asdict(became)
+                line = {"case": astuple(case), "gap": gap, "became": told}
+                with file.open("a", encoding="utf-8") as lines:
+                    lines.write(json.dumps(line) + "\n")
+
+
+def _same(biased: Outcome | str | None) -> bool:
+    """Whether a control would be refused in the same words: nobody was asked, so that no answer differs."""
+    return isinstance(biased, str) or (biased is not None and biased.refused is not None and not biased.late)
+
+
+def main() -> None:
     """Run all of it and write the page."""
+    asked = argparse.ArgumentParser(
+        description="Run combinations with a planted bias and write the reference page."
+    )
+    asked.add_argument("page", type=Path)
+    asked.add_argument("--all", action="store_true", help="every combination, not a set of them")
+    asked.add_argument(
+        "--kept", type=Path, action="append", default=[], help="a file that keeps what became of each"
+    )
+    asked.add_argument(
+        "--part", default="1/1", help="which share of the combinations, such as 1/2; writes no page"
+    )
+    given = asked.parse_args()
     os.environ[KEY_NAME] = KEY
     os.fsync = lambda _: None
-    found: dict[tuple[Combination, float], Outcome | str] = {}
-    for gap in (GAP, 0.0):
-        for case, outcome in outcomes(gap, whole=whole):
-            found[case, gap] = outcome
-            if isinstance(outcome, Outcome) and (outcome.fault or outcome.late):
-                print(f"{case}, gap {gap}: {outcome.fault or outcome.refused}", file=sys.stderr, flush=True)
-    Path(target).write_text(page(found), encoding="utf-8")
+    part, parts = map(int, given.part.split("/"))
+    found: Outcomes = {}
+    for file in given.kept:
+        found |= kept(file)
+    run(found, cases_of(whole=given.all)[part - 1 :: parts], given.kept[0] if given.kept else None)
+    if parts == 1:
+        given.page.write_text(page(found), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], whole="--all" in sys.argv)
+    main()

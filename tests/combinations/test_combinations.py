@@ -8,6 +8,7 @@ drawn once, each with people of its own.
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
@@ -30,6 +31,7 @@ from tests.combinations.planted import (
     Combination,
     Found,
     Outcome,
+    combinations,
     run_combination,
 )
 from tests.combinations.who_answers import KEY, KEY_NAME, judging
@@ -66,6 +68,7 @@ def outcomes(
         for number, case in enumerate(cases):
             if who[case.answering].cannot(case) is None:
                 yield case, run_combination(case, folder / str(number), who[case.answering], judge)
+                shutil.rmtree(folder / str(number))
 
 
 def held(found: list[tuple[Combination, Outcome]]) -> tuple[int, int]:
@@ -128,3 +131,18 @@ def test_two_of_any_axes_are_recovered_or_refused(tmp_path: Path, gap: float) ->
     found = list(outcomes(tmp_path, cases(tuple(name for name in ANSWERING if name not in LOCAL)), gap))
     check(found)
     assert held(found)[0] > 10, "most combinations were refused, so hardly anything was measured"
+
+
+@pytest.mark.slow  # all that one side is asked: some minutes each
+@pytest.mark.parametrize("gap", [GAP, 0.0], ids=["biased", "control"])
+@pytest.mark.parametrize("answering", [name for name in ANSWERING if name not in LOCAL])
+def test_every_combination_is_recovered_or_refused(tmp_path: Path, answering: str, gap: float) -> None:
+    check(list(outcomes(tmp_path, [case for case in combinations() if case.answering == answering], gap)))
+
+
+@pytest.mark.slow  # a process of its own that loads a model, for each combination
+@pytest.mark.parametrize("gap", [GAP, 0.0], ids=["biased", "control"])
+def test_local_models_are_recovered_or_refused(tmp_path: Path, gap: float) -> None:
+    found = list(outcomes(tmp_path, cases(LOCAL), gap, local=True))
+    check(found)
+    assert held(found)[0]
