@@ -132,7 +132,7 @@ def save_causal_model(folder: Path, gap: float) -> None:
     _tokenizer(folder, tokens, end="<end>", chat=CHAT)
     config = LlamaConfig(
         vocab_size=len(tokens), hidden_size=_HIDDEN, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1,
-        num_key_value_heads=1, head_dim=_HIDDEN, max_position_embeddings=512, tie_word_embeddings=False,
+        num_key_value_heads=1, head_dim=_HIDDEN, max_position_embeddings=1024, tie_word_embeddings=False,
         rms_norm_eps=1e-12, eos_token_id=tokens.index("<end>"), bos_token_id=None, pad_token_id=None,
     )  # fmt: skip
     model = LlamaForCausalLM(config)
