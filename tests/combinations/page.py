@@ -3,11 +3,10 @@
 ``python -m tests.combinations.page docs/reference/combinations.md [--all] [--kept FILE.jsonl] [--part 1/2]``
 
 Without ``--all`` servers and logs answer a set of combinations in which every two values of two axes come together, as
-in the fast tests; with it they answer all, which takes half an hour of one core or more, and local models, whose
-process takes seconds to start, such a set. Each is asked twice: with the planted bias and without; one that is refused
-before anybody is asked is refused twice. ``--kept`` keeps what became of each, so that a run goes on where it was
-stopped; with ``--part`` several processes share the work and write no page, which a last run without it does from their
-files (``--kept`` may be given several times).
+in the fast tests; with it they answer all, which takes half an hour of one core or more. Each is asked twice: with the
+planted bias and without; one that is refused before anybody is asked is refused twice. ``--kept`` keeps what became of
+each, so that a run goes on where it was stopped; with ``--part`` several processes share the work and write no page,
+which a last run without it does from their files (``--kept`` may be given several times).
 """
 
 from __future__ import annotations
@@ -47,8 +46,9 @@ Combinations of what is varied, who answers, what is asked and who is selected, 
 {GAP} standard deviations below the reference; a control has no bias. {APPLICATIONS} applications each.
 A combination is recovered if its first metric's 95% interval holds what was planted. One in twenty may miss by chance.
 
-This page is made by `python -m tests.combinations.page docs/reference/combinations.md`. It holds a set in which every
-two values of two axes come together; `--all` runs every combination. The backend `pydantic_ai` is in none yet.
+This page is made by `python -m tests.combinations.page docs/reference/combinations.md --all`. Servers and logs answer
+every combination; local models, whose process takes seconds to start, are not on it. Without `--all` it holds a set in
+which every two values of two axes come together. The backend `pydantic_ai` is in none yet.
 """
 
 
@@ -57,14 +57,13 @@ def cases_of(*, whole: bool) -> list[Combination]:
     remote = tuple(name for name in ANSWERING if name not in LOCAL)
     if not whole:
         return _set(remote)
-    return [*(case for case in combinations() if case.answering in remote), *_set(LOCAL)]
+    return [case for case in combinations() if case.answering in remote]
 
 
 def outcomes(gap: float, cases: Sequence[Combination]) -> Iterator[tuple[Combination, Outcome | str]]:
     """Yield what becomes of each combination; of one that cannot be built by hand, why."""
     judge = Judge(gap)
-    local = any(case.answering in LOCAL for case in cases)
-    with tempfile.TemporaryDirectory() as scratch, judging(judge, Path(scratch) if local else None) as who:
+    with tempfile.TemporaryDirectory() as scratch, judging(judge) as who:
         for case in cases:
             why = who[case.answering].cannot(case)
             folder = Path(scratch, "run")
@@ -80,7 +79,7 @@ def page(found: Outcomes) -> str:
     """Return the page: a table for each who answers, then the reasons by their numbers."""
     reasons: list[str] = []
     run, missed, tables = 0, 0, []
-    for answering in ANSWERING:
+    for answering in (name for name in ANSWERING if name not in LOCAL):
         lines = ["| varied | asked | " + " | ".join(DECIDED) + " |", "|---|---|" + "---|" * len(DECIDED)]
         for varied in VARIED:
             for asked in ASKED:
