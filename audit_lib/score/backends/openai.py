@@ -10,22 +10,22 @@ from typing import Any, ClassVar, Final
 from audit_lib.backends import Probe, Secret
 from audit_lib.errors import BackendError
 from audit_lib.options import Options
-from audit_lib.score.backends import Backend, backend, parse_options
+from audit_lib.score.backends import backend, parse_options
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote.answer_size import PLAIN, bounded
 from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayError
 from audit_lib.score.remote.chat import Chat
-from audit_lib.score.remote.chat_calls import ChatCalls, kept_capabilities
+from audit_lib.score.remote.chat_backend import ChatBackend
+from audit_lib.score.remote.chat_calls import ChatCalls
 from audit_lib.score.remote.chat_options import ChatOptions, chat_probe, chat_secrets
 from audit_lib.score.remote.conversation import Conversation
-from audit_lib.score.remote.cost import Usage
 from audit_lib.score.remote.credentials import read_variable
 from audit_lib.score.remote.error_codes import safe_code
 from audit_lib.score.remote.error_texts import provider_message, told
 from audit_lib.score.remote.json_answer import parsed
-from audit_lib.score.remote.limiter import Allotment, Limiter
+from audit_lib.score.remote.limiter import Limiter
 from audit_lib.score.remote.limits import retry_after
-from audit_lib.score.requests import AnswerKind, Request, Response
+from audit_lib.score.requests import Request, Response
 from audit_lib.spec import Model
 
 KEY_OPTION: Final = "model.options.api_key_env"
@@ -36,7 +36,7 @@ class OpenAIOptions(ChatOptions):
 
 
 @backend("openai")
-class OpenAI(Backend):
+class OpenAI(ChatBackend):
     """Labels by the log-probabilities of the answer's first token, or by sampling; or texts.
 
     With ``logprobs`` a label's probability is that of the tokens ``label`` and `` label`` among the 20
@@ -53,16 +53,12 @@ class OpenAI(Backend):
     Options: ClassVar[type[Options]] = OpenAIOptions
     extra: ClassVar[str | None] = "openai"
     packages: ClassVar[tuple[str, ...]] = ("openai",)
-    pool: ClassVar[str] = "llm_api"
-    gives: ClassVar[tuple[AnswerKind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
     takes_parts: ClassVar[bool] = True
-    pack_size = 64
 
     def __init__(self, model: Model) -> None:
         self.options = parse_options(OpenAIOptions, model)
-        self._chat = Chat(model, self.options)
-        self._allotment = Allotment()
+        super().__init__(model, self.options)
 
     @classmethod
     def variables(cls, model: Model) -> list[Secret]:
@@ -77,14 +73,6 @@ class OpenAI(Backend):
     def describe(self) -> dict[str, Any]:
         """Return the endpoint and the options, apart from those that change no answer."""
         return self._chat.describe("openai")
-
-    def allot(self, allotment: Allotment) -> None:
-        """Take the shard's part of the run's limits."""
-        self._allotment = allotment
-
-    def estimate(self, request: Request) -> tuple[int, Usage]:
-        """Return the calls and the tokens that a request takes at most."""
-        return self._chat.estimate(request)
 
     def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
         """Yield a response for each request, as they come.
@@ -107,14 +95,6 @@ class OpenAI(Backend):
                 yield from conversation.ask(requests, calls)
             finally:
                 conversation.end(client.close())
-
-    def capabilities(self) -> dict[str, Any] | None:
-        """Return what the model was found to take and give, if that was looked at."""
-        kept = kept_capabilities(self._allotment)
-        return None if kept is None else kept.as_dict()
-
-    def close(self) -> None:
-        """Nothing is held between calls of `score`."""
 
 
 async def connect(

@@ -14,22 +14,22 @@ from audit_lib.backends import Probe, Secret
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import BackendError, StillWaitingError
 from audit_lib.options import Options
-from audit_lib.score.backends import Backend, backend, parse_options
+from audit_lib.score.backends import backend, parse_options
 from audit_lib.score.backends.openai import KEY_OPTION, connect
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote.answer_size import bounded
 from audit_lib.score.remote.batch_provider import TWICE, Provider
 from audit_lib.score.remote.batch_queue import BatchQueue
 from audit_lib.score.remote.batches import Batches, Step, message_of, status_of
-from audit_lib.score.remote.chat import Chat
+from audit_lib.score.remote.chat_backend import ChatBackend
 from audit_lib.score.remote.chat_options import ChatOptions, chat_probe, chat_secrets
 from audit_lib.score.remote.conversation import Conversation
 from audit_lib.score.remote.cost import NOTHING, Usage
 from audit_lib.score.remote.credentials import masked, read_variable
 from audit_lib.score.remote.error_codes import safe_code
 from audit_lib.score.remote.error_texts import told
-from audit_lib.score.remote.limiter import Allotment, Limiter
-from audit_lib.score.requests import AnswerKind, Request, Response
+from audit_lib.score.remote.limiter import Limiter
+from audit_lib.score.requests import Request, Response
 from audit_lib.spec import Model
 
 
@@ -59,7 +59,7 @@ _LONGEST_LAG_S = 5.0
 
 
 @backend("openai_batch")
-class OpenAIBatch(Backend):
+class OpenAIBatch(ChatBackend):
     """Ask as the backend ``openai`` does, by files of requests that the provider works off.
 
     Ids of batches are kept in the store: a process that was stopped goes on from the batches that it made.
@@ -75,17 +75,13 @@ class OpenAIBatch(Backend):
     Options: ClassVar[type[Options]] = OpenAIBatchOptions
     extra: ClassVar[str | None] = "openai"
     packages: ClassVar[tuple[str, ...]] = ("openai",)
-    gives: ClassVar[tuple[AnswerKind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
     takes_parts: ClassVar[bool] = True
     answers_later: ClassVar[bool] = True
-    pool: ClassVar[str] = "llm_api"
-    pack_size = 64
 
     def __init__(self, model: Model) -> None:
         self.options = parse_options(OpenAIBatchOptions, model)
-        self._chat = Chat(model, self.options)
-        self._allotment = Allotment()
+        super().__init__(model, self.options)
 
     @classmethod
     def variables(cls, model: Model) -> list[Secret]:
@@ -100,14 +96,6 @@ class OpenAIBatch(Backend):
     def describe(self) -> dict[str, Any]:
         """Return the endpoint and the options, apart from those that change no answer."""
         return self._chat.describe("openai_batch", _CLIENT_ONLY)
-
-    def allot(self, allotment: Allotment) -> None:
-        """Take the shard's part of the run's limits, and where its batches are noted."""
-        self._allotment = allotment
-
-    def estimate(self, request: Request) -> tuple[int, Usage]:
-        """Return the lines and the tokens that a request takes at most."""
-        return self._chat.estimate(request)
 
     def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
         """Yield a response for each request, batch by batch as they are done.
@@ -141,9 +129,6 @@ class OpenAIBatch(Backend):
                     yield masked(response, [key])
             finally:
                 conversation.end(client.close())
-
-    def close(self) -> None:
-        """Nothing is held between calls of `score`."""
 
     async def _check_size(self, response: Any) -> None:
         """Bound an answer; a file of answers holds one for each line, and its lines are bounded as they come."""

@@ -12,18 +12,17 @@ from pydantic import Field, model_validator
 from audit_lib.backends import Secret
 from audit_lib.errors import BackendError
 from audit_lib.options import Options
-from audit_lib.score.backends import Backend, backend, parse_options
+from audit_lib.score.backends import backend, parse_options
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayError
-from audit_lib.score.remote.chat import Chat
-from audit_lib.score.remote.chat_calls import ChatCalls, kept_capabilities
+from audit_lib.score.remote.chat_backend import ChatBackend
+from audit_lib.score.remote.chat_calls import ChatCalls
 from audit_lib.score.remote.chat_options import ChatOptions
 from audit_lib.score.remote.conversation import Conversation
-from audit_lib.score.remote.cost import Usage
 from audit_lib.score.remote.credentials import read_variable
 from audit_lib.score.remote.exchanges import EXCHANGE, Exchange, meaning
 from audit_lib.score.remote.json_answer import parsed
-from audit_lib.score.remote.limiter import Allotment, Limiter
+from audit_lib.score.remote.limiter import Limiter
 from audit_lib.score.remote.provider_models import (
     KEYLESS,
     Access,
@@ -35,7 +34,7 @@ from audit_lib.score.remote.provider_models import (
     unsent,
     with_not_sent,
 )
-from audit_lib.score.requests import AnswerKind, Request, Response
+from audit_lib.score.requests import Request, Response
 from audit_lib.spec import Model
 
 KEY_OPTION: Final = "model.options.api_key_env"
@@ -81,7 +80,7 @@ class PydanticAIOptions(ChatOptions):
 
 
 @backend("pydantic_ai")
-class PydanticAI(Backend):
+class PydanticAI(ChatBackend):
     """Sampled labels, rankings and texts of a model behind any provider's own API.
 
     Bodies, limits, budget, rows and faults are those of the backend ``openai``: one row for each request, whatever the
@@ -92,15 +91,11 @@ class PydanticAI(Backend):
     Options: ClassVar[type[Options]] = PydanticAIOptions
     extra: ClassVar[str | None] = "providers"
     packages: ClassVar[tuple[str, ...]] = ("pydantic_ai",)
-    pool: ClassVar[str] = "llm_api"
-    gives: ClassVar[tuple[AnswerKind, ...]] = ("labels", "text")
     answers_alone: ClassVar[bool] = True
-    pack_size = 64
 
     def __init__(self, model: Model) -> None:
         self.options = parse_options(PydanticAIOptions, model)
-        self._chat = Chat(model, self.options)
-        self._allotment = Allotment()
+        super().__init__(model, self.options)
 
     @classmethod
     def check(cls, model: Model) -> None:
@@ -119,14 +114,6 @@ class PydanticAI(Backend):
     def describe(self) -> dict[str, Any]:
         """Return the provider and the options, apart from those that change no answer."""
         return self._chat.describe("pydantic_ai", packages=("pydantic-ai-slim",))
-
-    def allot(self, allotment: Allotment) -> None:
-        """Take the shard's part of the run's limits."""
-        self._allotment = allotment
-
-    def estimate(self, request: Request) -> tuple[int, Usage]:
-        """Return the calls and the tokens that a request takes at most."""
-        return self._chat.estimate(request)
 
     def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
         """Yield a response for each request, as they come.
@@ -153,14 +140,6 @@ class PydanticAI(Backend):
                 yield from conversation.ask(requests, calls)
             finally:
                 conversation.end(model.close())
-
-    def capabilities(self) -> dict[str, Any] | None:
-        """Return what the model was found to take and give, if that was looked at."""
-        kept = kept_capabilities(self._allotment)
-        return None if kept is None else kept.as_dict()
-
-    def close(self) -> None:
-        """Nothing is held between calls of `score`."""
 
     def _key(self) -> str | None:
         options = self.options
