@@ -9,28 +9,37 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, PlainValidator
+from audit_lib.typed_json import OPTIONAL, Typed, keyed
 
-from audit_lib.typed_json import OPTIONAL, Typed
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
 
 
-def _limit(none: float) -> PlainValidator:
-    """Read a limit of an interval; ``null`` is `none`, an infinite one."""
+class _Limit:
+    """Reads a limit of an interval; ``null`` is `none`, an infinite one."""
 
-    def read(value: Any) -> float:
+    def __init__(self, none: float) -> None:
+        self.none = none
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        from pydantic import Field, PlainValidator
+
+        written = Annotated[float | None, Field(description="null: no limit")]
+        return PlainValidator(self._read, json_schema_input_type=written).__get_pydantic_core_schema__(
+            source, handler
+        )
+
+    def _read(self, value: Any) -> float:
         if value is None:
-            return none
+            return self.none
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError("is not a number, nor null for no limit")
         if not -sys.float_info.max <= value <= sys.float_info.max:
             raise ValueError("is not a finite number, nor null for no limit")
         return float(value)
-
-    return PlainValidator(
-        read, json_schema_input_type=Annotated[float | None, Field(description="null: no limit")]
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +52,7 @@ class Undefined(Typed):
     {'undefined': 'no applicant in this category'}
     """
 
-    reason: Annotated[str, Field(alias="undefined")]
+    reason: str = field(metadata=keyed("undefined"))
 
     def as_dict(self) -> dict[str, Any]:
         """JSON form: an object with the single key ``undefined``."""
@@ -67,8 +76,8 @@ class Interval(Typed):
         ``simultaneous`` covers all pairs at once; anything else is ``marginal``.
     """
 
-    low: Annotated[float, _limit(-math.inf)]
-    high: Annotated[float, _limit(math.inf)]
+    low: Annotated[float, _Limit(-math.inf)]
+    high: Annotated[float, _Limit(math.inf)]
     method: str
     level: float = 0.95
     kind: Literal["marginal", "conditional", "simultaneous"] = "marginal"

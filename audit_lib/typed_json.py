@@ -11,15 +11,27 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Annotated, Any, ClassVar, Final, TypeVar, cast
-
-from pydantic import ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
-from pydantic_core import CoreSchema, ErrorDetails
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeVar, cast
 
 from audit_lib.errors import EvidenceError
 
+if TYPE_CHECKING:
+    # At run time it is imported where a document is read: who computes a metric reads none.
+    from pydantic import ConfigDict, GetCoreSchemaHandler, TypeAdapter
+    from pydantic_core import CoreSchema, ErrorDetails
+
 T = TypeVar("T")
-Count = Annotated[int, Field(ge=0)]
+
+
+class _NotNegative:
+    """Refuses numbers below 0."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = cast(dict[str, Any], handler(source))
+        return cast("CoreSchema", schema | {"ge": 0})
+
+
+Count = Annotated[int, _NotNegative()]
 """A whole number of at least 0."""
 
 _OPTIONAL: Final = "optional"
@@ -30,26 +42,35 @@ _LATER: Final = "later"
 LATER: Final[Mapping[str, bool]] = {_LATER: True}
 """Metadata of a field that is always written, and that documents of earlier versions lack."""
 
+_KEY: Final = "key"
+
 _SHOWN: Final = 3
+
+
+def keyed(name: str) -> Mapping[str, str]:
+    """Return the metadata of a field that is written under another key: ``field(metadata=keyed("undefined"))``."""
+    return {_KEY: name}
 
 
 class Typed:
     """Base of the dataclasses that a document is made of; make them ``frozen``, with ``slots`` and ``kw_only``."""
 
     __slots__ = ()
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
-        extra="forbid", strict=True, use_attribute_docstrings=True, allow_inf_nan=False
-    )
+    __pydantic_config__: ClassVar[ConfigDict] = {
+        "extra": "forbid", "strict": True, "use_attribute_docstrings": True, "allow_inf_nan": False,
+    }  # fmt: skip
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Require every key that is always written, though its field has a default; refuse null for one left out."""
         schema = handler(source)
-        resolved = cast(dict[str, Any], handler.resolve_ref_schema(schema))
+        resolved = cast("dict[str, Any]", handler.resolve_ref_schema(schema))
         own = {one.name: one.metadata for one in fields(cast(Any, cls))}
         while resolved["type"] != "dataclass":
             resolved = resolved["schema"]
         for one in resolved["schema"]["fields"]:
+            if (key := own[one["name"]].get(_KEY)) is not None:
+                one["validation_alias"] = one["serialization_alias"] = key
             if one["schema"]["type"] != "default" or own[one["name"]].get(_LATER):
                 continue
             if not own[one["name"]].get(_OPTIONAL):
@@ -104,6 +125,8 @@ def decode(kind: type[T], content: bytes | str, where: str) -> T:
     Traceback (most recent call last):
     audit_lib.errors.EvidenceError: metrics.json: why: is not a key of this version
     """
+    from pydantic import ValidationError
+
     try:
         return cast(T, adapter(cast(Any, kind)).validate_json(content))
     except ValidationError as error:
@@ -118,6 +141,8 @@ def decode_value(kind: type[T], value: Any, where: str) -> T:
 @cache
 def adapter(kind: Any) -> TypeAdapter[Any]:
     """Return what reads a type, and knows its JSON Schema."""
+    from pydantic import TypeAdapter
+
     return TypeAdapter(kind) if _typed(kind) else TypeAdapter(kind, config=Typed.__pydantic_config__)
 
 

@@ -1,4 +1,4 @@
-"""What the machinery costs around the model: DAG parse, `audit run` against its stages, Airflow's overhead.
+"""What the machinery costs around the model: importing metrics, DAG parse, `audit run` against its stages, Airflow.
 
     python benchmarks/pipeline.py [--runs 5] [--airflow-run]
 
@@ -58,6 +58,18 @@ def stage_seconds(store: Path) -> dict[str, float]:
     return seconds
 
 
+def import_seconds(module: str, runs: int) -> float:
+    """Median wall time of a process that imports a module, less one that imports nothing."""
+    taken: dict[str, list[float]] = {"pass": [], f"import {module}": []}
+    for _ in range(runs):
+        for code, seconds in taken.items():
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", code], check=True)
+            seconds.append(time.perf_counter() - start)
+    nothing, ours = (statistics.median(seconds) for seconds in taken.values())
+    return ours - nothing
+
+
 def airflow_environment(home: Path) -> dict[str, str]:
     """Environment of an Airflow of its own, so that the user's is left alone."""
     return os.environ | {
@@ -84,6 +96,7 @@ def main() -> None:
         f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n"
     )
     print("| what | seconds | bound |\n|---|---|---|")
+    print(f"| `import audit_lib.metrics` | {import_seconds('audit_lib.metrics', options.runs):.2f} | 0.5 |")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         empty = folder / "empty"
