@@ -96,6 +96,7 @@ SAMPLING_ERROR_SCHEMA: Final = pa.schema(
     ]
 )
 """``scores/<shard>/sampling_error.parquet``: the uncertainty of scores that were sampled, of the sampling alone."""
+SAMPLING_ERROR: Final = "sampling_error.parquet"
 
 PAIR_SCHEMA: Final = pa.schema(
     [

@@ -23,6 +23,7 @@ from audit_lib.archive.served_check import ATTESTED, check_model
 from audit_lib.canonical import sha256
 from audit_lib.documents.evidence import Manifest
 from audit_lib.errors import AuditError, StoreUnreachableError
+from audit_lib.records import SAMPLING_ERROR
 from audit_lib.run import Run, StageOutput
 from audit_lib.validate.named_suites import lacking_for
 
@@ -88,9 +89,7 @@ def check_scores(work: Work, run: Run, shards: list[str], manifest: Manifest | N
             answers = run.stage(stage).read_table("pairs.parquet") if "pairs.parquet" in made else None
             check_counts(run, stage, scored_counts(scores, answers), find, SCORED.__contains__)
             check_model(run, stage, scores, answers, find)
-            for name, content in made.items():
-                if work.digests.get(f"{stage}/{name}") != sha256(content):
-                    _report_difference(work, f"{stage}/{name}", content)
+            _check_made(work, stage, made)
             check_questions(
                 scores,
                 questions,
@@ -110,6 +109,19 @@ def check_scores(work: Work, run: Run, shards: list[str], manifest: Manifest | N
             work.recomputed.append("scores")
         elif shards:
             work.notes.append(ATTESTED)
+
+
+def _check_made(work: Work, stage: str, made: Mapping[str, bytes]) -> None:
+    """What follows from a shard's answers must be there as it follows."""
+    uncertainty = f"{stage}/{SAMPLING_ERROR}"
+    if uncertainty in work.digests and SAMPLING_ERROR not in made:
+        work.find("recomputation", uncertainty, "does not follow from the evidence")
+    for name, content in made.items():
+        path = f"{stage}/{name}"
+        if path not in work.digests:
+            work.find("recomputation", path, "follows from the evidence, and is not there")
+        elif work.digests[path] != sha256(content):
+            _report_difference(work, path, content)
 
 
 def _no_other(name: str) -> bool:

@@ -78,6 +78,24 @@ class LabelMass(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingError(Typed):
+    """How far the sampled scores of a group may be from those that endless sampling would give."""
+
+    stratum: CategoryLevels
+    group: CategoryLevels
+    n: Count
+    """Scores with an uncertainty of their own: read from several answers."""
+    without: Count
+    """Scores of one answer, whose uncertainty is not known."""
+    answers: Count
+    """That the n scores were read from."""
+    of_score: float | None
+    """Standard error of one score: root of the mean square."""
+    of_mean: float | None
+    """Standard error of the mean of the n; none where candidates share an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSummary(Typed):
     """The scores of a group: mean, standard deviation, and the 0, 25, 50, 75 and 100% quantiles."""
 
@@ -259,6 +277,7 @@ class Metrics(Typed):
     scores: tuple[ScoreSummary, ...]
     heterogeneity: tuple[Heterogeneity, ...]
     pairwise_answers: tuple[PairwiseAnswers, ...] | None = field(default=None, metadata=OPTIONAL)
+    sampling_errors: tuple[SamplingError, ...] | None = field(default=None, metadata=OPTIONAL)
     leakage: Leakage | None = field(default=None, metadata=OPTIONAL)
     multiplicity: TestFamily
 
@@ -298,6 +317,10 @@ class SuppressedMetrics(Typed):
 
     @property
     def pairwise_answers(self) -> None:
+        """Never printed."""
+
+    @property
+    def sampling_errors(self) -> None:
         """Never printed."""
 
     @property

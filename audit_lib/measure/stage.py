@@ -32,6 +32,7 @@ from audit_lib.measure.rows.group_pairs import pair_table
 from audit_lib.measure.rows.load import load_rows
 from audit_lib.measure.rows.scored import Rows, strata
 from audit_lib.measure.rows.split_columns import attributed
+from audit_lib.measure.sampling_errors import sampling_errors
 from audit_lib.measure.splits import Splits
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.gates import check_invoked
@@ -134,6 +135,7 @@ def measure(run: Run) -> StageOutput:
         scores=tuple(scores),
         heterogeneity=tested.heterogeneity,
         pairwise_answers=None if rows.pairs is None else tuple(answers),
+        sampling_errors=sampling_errors(run, scored_shards(run), rows, ids),
         leakage=leakage_of(run, scored_shards(run)),
         multiplicity=family,
     )

@@ -22,7 +22,6 @@ from audit_lib.score.backends import (
     check_replies,
     check_texts,
     fingerprint,
-    parse_options,
 )
 from audit_lib.score.canaries import canary_answers, canary_pack
 from audit_lib.score.classifiers import classify
@@ -121,16 +120,14 @@ def score_shard(run: Run, shard: int) -> StageOutput:
     rows = [{**row, "model_fingerprint": mark} for row in collected.rows]
     counts = Counter(str(row["status"]) for row in rows)
     classified, judged = classify(run, rows)
-    spread = sampling_error(spec, parse_options(backend.get(spec.model.backend).Options, spec.model), rows)
     if any(response.thinking_tokens is not None for response in responses):
         extra["usage.json"] = pretty_json(used_with_thinking(responses))
-    if spread is not None:
-        extra["sampling_error.parquet"] = spread
     return StageOutput(
         artefacts={
             "scores.parquet": to_parquet(rows, SCORE_SCHEMA, ["variant_id", "repeat"]),
             **collected.artefacts,
             **classified,
+            **sampling_error(spec, rows),
             "model.json": pretty_json({**description, "fingerprint": mark}),
             "served.json": pretty_json(conversed.served),
             **({} if asked.capabilities is None else {"capabilities.json": pretty_json(asked.capabilities)}),

@@ -10,6 +10,7 @@ from audit_lib.records import SCORE_SCHEMA, to_parquet
 from audit_lib.run import Run
 from audit_lib.score.reading.ratings import CUT, DECLINES
 from audit_lib.score.requests import AnswerRecord, Elicitation, Pooled, Request, Response, records
+from audit_lib.score.sampling_error import sampling_error
 from audit_lib.score.tasks.listwise import Listwise
 from audit_lib.score.tasks.pointwise import Pointwise
 
@@ -20,7 +21,8 @@ def score_again(run: Run, shard: int, task: Elicitation, requests: list[Request]
     """Make again what follows from a shard's answers.
 
     A pairwise candidate's row follows from ``pairs.parquet``, a rating or a place in a ranking from the row's text,
-    and a score over labels from their probabilities. What was not answered is taken as it is.
+    a score over labels from their probabilities, and the sampling error of sampled scores from these. What was not
+    answered is taken as it is.
 
     Returns
     -------
@@ -48,7 +50,11 @@ def score_again(run: Run, shard: int, task: Elicitation, requests: list[Request]
             return {}
     except KeyError:
         raise EvidenceError(f"scores/{shard}: answers other questions than the variants ask") from None
-    return {"scores.parquet": to_parquet(rows, SCORE_SCHEMA, ["variant_id", "repeat"]), **further}
+    return {
+        "scores.parquet": to_parquet(rows, SCORE_SCHEMA, ["variant_id", "repeat"]),
+        **sampling_error(run.spec, rows),
+        **further,
+    }
 
 
 def _again(row: Mapping[str, Any], task: Pointwise | Listwise, request: Request) -> AnswerRecord:

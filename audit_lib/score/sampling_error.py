@@ -17,13 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from audit_lib.records import SAMPLING_ERROR_SCHEMA, to_parquet
+from audit_lib.records import SAMPLING_ERROR, SAMPLING_ERROR_SCHEMA, to_parquet
+from audit_lib.score.backends import backend, parse_options
 from audit_lib.score.remote.chat_options import ChatOptions
 from audit_lib.spec import AuditSpec
 
 
-def sampling_error(spec: AuditSpec, options: object, rows: Iterable[Mapping[str, Any]]) -> bytes | None:
-    """Return ``sampling_error.parquet`` of a shard's rows, None where nothing of it was sampled."""
+def sampling_error(spec: AuditSpec, rows: Iterable[Mapping[str, Any]]) -> dict[str, bytes]:
+    """Return a shard's rows' ``sampling_error.parquet`` under its name; nothing where nothing of it was sampled."""
+    options = parse_options(backend.get(spec.model.backend).Options, spec.model)
     of_variant: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         if row["score"] is not None and row["method"] in ("sampled", "generated"):
@@ -39,7 +41,7 @@ def sampling_error(spec: AuditSpec, options: object, rows: Iterable[Mapping[str,
             found.append(
                 {"variant_id": variant, "score": mean, "draws": draws, "sampling_standard_error": error}
             )
-    return to_parquet(found, SAMPLING_ERROR_SCHEMA, ["variant_id"]) if found else None
+    return {SAMPLING_ERROR: to_parquet(found, SAMPLING_ERROR_SCHEMA, ["variant_id"])} if found else {}
 
 
 def spread_of_labels(shares: Sequence[float], relevance: Sequence[float], read: int) -> float | None:

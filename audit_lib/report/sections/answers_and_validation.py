@@ -13,6 +13,7 @@ from audit_lib.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph,
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.numbers import UNDEFINED, count, half_up, percent
 from audit_lib.report.sections.estimates import variation_in_words
+from audit_lib.report.sections.sampling_errors import sampling_errors
 from audit_lib.report.sections.what_could_change import bounds
 from audit_lib.translation import mark, t, tp
 from audit_lib.validate.expectations import (
@@ -82,6 +83,7 @@ def answers_and_validation(content: Content) -> Section:
     blocks += [_scores(content)] if any(e.n for e in content.metrics.scores) else []
     if any(entry.n for entry in content.metrics.label_mass):
         blocks.append(_mass(content))
+    blocks += [table] if (table := sampling_errors(content)) is not None else []
     blocks.append(_validation(content))
     return Section("answers", t("Missing answers and soundness"), tuple(blocks))
 
