@@ -1,9 +1,10 @@
 """Personas: a name, a title, pronouns and further signals of each group, put into the slots of a prompt.
 
-Every prompt gets every group (or those that the design deals it), and `names_per_cell` names of it. The rows of a
+Every prompt gets every group (or those that the design deals it), and `names_per_cell` names of it. All prompts of one
+application show the same people: two prompts about one person that show two names would be of two people. The rows of a
 lexicon take turns, position after position, so that each comes equally often, in every position too. Names come in a
-seeded order, so that no group's result hangs on one name. Each signal takes its turns in an order of the prompts of
-its own: turns in step would give each name one row of a signal only, and their effects could not be told apart.
+seeded order, so that no group's result hangs on one name. Each signal takes its turns in an order of the applications
+of its own: turns in step would give each name one row of a signal only, and their effects could not be told apart.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ class Persona:
     unused : dict
         Lexicon -> rows of levels that the audit does not have, counted by level.
     turns : mapping of str to sequence of int
-        Lexicon -> the turn of each variant of each prompt in a group.
+        Lexicon -> the turn of each variant of each application in a group.
+    people : sequence of int
+        The number of each prompt's application.
     """
 
     cells: list[dict[str, str]]
@@ -79,6 +82,7 @@ class Persona:
     shown: frozenset[str] | None = None
     unused: dict[str, dict[str, int]] = field(default_factory=dict)
     turns: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    people: Sequence[int] = ()
     _known: dict[tuple[str, ...], Values] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
@@ -91,15 +95,19 @@ class Persona:
             As `read`.
         """
         content = parquet_source(run.stage("sample").read("prompts.parquet"))
-        prompts = pq.read_table(content, columns=["prompt_id", "position"]).sort_by("prompt_id")
-        return cls.read(run.spec, run.design_file, prompts["position"].to_pylist(), shown_fields(run))
+        names = ["prompt_id", "application_id", "position"]
+        prompts = pq.read_table(content, columns=names).sort_by("prompt_id")
+        applications = zip(
+            prompts["application_id"].to_pylist(), prompts["position"].to_pylist(), strict=True
+        )
+        return cls.read(run.spec, run.design_file, list(applications), shown_fields(run))
 
     @classmethod
     def read(
         cls,
         spec: AuditSpec,
         file: Callable[[str], bytes],
-        positions: Sequence[str] = (),
+        prompts: Sequence[tuple[str, str]] = (),
         shown: frozenset[str] | None = None,
     ) -> Persona:
         """Read the lexicons of a spec.
@@ -110,8 +118,9 @@ class Persona:
             The audit.
         file : callable
             Key of a design file -> its bytes.
-        positions : sequence of str
-            Position of each prompt, in the order of their ids; without them lexicons are read and checked only.
+        prompts : sequence of tuple of str
+            Application and position of each prompt, in the order of their ids; without them lexicons are read and
+            checked only.
         shown : frozenset of str or None
             Fields that the model reads; None for all.
 
@@ -154,6 +163,11 @@ class Persona:
             )
         for signal in signals:
             signal.check(cells)
+        # An application's position is that of its first prompt.
+        positions: dict[str, str] = {}
+        for application, position in prompts:
+            positions.setdefault(application, position)
+        numbers = {application: place for place, application in enumerate(positions)}
         return cls(
             cells=cells,
             names=names,
@@ -162,10 +176,11 @@ class Persona:
             account=account,
             shown=shown,
             turns=deal_turns(
-                [position for position in positions for _ in range(settings.names_per_cell)],
+                [position for position in positions.values() for _ in range(settings.names_per_cell)],
                 [signal.key for signal in signals],
                 spec.seed,
             ),
+            people=[numbers[application] for application, _ in prompts],
             unused={key: rows for key, rows in sorted(unused.items()) if rows},
         )
 
@@ -174,7 +189,7 @@ class Persona:
         for number in range(len(self.cells)) if groups is None else groups:
             cell, names = self.cells[number], self.names[number]
             for replicate in range(self.each):
-                place = index * self.each + replicate
+                place = self.people[index] * self.each + replicate
                 values = {
                     slot: value
                     for signal in self.signals
@@ -246,12 +261,12 @@ class Persona:
 
 
 def deal_turns(positions: Sequence[str], signals: Sequence[str], seed: int) -> dict[str, list[int]]:
-    """Return the turn of each variant of each prompt in the names and in each signal, position after position.
+    """Return the turn of each variant of each application in the names and in each signal, position after position.
 
     Parameters
     ----------
     positions : sequence of str
-        Position of each variant, in the order of prompts and their variants in a group. Names come in this order.
+        Position of each variant, in the order of applications and their variants in a group. Names come in this order.
     signals : sequence of str
         Keys of the signals; each comes in an order of its own, drawn by the seed.
     seed : int

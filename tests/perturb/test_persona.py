@@ -71,6 +71,31 @@ def test_names_signals_and_positions_do_not_come_in_step(tmp_path: Path, each: i
             assert pd.crosstab(group[one], group[other]).to_numpy().min() > 0
 
 
+@pytest.mark.parametrize("each", [1, 2])
+def test_all_prompts_of_an_application_show_the_same_people(tmp_path: Path, each: int) -> None:
+    (tmp_path / "colleges.csv").write_text(table(["college"], [["North"], ["South"], ["East"]]))
+    asked = [row | {"application_id": f"a{int(row['prompt_id'][1:]) % 8}"} for row in prompts(24)]
+    run = persona_run(tmp_path, rows=asked, perturb={"names_per_cell": each, "signals": ["colleges.csv"]})
+    run_stage(run, "variants")
+    made = run.stage("variants").read_table("variants.parquet")
+    made["replicate"] = made["variant_id"].str.split("/").str[-1]
+    people = made.groupby(["application_id", "sex", "race", "replicate"])
+    assert (people.size() == 3).all() and (people["edits"].nunique() == 1).all()
+    assert (made.groupby(["prompt_id", "sex", "race"])["candidate"].nunique() == each).all()
+    for _, group in made.groupby(["sex", "race"]):
+        shown = group.drop_duplicates(["application_id", "replicate"])["candidate"].value_counts()
+        assert shown.max() - shown.min() <= 1  # names take turns over applications
+
+
+def test_one_prompt_an_application_deals_as_before(tmp_path: Path) -> None:
+    run = persona_run(tmp_path, perturb={"names_per_cell": 2})
+    run_stage(run, "variants")
+    dealt = run.stage("variants").read_table("variants.parquet")["edits"].tolist()
+    assert (
+        sha256("".join(dealt).encode()) == "f98388ee0158308f8c9f6b49f4f796c1e3a459363aa2e3ddf2e9bdeb529bc0b7"
+    )
+
+
 def test_the_seed_and_nothing_else_sets_the_order(tmp_path: Path) -> None:
     orders = []
     for number, seed in enumerate((7, 7, 8, 9)):
