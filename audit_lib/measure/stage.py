@@ -84,6 +84,35 @@ def measure(run: Run) -> StageOutput:
     rows, ids = load_rows(run, scored_shards(run))
     answered = int(_answered(rows).sum())
     check_invoked(policy, spec, answered=answered, total=len(rows), attributed=attributed(run))
+    document = replace(
+        measure_rows(rows, spec, policy),
+        demographics=_demographics(run),
+        sampling_errors=sampling_errors(run, scored_shards(run), rows, ids),
+        leakage=leakage_of(run, scored_shards(run)),
+    )
+    content = pretty_json(document.as_dict())
+    read_metrics(content)  # what no reader could read is not written
+    return StageOutput(
+        {"metrics.json": content, "decisions.parquet": _decisions(rows, ids)},
+        {
+            "rows": len(rows),
+            "answered": answered,
+            "estimates": len(document.estimates),
+            "tables": len(document.tables),
+            "tests": document.multiplicity.family_size,
+        },
+    )
+
+
+def measure_rows(rows: Rows, spec: AuditSpec, policy: Policy) -> Metrics:
+    """Compute every metric of the spec in every stratum of some rows.
+
+    Returns
+    -------
+    Metrics
+        All of ``metrics.json`` that follows from the rows; `demographics`, `sampling_errors` and `leakage`, which do
+        not, are None.
+    """
     missingness: list[Missingness] = []
     mass: list[LabelMass] = []
     scores: list[ScoreSummary] = []
@@ -117,16 +146,16 @@ def measure(run: Run) -> StageOutput:
         ),
         spec.measure.alpha,
     )
-    document = Metrics(
+    return Metrics(
         experiment=spec.groups.provenance == "assigned",
         rows=RowCounts(
             total=len(rows),
-            answered=answered,
+            answered=int(_answered(rows).sum()),
             unknown_group=len(rows) - int(rows.known().sum()),
             by_status=_by_status(rows.status),
             decided_without_score=_decided_without_score(rows, slice(None)),
         ),
-        demographics=_demographics(run),
+        demographics=None,
         strata_identical=tuple(splits.identical),
         missingness=tuple(missingness),
         label_mass=tuple(mass),
@@ -135,21 +164,7 @@ def measure(run: Run) -> StageOutput:
         scores=tuple(scores),
         heterogeneity=tested.heterogeneity,
         pairwise_answers=None if rows.pairs is None else tuple(answers),
-        sampling_errors=sampling_errors(run, scored_shards(run), rows, ids),
-        leakage=leakage_of(run, scored_shards(run)),
         multiplicity=family,
-    )
-    content = pretty_json(document.as_dict())
-    read_metrics(content)  # what no reader could read is not written
-    return StageOutput(
-        {"metrics.json": content, "decisions.parquet": _decisions(rows, ids)},
-        {
-            "rows": len(rows),
-            "answered": answered,
-            "estimates": len(document.estimates),
-            "tables": len(document.tables),
-            "tests": family.family_size,
-        },
     )
 
 
