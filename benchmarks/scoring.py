@@ -208,7 +208,7 @@ def ours(engine: Any, pack: Sequence[Any]) -> Found:
 
     asked = [engine._question(prompt)[0] for prompt in pack]
     plan = plan_pack(asked, engine.shape, engine._allowed(asked))
-    return engine._compute(asked, plan.strategy, plan.buckets)
+    return engine.passes.compute(engine.ways, asked, plan.strategy, plan.buckets, engine._allowed(asked))
 
 
 def ours_in_one_spelling(engine: Any, pack: Sequence[Any]) -> Found:
@@ -220,7 +220,7 @@ def ours_in_one_spelling(engine: Any, pack: Sequence[Any]) -> Found:
         question, labels = engine._question(prompt)
         asked.append(LabelPrompt(prompt=question.prompt, labels=tuple(sorted(label[0] for label in labels))))
     plan = plan_pack(asked, engine.shape, engine._allowed(asked))
-    return engine._compute(asked, plan.strategy, plan.buckets)
+    return engine.passes.compute(engine.ways, asked, plan.strategy, plan.buckets, engine._allowed(asked))
 
 
 def _batched(items: Sequence[Any], size: int) -> list[Sequence[Any]]:
@@ -296,12 +296,14 @@ def peak_memory(model: str) -> None:
     import numpy as np
 
     draw = np.random.default_rng(1)
-    engine._compute([LabelPrompt(prompt=(5, 6), labels=((7,), (8,)))], "tree", ())
+    engine.passes.by_tree([LabelPrompt(prompt=(5, 6), labels=((7,), (8,)))], engine.passes.pass_nodes)
     # Loading holds some weights twice: the high-water mark starts again from what is held now (Linux).
     Path("/proc/self/clear_refs").write_text("5")
     before = status("VmRSS")
     several = [tuple(int(t) for t in draw.integers(5, engine.tokenizer.vocab_size, 700)) for _ in range(24)]
-    engine._compute([LabelPrompt(prompt=p, labels=((7,), (8,))) for p in several], "tree", ())
+    engine.passes.by_tree(
+        [LabelPrompt(prompt=p, labels=((7,), (8,))) for p in several], engine.passes.pass_nodes
+    )
     print((status("VmHWM") - before) / 2**20)
 
 

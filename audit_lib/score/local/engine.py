@@ -10,37 +10,31 @@ Imported by the scoring process alone: torch never enters the process that asks.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import torch
 
 from audit_lib.errors import BackendError
 from audit_lib.progress import ignore
-from audit_lib.score.local import tree
 from audit_lib.score.local.chat_template import ChatTemplate, PromptError
 from audit_lib.score.local.folder_check import model_type
 from audit_lib.score.local.generate import Draft, generate
+from audit_lib.score.local.label_passes import LabelPasses
 from audit_lib.score.local.label_tokens import label_probabilities, label_sequences, last_line
 from audit_lib.score.local.loading import decoder_of, load_model, load_tokenizer
-from audit_lib.score.local.memory import in_halves, is_out_of_memory
 from audit_lib.score.local.packed import as_loaded, pack
-from audit_lib.score.local.plain import log_softmax, plain_probabilities
-from audit_lib.score.local.plan import LabelPrompt, PackPlan, Strategy, plan_pack, shared_beginning
-from audit_lib.score.local.prefix import Begun, beginning, follow, read_rests, step_back
+from audit_lib.score.local.plan import LabelPrompt, PackPlan, Strategy, plan_pack
 from audit_lib.score.local.refusal import told
 from audit_lib.score.local.shape import shape_of
-from audit_lib.score.local.strategies import WAYS, ExactWays, find_exact_ways, first_that_works
+from audit_lib.score.local.strategies import WAYS, ExactWays, find_exact_ways
 from audit_lib.score.local.thinking import Wish
 from audit_lib.score.local.trial_record import TrialRecord, ask_itself
-from audit_lib.score.local.trie import Tokens, build, label_steps
-
-_ROWS_AT_ONCE: Final = 16  # of logits turned into float64
+from audit_lib.score.local.trie import Tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +94,8 @@ class Engine:
 
     Attributes
     ----------
-    halved : int
-        How often a pass was halved for want of memory since the model was loaded.
+    passes : LabelPasses
+        The model's passes, and how often one was halved for want of memory since it was loaded.
     packed : int
         Parts whose weights were laid out for this processor (`audit_lib.score.local.packed`).
     ways : ExactWays
@@ -132,8 +126,7 @@ class Engine:
         self.template = ChatTemplate(
             self.tokenizer, model_type(folder), kwargs=how.kwargs, wish=how.thinking, day=how.day
         )
-        self.pass_nodes = tree.PASS_NODES["cuda" if self.device.type == "cuda" else "cpu"]
-        self.halved = self.packed = 0
+        self.packed = 0
         self._label_tokens = lru_cache(maxsize=1024)(partial(label_sequences, self.tokenise))
         record = TrialRecord(weights_digest, device, threads)
         kept, probes = record.read(), None
@@ -143,12 +136,14 @@ class Engine:
             kept = ExactWays(lengths=lengths, faults=dict.fromkeys(WAYS))
         self.ways = kept
         self.model = self._load(folder)
+        self.passes = LabelPasses(self.model, kept.lengths.shared)
         self.shape = shape_of(self.model)
         # Where nothing is shared each pass is the model's own, to the last digit: some choose experts or keys by it.
         if self.device.type == "cpu" and self.ways.lengths.shared > 0:
             self.packed = pack(decoder_of(self.model))
         if probes is not None:
-            self.ways = find_exact_ways(self, probes, kept.lengths)
+            self.ways = find_exact_ways(self.passes, probes, kept.lengths)
+            self.passes.whole_up_to = self.ways.lengths.shared
             record.write(self.ways)
         self.longest = self.ways.lengths.longest
 
@@ -174,7 +169,9 @@ class Engine:
         if questions:
             asked = list(questions)
             plan = plan_pack(asked, self.shape, self._allowed(asked))
-            results = self._compute(asked, strategy or plan.strategy, plan.buckets, self._allowed(asked))
+            results = self.passes.compute(
+                self.ways, asked, strategy or plan.strategy, plan.buckets, self._allowed(asked)
+            )
             for question, result, numbers in zip(asked, results, questions.values(), strict=True):
                 for i in numbers:
                     answers[i] = replace(_answer(result, labels[i]), tokens=(len(question.prompt), 0))
@@ -202,7 +199,7 @@ class Engine:
             return LocalAnswer(error=found)
         question, labels = found
         with as_loaded():
-            (result,) = self._alone([question])
+            (result,) = self.passes.by_themselves([question])
         return _answer(result, labels)
 
     def render(self, messages: Sequence[Mapping[str, str]], *, for_labels: bool = True) -> str:
@@ -212,14 +209,6 @@ class Engine:
     def tokenise(self, text: str) -> Tokens:
         """Return the tokens of rendered text, whose special tokens the template wrote."""
         return tuple(self.tokenizer.encode(text, add_special_tokens=False))
-
-    def alone(self, prompt: Tokens, sequences: Sequence[Tokens]) -> dict[Tokens, float]:
-        """Return each sequence's probability by plain forward passes: slow, shares and pads nothing."""
-        # Beyond what may be shared a pass may depend on its own length, so each token takes one.
-        longest = len(prompt) + max(map(len, sequences)) - 1
-        return plain_probabilities(
-            self.model, prompt, sequences, token_by_token=longest > self.ways.lengths.shared
-        )
 
     def _question(self, prompt: Prompt) -> tuple[LabelPrompt, list[list[Tokens]]] | str:
         """Return a prompt in tokens with the sequences of each label, or why it cannot be computed."""
@@ -247,103 +236,6 @@ class Engine:
     def _allowed(self, questions: Sequence[LabelPrompt]) -> tuple[Strategy, ...]:
         return self.ways.for_labels(max(len(s) for q in questions for s in q.sequences()) + 1)
 
-    def _compute(
-        self,
-        questions: Sequence[LabelPrompt],
-        strategy: Strategy,
-        buckets: Sequence[int],
-        allowed: Sequence[Strategy],
-    ) -> Sequence[dict[Tokens, float] | str]:
-        """Return, for each question, the probability of each of its sequences, or why there is none."""
-        if strategy == "alone":
-            return self._alone(questions)
-        ways: dict[Strategy, Callable[[], Sequence[dict[Tokens, float] | str]]] = {
-            "tree": lambda: self.by_tree(questions, self.pass_nodes),
-            "prefix": lambda: self.by_prefix(questions, buckets),
-            "buckets": lambda: self.by_prefix(questions, buckets),
-            "alone": lambda: self._alone(questions),
-        }
-        rest = ("prefix", "alone") if strategy == "tree" and "prefix" in allowed else ("alone",)
-        return first_that_works(self.ways, (strategy, *rest), ways)
-
-    def _alone(self, questions: Sequence[LabelPrompt]) -> list[dict[Tokens, float] | str]:
-        found: list[dict[Tokens, float] | str] = []
-        for question in questions:
-            try:
-                found.append(self.alone(question.prompt, question.labels))
-            except Exception as error:  # noqa: BLE001 - a strange model may raise anything
-                if is_out_of_memory(error):
-                    raise BackendError(
-                        "no memory for a single prompt; use a smaller model or another device"
-                    ) from None
-                found.append(
-                    f"the model's own pass over {len(question.prompt)} tokens ends with {type(error).__name__}: "
-                    f"{told(error)}"
-                )
-        return found
-
-    def by_tree(self, questions: Sequence[LabelPrompt], pass_nodes: int) -> list[dict[Tokens, float]]:
-        """Return each question's probabilities from a trie of all tokens, each computed once."""
-        trie = build(s for q in questions for s in q.sequences())
-        steps = {
-            (q.prompt, label): label_steps(trie, q.prompt, label) for q in questions for label in q.labels
-        }
-        columns: dict[int, set[int]] = {}
-        for path in steps.values():
-            for node, token in path:
-                columns.setdefault(node, set()).add(token)
-        logs: dict[tuple[int, int], float] = {}
-
-        def read(logits: torch.Tensor, nodes: Sequence[int]) -> None:
-            for at in range(0, len(nodes), _ROWS_AT_ONCE):
-                some = log_softmax(logits[at : at + _ROWS_AT_ONCE])
-                for row, node in zip(some, nodes[at : at + _ROWS_AT_ONCE], strict=True):
-                    tokens = sorted(columns[node])
-                    logs.update(zip([(node, t) for t in tokens], row[tokens].tolist(), strict=True))
-
-        self.halved += tree.read_trie(self.model, trie, sorted(columns), read, pass_nodes=pass_nodes)
-        return [
-            {s: math.exp(sum(logs[step] for step in steps[q.prompt, s])) for s in q.labels} for q in questions
-        ]
-
-    def by_prefix(
-        self, questions: Sequence[LabelPrompt], buckets: Sequence[int]
-    ) -> list[dict[Tokens, float]]:
-        """Return each question's probabilities from what all prompts begin with, computed once."""
-        prompts = sorted({q.prompt for q in questions}, key=lambda p: (len(p), p))
-        labels = sorted({label for q in questions for label in q.labels})
-        shared = shared_beginning(prompts)
-        cache = beginning(self.model, shared)
-        found: dict[Tokens, dict[Tokens, float]] = {}
-        start = 0
-        for rows in buckets or (len(prompts),):
-
-            def work(some: Sequence[Tokens]) -> list[dict[Tokens, float]]:
-                begun = read_rests(self.model, some, shared, cache)
-                return self._rows(begun, labels)
-
-            bucket = prompts[start : start + rows]
-            results, halved = in_halves(bucket, work)
-            self.halved += halved
-            found |= dict(zip(bucket, results, strict=True))
-            start += rows
-        return [{s: found[q.prompt][s] for s in q.labels} for q in questions]
-
-    def _rows(self, begun: Begun, labels: Sequence[Tokens]) -> list[dict[Tokens, float]]:
-        first = log_softmax(begun.logits)
-        rows: list[dict[Tokens, float]] = [{} for _ in begun.logits]
-        for label in labels:
-            total = first[:, label[0]]
-            if len(label) > 1:
-                forced = torch.tensor([label[:-1]]).expand(len(first), -1)
-                logits = follow(self.model, begun, forced)
-                step_back(begun, len(label) - 1)
-                wanted = torch.tensor(label[1:]).expand(len(first), -1)
-                total = total + log_softmax(logits).gather(2, wanted[:, :, None]).sum(dim=(1, 2))
-            for row, value in zip(rows, total.exp().tolist(), strict=True):
-                row[label] = value
-        return rows
-
     def _write(self, prompts: Sequence[Prompt]) -> list[LocalAnswer]:
         drafts = [
             Draft(
@@ -356,7 +248,7 @@ class Engine:
             if p.sampling is not None
         ]
         texts, halved = self._generate(drafts)
-        self.halved += halved
+        self.passes.halved += halved
         return [
             LocalAnswer(
                 text=self.tokenizer.decode(text, skip_special_tokens=True),

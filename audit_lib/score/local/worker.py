@@ -116,8 +116,8 @@ def _plan(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
         "model": asdict(engine.shape),
         "tree": "works" if engine.ways.faults["tree"] is None else "not on this model",
         "not_exact": {way: fault for way, fault in engine.ways.faults.items() if fault is not None},
-        "pass_tokens": engine.pass_nodes,
-        "halved": engine.halved,
+        "pass_tokens": engine.passes.pass_nodes,
+        "halved": engine.passes.halved,
     }
     alone = [asdict(engine.score_alone(prompt)) for prompt in _prompts(order["alone"])]
     return {"plan": summarise(plans, size(every), **more), "alone": alone}

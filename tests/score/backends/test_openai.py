@@ -465,7 +465,7 @@ def test_a_real_server_agrees_with_the_local_backend(tmp_path, llama_server, mon
     differences = []
     for row in rows:
         tokens = engine.tokenise(engine.render(json.loads(row["messages"])))
-        found = engine.alone(tokens, [engine.tokenise(written) for written in (" No", " Yes")])
+        found = engine.passes.alone(tokens, [engine.tokenise(written) for written in (" No", " Yes")])
         raw = api.label_mass[row["variant_id"]] * api.label_probabilities[row["variant_id"]]
         differences += [abs(a - b) for a, b in zip(raw, found.values(), strict=True)]
     print(f"largest difference in a label's probability: {max(differences):.1e}")

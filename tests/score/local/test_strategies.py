@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch", reason="torch is not installed")
 
 from audit_lib.score.local import engine as part
-from audit_lib.score.local import trial_record
+from audit_lib.score.local import label_passes, trial_record
 from audit_lib.score.local.engine import Engine, Prompt
 from audit_lib.score.local.lengths import Lengths
 from audit_lib.score.local.strategies import ExactWays
@@ -82,18 +82,18 @@ def test_a_way_that_fails_on_a_pack_gives_way(tiny_model, monkeypatch):
     def fails(*_given, **_how):
         raise IndexError("no such layer")
 
-    monkeypatch.setattr(part.tree, "read_trie", fails)
+    monkeypatch.setattr(label_passes.tree, "read_trie", fails)
     again = engine.score(asked())
     assert engine.ways.faults["tree"] == "it ends with IndexError"
     assert engine.plan(asked()).strategy != "tree"
-    monkeypatch.setattr(part, "beginning", fails)
-    monkeypatch.setattr(part, "read_rests", fails)
+    monkeypatch.setattr(label_passes, "beginning", fails)
+    monkeypatch.setattr(label_passes, "read_rests", fails)
     alone = engine.score(asked())
     assert engine.ways.names() == ["cache", "alone"]
     for answers in (again, alone):
         for one, other in zip(answers, right, strict=True):
             assert one.probabilities == pytest.approx(other.probabilities, abs=1e-6)
-    monkeypatch.setattr(part, "plain_probabilities", fails)
+    monkeypatch.setattr(label_passes, "plain_probabilities", fails)
     assert {answer.error for answer in engine.score(asked())} == {
         f"the model's own pass over {len(engine.tokenise(engine.render(asked()[0].messages)))} tokens ends with "
         "IndexError: no such layer"
