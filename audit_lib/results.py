@@ -207,6 +207,9 @@ class Estimate(Typed):
         The first test's p-value, adjusted; None before that, and where there is none.
     equivalence : Equivalence or None
         Whether it is within the tolerance of the spec; None where that gives none.
+    remark : str or None
+        Why the number, though it is right, does not say what it seems to: a null of groups that the model does not
+        tell apart.
     """
 
     metric: str
@@ -228,6 +231,7 @@ class Estimate(Typed):
     scale: Literal["identity", "logit"] | None = field(default=None, metadata=OPTIONAL)
     multiplicity: Multiplicity | None = field(default=None, metadata=OPTIONAL)
     equivalence: Equivalence | None = field(default=None, metadata=OPTIONAL)
+    remark: str | None = field(default=None, metadata=OPTIONAL)
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and math.isnan(self.value):

@@ -35,6 +35,7 @@ COLUMNS: Final = (
     "run", "model", "revision", "task", "prompt_sha256", "metric", "variation", "threshold", "k", "stratum", "group",
     "reference", "value", "low", "high", "level", "low_70", "high_70", "n", "n_group", "n_reference", "clusters",
     "p_value", "p_holm", "p_benjamini_hochberg", "flags", "undefined", "method",
+    "remark",
 )  # fmt: skip
 """Columns of ``comparison.csv``."""
 
@@ -238,6 +239,7 @@ def _adjusted(
             n_reference=e.n_reference,
             clusters=e.clusters,
             flags=e.flags,
+            remark=e.remark,
             method=e.method,
             parameters=dict(e.parameters),
             p_value=p,
@@ -297,6 +299,7 @@ def _line(run: ComparedRun, e: ComparedEstimate) -> dict[str, Any]:
         "flags": ";".join(e.flags),
         "undefined": e.value.reason if isinstance(e.value, Undefined) else None,
         "method": e.method,
+        "remark": e.remark,
     }
 
 

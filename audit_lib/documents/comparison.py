@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from audit_lib.documents.metrics import PairwiseAnswers
 from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.results import Interval, Undefined
-from audit_lib.typed_json import Count, Typed
+from audit_lib.typed_json import OPTIONAL, Count, Typed
 
 SCHEMA: Final = "audit-comparison/4"
 
@@ -228,6 +228,7 @@ class ComparedEstimate(Typed):
     p_value: float | None
     p_holm: float | None
     p_benjamini_hochberg: float | None
+    remark: str | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ Of the latter `n` counts who has a score and is known to be qualified or not, an
 ESTIMATE_COLUMNS: Final = (
     "audit", "window", "metric", "stratum", "group", "reference", "parameters", "value", "low", "high", "level",
     "interval_method", "n", "n_group", "n_reference", "clusters", "test", "p_value", "p_holm", "flags", "undefined",
-    "method", "tolerance", "tolerance_verdict",
+    "method", "tolerance", "tolerance_verdict", "remark",
 )  # fmt: skip
 """Columns of ``estimates.csv``: a line an estimate of any metric."""
 
@@ -160,6 +160,7 @@ def _estimate(e: Estimate) -> dict[str, Any]:
         "method": e.method,
         "tolerance": None if e.equivalence is None else e.equivalence.tolerance,
         "tolerance_verdict": _verdict(e.equivalence),
+        "remark": e.remark or "",
     }
 
 

@@ -20,6 +20,7 @@ from audit_lib.report.sections.estimates import (
     limits_of,
     mark_of,
     reason_of,
+    remarks_of,
     value_of,
     variation_in_words,
 )
@@ -123,7 +124,7 @@ def _estimates_text(metrics: PrintedMetrics) -> str:
             ).append(e)
     lines: list[str] = []
     for name, own in by.items():
-        reasons = dict.fromkeys(filter(None, map(reason_of, own)))
+        reasons = dict.fromkeys([*filter(None, map(reason_of, own)), *remarks_of(own)])
         lines += [name, *_in_columns([_HEAD, *map(_estimate, own)]), *(f"  {words}" for words in reasons), ""]
     if (told := metrics.leakage) is not None:
         cells = [["material", "AUC", "interval", "n"]]

@@ -42,8 +42,8 @@ $ratios_table
 
 ### Effects, as asked and after one change each
 
-95% intervals are thin, 70% thick. An effect whose interval holds 0 is not printed, and called uninterpretable, where
-the model did not tell the groups apart (next section): it cannot show that it treats them alike.
+95% intervals are thin, 70% thick. An effect whose interval holds 0 is called uninterpretable where the model did not
+tell the groups apart when asked (next section): that no difference was found is then no evidence of none.
 
 $effects
 
@@ -77,9 +77,8 @@ $leak_blind
   thresholds are set where its ratings are, from 3 to below 4, after a look at another run of it: at the paper's 4 and 5
   nobody would be selected. A few hundredths of a rating are a standard deviation here.
 - **The manipulation.** The paper's models named sex and race as meant nearly always. This one mostly says *Unsure* and
-  *Black*. So its null effects say nothing, and the audit withholds them; the paper's could be read. The effects that
-  are printed are those whose intervals leave out 0, which some of 24 do by chance: read them by the p that is adjusted
-  for all tests.
+  *Black*. So its null effects are no evidence of equal treatment; the paper's could be read. All are printed, and
+  some of so many leave out 0 by chance: read them by the p that is adjusted for all tests.
 - **The summary.** The paper rates after a summary, and leaves it out as a change. A model this small is asked for the
   rating at once, and after a summary as a change.
 - **Few dossiers.** The paper's intervals rest on hundreds of applications, ours on $dossiers, so they are wide: an

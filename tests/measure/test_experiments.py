@@ -131,11 +131,47 @@ def test_rows_beside_the_ordinary_ones_move_no_ordinary_number(tmp_path: Path) -
 def test_an_attribute_that_is_not_perceived_has_no_null_to_read(tmp_path: Path) -> None:
     document = audit(tmp_path, rater(0.0, seen=False))
     (women,) = found(document, "standardised_effect", variation="none", sex="female")
-    assert "50.0%" in women["value"]["undefined"] and "80.0%" in women["value"]["undefined"]
-    assert women["flags"] == ["uninterpretable"] and "undefined" in women["interval"]
+    assert "no evidence of none" in women["remark"]
+    assert "50.0%" in women["remark"] and "80.0%" in women["remark"]
+    assert "uninterpretable" in women["flags"] and "unperceived" not in women["flags"]
     assert women["tests"][0]["p_value"] > 0.05 and "multiplicity" in women, "that it was tested counts"
+    seen = audit(tmp_path / "seen", rater(0.0))
+    for own in found(document, "standardised_effect"):
+        (twin,) = found(seen, "standardised_effect", variation="none", **own["group"])
+        for key in ("value", "interval", "standard_error", "n", "n_group", "tests", "multiplicity"):
+            assert own[key] == twin[key], "a failed check changes no number"
+        assert "remark" not in twin
     (all_sexes,) = [e for e in found(document, "manipulation_agreement", attribute="sex") if not e["group"]]
     assert all_sexes["value"] == 0.5 and all_sexes["parameters"]["said female"] == 192
+
+
+def test_a_scorer_that_answers_unsure_is_reported_as_the_difference_that_it_makes(tmp_path: Path) -> None:
+    truth = rater(1.1)
+
+    def answer(request: Request) -> tuple[float, ...]:
+        if "Unsure" in request.labels:
+            return tuple(float(label == "Unsure") for label in request.labels)
+        return tuple(truth(request))
+
+    document = audit(
+        tmp_path, answer, measure={"metrics": METRICS, "tolerance": {"standardised_effect": 0.5}}
+    )
+    by = {
+        e["group"].get("race", "women"): e for e in found(document, "standardised_effect", variation="none")
+    }
+    women = by["women"]
+    assert women["value"] > 1.5 and women["interval"]["low"] > 1.3 and women["multiplicity"]["holm"] < 1e-6
+    assert "remark" not in women and women["equivalence"]["verdict"] == "outside"
+    for race in ("Black", "Asian", "Hispanic"):
+        null = by[race]
+        assert null["interval"]["low"] <= 0 <= null["interval"]["high"]
+        assert null["remark"].startswith(
+            "uninterpretable: the model does not tell the groups apart when asked"
+        )
+        assert "named the race of 0 of 192 versions" in null["remark"]
+        assert "did not tell this attribute" in null["equivalence"]["verdict"]["undefined"]
+    seen = audit(tmp_path / "seen", truth, measure={"metrics": METRICS})
+    assert document["multiplicity"]["family_size"] == seen["multiplicity"]["family_size"]
 
 
 @pytest.mark.parametrize("effect", [0.5, -0.5])
@@ -148,7 +184,7 @@ def test_a_failed_check_leaves_an_effect_with_its_evidence(tmp_path: Path, effec
         assert both[0][key] == both[1][key]
     assert abs(both[0]["value"]) > 0.8 and both[0]["multiplicity"]["holm"] < 0.05
     counted = [["multiplicity" in e for e in found(d, "standardised_effect")] for d in (document, seen)]
-    assert counted[0] == counted[1] and all(counted[0]), "a withheld null was tested too"
+    assert counted[0] == counted[1] and all(counted[0]), "a null was tested too"
     gap = found(document, "score_gap", sex="female")
     assert not any(
         "unperceived" in e["flags"] for e in gap if e["interval"]["low"] * e["interval"]["high"] > 0
@@ -167,7 +203,7 @@ def test_a_few_right_answers_among_many_doubts_are_no_perception(tmp_path: Path)
     (women,) = found(document, "standardised_effect", variation="none", sex="female")
     (sexes,) = [e for e in found(document, "manipulation_agreement", attribute="sex") if not e["group"]]
     assert sexes["value"] == 1.0 and sexes["n"] < 40
-    assert f"named the sex of {sexes['n']} of 192 versions" in women["value"]["undefined"]
+    assert f"named the sex of {sexes['n']} of 192 versions" in women["remark"]
 
 
 def test_answers_are_counted_by_what_they_are(tmp_path: Path) -> None:
@@ -380,7 +416,7 @@ def test_repeats_of_a_check_give_the_most_frequent_answer_and_never_a_mean(tmp_p
     assert counts["Hispanic"]["unsure"] == 48 and not any(counts["Hispanic"][f"said {x}"] for x in races)
 
 
-def test_a_group_that_is_not_perceived_has_no_effect_whatever_the_others_have(tmp_path: Path) -> None:
+def test_a_null_of_a_group_that_is_not_perceived_is_remarked_whatever_the_others_are(tmp_path: Path) -> None:
     truth = rater(0.3)
 
     def answer(request: Request) -> Any:
@@ -394,15 +430,16 @@ def test_a_group_that_is_not_perceived_has_no_effect_whatever_the_others_have(tm
     (overall,) = [e for e in found(document, "manipulation_agreement", attribute="race") if not e["group"]]
     assert overall["value"] > 0.8
     by = {e["group"].get("race"): e for e in found(document, "standardised_effect", variation="none")}
-    assert "of the Hispanic versions" in by["Hispanic"]["value"]["undefined"]
-    assert all(isinstance(by[race]["value"], float) for race in ("Black", "Asian", None))
+    assert "of the Hispanic versions" in by["Hispanic"]["remark"]
+    assert all(isinstance(by[race]["value"], float) for race in ("Black", "Asian", "Hispanic", None))
+    assert not any("remark" in by[race] for race in ("Black", "Asian", None))
     gaps = [e for e in document["estimates"] if e["metric"] == "score_gap" and not e["stratum"]]
     doubted = {"unperceived" in e["flags"] for e in gaps if e["group"].get("race") == "Hispanic"}
     assert doubted == {True}
     assert not any("unperceived" in e["flags"] for e in gaps if e["group"].get("race") != "Hispanic")
 
 
-def test_a_reference_that_is_not_perceived_leaves_no_effect_of_the_attribute(tmp_path: Path) -> None:
+def test_a_reference_that_is_not_perceived_leaves_no_null_of_the_attribute(tmp_path: Path) -> None:
     truth = rater(0.3)
 
     def answer(request: Request) -> Any:
@@ -415,10 +452,8 @@ def test_a_reference_that_is_not_perceived_leaves_no_effect_of_the_attribute(tmp
     (overall,) = [e for e in found(document, "manipulation_agreement", attribute="race") if not e["group"]]
     assert overall["value"] == 0.75
     by = {e["group"].get("race"): e for e in found(document, "standardised_effect", variation="none")}
-    assert all(
-        "of the White versions" in by[race]["value"]["undefined"] for race in ("Black", "Asian", "Hispanic")
-    )
-    assert isinstance(by[None]["value"], float)
+    assert all("of the White versions" in by[race]["remark"] for race in ("Black", "Asian", "Hispanic"))
+    assert "remark" not in by[None]
 
 
 def test_the_floor_is_of_the_question_that_was_asked_again(tmp_path: Path) -> None:

@@ -56,7 +56,8 @@ def test_effects_noise_and_perception_are_printed_with_their_figure(tmp_path: Pa
 
 def test_an_effect_that_cannot_be_read_says_so_and_why(tmp_path: Path) -> None:
     page = page_of(tmp_path, False)
-    assert "uninterpretable: the model named the sex that was meant in 50.0% of the versions" in page
+    assert "uninterpretable: the model does not tell the groups apart when asked" in page
+    assert "it named the sex that was meant in 50.0% of the versions" in page
     assert "of the versions in which it named one (96 of 96), and checks.minimum_agreement" in page
     assert "below the floor" in page
 

@@ -19,7 +19,7 @@ from audit_lib.report.page import make_page
 from audit_lib.report.sections.metric_estimates import metric_estimates
 from audit_lib.report.sections.other_rate_tables import other_rate_tables
 from audit_lib.report.text import tables_text
-from audit_lib.results import Estimate, Interval, Undefined
+from audit_lib.results import Estimate, Interval
 from tests.report.runs import made
 
 GAPS = ["demographic_parity_gap", "equal_opportunity_gap", "auc_gap", "score_gap"]
@@ -97,16 +97,15 @@ def test_leakage_has_its_own_section_only(content: Content) -> None:
 
 def test_the_terminal_prints_an_audit_without_rate_tables(content: Content) -> None:
     effect = replace(estimate("standardised_effect", 0.2), parameters={"variation": "task:other_place"})
-    why = Undefined("uninterpretable: why")
     null = replace(
-        estimate("standardised_effect", 0.0), value=why, interval=why, flags=("uninterpretable",),
+        estimate("standardised_effect", 0.1), flags=("uninterpretable",), remark="uninterpretable: why",
         parameters={"variation": "none"},
     )  # fmt: skip
     metrics = replace(content.metrics, tables=(), estimates=(null, effect, estimate("auc_gap", 0.1)))
     printed = tables_text(metrics, content.policy)
     assert "no rate table" not in printed
     assert re.search(r"female against male, task: other place +\+0\.200 +\+0\.100 to \+0\.300", printed)
-    assert re.search(r"female against male +undefined +undefined .* uninterpretable\n", printed)
+    assert re.search(r"female against male +\+0\.100 +0\.000 to .* uninterpretable\n", printed)
     assert "  uninterpretable: why" in printed and "\nAUC gap\n" in printed
 
 

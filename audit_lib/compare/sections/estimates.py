@@ -28,6 +28,7 @@ def plain(e: ComparedEstimate) -> Estimate:
         n_reference=e.n_reference,
         clusters=e.clusters,
         flags=e.flags,
+        remark=e.remark,
         method=e.method,
         stratum=e.stratum,
         group=e.group,

@@ -29,6 +29,7 @@ from audit_lib.report.sections.estimates import (
     limits_of,
     mark_of,
     reason_of,
+    remarks_of,
     scale_of,
     tone_of,
     value_of,
@@ -159,7 +160,7 @@ def _lines(
         )
         for e in ordered
     )
-    return Table(words, columns, rows, _methods(estimates))
+    return Table(words, columns, rows, (*_methods(estimates), *remarks_of(map(plain, estimates))))
 
 
 def _as_matrix(
@@ -199,9 +200,8 @@ def _as_matrix(
             alpha=f"{alpha:g}",
             tests=count(document.multiplicity.family_size),
         )
-        yield Table(
-            words or t(metric.title), columns, rows, (note, *_methods(own)), stacked=fits_stacked(columns)
-        )
+        notes = (note, *_methods(own), *remarks_of(map(plain, own)))
+        yield Table(words or t(metric.title), columns, rows, notes, stacked=fits_stacked(columns))
 
 
 def _cell(e: ComparedEstimate | None, *, sign: bool, alpha: float) -> Cell:

@@ -180,20 +180,16 @@ def _keep_influence(
 
 
 def _told(one: Compared, rows: Rows, spec: AuditSpec, limits: dict[tuple[str, str], float]) -> Compared:
-    """Mark an effect that noise gives, and withhold a null of groups that the model does not perceive as meant.
+    """Mark an effect that noise gives, and a null of groups that the model does not perceive as meant.
 
-    Groups that the model treats differently it tells apart, whatever it says when asked. The test of a withheld null
-    stays: that it was made counts in the family of all tests.
+    Every effect keeps its numbers: to print only those that leave 0 out would be a selection. Groups that the model
+    treats differently it tells apart, whatever it says when asked.
     """
     ((axis, level),) = one.group.items()
     if (reason := agreement_reason(rows, spec, axis, level)) is not None:
-        if not differs(one.interval, 0.0):
-            nothing = Undefined(reason)
-            return replace(
-                one, value=nothing, interval=nothing, intervals=(), standard_error=nothing,
-                flags=(*one.flags, "uninterpretable"),
-            )  # fmt: skip
-        one = replace(one, flags=(*one.flags, "unperceived"))
+        null = not differs(one.interval, 0.0)
+        mark = "uninterpretable" if null else "unperceived"
+        one = replace(one, flags=(*one.flags, mark), remark=reason if null else None)
     limit, sd = limits.get((axis, level)), one.parameters.get("outcome_sd")
     # Without a standard error nothing says what else the effect could be: it is no evidence of noise either.
     if isinstance(one.value, Undefined) or isinstance(one.standard_error, Undefined):

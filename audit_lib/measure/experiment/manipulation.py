@@ -1,9 +1,9 @@
 """Manipulation check: did the model perceive the attribute that a version was meant to show?
 
-An effect of zero means nothing where the model could not tell the groups apart; one that is there shows that it did.
-So a failed check qualifies nulls only. The check asks the audited model for
-the attribute of each version; what it answers is laid against what was assigned. Non-answers and refusals are
-counted apart from mismatches (Gaebler, Goel, Huq and Tambe, 2024, arXiv:2404.03086).
+Where the model could not tell the groups apart, that no effect was found is no evidence of none; an effect that is
+there shows that it did. So a failed check qualifies nulls only, and withholds no number. The check asks the
+audited model for the attribute of each version; what it answers is laid against what was assigned. Non-answers and
+refusals are counted apart from mismatches (Gaebler, Goel, Huq and Tambe, 2024, arXiv:2404.03086).
 """
 
 from __future__ import annotations
@@ -140,12 +140,14 @@ def differs(interval: Interval | Undefined, parity: float) -> bool:
 _OF_A_GROUP: Final = mark("{level} versions")
 _OF_ALL: Final = mark("versions")
 _TOO_FEW: Final = mark(
-    "uninterpretable: the model named the {axis} of {n} of {asked} {versions}, and was unsure of the others, declined, "
-    "failed, or could not be read"
+    "uninterpretable: the model does not tell the groups apart when asked, so no difference found is no evidence of "
+    "none; it named the {axis} of {n} of {asked} {versions}, and was unsure of the others, declined, failed, or could "
+    "not be read"
 )
 _TOO_WRONG: Final = mark(
-    "uninterpretable: the model named the {axis} that was meant in {share} of the {versions} in which it named one "
-    "({n} of {asked}), and checks.minimum_agreement is {least}"
+    "uninterpretable: the model does not tell the groups apart when asked, so no difference found is no evidence of "
+    "none; it named the {axis} that was meant in {share} of the {versions} in which it named one ({n} of {asked}), and "
+    "checks.minimum_agreement is {least}"
 )
 
 

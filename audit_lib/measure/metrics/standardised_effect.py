@@ -27,8 +27,8 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     ``score = constant + effects of each attribute's levels + error``; CR1 errors by application, a t interval with
     applications less one degrees of freedom. With ``measure.application_effects``, and by default in blocks, each
     application has its own constant. An effect no larger than the controls' (`noise_floor`) is flagged
-    ``within_noise``; one of an attribute that the model does not perceive (`manipulation_agreement`) is undefined,
-    with the reason.
+    ``within_noise``; a null of an attribute that the model does not perceive (`manipulation_agreement`) is flagged
+    ``uninterpretable``, with a remark.
 
     Raises
     ------

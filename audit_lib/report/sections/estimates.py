@@ -115,10 +115,11 @@ def count_of(value: object) -> str:
 
 def mark_of(e: Estimate) -> str:
     """Say what people must see beside an effect."""
-    if "uninterpretable" in e.flags:
-        return t("uninterpretable")
     named = t("not named as meant") if "unperceived" in e.flags and e.metric == "standardised_effect" else ""
-    return ", ".join(filter(None, [named, t("inside the noise floor") if "within_noise" in e.flags else ""]))
+    null = t("uninterpretable") if "uninterpretable" in e.flags else ""
+    return ", ".join(
+        filter(None, [null, named, t("inside the noise floor") if "within_noise" in e.flags else ""])
+    )
 
 
 def tone_of(e: Estimate) -> Tone:
@@ -129,3 +130,8 @@ def tone_of(e: Estimate) -> Tone:
 def reason_of(e: Estimate | LeakageEstimate) -> str:
     """Say why there is no value, if there is none."""
     return archived(e.value.reason) if isinstance(e.value, Undefined) else ""
+
+
+def remarks_of(estimates: Iterable[Estimate]) -> tuple[str, ...]:
+    """Say, each thing once, why nulls among these cannot be read; a mark at each says of which."""
+    return tuple(archived(words) for words in dict.fromkeys(e.remark for e in estimates) if words is not None)

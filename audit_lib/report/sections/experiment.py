@@ -41,6 +41,7 @@ from audit_lib.report.sections.estimates import (
     limits_of,
     mark_of,
     reason_of,
+    remarks_of,
     tone_of,
     value_of,
     variation_in_words,
@@ -69,10 +70,10 @@ _NOISE: Final = mark(
     "text about the same person."
 )
 _PERCEIVED: Final = mark(
-    "The model was asked for the attribute of each version. Where it cannot tell the groups apart, an effect of zero "
-    "says nothing: below the spec's floor an effect whose interval holds 0 is printed as uninterpretable. One whose "
-    "interval leaves 0 out is printed and counted, marked as not named: the model treated the groups differently, "
-    "whatever it said when asked. Answers of doubt, refusals, "
+    "The model was asked for the attribute of each version. Where it does not tell the groups apart, that no "
+    "difference was found is no evidence of none: below the spec's floor an effect whose interval holds 0 is marked as "
+    "uninterpretable. One whose interval leaves 0 out is marked as not named: the model treated the groups "
+    "differently, whatever it said when asked. All are printed and counted. Answers of doubt, refusals, "
     "answers that could not be read and errors of asking are no mismatches, and are counted apart. Gaps, ratios and "
     "ranks of an attribute that is not perceived are read in the same way, wherever they are in this report. A "
     "question that shows the whole dossier says what can be perceived there, not in a task that leaves parts of it out."
@@ -176,7 +177,8 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
         for name, found in by.items()
         for e in found
     ]
-    yield Table(t("{title}: sensitivity", title=title), columns, tuple(rows), _method(estimates))
+    notes = (*_method(estimates), *remarks_of(estimates))
+    yield Table(t("{title}: sensitivity", title=title), columns, tuple(rows), notes)
     yield _basis(title, by)
 
 
