@@ -41,7 +41,7 @@ _WORD: Final = re.compile(r"[A-Za-z]{2,}(?:['-][A-Za-z]+)*")
 _SHOWN: Final = ("aria-label", "alt", "title", "placeholder")
 _NOT_WORDS: Final = re.compile(
     r"\b[0-9a-f]{12,64}\b|https?://\S+|\d[\d.]*[eE][+-]?\d+"
-    r"|\b[a-z0-9]+(?:_[a-z0-9]+)+\b(?!\.[a-z])|\b[a-z_]+(?:/[a-z_]+)*(?:\.[a-z_]+)+\b"
+    r"|\b[a-z0-9]+(?:_[a-z0-9]+)+\b(?!\.[a-z])|\b[a-z_][a-z0-9_-]*(?:/[a-z0-9_-]+)*(?:\.[a-z_]+)+\b"
 )
 """Digests, addresses, numbers; names with underscores, such as a metric's; keys of the spec, and names of files."""
 
