@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -17,36 +10,20 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-import audit_lib
-from audit_lib import errors
 from audit_lib.documents.statuses import AnswerStatus
-from audit_lib.errors import BackendError
 from audit_lib.options import Options
 from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.local.folder_check import check_scorable
 from audit_lib.score.local.noise_floor import noise_floor
+from audit_lib.score.local.process import ScoringProcess
 from audit_lib.score.local.weights import PACKAGED, check_name
 from audit_lib.score.packs import Pack
-from audit_lib.score.remote.credentials import is_secret_name
-from audit_lib.score.remote.error_texts import told
 from audit_lib.score.requests import AnswerKind, Request, Response
 from audit_lib.seeds import derive_seed
 from audit_lib.spec import Model
 
 NOISE_REQUESTS: Final = 4
 """Requests of a shard that are scored again one by one, beside its longest."""
-_SIGNALS: Final = {
-    "SIGKILL": "killed, most likely for want of memory: use a machine with more, or a smaller model",
-    "SIGSEGV": "a library crashed",
-    "SIGABRT": "a library gave up, perhaps for want of memory",
-    "SIGILL": "a library uses an instruction that this processor lacks",
-    "SIGBUS": "a file that was read was cut short, or memory ran out",
-    "SIGTERM": "somebody ended it",
-    "SIGINT": "somebody ended it",
-}
-_FRAME: Final = re.compile(r"\s|Traceback |Thread 0x|Current thread|Stack |Extension modules|.*\d+%\|")
-_LINES: Final = 3
-_SECRET: Final = 6  # characters; shorter ones may be any word
 
 
 class TransformersOptions(Options):
@@ -101,12 +78,9 @@ class Transformers(Backend):
         self.model = model
         self.options = parse_options(TransformersOptions, model)
         self.pack_size = self.options.pack_size
-        self._process: subprocess.Popen[str] | None = None
-        self._printed: Any = None
+        self._process = ScoringProcess(model.name, self.options.threads)
         self._loaded: dict[str, Any] = {}
         self._note: str | None = None
-        self._progress: list[str] = []  # what the process said takes long
-        self._texts: list[str] = []  # of the last order: what the process may repeat when it ends
 
     @classmethod
     def check(cls, model: Model) -> None:
@@ -130,7 +104,7 @@ class Transformers(Backend):
     def check_roles(self, roles: Sequence[str], *, for_labels: bool) -> None:
         """Let the model's chat template write a conversation of these roles."""
         self._start()
-        self._ask({"roles": list(roles), "labels": for_labels})
+        self._process.ask({"roles": list(roles), "labels": for_labels})
 
     def loading_note(self) -> str | None:
         """Return how long loading took, and which ways of computing are exact."""
@@ -140,7 +114,7 @@ class Transformers(Backend):
         """Yield a response for each request, pack by pack."""
         self._start()
         for pack in packs:
-            found = self._ask({"pack": [_order(request) for request in pack]})["answers"]
+            found = self._process.ask({"pack": [_order(request) for request in pack]})["answers"]
             for request, answer in zip(pack, found, strict=True):
                 yield self._response(request, answer)
 
@@ -159,7 +133,7 @@ class Transformers(Backend):
         checked += sorted(asked, key=lambda r: -sum(len(m.content) for m in r.messages))[:1]
         checked = list({request.key: request for request in checked}.values())
         order = [[_order(request) for request in pack] for pack in packs]
-        reply = self._ask({"plan": order, "alone": [_order(request) for request in checked]})
+        reply = self._process.ask({"plan": order, "alone": [_order(request) for request in checked]})
         plan: dict[str, Any] | None = reply["plan"]
         if plan is None:
             return None
@@ -193,82 +167,17 @@ class Transformers(Backend):
 
     def close(self) -> None:
         """End the scoring process."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
-            self._printed.close()
+        self._process.close()
 
     def _start(self) -> None:
-        if self._process is not None:
+        if self._process.is_running:
             return
-        threads = str(self.options.threads)
-        environment = {
-            **os.environ,
-            "OMP_NUM_THREADS": threads,
-            "MKL_NUM_THREADS": threads,
-            "MKL_DYNAMIC": "FALSE",
-            # Waiting threads sleep: spinning ones take the cores from each other when shards share a machine.
-            "OMP_WAIT_POLICY": "PASSIVE",
-            "TOKENIZERS_PARALLELISM": "false",
-            "TRANSFORMERS_VERBOSITY": "error",
-            "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-            "PYTHONPATH": os.pathsep.join(
-                [str(Path(audit_lib.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
-            ),
-        }
-        self._printed = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        # -P: a torch.py in the working folder is not torch.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-X", "faulthandler", "-m", "audit_lib.score.local.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._printed,
-            text=True,
-            encoding="utf-8",
-            env=environment,
-        )
         asked = {"device", "threads", "thinking", "chat_template_kwargs", "template_date"}
         options = self.options.model_dump(mode="json", include=asked)
         order = {"name": _located(self.model), "revision": self.model.revision, **options}
         begun = time.monotonic()
-        self._loaded = self._ask(order)["loaded"]
-        self._note = _told_loading(self._loaded, time.monotonic() - begun, tried=bool(self._progress))
-
-    def _ask(self, content: dict[str, Any]) -> dict[str, Any]:
-        self._texts = _texts_of(content)
-        process = self._process
-        if process is None or process.stdin is None or process.stdout is None:
-            raise BackendError("the scoring process is not running")
-        try:
-            process.stdin.write(json.dumps(content) + "\n")
-            process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it has ended; its last words are read below
-        reply: dict[str, Any] = {"progress": ""}
-        while "progress" in reply:
-            if not (line := process.stdout.readline()):
-                raise self._ended(process.wait())
-            reply = json.loads(line)
-            self._progress += [reply["progress"]] if "progress" in reply else []
-        if (error := reply.get("error")) is not None:
-            kind = getattr(errors, error["type"], BackendError)
-            said = told(error["message"], self._texts, self._secrets(), 800) or "its message repeats a prompt"
-            raise kind(said if self.model.name in said else f"model {self.model.name!r}: {said}")
-        return reply
-
-    def _ended(self, code: int) -> BackendError:
-        self._printed.seek(0)
-        lines = [told(line, self._texts, self._secrets()) for line in _last_words(self._printed.read())]
-        said = " | ".join(filter(None, lines)) or "it printed nothing that may be told"
-        return BackendError(
-            f"model {self.model.name!r}: the scoring process ended with code {code}{_meaning(code)}; its last words: "
-            f"{said}"
-        )
-
-    @staticmethod
-    def _secrets() -> list[str]:
-        return [value for name, value in os.environ.items() if is_secret_name(name) and len(value) >= _SECRET]
+        self._loaded = self._process.start(order)
+        self._note = _told_loading(self._loaded, time.monotonic() - begun, tried=bool(self._process.progress))
 
 
 def _told_loading(loaded: dict[str, Any], seconds: float, *, tried: bool) -> str:
@@ -276,31 +185,6 @@ def _told_loading(loaded: dict[str, Any], seconds: float, *, tried: bool) -> str
     how = "was held against its own attention" if tried else "was tried before with these weights"
     ways = ", ".join(loaded.get("ways", []))
     return f"loaded in {seconds:.0f} s; it {how}; exact are: {ways}"
-
-
-def _meaning(code: int) -> str:
-    """Return what an exit code means, where a signal ended the process."""
-    number = -code if code < 0 else code - 128 if code > 128 else 0
-    if not number or number not in {member.value for member in signal.Signals}:
-        return ""
-    name = signal.Signals(number).name
-    return f" ({name}: {_SIGNALS[name]})" if name in _SIGNALS else f" ({name})"
-
-
-def _last_words(printed: str) -> list[str]:
-    """Return the last lines that a process printed, without the frames of a stack and what shows progress."""
-    lines = [
-        line for line in printed.splitlines() if line.strip() and not _FRAME.match(line) and "\r" not in line
-    ]
-    fatal = [line for line in lines if line.startswith("Fatal Python error")]
-    return [*fatal[:1], *(line for line in lines[-_LINES:] if line not in fatal)]
-
-
-def _texts_of(order: Any) -> list[str]:
-    """Return the prompts that an order holds."""
-    if isinstance(order, dict):
-        return [order["content"]] if "content" in order else [t for v in order.values() for t in _texts_of(v)]
-    return [text for one in order for text in _texts_of(one)] if isinstance(order, list) else []
 
 
 def _located(model: Model) -> str:

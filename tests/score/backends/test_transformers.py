@@ -132,12 +132,12 @@ def test_a_process_that_dies_is_an_error_that_says_so(tmp_path, tiny_model):
     try:
         responses = backend.score(pack(asked, backend.pack_size))
         assert next(responses).status == "ok"
-        backend._process.kill()
+        backend._process._process.kill()
         with pytest.raises(BackendError, match="ended with code -9 .*memory"):
             list(responses)
     finally:
         backend.close()
-    assert backend._process is None
+    assert not backend._process.is_running
 
 
 def test_weights_that_do_not_load_are_an_error_without_a_traceback(tmp_path):

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from audit_lib.errors import BackendError
-from audit_lib.score.backends import transformers as part
 from audit_lib.score.backends.transformers import Transformers
+from audit_lib.score.local import process as part
 from audit_lib.score.requests import Candidate, Message, Request
 from audit_lib.spec import Model
 from tests.score.conftest import save_tiny_model
