@@ -14,6 +14,7 @@ adverse_impact     four fifths without rounding, standard deviations, shortfall,
 ranks              how sure is the rank index?
 clusters           ... when rows share an application?
 few_clusters       ... when there are few, or few in which a group occurs?
+crossed            ... when rows share a name too, and it shall hold for other names?
 distances          how sure is a distance between two groups' scores?
 correlations       ... a correlation whose points come from a few models?
 bootstrap          ... for any function of sums over applications?
