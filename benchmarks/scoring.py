@@ -49,7 +49,7 @@ def filled(resume: dict[str, str], name: str) -> str:
 
 def pointwise_packs(positions: int, names: Sequence[str], each: int) -> list[list[Any]]:
     """Return a pack for each position: `each` of its resumes under each name."""
-    from audit_lib.score.local.engine import Prompt
+    from audit_lib.score.local.questions import Prompt
 
     packs = []
     by_job = itertools.groupby(resumes(), key=lambda r: r["position"])
@@ -88,7 +88,7 @@ RULES = (
 
 def pairwise_pack(names: Sequence[str]) -> list[Any]:
     """Return all ordered pairs of one pool; the labels are the two names."""
-    from audit_lib.score.local.engine import Prompt
+    from audit_lib.score.local.questions import Prompt
 
     pool = list(zip(resumes()[: len(names)], names, strict=False))
     prompts = []

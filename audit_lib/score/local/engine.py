@@ -11,9 +11,7 @@ Imported by the scoring process alone: torch never enters the process that asks.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
-from functools import lru_cache, partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,57 +19,18 @@ import torch
 
 from audit_lib.errors import BackendError
 from audit_lib.progress import ignore
-from audit_lib.score.local.chat_template import ChatTemplate, PromptError
 from audit_lib.score.local.folder_check import model_type
 from audit_lib.score.local.generate import Draft, generate
 from audit_lib.score.local.label_passes import LabelPasses
-from audit_lib.score.local.label_tokens import label_probabilities, label_sequences, last_line
 from audit_lib.score.local.loading import decoder_of, load_model, load_tokenizer
 from audit_lib.score.local.packed import as_loaded, pack
 from audit_lib.score.local.plan import LabelPrompt, PackPlan, Strategy, plan_pack
+from audit_lib.score.local.questions import LocalAnswer, Prompt, PromptReader, TemplateOptions, answer_of
 from audit_lib.score.local.refusal import told
 from audit_lib.score.local.shape import shape_of
 from audit_lib.score.local.strategies import WAYS, ExactWays, find_exact_ways
-from audit_lib.score.local.thinking import Wish
 from audit_lib.score.local.trial_record import TrialRecord, ask_itself
 from audit_lib.score.local.trie import Tokens
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sampled:
-    """How a text is generated: see `audit_lib.score.local.generate.Draft`."""
-
-    max_tokens: int
-    temperature: float
-    seed: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
-    """A conversation, and the labels whose probability is asked for, or how a text is generated."""
-
-    messages: tuple[dict[str, str], ...]
-    labels: tuple[str, ...] = ()
-    sampling: Sampled | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalAnswer:
-    """The probability of each label or a text, the lengths of prompt and text in tokens, or why there is no answer."""
-
-    probabilities: tuple[float, ...] | None = None
-    text: str | None = None
-    tokens: tuple[int, int] = (0, 0)
-    error: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateOptions:
-    """What a spec says of how conversations are written (`audit_lib.score.local.chat_template`)."""
-
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
-    thinking: Wish | None = None
-    day: date | None = None
 
 
 class Engine:
@@ -122,12 +81,9 @@ class Engine:
         torch.set_num_threads(threads)
         self.device = torch.device(device)
         self.tokenizer = load_tokenizer(folder)
-        how = asking or TemplateOptions()
-        self.template = ChatTemplate(
-            self.tokenizer, model_type(folder), kwargs=how.kwargs, wish=how.thinking, day=how.day
-        )
+        self.reader = PromptReader(self.tokenizer, model_type(folder), asking)
+        self.template = self.reader.template
         self.packed = 0
-        self._label_tokens = lru_cache(maxsize=1024)(partial(label_sequences, self.tokenise))
         record = TrialRecord(weights_digest, device, threads)
         kept, probes = record.read(), None
         if kept is None:
@@ -174,7 +130,7 @@ class Engine:
             )
             for question, result, numbers in zip(asked, results, questions.values(), strict=True):
                 for i in numbers:
-                    answers[i] = replace(_answer(result, labels[i]), tokens=(len(question.prompt), 0))
+                    answers[i] = replace(answer_of(result, labels[i]), tokens=(len(question.prompt), 0))
         written = [i for i, p in enumerate(prompts) if p.sampling is not None and i not in answers]
         answers |= dict(zip(written, self._write([prompts[i] for i in written]), strict=True))
         return [answers[i] for i in range(len(prompts))]
@@ -200,38 +156,18 @@ class Engine:
         question, labels = found
         with as_loaded():
             (result,) = self.passes.by_themselves([question])
-        return _answer(result, labels)
+        return answer_of(result, labels)
 
     def render(self, messages: Sequence[Mapping[str, str]], *, for_labels: bool = True) -> str:
         """Return the conversation as the model reads it; a last assistant turn is left open."""
-        return self.template.render(messages, for_labels=for_labels)
+        return self.reader.render(messages, for_labels=for_labels)
 
     def tokenise(self, text: str) -> Tokens:
         """Return the tokens of rendered text, whose special tokens the template wrote."""
-        return tuple(self.tokenizer.encode(text, add_special_tokens=False))
+        return self.reader.tokenise(text)
 
     def _question(self, prompt: Prompt) -> tuple[LabelPrompt, list[list[Tokens]]] | str:
-        """Return a prompt in tokens with the sequences of each label, or why it cannot be computed."""
-        try:
-            text = self.render(prompt.messages, for_labels=prompt.sampling is None)
-        except PromptError as error:
-            return str(error)
-        if not text.isascii() and text != text.encode(errors="replace").decode():
-            return "the prompt holds half of a surrogate pair, which no text can"
-        tokens = self.tokenise(text)
-        if prompt.sampling is not None:
-            need, what = len(tokens) + prompt.sampling.max_tokens, "and its answer may have"
-            labels: list[list[Tokens]] = []
-        else:
-            labels = self._label_tokens(last_line(text), prompt.labels)
-            need, what = (
-                len(tokens) + max(len(s) for label in labels for s in label) - 1,
-                "and its label have",
-            )
-        if need > self.longest:
-            return f"the prompt {what} {need} tokens, the model takes {self.longest}"
-        every = tuple(sorted({s for label in labels for s in label}))
-        return LabelPrompt(prompt=tokens, labels=every), labels
+        return self.reader.question(prompt, self.longest)
 
     def _allowed(self, questions: Sequence[LabelPrompt]) -> tuple[Strategy, ...]:
         return self.ways.for_labels(max(len(s) for q in questions for s in q.sequences()) + 1)
@@ -251,7 +187,7 @@ class Engine:
         self.passes.halved += halved
         return [
             LocalAnswer(
-                text=self.tokenizer.decode(text, skip_special_tokens=True),
+                text=self.reader.text_of(text),
                 tokens=(len(draft.prompt), len(text)),
             )
             for text, draft in zip(texts, drafts, strict=True)
@@ -278,14 +214,3 @@ class Engine:
         named = getattr(self.model.generation_config, "eos_token_id", None)
         several = named if isinstance(named, list) else [named]
         return frozenset(t for t in [*several, self.tokenizer.eos_token_id] if t is not None)
-
-
-def _answer(found: dict[Tokens, float] | str, labels: list[list[Tokens]]) -> LocalAnswer:
-    if isinstance(found, str):
-        return LocalAnswer(error=found)
-    probabilities = label_probabilities(found, labels)
-    if min(probabilities) < 0:
-        return LocalAnswer(error="a label has less probability than the longer ones that begin with it")
-    if not all(p < float("inf") for p in probabilities):
-        return LocalAnswer(error="the model's logits are not finite")
-    return LocalAnswer(probabilities=probabilities)

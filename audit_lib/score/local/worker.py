@@ -54,7 +54,8 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
     import torch
     import transformers
 
-    from audit_lib.score.local.engine import Engine, TemplateOptions
+    from audit_lib.score.local.engine import Engine
+    from audit_lib.score.local.questions import TemplateOptions
 
     engine = Engine(
         Path(weights.folder),
@@ -124,7 +125,7 @@ def _plan(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
 
 
 def _prompts(pack: list[dict[str, Any]]) -> list[Any]:
-    from audit_lib.score.local.engine import Prompt, Sampled
+    from audit_lib.score.local.questions import Prompt, Sampled
 
     return [
         Prompt(

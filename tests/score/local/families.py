@@ -28,7 +28,8 @@ from transformers import AutoModelForCausalLM
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 from audit_lib.errors import BackendError
-from audit_lib.score.local.engine import Engine, Prompt, Sampled
+from audit_lib.score.local.engine import Engine
+from audit_lib.score.local.questions import Prompt, Sampled
 from tests.score.conftest import save_tiny_model
 from tests.score.local.tiny_configs import TYPES, WINDOW, tiny_config
 

@@ -11,7 +11,8 @@ from audit_lib.errors import BackendError
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from audit_lib.score.local.engine import Engine, Prompt, Sampled  # noqa: E402
+from audit_lib.score.local.engine import Engine  # noqa: E402
+from audit_lib.score.local.questions import Prompt, Sampled  # noqa: E402
 from tests.score.local.architectures import CONFIGS, save_architecture  # noqa: E402
 from tests.score.local.families import expected, own_pass, shares  # noqa: E402
 

@@ -14,7 +14,8 @@ pytest.importorskip("torch", reason="torch is not installed")
 from transformers import AutoTokenizer
 
 from audit_lib.score.local.chat_template import ChatTemplate, PromptError
-from audit_lib.score.local.engine import Engine, Prompt, TemplateOptions
+from audit_lib.score.local.engine import Engine
+from audit_lib.score.local.questions import Prompt, TemplateOptions
 
 GEMMA = (
     "{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"

@@ -10,7 +10,8 @@ from tests.score.conftest import save_tiny_model
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from audit_lib.score.local.engine import Engine, Prompt  # noqa: E402
+from audit_lib.score.local.engine import Engine  # noqa: E402
+from audit_lib.score.local.questions import Prompt  # noqa: E402
 from audit_lib.score.local.weights import check_folder, folder_digest, resolve  # noqa: E402
 
 LABELS = ("No", "Yes", "Applicant of the system")  # the last has several tokens

@@ -8,8 +8,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from audit_lib.score.local import generate as module  # noqa: E402
-from audit_lib.score.local.engine import Engine, Prompt, Sampled  # noqa: E402
+from audit_lib.score.local.engine import Engine  # noqa: E402
 from audit_lib.score.local.generate import Draft, generate  # noqa: E402
+from audit_lib.score.local.questions import Prompt, Sampled  # noqa: E402
 from tests.score.conftest import save_tiny_model  # noqa: E402
 from tests.score.local.test_engine import prompts  # noqa: E402
 

@@ -14,7 +14,8 @@ from tests.score.conftest import CHAT, save_tiny_model
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from audit_lib.score.local.engine import Engine, Prompt  # noqa: E402
+from audit_lib.score.local.engine import Engine  # noqa: E402
+from audit_lib.score.local.questions import Prompt  # noqa: E402
 
 WAYS = ["tree", "prefix", "buckets", "alone"]
 ZERO_TO_HUNDRED = tuple(str(n) for n in range(101))

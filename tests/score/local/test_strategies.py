@@ -10,8 +10,9 @@ pytest.importorskip("torch", reason="torch is not installed")
 
 from audit_lib.score.local import engine as part
 from audit_lib.score.local import label_passes, trial_record
-from audit_lib.score.local.engine import Engine, Prompt
+from audit_lib.score.local.engine import Engine
 from audit_lib.score.local.lengths import Lengths
+from audit_lib.score.local.questions import Prompt
 from audit_lib.score.local.strategies import ExactWays
 
 LABELS = ("No", "Yes")

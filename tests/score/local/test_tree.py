@@ -11,7 +11,8 @@ from audit_lib.score.local.trie import build
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from audit_lib.score.local import tree  # noqa: E402
-from audit_lib.score.local.engine import Engine, Prompt  # noqa: E402
+from audit_lib.score.local.engine import Engine  # noqa: E402
+from audit_lib.score.local.questions import Prompt  # noqa: E402
 from tests.score.local.test_engine import by_hand, prompts  # noqa: E402
 
 
