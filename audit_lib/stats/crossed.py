@@ -155,6 +155,11 @@ class NameDesign:
         -------
         ndarray
             A mean for each set of rows with one application, name and group.
+
+        Raises
+        ------
+        InputError
+            If there is not one outcome a row, or one is not finite.
         """
         y = finite_values(outcome, "outcome")
         if y.shape != self._of_row.shape:
