@@ -7,24 +7,13 @@ cannot read is told by name and not measured.
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections import Counter
 from collections.abc import Container
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Final
 
+from audit_lib.errors import InputError
+from audit_lib.segmentation import MOST_OTHER, letters, unspaced_script
 from audit_lib.words import tokenise
-
-_UNSPACED: Final = {
-    "CJK": "Chinese characters", "IDEOGRAPHIC": "Chinese characters", "BOPOMOFO": "Bopomofo",
-    "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "THAI": "Thai", "LAO": "Lao", "KHMER": "Khmer",
-    "MYANMAR": "Burmese", "TIBETAN": "Tibetan", "JAVANESE": "Javanese", "BALINESE": "Balinese",
-    "SUNDANESE": "Sundanese", "TAI": "Tai", "NEW": "New Tai Lue", "YI": "Yi", "NUSHU": "Nushu", "TANGUT": "Tangut",
-}  # fmt: skip
-"""First word of a letter's Unicode name -> script, for scripts that put no space between words."""
-
-_MOST_OTHER: Final = 0.1
-"""Share of a text's letters that may be of another script: a name, or a term, in a text that can be read."""
 
 _COMMON: Final[dict[str, frozenset[str]]] = {
     language: frozenset(words.split())
@@ -70,41 +59,6 @@ _OWN: Final = {
 }
 
 
-@lru_cache(8192)
-def _script(letter: str) -> str:
-    return (
-        unicodedata.name(letter, "UNKNOWN").replace("HALFWIDTH ", "").replace("FULLWIDTH ", "").split(" ")[0]
-    )
-
-
-def _letters(text: str) -> Counter[str]:
-    """Count a text's letters, and the signs that stand for one, by the first word of their Unicode names."""
-    return Counter(
-        _script(c) for c in text if not c.isascii() and unicodedata.category(c)[0] in "L"
-    ) + Counter({"LATIN": sum(c.isascii() and c.isalpha() for c in text)})
-
-
-def unspaced_script(text: str) -> str:
-    """Return the script of a text that has no spaces between its words, or nothing.
-
-    A tenth of the letters may be of such a script: a name in a text that has spaces.
-
-    Examples
-    --------
-    >>> unspaced_script("很好的候选人"), unspaced_script("A good candidate (李) for the job")
-    ('Chinese characters', '')
-    """
-    if text.isascii():
-        return ""
-    letters = _letters(text)
-    found = Counter({script: n for script, n in letters.items() if script in _UNSPACED})
-    if not found or found.total() <= _MOST_OTHER * letters.total():
-        return ""
-    if found["HIRAGANA"] + found["KATAKANA"]:
-        return "Japanese"
-    return _UNSPACED[max(sorted(found), key=lambda script: found[script])]
-
-
 def not_english(text: str, known: Container[str] = ()) -> str:
     """Return the language or script of a text that is not English, or nothing.
 
@@ -121,9 +75,9 @@ def not_english(text: str, known: Container[str] = ()) -> str:
     """
     if script := unspaced_script(text):
         return script
-    letters = _letters(text)
-    other = {script: n for script, n in letters.items() if script != "LATIN"}
-    if sum(other.values()) > _MOST_OTHER * letters.total():
+    counted = letters(text)
+    other = {script: n for script, n in counted.items() if script != "LATIN"}
+    if sum(other.values()) > MOST_OTHER * counted.total():
         most = max(sorted(other), key=lambda script: other[script])
         return f"{most.capitalize()} script"
     words = [word for word in tokenise(text) if not word.isdigit()]
@@ -134,3 +88,101 @@ def not_english(text: str, known: Container[str] = ()) -> str:
         return most
     spelled = {word for word in words if re.fullmatch(r"[a-z]+", word) and len(word) > 1}
     return "no English" if len(spelled) > 3 and not english and not any(w in known for w in spelled) else ""
+
+
+_BY_SCRIPT: Final = {
+    "Arabic": "Arabic script", "Bengali": "Bengali script", "Bulgarian": "Cyrillic script",
+    "Chinese": "Chinese characters", "Greek": "Greek script", "Hebrew": "Hebrew script",
+    "Hindi": "Devanagari script", "Japanese": "Japanese", "Khmer": "Khmer", "Korean": "Hangul script",
+    "Lao": "Lao", "Marathi": "Devanagari script", "Burmese": "Burmese", "Persian": "Arabic script",
+    "Russian": "Cyrillic script", "Serbian": "Cyrillic script", "Tamil": "Tamil script",
+    "Telugu": "Telugu script", "Thai": "Thai", "Ukrainian": "Cyrillic script", "Urdu": "Arabic script",
+}  # fmt: skip
+"""Language -> what `language_of` calls a text in it: of these, the script tells and nothing more."""
+
+_BY_WORDS: Final = {name: language for language in _COMMON for name in language.split(" or ")}
+
+ANY: Final = "any"
+
+
+def language_of(text: str) -> str:
+    """Return the language or script of a text; nothing where neither its letters nor its commonest words tell.
+
+    Examples
+    --------
+    >>> language_of("She is a very good candidate."), language_of("Excellent."), language_of("отличный кандидат")
+    ('English', '', 'Cyrillic script')
+    """
+    found = not_english(text)
+    if found == "no English":
+        return ""
+    return found or ("English" if any(word in _COMMON["English"] for word in tokenise(text)) else "")
+
+
+def language_names() -> list[str]:
+    """Return the languages that `Reads` knows by name.
+
+    Examples
+    --------
+    >>> "Spanish" in language_names(), "Russian" in language_names()
+    (True, True)
+    """
+    return sorted({*_BY_WORDS, *_BY_SCRIPT})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reads:
+    """Which texts a scorer was made for.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Languages by their English names (`language_names`), or ``any``.
+    spaced : bool
+        Whether it reads scripts with spaces between words only.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, or there is none.
+
+    Examples
+    --------
+    >>> Reads(names=("English",)).unread("Sie ist eine sehr gute Kandidatin")
+    'German'
+    >>> Reads(names=("English", "German")).unread("Sie ist eine sehr gute Kandidatin")
+    ''
+    >>> print(Reads(names=("English", "German")))
+    English, German
+    """
+
+    names: tuple[str, ...] = (ANY,)
+    spaced: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse names that nothing here can tell."""
+        unknown = [name for name in self.names if name not in (ANY, *language_names())]
+        if unknown or not self.names:
+            what = f"{unknown[0]!r} is not known" if unknown else "no language is named"
+            raise InputError(f"languages: {what}; name some of {', '.join(language_names())}, or any")
+
+    def unread(self, text: str) -> str:
+        """Return the language or script of a text that it was not made for; nothing where it was, or nothing tells."""
+        if self.spaced and (script := unspaced_script(text)):
+            return script
+        if ANY in self.names:
+            return ""
+        found = language_of(text)
+        return (
+            "" if found in {_BY_WORDS.get(name, _BY_SCRIPT.get(name, "")) for name in self.names} else found
+        )
+
+    def __str__(self) -> str:
+        """Return the languages as a list of names."""
+        if ANY in self.names:
+            return "scripts with spaces between words" if self.spaced else "any language"
+        return ", ".join(self.names)
+
+
+ENGLISH: Final = Reads(names=("English",))
+SPACED: Final = Reads(spaced=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from audit_lib.errors import AuditError, LexiconError
+from audit_lib.segmentation import ends, unspaced_script
 
 if TYPE_CHECKING:
     from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
@@ -119,6 +120,51 @@ class WholeWords:
                 behind = hit[1]
         return taken
 
+    def segmented(self, text: str) -> tuple[list[Hit], list[str]]:
+        """Return where entries stand in a text in a script without spaces, and those of which that cannot be said.
+
+        An entry stands as a word where ICU begins and ends one. Where one of its ends is inside a word, it may be part
+        of that word, as "he" is of "other" in Chinese, or ICU has joined it with its neighbour: nobody can tell.
+
+        Parameters
+        ----------
+        text : str
+            The text; `audit_lib.segmentation` can tell its words apart.
+
+        Returns
+        -------
+        list of Hit
+            Without overlap: the leftmost, of those the longest.
+        list of str
+            The entries that stand inside other words, outside of these hits; each once, in order.
+
+        Examples
+        --------
+        >>> WholeWords(["Emily"]).segmented("Emily是護士")
+        ([(0, 5, 0)], [])
+        """
+        plain, places = _fold(text)
+        cuts = set(ends(plain))
+        found = sorted(
+            (start, -end, entry)
+            for entry, start, end in self._automaton.find_matches_as_indexes(plain, overlapping=True)
+        )
+        taken: list[Hit] = []
+        covered: set[int] = set()
+        for start, stop, entry in found:
+            if start in cuts and -stop in cuts and start not in covered:
+                taken.append((start, -stop, entry))
+                covered.update(range(start, -stop))
+        unsure = dict.fromkeys(
+            self.entries[entry]
+            for start, stop, entry in found
+            if not covered.issuperset(range(start, -stop))
+            and not (_spelled(plain, start) or _spelled(plain, -stop))
+        )
+        if places is not None:
+            taken = [(places[start], places[stop], entry) for start, stop, entry in taken]
+        return taken, list(unsure)
+
     def _ascii_hits(self, text: str) -> list[Hit]:
         if self._first_words is None:
             return []
@@ -194,6 +240,11 @@ def _lower(text: str) -> str:
         # A few letters grow in lower case; left as they are, places in both texts stay the same.
         lowered = "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
     return lowered.translate(_ALIKE)
+
+
+def _spelled(text: str, place: int) -> bool:
+    """Say whether a place is inside a word of a script that has spaces: what stands there is no word of its own."""
+    return _inside_word(text, place) and not any(unspaced_script(c) for c in text[place - 1 : place + 1])
 
 
 def _inside_word(text: str, place: int) -> bool:

@@ -27,7 +27,17 @@ ABOVE = {
     "validity",
 }
 BELOW_DOCUMENTS = {"canonical", "documents", "errors", "plain_text", "results", "stats", "typed_json"}
-BELOW_METRICS = {"errors", "languages", "metrics", "pairs", "results", "typed_json", "whole_words", "words"}
+BELOW_METRICS = {
+    "errors",
+    "languages",
+    "metrics",
+    "pairs",
+    "results",
+    "segmentation",
+    "typed_json",
+    "whole_words",
+    "words",
+}
 """All that a kernel may import: it knows no run, no spec and no file."""
 # Recomputing is what verification is: it calls the stages whose output it checks.
 VERIFIERS = {"archive/verify.py"}

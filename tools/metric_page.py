@@ -64,6 +64,14 @@ def page() -> str:
     return "\n".join(parts)
 
 
+LANGUAGES = {
+    "any": "any",
+    "classifier": "those that the classifier was made for",
+    "spaced": "those written with spaces between words",
+    "words": "those written with spaces between words; Chinese, Japanese, Thai, Lao, Khmer and Burmese by ICU",
+}
+
+
 def _section(name: str, said: MetricRecord) -> str:
     data = "; and ".join(COLUMNS[column] for column in said.columns)
     lines = [
@@ -75,6 +83,8 @@ def _section(name: str, said: MetricRecord) -> str:
         f"- **Figure**: `{said.figure}`",
         f"- **Source**: {said.cite}",
     ]
+    if said.languages:
+        lines.insert(3, f"- **Languages**: {LANGUAGES[said.languages]}")
     if said.gap:
         lines.insert(1, f"- **Differences**: `{name}_gap`, {said.gap[0].lower() + said.gap[1:]}; parity 0")
     for end, fields in said.further.items():

@@ -41,6 +41,9 @@ MetricInput = Literal[
     "lists", "words", "toxicity", "stereotype", "terms", "sentiment", "embedding"
 ]  # fmt: skip
 
+TextLanguages = Literal["any", "classifier", "spaced", "words"]
+_OF_TEXTS: Final = {"texts", "lists", "words", "toxicity", "stereotype", "terms", "sentiment", "embedding"}
+
 MetricColumn = Literal["score", "round_id", "qualified"]
 
 _DECORATED: Final[set[Metric]] = set()
@@ -65,6 +68,7 @@ class _Said(TypedDict, total=False):
     of_groups: str
     generations: int
     paired: bool
+    languages: TextLanguages | None
     further: Mapping[str, Mapping[str, Any]]
 
 
@@ -107,6 +111,10 @@ class MetricRecord:
         Of a metric that grows with the answers to each prompt: how many its definition takes; 0 where it does not grow.
     paired : bool
         Whether it compares answers about versions of one application in two groups.
+    languages : {"any", "classifier", "spaced", "words"} or None
+        Of a metric of texts, which ones it reads; texts in others are refused by name. ``any``; ``classifier``: those
+        that its classifier was made for; ``spaced``: scripts with spaces between words; ``words``: these, and those
+        whose words ICU's dictionaries tell apart. None for a metric that reads no texts.
     further : mapping of str to mapping
         What else it gives, by the end of its name (``NAME_END``): the fields in which its record differs.
     """
@@ -126,6 +134,7 @@ class MetricRecord:
     of_groups: str = ""
     generations: int = 0
     paired: bool = False
+    languages: TextLanguages | None = None
     further: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -163,6 +172,10 @@ def _check(record: MetricRecord) -> None:
     for key, kind in (("better", Better), ("provenance", MetricProvenance)):
         if (said := getattr(record, key)) not in get_args(kind):
             raise ValueError(f"{key}: {said!r} is none of {', '.join(get_args(kind))}")
+    if record.languages not in (None, *get_args(TextLanguages)):
+        raise ValueError(f"languages: {record.languages!r} is none of {', '.join(get_args(TextLanguages))}")
+    if bool(_OF_TEXTS & set(record.needs)) != (record.languages is not None):
+        raise ValueError("languages: a metric of texts says which it reads, and no other metric does")
     if unknown := [need for need in record.needs if need not in get_args(MetricInput)]:
         raise ValueError(f"needs: {unknown[0]!r} is none of {', '.join(get_args(MetricInput))}")
 

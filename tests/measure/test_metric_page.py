@@ -51,6 +51,7 @@ CHANGED: dict[str, Any] = {
     "of_groups": "Another of each group",
     "generations": 25,
     "paired": True,
+    "languages": "spaced",
     "further": {"again": {"title": "Another, again", "meaning": "Something else, again."}},
 }
 

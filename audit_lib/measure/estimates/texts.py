@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.languages import not_english, unspaced_script
+from audit_lib.languages import ENGLISH, not_english
 from audit_lib.measure.estimates.bounded_means import BoundedMean, MeanBounds, bounded_gap, bounded_mean
 from audit_lib.measure.inference import Compared, compare
 from audit_lib.measure.rows.counterfactual_pairs import Pairs, text_pairs
@@ -25,6 +25,7 @@ from audit_lib.measure.rows.texts import ClassifiedAnswers, TextRows
 from audit_lib.measure.sides import ClusterUnit, Side, Variable
 from audit_lib.metrics.pair_scores import PairScores
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
+from audit_lib.segmentation import segmenter, unspaced_script
 from audit_lib.spec import AuditSpec
 from audit_lib.spec import TextMeasure as Measures
 
@@ -64,26 +65,21 @@ def judged(texts: TextRows, *measures: Measures) -> list[ClassifiedAnswers]:
     if not found:
         raise UndefinedMetricError(f"no classifier of the spec measures {' or '.join(measures)}")
     for one in found:
-        if one.kind in _READS:
-            refused, what = _READS[one.kind]
-            missing = np.isnan(one.values)
-            blank = missing if missing.ndim == 1 else missing.all(axis=1)
-            languages = Counter(filter(None, (refused(str(text)) for text in texts.text[blank])))
-            if languages:
-                named = ", ".join(f"{language} {n}" for language, n in sorted(languages.items()))
-                raise UndefinedMetricError(
-                    f"classifier {one.name!r} cannot read {languages.total()} of {len(texts)} answers ({named}): "
-                    f"{one.kind} reads {what}; name a classifier that reads them"
-                )
+        missing = np.isnan(one.values)
+        blank = missing if missing.ndim == 1 else missing.all(axis=1)
+        languages = Counter(filter(None, (_unread(one, str(text)) for text in texts.text[blank])))
+        if languages:
+            named = ", ".join(f"{language} {n}" for language, n in sorted(languages.items()))
+            raise UndefinedMetricError(
+                f"classifier {one.name!r} cannot read {languages.total()} of {len(texts)} answers ({named}): "
+                f"{one.kind} reads {one.reads}; name a classifier that reads them"
+            )
     return found
 
 
-_READS: Final[dict[str, tuple[Callable[[str], str], str]]] = {
-    "vader": (not_english, "English only"),
-    "lexicon": (unspaced_script, "scripts with spaces between words"),
-    "words": (unspaced_script, "scripts with spaces between words"),
-}
-"""What tells that a kind of classifier cannot read a text, and what it reads."""
+def _unread(one: ClassifiedAnswers, text: str) -> str:
+    """Return the language of an answer that a classifier said nothing of, where that is why."""
+    return one.reads.unread(text) or (not_english(text) if one.reads == ENGLISH else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,6 +294,8 @@ def word_similarity(
     """Estimate a similarity of words over counterfactual pairs, protected words masked first."""
     texts = need_texts(rows)
     lexicon, parameters, flags = masking(texts)
+    if any(unspaced_script(str(text)) for text in texts.text):
+        parameters = {**parameters, "segmenter": segmenter() or "none"}
     return over_pairs(
         name,
         rows,

@@ -42,6 +42,7 @@ Valued = tuple[float | Undefined, Interval | Undefined]
     better="parity",
     unit="log ratio",
     needs=("words",),
+    languages="spaced",
     cite="Bouchard (2024), arXiv:2407.10853; Bordia and Bowman (2019)",
     signed=True,
     further={

@@ -18,6 +18,7 @@ from audit_lib.spec import AuditSpec
     better="higher",
     unit="similarity",
     needs=("texts",),
+    languages="words",
     paired=True,
     cite="Bouchard (2024), arXiv:2407.10853; Papineni et al. (2002)",
 )

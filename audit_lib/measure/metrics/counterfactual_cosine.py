@@ -23,6 +23,7 @@ from audit_lib.spec import AuditSpec
     better="higher",
     unit="similarity",
     needs=("embedding",),
+    languages="classifier",
     paired=True,
     cite="Bouchard (2024), arXiv:2407.10853",
 )

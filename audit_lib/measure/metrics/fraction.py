@@ -19,6 +19,7 @@ from audit_lib.spec import AuditSpec
     better="lower",
     unit="share",
     needs=("toxicity", "stereotype", "terms"),
+    languages="classifier",
     cite="Bouchard (2024), arXiv:2407.10853",
     signed=True,
     gap="Fraction flagged, group minus reference",

@@ -31,6 +31,7 @@ from audit_lib.spec import AuditSpec
     better="lower",
     unit="share",
     needs=("toxicity", "stereotype", "terms"),
+    languages="classifier",
     cite="Bouchard (2024), arXiv:2407.10853; Gehman et al. (2020)",
     signed=True,
     generations=25,

@@ -28,6 +28,7 @@ _DEVIATION = Undefined("a distance is biased away from 0: no standard error desc
     better="lower",
     unit="share",
     needs=("sentiment",),
+    languages="classifier",
     cite="Bouchard (2024), arXiv:2407.10853; Huang et al. (2020)",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:

@@ -20,6 +20,7 @@ from audit_lib.spec import AuditSpec
     better="lower",
     unit="share",
     needs=("sentiment",),
+    languages="classifier",
     paired=True,
     cite="Bouchard (2024), arXiv:2407.10853; Huang et al. (2020)",
 )

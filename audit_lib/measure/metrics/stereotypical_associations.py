@@ -30,6 +30,7 @@ _DEVIATION = Undefined("a distance is biased away from 0: no standard error desc
     better="lower",
     unit="share",
     needs=("words",),
+    languages="spaced",
     cite="Bouchard (2024), arXiv:2407.10853; Liang et al. (2023)",
 )
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:

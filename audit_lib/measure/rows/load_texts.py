@@ -20,7 +20,7 @@ from audit_lib.measure.rows.texts import ClassifiedAnswers, TextRows
 from audit_lib.measure.rows.word_lists import Words
 from audit_lib.records import parquet_source
 from audit_lib.run import Run
-from audit_lib.score.classifiers import resolved
+from audit_lib.score.classifiers import classifier, resolved
 from audit_lib.score.reading.thinking import without_thinking
 from audit_lib.spec import AuditSpec
 
@@ -160,7 +160,7 @@ def _judged(
     id_of: Mapping[str, int],
 ) -> tuple[ClassifiedAnswers, ...]:
     kinds = {section.name: resolved(section) for section in spec.classifiers}
-    kind_of = {section.name: section.kind for section in spec.classifiers}
+    section_of = {section.name: section for section in spec.classifiers}
     values: dict[str, dict[int, Any]] = {name: {} for name in kinds}
     for table in classified:
         for row in table.to_pylist():
@@ -178,7 +178,9 @@ def _judged(
         for number, value in values[name].items():
             array[number] = value
         flat = array if measures == "embedding" else array[:, 0]
+        kind = section_of[name].kind
+        reads = classifier.get(kind).reads(section_of[name])
         judged.append(
-            ClassifiedAnswers(name=name, label=label, measures=measures, values=flat, kind=kind_of[name])
+            ClassifiedAnswers(name=name, label=label, measures=measures, values=flat, kind=kind, reads=reads)
         )
     return tuple(judged)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.languages import Reads
 from audit_lib.measure.rows.word_lists import Words
 from audit_lib.spec import TextMeasure
 
@@ -26,6 +27,8 @@ class ClassifiedAnswers:
         Scores, or embeddings; NaN where the classifier said nothing.
     kind : str
         What classified, as the spec names it.
+    reads : Reads
+        The languages that it was made for.
     """
 
     name: str
@@ -33,6 +36,7 @@ class ClassifiedAnswers:
     measures: TextMeasure
     values: NDArray[np.float64]
     kind: str = ""
+    reads: Reads = field(default_factory=Reads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

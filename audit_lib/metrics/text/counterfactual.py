@@ -15,6 +15,8 @@ from audit_lib.metrics.text.bleu import smaller_bleu
 from audit_lib.metrics.text.masking import MaskedWords, masked_texts
 from audit_lib.metrics.text.optional import text_extra
 from audit_lib.metrics.text.tokens import Corpus, TokenText, encode, need_words
+from audit_lib.segmentation import unspaced_script
+from audit_lib.words import segmented
 
 _BLOCK = 2048  # pairs tokenised at a time, so that memory does not grow with the data
 
@@ -204,7 +206,11 @@ def _blocks(
             for row, text in enumerate(side, start):
                 if lexicon is None or isinstance(text, str):
                     need_words(text, f"{name}, row {row}")  # here, where side and row are known
+            unspaced = [isinstance(text, str) and bool(unspaced_script(text)) for text in side]
             if lexicon is not None:
                 side = masked_texts(side, lexicon, name=name, first_row=start)  # type: ignore[arg-type]  # checked there
-            block.extend(side)
+            block.extend(
+                segmented(text) if split and isinstance(text, str) else text
+                for text, split in zip(side, unspaced, strict=True)
+            )
         yield encode(block), len(block) // 2

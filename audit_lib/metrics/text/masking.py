@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from audit_lib.errors import InputError, LexiconError
-from audit_lib.whole_words import WholeWords
+from audit_lib.errors import InputError, LexiconError, UndefinedMetricError
+from audit_lib.metrics.text.tokens import need_words
+from audit_lib.segmentation import unspaced_script
+from audit_lib.whole_words import Hit, WholeWords
 
 #: Protected words, or word lists by group.
 MaskedWords = Mapping[str, Iterable[str]] | Iterable[str]
@@ -41,6 +43,8 @@ def mask_protected_words(texts: Sequence[str], lexicon: MaskedWords, mask: str =
         If `texts` is one string or holds something else than texts.
     LexiconError
         If the lexicon has no word or holds an empty one.
+    UndefinedMetricError
+        If a text is in a script without spaces between words, and a protected word may be part of another one.
 
     Notes
     -----
@@ -76,8 +80,8 @@ def masked_texts(
     """
     finder = _finder(lexicon)
     masked = []
-    for text in _checked(texts, name, first_row):
-        spans = finder.find(text)
+    for row, text in enumerate(_checked(texts, name, first_row), first_row):
+        spans = _found(finder, text, f"{name}, row {row}")
         end = 0
         pieces = []
         for start, stop, _ in spans:
@@ -105,7 +109,7 @@ def mentions_protected_words(texts: Sequence[str], lexicon: MaskedWords) -> list
 
     Raises
     ------
-    InputError, LexiconError
+    InputError, LexiconError, UndefinedMetricError
         As `mask_protected_words` does.
 
     Examples
@@ -114,7 +118,24 @@ def mentions_protected_words(texts: Sequence[str], lexicon: MaskedWords) -> list
     [True, False]
     """
     finder = _finder(lexicon)
-    return [bool(finder.find(text)) for text in _checked(texts)]
+    return [bool(_found(finder, text, f"texts, row {row}")) for row, text in enumerate(_checked(texts))]
+
+
+def _found(finder: WholeWords, text: str, where: str) -> list[Hit]:
+    if not (script := unspaced_script(text)):
+        return finder.find(text)
+    need_words(text, where)
+    spans, unsure = finder.segmented(text)
+    if unsure:
+        raise UndefinedMetricError(
+            f"{where}: written in {script}, without spaces between words, and {_some(unsure)} may be a word of its own "
+            f"or a part of another one: mask it before, or leave the metric out"
+        )
+    return spans
+
+
+def _some(entries: Sequence[str]) -> str:
+    return ", ".join(repr(entry) for entry in entries[:3]) + (" and others" if len(entries) > 3 else "")
 
 
 def _checked(texts: Sequence[str], name: str = "texts", first_row: int = 0) -> Sequence[str]:

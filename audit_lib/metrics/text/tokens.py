@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.errors import InputError, LexiconError, UndefinedMetricError
-from audit_lib.languages import unspaced_script
+from audit_lib.segmentation import DICTIONARIES, unsegmented, unspaced_script
 from audit_lib.words import _word_pattern, single_words, tokenise
 
 __all__ = [
@@ -32,6 +32,8 @@ TokenText = str | Sequence[str]
 def as_words(text: TokenText, where: str) -> Sequence[str]:
     """Return the words of `text`: tokenised if it is a string, as they are if it is a list of words.
 
+    Only of texts with spaces between words: in others nobody can tell whether a word of a list stands as a word.
+
     Parameters
     ----------
     text : str or sequence of str
@@ -51,12 +53,17 @@ def as_words(text: TokenText, where: str) -> Sequence[str]:
     >>> as_words("The cat.", "row 0"), as_words(["The", "cat"], "row 0")
     (['the', 'cat'], ['The', 'cat'])
     """
+    if isinstance(text, str) and (script := unspaced_script(text)):
+        raise UndefinedMetricError(
+            f"{where}: written in {script}, without spaces between words, so words of a list cannot be told from parts "
+            "of other words; split it by its language's own rules and pass the list of words, or leave the metric out"
+        )
     need_words(text, where)
     return tokenise(text) if isinstance(text, str) else text
 
 
 def need_words(text: TokenText, where: str) -> None:
-    """Refuse what `as_words` refuses, without splitting it.
+    """Refuse what is no text, and a text whose words cannot be told apart (`audit_lib.segmentation`).
 
     Parameters
     ----------
@@ -65,8 +72,10 @@ def need_words(text: TokenText, where: str) -> None:
 
     Raises
     ------
-    InputError, UndefinedMetricError
-        As for `as_words`.
+    InputError
+        If it is neither a text nor a list of words.
+    UndefinedMetricError
+        If it is a text in a script without spaces that nothing here has a dictionary for.
 
     Examples
     --------
@@ -75,7 +84,14 @@ def need_words(text: TokenText, where: str) -> None:
     audit_lib.errors.InputError: row 3: expected a text or a list of words, got int
     """
     if isinstance(text, str):
-        if script := unspaced_script(text):
+        script = unsegmented(text)
+        if script in DICTIONARIES:
+            raise UndefinedMetricError(
+                f"{where}: written in {script}, without spaces between words, so its words cannot be counted; "
+                "pip install 'audit-lib[text]' brings ICU, which finds them; or split it by its language's own rules "
+                "and pass the list of words, or leave the metric out"
+            )
+        if script:
             raise UndefinedMetricError(
                 f"{where}: written in {script}, without spaces between words, so its words cannot be counted; "
                 "split it by its language's own rules and pass the list of words, or leave the metric out"

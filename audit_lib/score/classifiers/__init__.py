@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import pyarrow as pa
 
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import SpecError
+from audit_lib.languages import Reads
 from audit_lib.options import Options, parse
 from audit_lib.records import to_parquet
 from audit_lib.registry import Registry
@@ -81,6 +83,11 @@ class Classifier(Protocol):
     @classmethod
     def check(cls, section: TextClassifier) -> None:
         """Raise SpecError or BackendError for what is wrong and can be seen without loading anything."""
+        ...
+
+    @classmethod
+    def reads(cls, section: TextClassifier) -> Reads:
+        """Return the languages that it was made for: it is not asked about a text in another one."""
         ...
 
     def describe(self) -> dict[str, Any]:
@@ -169,7 +176,10 @@ def classify(run: Run, rows: Sequence[AnswerRecord]) -> tuple[dict[str, bytes], 
         words = run.design_file(f"classifiers.{section.name}") if "words" in section.options else None
         judge = classifier.get(section.kind)(section, words)
         run.notify(f"classify: {len(texts)} texts by {section.name}")
-        for row, judgement in zip(answered, judge.classify(texts), strict=True):
+        reads = classifier.get(section.kind).reads(section)
+        known = [not reads.unread(text) for text in texts]
+        judged = judge.classify(list(compress(texts, known)))
+        for row, judgement in zip(compress(answered, known), judged, strict=True):
             key = {name: row[name] for name in ("variant_id", "repeat")}
             shared = {**key, "classifier": section.name, "truncated": judgement.truncated}
             if judgement.vector is not None:

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from audit_lib.errors import BackendError, SpecError
+from audit_lib.errors import BackendError, InputError, SpecError
+from audit_lib.languages import Reads
 from audit_lib.options import Options
 from audit_lib.score.classifiers import DIGITS, Judgement, classifier, parse_options
 from audit_lib.score.classifiers.minilm import require
@@ -21,6 +22,12 @@ class HuggingFaceOptions(Options):
 
     model: str = Field(description="Hub id (owner/model) or a folder.")
     max_tokens: int = Field(512, ge=8, description="Tokens of a text that are read; longer ones are marked.")
+    languages: list[str] = Field(
+        default=["English"],
+        min_length=1,
+        description="Languages that the model was made for, by their English names, or `any`. A text in another one is "
+        "not scored, and the metrics say so.",
+    )
     activation: Literal["softmax", "sigmoid"] | None = Field(
         None,
         description="How logits become scores. Null: sigmoid if the model's configuration says that labels do not "
@@ -45,6 +52,10 @@ class HuggingFace:
     def check(cls, section: TextClassifier) -> None:
         """Check that the model is a folder, or a hub id with a revision."""
         require(section, "torch", "transformers")
+        try:
+            cls.reads(section)
+        except InputError as error:
+            raise SpecError(f"classifiers.{section.name}.options.{error}") from None
         name = parse_options(HuggingFaceOptions, section).model
         if (folder := Path(name).expanduser()).is_dir():
             check_folder(folder)
@@ -57,6 +68,11 @@ class HuggingFace:
                 f"classifiers.{section.name}.revision: a model of the hub needs its commit, or it can change "
                 "under the audit"
             )
+
+    @classmethod
+    def reads(cls, section: TextClassifier) -> Reads:
+        """Return what the spec says of the model."""
+        return Reads(names=tuple(parse_options(HuggingFaceOptions, section).languages))
 
     def describe(self) -> dict[str, Any]:
         """Return the model and the digest of its weights."""

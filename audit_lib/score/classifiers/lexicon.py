@@ -11,6 +11,7 @@ from pydantic import Field
 
 from audit_lib.canonical import sha256
 from audit_lib.errors import LexiconError
+from audit_lib.languages import SPACED, Reads
 from audit_lib.options import Options
 from audit_lib.score.classifiers import Judgement, classifier, parse_options
 from audit_lib.spec import TextClassifier, TextMeasure
@@ -43,19 +44,20 @@ class LexiconClassifier:
     def check(cls, section: TextClassifier) -> None:
         """Nothing more can be wrong: the file is read with the other design files."""
 
+    @classmethod
+    def reads(cls, section: TextClassifier) -> Reads:
+        """Return scripts with spaces: words of the list are split at them."""
+        return SPACED
+
     def describe(self) -> dict[str, Any]:
         """Return the digest of the list."""
         return {"kind": "lexicon", "words": len(self._words), "sha256": sha256(self._content)}
 
     def classify(self, texts: Iterable[str]) -> Iterator[Judgement]:
         """Yield presence and share for each text."""
-        from audit_lib.languages import unspaced_script
         from audit_lib.words import tokenise
 
         for text in texts:
-            if unspaced_script(text):
-                yield Judgement()  # its words cannot be told apart: the metrics refuse it by name
-                continue
             found = tokenise(text)
             hits = sum(word in self._words for word in found)
             yield Judgement(

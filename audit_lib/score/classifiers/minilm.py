@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from audit_lib.errors import SpecError
+from audit_lib.languages import ENGLISH, Reads
 from audit_lib.options import Options
 from audit_lib.score.classifiers import DIGITS, Judgement, classifier, parse_options
 from audit_lib.score.local.encoder import MINILM, Encoder, minilm_folder
@@ -37,6 +38,11 @@ class MiniLM:
         """Check that the weights and what reads them are installed."""
         require(section, "torch", "transformers")
         minilm_folder()
+
+    @classmethod
+    def reads(cls, section: TextClassifier) -> Reads:
+        """Return English: the sentences that it was trained on are."""
+        return ENGLISH
 
     def describe(self) -> dict[str, Any]:
         """Return the digest of the weights."""

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import ModelNotFoundError, SpecError
+from audit_lib.languages import ENGLISH, Reads
 from audit_lib.options import Options
 from audit_lib.score.classifiers import DIGITS, Judgement, classifier, parse_options
 from audit_lib.spec import TextClassifier, TextMeasure
@@ -55,6 +56,11 @@ class ToxBlock:
         if importlib.util.find_spec("h5py") is None:
             raise SpecError(f"classifiers.{section.name}: toxblock needs h5py; pip install h5py")
         _folder()
+
+    @classmethod
+    def reads(cls, section: TextClassifier) -> Reads:
+        """Return English: the comments that it was trained on are."""
+        return ENGLISH
 
     def describe(self) -> dict[str, Any]:
         """Return the digest of the package's files."""

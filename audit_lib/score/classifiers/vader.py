@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from audit_lib.errors import SpecError, UndefinedMetricError
+from audit_lib.languages import ENGLISH, Reads
 from audit_lib.metrics.text.sentiment import vader_sentiment
 from audit_lib.options import Options
 from audit_lib.score.classifiers import Judgement, classifier, parse_options
@@ -31,6 +32,11 @@ class Vader:
             raise SpecError(
                 f"classifiers.{section.name}: vader needs vaderSentiment; pip install 'audit-lib[text]'"
             )
+
+    @classmethod
+    def reads(cls, section: TextClassifier) -> Reads:
+        """Return English: the lexicon is."""
+        return ENGLISH
 
     def describe(self) -> dict[str, Any]:
         """Return the package's version, which holds the lexicon."""

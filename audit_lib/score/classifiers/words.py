@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Final
 
-from audit_lib.languages import unspaced_script
+from audit_lib.languages import SPACED, Reads
 from audit_lib.options import Options
 from audit_lib.score.classifiers import DIGITS, Judgement, classifier, parse_options
 from audit_lib.spec import TextClassifier, TextMeasure
@@ -35,6 +35,11 @@ class HashedWords:
     def check(cls, section: TextClassifier) -> None:
         """Nothing can be lacking."""
 
+    @classmethod
+    def reads(cls, section: TextClassifier) -> Reads:
+        """Return scripts with spaces: words are split at them."""
+        return SPACED
+
     def describe(self) -> dict[str, Any]:
         """Return how many places there are."""
         return {"kind": "words", "places": _PLACES}
@@ -42,9 +47,6 @@ class HashedWords:
     def classify(self, texts: Iterable[str]) -> Iterator[Judgement]:
         """Yield the vector of each text; all 0 for a text without words."""
         for text in texts:
-            if unspaced_script(text):
-                yield Judgement()  # its words cannot be told apart: the metrics refuse it by name
-                continue
             places = Counter(zlib.crc32(word.encode()) % _PLACES for word in tokenise(text))
             weights = {place: math.log1p(n) for place, n in places.items()}
             length = math.sqrt(math.fsum(w * w for w in weights.values())) or 1.0
