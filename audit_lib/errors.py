@@ -122,7 +122,7 @@ class PluginError(AuditError):
 
 
 class PreflightError(AuditError):
-    """Something is missing that the audit needs; nothing was asked of the model yet.
+    """Something is missing that the audit needs; none of its questions was asked of the model yet.
 
     Attributes
     ----------

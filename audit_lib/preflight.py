@@ -24,10 +24,12 @@ from audit_lib.perturb.template import read_template
 from audit_lib.sample.sources import source_of
 from audit_lib.sample.tables import unreadable
 from audit_lib.score.backends import backend
+from audit_lib.score.find_out import find_out
 from audit_lib.score.remote.credentials import read_variable, without_secrets
 from audit_lib.spec import AuditSpec
 from audit_lib.store import open_store
 from audit_lib.validate.named_suites import KEY, PACKAGE
+from audit_lib.window import Window
 
 PROBE: Final = "preflight"
 _ANSWER_S: Final = 15.0
@@ -42,7 +44,12 @@ class Obstacle:
 
 
 def preflight(
-    spec: AuditSpec, root: str | None = None, *, offline: bool = False, load: bool = True
+    spec: AuditSpec,
+    root: str | None = None,
+    *,
+    window: Window | None = None,
+    offline: bool = False,
+    load: bool = True,
 ) -> list[Obstacle]:
     """Return what stands in the way of an audit on this machine; empty if it can begin.
 
@@ -51,7 +58,10 @@ def preflight(
     spec : AuditSpec
         As loaded.
     root : str, optional
-        The store of the run; without it none is looked at, and no local model is loaded.
+        The store of the run; without it none is looked at, no local model is loaded, and no model asked.
+    window : Window, optional
+        That is to be audited. Where nothing else is missing, a model behind an API is asked some small questions then,
+        once for each window, whether it can be asked as the spec says.
     offline : bool
         Whether to ask no model's endpoint and no model hub, and to load no model.
     load : bool
@@ -75,17 +85,27 @@ def preflight(
                     found[fault.what] = fault
         except AuditError as error:
             found.setdefault(str(error), Obstacle(str(error), isinstance(error, StoreUnreachableError)))
+    if root is not None and window is not None and load and not offline and not found:
+        try:
+            find_out(spec, root, window)
+        except AuditError as error:
+            found[str(error)] = Obstacle(str(error), isinstance(error, StoreUnreachableError))
     return list(found.values())
 
 
 def require_ready(
-    spec: AuditSpec, root: str | None = None, *, offline: bool = False, load: bool = True
+    spec: AuditSpec,
+    root: str | None = None,
+    *,
+    window: Window | None = None,
+    offline: bool = False,
+    load: bool = True,
 ) -> None:
     """Raise PreflightError with all faults that `preflight` finds."""
-    if faults := preflight(spec, root, offline=offline, load=load):
+    if faults := preflight(spec, root, window=window, offline=offline, load=load):
         lines = "\n".join(f"  {number}. {fault.what}" for number, fault in enumerate(faults, start=1))
         raise PreflightError(
-            f"{spec.audit}: not ready, and nothing was asked of the model yet:\n{lines}",
+            f"{spec.audit}: not ready, and none of its questions was asked of the model yet:\n{lines}",
             may_pass=all(fault.may_pass for fault in faults),
         )
 

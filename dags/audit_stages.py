@@ -31,6 +31,7 @@ POOLS = {
 def preflight(spec_path: str) -> None:
     """Look for all that the audit needs before anything is paid for, and name every fault at once."""
     from audit_lib.preflight import require_ready
+    from audit_lib.window import Window
 
     context = get_current_context()
     with in_task():
@@ -39,7 +40,8 @@ def preflight(spec_path: str) -> None:
             tell("this run is sealed: nothing is asked again")
             return
         offline = context["params"].get("dry_run") or os.environ.get("AUDIT_OFFLINE")
-        require_ready(load_spec(spec_path), store_root(), offline=bool(offline))
+        window = Window.parse(*window_of(context))
+        require_ready(load_spec(spec_path), store_root(), window=window, offline=bool(offline))
 
 
 @task

@@ -47,6 +47,7 @@ def panel_at(path: str) -> Panel:
 def panel_preflight(path: str, offline: bool) -> None:
     """Look for all that any of the models needs before one of them is asked; those that are sealed need nothing."""
     from audit_lib.panel import require_panel_ready
+    from audit_lib.window import Window
 
     context = get_current_context()
     with in_task():
@@ -61,7 +62,8 @@ def panel_preflight(path: str, offline: bool) -> None:
             tell("all models of this panel are sealed: nothing is asked again")
             return
         unasked = offline or bool(context["params"].get("dry_run"))
-        require_panel_ready(waiting, store_root(), offline=unasked)
+        window = Window.parse(*window_of(context))
+        require_panel_ready(waiting, store_root(), window=window, offline=unasked)
 
 
 @task

@@ -79,7 +79,8 @@ def run_panel(options: argparse.Namespace, panel: Panel, window: Window) -> int:
     ]
     try:
         if open_ones:
-            require_panel_ready(open_ones, options.store, offline=options.offline or options.dry_run)
+            unasked = options.offline or options.dry_run
+            require_panel_ready(open_ones, options.store, window=window, offline=unasked)
         made = open_panel(panel, window, options.store, **changed, notify=notify)
     except AuditError as error:
         for place in placed:

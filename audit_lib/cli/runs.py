@@ -203,7 +203,8 @@ def _run(options: argparse.Namespace) -> int:
     placed = unopened_run(options.spec, window, options.store, **changed, notify=notify)
     try:
         if placed is None or not is_sealed(placed):
-            require_ready(spec, options.store, offline=options.offline or options.dry_run)
+            unasked = options.offline or options.dry_run
+            require_ready(spec, options.store, window=window, offline=unasked)
         run = pipeline.open_run(options.spec, window, options.store, **changed, notify=notify)
     except AuditError as error:
         if placed is not None and not options.dry_run:

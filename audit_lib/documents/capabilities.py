@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from audit_lib.typed_json import Count, Typed
+from audit_lib.typed_json import OPTIONAL, Count, Typed
 
 TokenLimit = Literal["max_completion_tokens", "max_tokens"]
 
@@ -35,6 +35,8 @@ class Capabilities(Typed):
     """Whether it takes an effort of thinking."""
     thinks: bool | None
     """Whether it thinks before it answers, as it is asked."""
+    prefill: bool | None = field(default=None, metadata=OPTIONAL)
+    """Whether it goes on from an answer that is begun; looked at where the spec asks for that."""
     refusals: Mapping[str, str]
     """What was refused, and what the provider said of it."""
     calls: Count
@@ -53,3 +55,13 @@ class CapabilityRecord(Typed):
     """What was found."""
     adapted: tuple[str, ...]
     """What is asked otherwise than the spec says, because the model takes it in no other way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried(Typed):
+    """What one small question took, that was asked before anything was paid for, and showed nothing to adapt to."""
+
+    prompt_tokens: Count
+    """Tokens that were read."""
+    completion_tokens: Count
+    """Tokens that were generated, with those of thinking."""

@@ -15,10 +15,16 @@ from audit_lib.panel.panel_run import PanelRun
 from audit_lib.panel.panel_stage import compare_panel
 from audit_lib.preflight import preflight
 from audit_lib.spec import AuditSpec
+from audit_lib.window import Window
 
 
 def require_panel_ready(
-    specs: Sequence[AuditSpec], root: str | None = None, *, offline: bool = False, load: bool = True
+    specs: Sequence[AuditSpec],
+    root: str | None = None,
+    *,
+    window: Window | None = None,
+    offline: bool = False,
+    load: bool = True,
 ) -> None:
     """Look for all that any of the models needs.
 
@@ -26,7 +32,7 @@ def require_panel_ready(
     ----------
     specs : sequence of AuditSpec
         Those that are to be run.
-    root, offline, load
+    root, window, offline, load
         As of `audit_lib.preflight.preflight`.
 
     Raises
@@ -34,7 +40,9 @@ def require_panel_ready(
     PreflightError
         With the faults of all models, each with the model's name; what all of them lack is told once.
     """
-    found = {spec.model.name: preflight(spec, root, offline=offline, load=load) for spec in specs}
+    found = {
+        spec.model.name: preflight(spec, root, window=window, offline=offline, load=load) for spec in specs
+    }
     shared = [
         fault for fault in next(iter(found.values()), []) if all(fault in own for own in found.values())
     ]
@@ -43,7 +51,7 @@ def require_panel_ready(
     if told:
         lines = "\n".join(f"  {number}. {one}" for number, one in enumerate(told, start=1))
         raise PreflightError(
-            f"the panel is not ready, and no model was asked anything yet:\n{lines}",
+            f"the panel is not ready, and none of its questions was asked of a model yet:\n{lines}",
             may_pass=all(fault.may_pass for own in found.values() for fault in own),
         )
 

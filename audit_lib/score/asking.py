@@ -21,6 +21,7 @@ from audit_lib.score.remote.limiter import Allotment, Limited, Limiter
 from audit_lib.score.remote.limits import Limits, may_wait
 from audit_lib.score.requests import Response
 from audit_lib.spec import RECORDED
+from audit_lib.window import Window
 
 _EVERY_S = 5.0
 
@@ -267,7 +268,7 @@ class Asking:
             limiter=self._limiter,
             store=run.store,
             folder=f"ledger/{model}/{window}.batches/{run.key.spec_digest[:16]}-{self._shard}",
-            capabilities=f"ledger/{model}/{window}.capabilities.json",
+            capabilities=capabilities_key(self._description, run.key.window),
             notify=run.notify,
             keep=self._write_down,
             wait=may_wait(),
@@ -276,6 +277,11 @@ class Asking:
     def _write_down(self) -> None:
         if self._ledger is not None:
             self._ledger.flush()
+
+
+def capabilities_key(description: Mapping[str, Any], window: Window) -> str:
+    """Return where in the store is kept what a model can do, less ``.json``."""
+    return f"ledger/{fingerprint(dict(description))}/{window.label}.capabilities"
 
 
 def _missing(packs: Sequence[Pack], known: Mapping[RequestKey, Response], alone: bool) -> list[Pack]:

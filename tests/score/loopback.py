@@ -103,6 +103,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
             time.sleep(drip)
 
+    def do_GET(self) -> None:
+        """A list of models, which costs nothing and is not counted."""
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
     def log_message(self, *arguments: object) -> None:
         pass
 

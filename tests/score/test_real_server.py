@@ -17,9 +17,11 @@ import yaml
 
 from audit_lib import pipeline
 from audit_lib.archive.verify import verify
+from audit_lib.preflight import preflight
 from audit_lib.records import from_parquet
 from audit_lib.run import Run
-from tests.score.audits import open_audit
+from audit_lib.spec import load_spec
+from tests.score.audits import WINDOW, open_audit, write_audit
 from tests.score.conftest import SECRET
 from tests.specs import REPOSITORY
 
@@ -165,3 +167,13 @@ def test_text(tmp_path: Path, url: str) -> None:
     _, scores = audited(tmp_path, url, "pointwise", prompt, max_tokens=4, prefill=True)
     assert scores.status.eq("ok").all() and scores.method.eq("generated").all()
     assert not scores.text.str.startswith("Answer:").any(), "what was begun is no part of the answer"
+
+
+def test_the_server_goes_on_from_an_answer_that_is_begun(tmp_path: Path, url: str) -> None:
+    """As the preflight sees it, by the tokens of the server's own template."""
+    options = {"base_url": url, "api_key_env": "TEST_API_KEY", "timeout": 120, "prefill": True}
+    model = {"backend": "openai", "name": "smollm2", "valid_judge": False, "options": options}
+    path = write_audit(tmp_path, "pointwise", model=model, prompt=SCREENING)
+    assert preflight(load_spec(path), str(tmp_path / "store"), window=WINDOW) == []
+    (kept,) = (tmp_path / "store").rglob("*.capabilities.json")
+    assert json.loads(kept.read_bytes())["capabilities"]["prefill"] is True

@@ -14,7 +14,7 @@ from audit_lib.options import Options, parse
 from audit_lib.registry import Registry
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote.credentials import looks_secret
-from audit_lib.score.requests import AnswerKind, Response, elicitation
+from audit_lib.score.requests import AnswerKind, Request, Response, elicitation
 from audit_lib.spec import RECORDED, AuditSpec, Model
 
 
@@ -63,6 +63,10 @@ class Backend(BackendRecord, ABC):
 
     def check_roles(self, roles: Sequence[str], *, for_labels: bool) -> None:
         """Raise BackendError if the model, once loaded, takes no prompt with turns of these roles."""
+        return None
+
+    def find_out(self, requests: Sequence[Request]) -> None:
+        """Raise BackendError if the model, asked a few small questions, cannot be asked requests like these."""
         return None
 
     def loading_note(self) -> str | None:

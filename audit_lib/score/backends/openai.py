@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
@@ -11,7 +12,6 @@ from audit_lib.backends import Probe, Secret
 from audit_lib.errors import BackendError
 from audit_lib.options import Options
 from audit_lib.score.backends import backend, parse_options
-from audit_lib.score.packs import Pack
 from audit_lib.score.remote.answer_size import PLAIN, bounded
 from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayError
 from audit_lib.score.remote.chat import Chat
@@ -23,9 +23,9 @@ from audit_lib.score.remote.credentials import read_variable
 from audit_lib.score.remote.error_codes import safe_code
 from audit_lib.score.remote.error_texts import provider_message, told
 from audit_lib.score.remote.json_answer import parsed
-from audit_lib.score.remote.limiter import Limiter
+from audit_lib.score.remote.limiter import Allotment, Limiter
 from audit_lib.score.remote.limits import retry_after
-from audit_lib.score.requests import Request, Response
+from audit_lib.score.requests import Request
 from audit_lib.spec import Model
 
 KEY_OPTION: Final = "model.options.api_key_env"
@@ -57,8 +57,7 @@ class OpenAI(ChatBackend):
     takes_parts: ClassVar[bool] = True
 
     def __init__(self, model: Model) -> None:
-        self.options = parse_options(OpenAIOptions, model)
-        super().__init__(model, self.options)
+        super().__init__(model, parse_options(OpenAIOptions, model))
 
     @classmethod
     def variables(cls, model: Model) -> list[Secret]:
@@ -74,27 +73,34 @@ class OpenAI(ChatBackend):
         """Return the endpoint and the options, apart from those that change no answer."""
         return self._chat.describe("openai")
 
-    def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
-        """Yield a response for each request, as they come.
+    @contextmanager
+    def reach(self) -> Iterator[tuple[Conversation, ChatCalls]]:
+        """Open a conversation through the official client."""
+        chat, limiter = self._chat, self.limiter
+        with client_of(chat, self._allotment, limiter) as (conversation, client, key):
+            post = ClientPost(chat, client, key)
+            yield conversation, ChatCalls(chat, post, self.options.base_url, self._allotment, limiter)
 
-        Raises
-        ------
-        BackendError
-            If the key is missing or refused, the model is unknown, nothing answers, or a limit is reached.
-        """
-        key, options = read_variable(self.options.api_key_env, KEY_OPTION), self.options
-        requests = [request for pack in packs for request in pack]
-        limiter = self._allotment.limiter or Limiter(options)
-        with Conversation(options.base_url, limiter, [key], self._allotment.keep) as conversation:
-            client = conversation.run(connect(key, options))
-            try:
-                post = ClientPost(self._chat, client, key)
-                calls = ChatCalls(self._chat, post, options.base_url, self._allotment, limiter)
-                if options.probes_first:
-                    conversation.run(calls.find_out_first(requests))
-                yield from conversation.ask(requests, calls)
-            finally:
-                conversation.end(client.close())
+
+@contextmanager
+def client_of(
+    chat: Chat, allotment: Allotment, limiter: Limiter, check: Callable[[Any], Awaitable[None]] | None = None
+) -> Iterator[tuple[Conversation, Any, str]]:
+    """Open a conversation, the official client in its loop, and the key; `check` looks at each answer's size.
+
+    Raises
+    ------
+    BackendError
+        If the key is missing, or a proxy of the environment is none.
+    """
+    options = chat.options
+    key = read_variable(options.api_key_env, KEY_OPTION)
+    with Conversation(options.base_url, limiter, [key], allotment.keep) as conversation:
+        client = conversation.run(connect(key, options, check))
+        try:
+            yield conversation, client, key
+        finally:
+            conversation.end(client.close())
 
 
 async def connect(

@@ -5,27 +5,29 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from audit_lib.backends import Probe, Secret
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import BackendError, StillWaitingError
 from audit_lib.options import Options
 from audit_lib.score.backends import backend, parse_options
-from audit_lib.score.backends.openai import KEY_OPTION, connect
+from audit_lib.score.backends.openai import ClientPost, client_of
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote.answer_size import bounded
 from audit_lib.score.remote.batch_provider import TWICE, Provider
 from audit_lib.score.remote.batch_queue import BatchQueue
 from audit_lib.score.remote.batches import Batches, Step, message_of, status_of
 from audit_lib.score.remote.chat_backend import ChatBackend
+from audit_lib.score.remote.chat_calls import ChatCalls
 from audit_lib.score.remote.chat_options import ChatOptions, chat_probe, chat_secrets
 from audit_lib.score.remote.conversation import Conversation
 from audit_lib.score.remote.cost import NOTHING, Usage
-from audit_lib.score.remote.credentials import masked, read_variable
+from audit_lib.score.remote.credentials import masked
 from audit_lib.score.remote.error_codes import safe_code
 from audit_lib.score.remote.error_texts import told
 from audit_lib.score.remote.limiter import Limiter
@@ -43,16 +45,9 @@ class OpenAIBatchOptions(ChatOptions):
     completion_window: str = Field("24h", description="How long the provider may take.")
     poll: float = Field(60.0, gt=0, description="Seconds between two looks at a batch.")
 
-    @model_validator(mode="after")
-    def _no_probe(self) -> OpenAIBatchOptions:
-        if self.probe:
-            raise ValueError(
-                "probe: a batch answers in hours; find out with backend openai, and say what it found"
-            )
-        return self
-
 
 _CLIENT_ONLY = frozenset({"batch_size", "batch_bytes", "completion_window", "poll"})
+_BATCHES_ALONE = "where this deployment answers batches alone, say model.options.probe: false"
 _LOOK_S = 0.5
 _LONGEST_LAG_S = 5.0
 """That a list of batches is behind, as far as a process waits for it; the next one looks again."""
@@ -78,10 +73,10 @@ class OpenAIBatch(ChatBackend):
     answers_alone: ClassVar[bool] = True
     takes_parts: ClassVar[bool] = True
     answers_later: ClassVar[bool] = True
+    options: OpenAIBatchOptions
 
     def __init__(self, model: Model) -> None:
-        self.options = parse_options(OpenAIBatchOptions, model)
-        super().__init__(model, self.options)
+        super().__init__(model, parse_options(OpenAIBatchOptions, model))
 
     @classmethod
     def variables(cls, model: Model) -> list[Secret]:
@@ -107,28 +102,41 @@ class OpenAIBatch(ChatBackend):
         BackendError
             If the key or a batch is refused, nothing answers, or a limit is reached.
         """
-        lines: dict[str, dict[str, Any]] = {}
-        calls: list[tuple[Request, list[str]]] = []
-        for request in (request for pack in packs for request in pack):
-            bodies = self._chat.bodies(request)
-            calls.append((request, _custom_ids(request, len(bodies))))
-            lines |= dict(zip(calls[-1][1], bodies, strict=True))
-        limiter = self._allotment.limiter or Limiter(self.options)
-        total = sum((self._chat.estimate(request)[1] for request, _ in calls), NOTHING)
-        if not limiter.budget.fits(total):
-            raise limiter.budget.exceeded(0, len(calls))
-        key = read_variable(self.options.api_key_env, KEY_OPTION)
-        with Conversation(self.options.base_url, limiter, [key], self._allotment.keep) as conversation:
-            client = conversation.run(connect(key, self.options, self._check_size))
+        requests = [request for pack in packs for request in pack]
+        limiter = self.limiter
+        with client_of(self._chat, self._allotment, limiter, self._check_size) as (conversation, client, key):
+            known = self._calls_of(client, key, limiter)
+            if self.options.probes_first:
+                conversation.run(known.find_out_first(requests))
+            known.check(requests)
+            lines: dict[str, dict[str, Any]] = {}
+            calls: list[tuple[Request, list[str]]] = []
+            for request in requests:
+                bodies = self._chat.bodies(request)
+                calls.append((request, _custom_ids(request, len(bodies))))
+                lines |= dict(zip(calls[-1][1], bodies, strict=True))
+            total = sum((self._chat.estimate(request)[1] for request in requests), NOTHING)
+            if not limiter.budget.fits(total):
+                raise limiter.budget.exceeded(0, len(calls))
             provider = Provider(conversation, client, self.options, limiter, key)
-            try:
-                for response in self._work_off(provider, limiter, calls, lines):
-                    limiter.budget.remember(
-                        Usage(prompt=response.prompt_tokens, completion=response.completion_tokens)
-                    )
-                    yield masked(response, [key])
-            finally:
-                conversation.end(client.close())
+            for response in self._work_off(provider, limiter, calls, lines):
+                limiter.budget.remember(
+                    Usage(prompt=response.prompt_tokens, completion=response.completion_tokens)
+                )
+                yield masked(response, [key])
+
+    @contextmanager
+    def reach(self) -> Iterator[tuple[Conversation, ChatCalls]]:
+        """Open a conversation through the official client, for single calls."""
+        limiter = self.limiter
+        with client_of(self._chat, self._allotment, limiter, self._check_size) as (conversation, client, key):
+            yield conversation, self._calls_of(client, key, limiter)
+
+    def _calls_of(self, client: Any, key: str, limiter: Limiter) -> ChatCalls:
+        post = ClientPost(self._chat, client, key)
+        return ChatCalls(
+            self._chat, post, self.options.base_url, self._allotment, limiter, advice=_BATCHES_ALONE
+        )
 
     async def _check_size(self, response: Any) -> None:
         """Bound an answer; a file of answers holds one for each line, and its lines are bounded as they come."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field, model_validator
@@ -13,7 +14,6 @@ from audit_lib.backends import Secret
 from audit_lib.errors import BackendError
 from audit_lib.options import Options
 from audit_lib.score.backends import backend, parse_options
-from audit_lib.score.packs import Pack
 from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayError
 from audit_lib.score.remote.chat_backend import ChatBackend
 from audit_lib.score.remote.chat_calls import ChatCalls
@@ -22,7 +22,6 @@ from audit_lib.score.remote.conversation import Conversation
 from audit_lib.score.remote.credentials import read_variable
 from audit_lib.score.remote.exchanges import EXCHANGE, Exchange, meaning
 from audit_lib.score.remote.json_answer import parsed
-from audit_lib.score.remote.limiter import Limiter
 from audit_lib.score.remote.provider_models import (
     KEYLESS,
     Access,
@@ -34,7 +33,7 @@ from audit_lib.score.remote.provider_models import (
     unsent,
     with_not_sent,
 )
-from audit_lib.score.requests import Request, Response
+from audit_lib.score.requests import Request
 from audit_lib.spec import Model
 
 KEY_OPTION: Final = "model.options.api_key_env"
@@ -93,9 +92,10 @@ class PydanticAI(ChatBackend):
     packages: ClassVar[tuple[str, ...]] = ("pydantic_ai",)
     answers_alone: ClassVar[bool] = True
 
+    options: PydanticAIOptions
+
     def __init__(self, model: Model) -> None:
-        self.options = parse_options(PydanticAIOptions, model)
-        super().__init__(model, self.options)
+        super().__init__(model, parse_options(PydanticAIOptions, model))
 
     @classmethod
     def check(cls, model: Model) -> None:
@@ -115,29 +115,16 @@ class PydanticAI(ChatBackend):
         """Return the provider and the options, apart from those that change no answer."""
         return self._chat.describe("pydantic_ai", packages=("pydantic-ai-slim",))
 
-    def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
-        """Yield a response for each request, as they come.
-
-        Raises
-        ------
-        BackendError
-            If the key is missing or refused, the model is unknown or cannot be asked as the spec says, nothing answers,
-            or a limit is reached.
-        """
-        options = self.options
-        key = self._key()
-        requests = [request for pack in packs for request in pack]
-        limiter = self._allotment.limiter or Limiter(options)
-        where = options.base_url or options.provider
-        secrets = [] if key is None else [key]
+    @contextmanager
+    def reach(self) -> Iterator[tuple[Conversation, ChatCalls]]:
+        """Open a conversation through the provider's own library."""
+        options, limiter, key = self.options, self.limiter, self._key()
+        where, secrets = options.base_url or options.provider, [] if key is None else [key]
         with Conversation(where, limiter, secrets, self._allotment.keep) as conversation:
             model = conversation.run(self._connect(key))
             try:
                 post = ProviderPost(model, options, where, secrets)
-                calls = ChatCalls(self._chat, post, where, self._allotment, limiter)
-                if options.probes_first:
-                    conversation.run(calls.find_out_first(requests))
-                yield from conversation.ask(requests, calls)
+                yield conversation, ChatCalls(self._chat, post, where, self._allotment, limiter)
             finally:
                 conversation.end(model.close())
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from audit_lib.documents.capabilities import Capabilities, TokenLimit
 from audit_lib.score.reading.json_values import writable
 from audit_lib.score.reading.thinking import without_thinking
 from audit_lib.score.remote.asker import FailedError, TryAgainError
-from audit_lib.score.remote.chat_options import ChatOptions
+from audit_lib.score.remote.chat_options import GOES_ON, ChatOptions
 from audit_lib.score.remote.completions import count, has_logprobs, mapping, said, thought, used_tokens
 from audit_lib.score.remote.structured import label_schema, response_format
-from audit_lib.score.requests import Candidate, Message, Request
+from audit_lib.score.requests import Candidate, Message, Request, Sampling
 
 QUESTION: Final = "Answer with exactly one of these and nothing else: No, Yes."
 LABELS: Final = ("No", "Yes")
@@ -40,6 +41,15 @@ def probe_request() -> Request:
         labels=LABELS,
         candidates=(Candidate(variant_id="capabilities"),),
     )
+
+
+def small_request(like: Request) -> Request:
+    """Return the question as a request in the form of another: for a label, or for a text that is generated so."""
+    small = probe_request()
+    if like.labels:
+        return small
+    sampling = like.sampling or Sampling(max_tokens=_ANSWER_TOKENS)
+    return replace(small, labels=(), sampling=replace(sampling, max_tokens=_ANSWER_TOKENS))
 
 
 class CapabilityProbe:
@@ -71,7 +81,7 @@ class CapabilityProbe:
         options = self._options
         room = _ANSWER_TOKENS + (options.thinking_tokens or _UNBUDGETED_TOKENS)
         token_limit = await self._limit(room)
-        effort = system_role = temperature = logprobs = several = seed = structured = None
+        effort = system_role = temperature = logprobs = several = seed = structured = prefill = None
         if token_limit is not None:
             effort = await self._takes("effort", {"reasoning_effort": options.effort or "low"})
             if options.effort is not None and effort:
@@ -84,6 +94,7 @@ class CapabilityProbe:
             seed = await self._takes("seed", {"seed": 1})
             form = {"response_format": response_format(label_schema(LABELS))}
             structured = await self._takes("structured", form, _keeps_to_schema)
+            prefill = await self._goes_on() if options.prefill else None
         return Capabilities(
             served=next((writable(str(a["model"]))[:200] for a in self._answers if a.get("model")), None),
             token_limit=token_limit,
@@ -95,6 +106,7 @@ class CapabilityProbe:
             structured=structured,
             effort=effort,
             thinks=any(map(thought, self._answers)) if self._answers else None,
+            prefill=prefill,
             refusals=self._refusals,
             calls=self._calls,
             prompt_tokens=sum(used_tokens(answer).prompt for answer in self._answers),
@@ -110,6 +122,34 @@ class CapabilityProbe:
                 return name
             if name not in self._refusals:
                 return None  # it does not answer at all
+        return None
+
+    async def _goes_on(self) -> bool | None:
+        """Return whether the server goes on from a begun answer; by the tokens of its prompts, as texts do not tell.
+
+        A server that does reads as many tokens as without the answer and those of its words. One that closes the turn
+        and begins another reads more: as many as where it is told to do so.
+        """
+
+        async def read(words: str, fields: Mapping[str, bool]) -> int:
+            turns = [*self._base["messages"], *([{"role": "assistant", "content": words}] if words else [])]
+            found = len(self._answers)
+            await self._takes("prefill", {"messages": turns, **fields})
+            return used_tokens(self._answers[-1]).prompt if len(self._answers) > found else 0
+
+        closed = {name: not told for name, told in GOES_ON.items()}
+        without, one, two, turned = (
+            await read("", {}), await read("Yes", GOES_ON), await read("Yes Yes", GOES_ON), await read("Yes", closed)
+        )  # fmt: skip
+        if "prefill" in self._refusals and not one:
+            return False
+        if not (without and one and two > one):
+            return None
+        if turned > one or one - without == two - one:
+            return True
+        if turned == one:
+            self._refusals["prefill"] = "it closes the begun turn and opens another"
+            return False
         return None
 
     async def _takes(

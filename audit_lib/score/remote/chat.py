@@ -11,7 +11,7 @@ from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.score.reading.json_values import writable
 from audit_lib.score.reading.logprobs import read_top
 from audit_lib.score.reading.ratings import CUT
-from audit_lib.score.remote.chat_options import LATER, ChatOptions
+from audit_lib.score.remote.chat_options import GOES_ON, LATER, ChatOptions
 from audit_lib.score.remote.completions import called, said, system_mark, thinking_tokens, used_tokens
 from audit_lib.score.remote.cost import NOTHING, Usage, prompt_tokens
 from audit_lib.score.remote.error_texts import failure
@@ -24,8 +24,6 @@ from audit_lib.spec import Model
 _FORM_TOKENS = 16
 """Around a label that is asked for by a schema: braces, key and quotes."""
 _REFUSED = ("content_filter", "content_policy_violation")
-_GOES_ON = {"continue_final_message": True, "add_generation_prompt": False}
-"""Without these vLLM and SGLang close a last turn of the assistant and begin another; llama.cpp takes them too."""
 
 
 class Chat:
@@ -83,7 +81,7 @@ class Chat:
             "model": self.model.name,
             "messages": self._messages(request),
             "temperature": options.temperature or 0.0,
-            **(_GOES_ON if options.prefill and _is_begun(request) else {}),
+            **(GOES_ON if options.prefill and _is_begun(request) else {}),
             **options.extra_body,
         }
         if request.sampling is not None:
@@ -185,6 +183,11 @@ class Chat:
             )
         if options.effort is not None and can.effort is False:
             return f"model.options.effort: {name} does not take it{what.get('effort', '')}; leave it out"
+        if options.prefill and can.prefill is False:
+            return (
+                f"model.options.prefill: {name} does not go on from an answer that is begun"
+                f"{what.get('prefill', '')}, and would be asked another question; use prefill: false"
+            )
         if options.structured == "always" and can.structured is False:
             return f"model.options.structured: {name} keeps to no schema{what.get('structured', '')}; use auto or never"
         if can.temperature is False:

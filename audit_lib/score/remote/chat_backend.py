@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
 from audit_lib.score.backends import Backend
+from audit_lib.score.packs import Pack
 from audit_lib.score.remote.chat import Chat
-from audit_lib.score.remote.chat_calls import kept_capabilities
+from audit_lib.score.remote.chat_calls import ChatCalls, kept_capabilities
 from audit_lib.score.remote.chat_options import ChatOptions
+from audit_lib.score.remote.conversation import Conversation
 from audit_lib.score.remote.cost import Usage
-from audit_lib.score.remote.limiter import Allotment
-from audit_lib.score.requests import AnswerKind, Request
+from audit_lib.score.remote.limiter import Allotment, Limiter
+from audit_lib.score.requests import AnswerKind, Request, Response
 from audit_lib.spec import Model
 
 
@@ -30,12 +35,48 @@ class ChatBackend(Backend):
     pack_size = 64
 
     def __init__(self, model: Model, options: ChatOptions) -> None:
+        self.options: ChatOptions = options
         self._chat = Chat(model, options)
         self._allotment = Allotment()
 
     def allot(self, allotment: Allotment) -> None:
         """Take the shard's part of the run's limits, and where its batches are noted."""
         self._allotment = allotment
+
+    @abstractmethod
+    def reach(self) -> AbstractContextManager[tuple[Conversation, ChatCalls]]:
+        """Open a conversation with the endpoint, and what is known of its calls.
+
+        Raises
+        ------
+        BackendError
+            If the key is missing, or a proxy or provider cannot be used.
+        """
+
+    @property
+    def limiter(self) -> Limiter:
+        """The shard's part of the limits."""
+        return self._allotment.limiter or Limiter(self.options)
+
+    def find_out(self, requests: Sequence[Request]) -> None:
+        """Find out, before anything is paid for, whether the model can be asked requests like these."""
+        with self.reach() as (conversation, calls):
+            conversation.run(calls.find_out_early(requests))
+
+    def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
+        """Yield a response for each request, as they come.
+
+        Raises
+        ------
+        BackendError
+            If the key is missing or refused, the model is unknown or cannot be asked as the spec says, nothing answers,
+            or a limit is reached.
+        """
+        requests = [request for pack in packs for request in pack]
+        with self.reach() as (conversation, calls):
+            if self.options.probes_first:
+                conversation.run(calls.find_out_first(requests))
+            yield from conversation.ask(requests, calls)
 
     def estimate(self, request: Request) -> tuple[int, Usage]:
         """Return the calls, or lines of a batch, and the tokens that a request takes at most."""

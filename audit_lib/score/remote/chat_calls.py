@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from audit_lib.canonical import canonical_json
-from audit_lib.documents.capabilities import Capabilities, CapabilityRecord
+from audit_lib.documents.capabilities import Capabilities, CapabilityRecord, Tried
 from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.errors import BackendError
 from audit_lib.score.remote.asker import AdaptedError, FailedError, TryAgainError, TurnedAwayError
-from audit_lib.score.remote.capability_probe import CapabilityProbe, probe_request
+from audit_lib.score.remote.capability_probe import CapabilityProbe, probe_request, small_request
 from audit_lib.score.remote.chat import Chat
 from audit_lib.score.remote.completions import (
     has_logprobs,
@@ -20,6 +20,7 @@ from audit_lib.score.remote.completions import (
     nothing_said,
     thinking_tokens,
     thought,
+    used_tokens,
 )
 from audit_lib.score.remote.cost import Usage
 from audit_lib.score.remote.limiter import Allotment, Limiter
@@ -30,6 +31,10 @@ from audit_lib.typed_json import decode
 Post = Callable[[Request, dict[str, Any]], Awaitable[Any]]
 """Makes one attempt at a call, with a body of ``/chat/completions``, and returns a completion as parsed JSON."""
 
+Kept = TypeVar("Kept")
+
+_FOUND: Final = ".json"
+_TRIED: Final = ".tried.json"
 _LONGEST_WAIT_S: Final = 20.0
 _ABOUT_A_FIELD: Final = re.compile(
     r"max_completion_tokens|max_tokens|temperature|logprobs|\bseed\b|response_format|reasoning_effort|\bsystem\b|\b'?n'?\b"
@@ -53,21 +58,59 @@ class ChatCalls:
         Where what was found is kept, for all shards.
     limiter : Limiter
         Whose budget the calls that find it out are counted in.
+    advice : str
+        What to do where the endpoint takes no single calls.
     """
 
-    def __init__(self, chat: Chat, post: Post, where: str, allotment: Allotment, limiter: Limiter) -> None:
+    def __init__(
+        self, chat: Chat, post: Post, where: str, allotment: Allotment, limiter: Limiter, *, advice: str = ""
+    ) -> None:
         self._chat, self._post, self._where = chat, post, where
-        self._allotment, self._limiter = allotment, limiter
+        self._allotment, self._limiter, self._advice = allotment, limiter, advice
         self._lock = asyncio.Lock()
+        found: Capabilities | Tried | None = None
         if (kept := kept_capabilities(allotment)) is not None:
-            chat.can = kept.capabilities
+            found = chat.can = kept.capabilities
+        elif _is_kept(allotment, _TRIED):
+            found = _read_kept(allotment, _TRIED, Tried)
+        if found is not None:
+            used = Usage(prompt=found.prompt_tokens, completion=found.completion_tokens)
+            limiter.count_finding_out(used, earlier=True)
 
     async def find_out_first(self, requests: Sequence[Request]) -> None:
         """Find out as `find_out` does, before anything else is asked; a refused key ends the shard."""
         try:
             await self.find_out(requests)
         except TurnedAwayError as said:
-            raise BackendError(str(said)) from None
+            raise self._turned_away(said) from None
+
+    async def find_out_early(self, requests: Sequence[Request]) -> None:
+        """Find out before anything is paid for; where the spec does not ask for it, by one small question first.
+
+        That one is asked as the requests will be. What the server refuses of it, or does not show, or that it thinks
+        where nothing says how much it may, makes the model be looked at in full, and refused where that says so.
+
+        Raises
+        ------
+        BackendError
+            If it cannot be asked as the spec says, or not at all; says what to do.
+        """
+        options, known = self._chat.options, self._chat.can is not None
+        if options.probe is False or (not known and _is_kept(self._allotment, _TRIED)):
+            return
+        if known or options.probes_first or options.prefill:
+            await self.find_out_first(requests)
+            return
+        try:
+            await self._try(small_request(requests[0]))
+        except TurnedAwayError as said:
+            raise self._turned_away(said) from None
+        self.check(requests)
+
+    def check(self, requests: Sequence[Request]) -> None:
+        """Raise BackendError where what is known of the model says that it cannot be asked these requests."""
+        for request in requests:
+            self._refuse(request)
 
     async def find_out(self, requests: Sequence[Request]) -> None:
         """Find out what the model can do, if that is not known, and whether it can be asked these requests.
@@ -130,35 +173,67 @@ class ChatCalls:
         if (why := self._chat.refusal(request)) is not None:
             raise BackendError(f"{self._where}: {why}")
 
+    def _turned_away(self, said: TurnedAwayError) -> BackendError:
+        return BackendError(f"{said}; {self._advice}" if self._advice else str(said))
+
+    async def _try(self, small: Request) -> None:
+        """Ask one small question; find out in full where its answer gives reason to."""
+        order, (_, room) = self.orders(small)[0], self.estimate(small)
+        self._require_room(room)
+        try:
+            completion = await self._attempts(lambda: self.call(small, order))
+        except (AdaptedError, TryAgainError):
+            return  # it was found out in full, or there is no answer: asking the rows says why
+        except FailedError as refused:
+            raise BackendError(
+                f"{self._where}: a small question in the form that the spec asks for is refused: {refused.detail}"
+            ) from None
+        if not mapping(completion).get("choices"):
+            raise BackendError(
+                f"{self._where}: the answer to a small question holds no choice; look at base_url"
+            )
+        used = used_tokens(completion)
+        self._limiter.count_finding_out(used)
+        if thought(completion) and self._chat.options.thinking_tokens is None:
+            await self.find_out([small])
+        elif self._chat.can is None:
+            tried = Tried(prompt_tokens=used.prompt, completion_tokens=used.completion)
+            _keep(self._allotment, _TRIED, tried.as_dict())
+
     async def _probe(self) -> None:
         chat, asked = self._chat, probe_request()
-        budget = self._limiter.budget
-        room = Usage(prompt=400, completion=10 * (chat.options.thinking_tokens or 256))
-        if not budget.fits(room):
+        self._require_room(Usage(prompt=400, completion=10 * (chat.options.thinking_tokens or 256)))
+
+        async def ask(body: dict[str, Any]) -> Any:
+            return await self._attempts(lambda: self._post(asked, body))
+
+        found = await CapabilityProbe(chat.model.name, chat.options, ask).find_out()
+        self._limiter.count_finding_out(Usage(prompt=found.prompt_tokens, completion=found.completion_tokens))
+        chat.can = keep_capabilities(self._allotment, found, chat)
+
+    def _require_room(self, room: Usage) -> None:
+        if not self._limiter.budget.fits(room):
             raise BackendError(
                 f"{self._where}: the budget (model.options.max_tokens_total, max_cost) does not hold the "
                 f"{room.total:,} tokens that finding out what the model can do may take; raise it, or say probe: false"
             )
 
-        async def ask(body: dict[str, Any]) -> Any:
-            for attempt in range(1, chat.options.retries + 2):
-                await self._turn()
-                try:
-                    async with asyncio.timeout(chat.options.timeout):
-                        return await self._post(asked, body)
-                except TimeoutError:
-                    again = TryAgainError("timeout")
-                except TryAgainError as error:
-                    again = error
-                if attempt <= chat.options.retries:
-                    await asyncio.sleep(
-                        max(backoff(attempt, 0, "probe"), min(again.wait or 0.0, _LONGEST_WAIT_S))
-                    )
-            raise again
-
-        found = await CapabilityProbe(chat.model.name, chat.options, ask).find_out()
-        budget.remember(Usage(prompt=found.prompt_tokens, completion=found.completion_tokens))
-        chat.can = keep_capabilities(self._allotment, found, chat)
+    async def _attempts(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        """Make as many attempts at a small call as the spec allows for any."""
+        options = self._chat.options
+        for attempt in range(1, options.retries + 2):
+            await self._turn()
+            try:
+                async with asyncio.timeout(options.timeout):
+                    return await call()
+            except TimeoutError:
+                again = TryAgainError("timeout")
+            except TryAgainError as error:
+                again = error
+            if attempt <= options.retries:
+                pause = backoff(attempt, 0, "probe")
+                await asyncio.sleep(max(pause, min(again.wait or 0.0, _LONGEST_WAIT_S)))
+        raise again
 
     async def _turn(self) -> None:
         """Wait until the rates let a call through; not beyond the deadlines of shard and run."""
@@ -172,19 +247,32 @@ def keep_capabilities(allotment: Allotment, found: Capabilities, chat: Chat) -> 
     before, chat.can = chat.can, found
     record = CapabilityRecord(capabilities=found, adapted=chat.adaptations())
     chat.can = before
-    if allotment.store is None or not allotment.capabilities or found.token_limit is None:
+    if found.token_limit is None:
         return found
-    allotment.store.put(allotment.capabilities, canonical_json(record.as_dict()))
+    _keep(allotment, _FOUND, record.as_dict())
     kept = kept_capabilities(allotment)
     return found if kept is None else kept.capabilities
 
 
 def kept_capabilities(allotment: Allotment) -> CapabilityRecord | None:
     """Return what was found before, of this model and window; None if nothing was."""
+    return _read_kept(allotment, _FOUND, CapabilityRecord) if _is_kept(allotment, _FOUND) else None
+
+
+def _keep(allotment: Allotment, ending: str, content: dict[str, Any]) -> None:
+    if allotment.store is not None and allotment.capabilities:
+        allotment.store.put(allotment.capabilities + ending, canonical_json(content))
+
+
+def _is_kept(allotment: Allotment, ending: str) -> bool:
     store, key = allotment.store, allotment.capabilities
-    if store is None or not key or not store.exists(key):
-        return None
-    return decode(CapabilityRecord, store.get(key), key)
+    return store is not None and bool(key) and store.exists(key + ending)
+
+
+def _read_kept(allotment: Allotment, ending: str, kind: type[Kept]) -> Kept:
+    assert allotment.store is not None
+    key = allotment.capabilities + ending
+    return decode(kind, allotment.store.get(key), key)
 
 
 def _shows_none(completion: Any) -> bool:

@@ -37,6 +37,8 @@ _OWN_FIELDS = (
 """Fields of a body that the backend writes itself, and what says them in a spec."""
 
 
+GOES_ON: Final = {"continue_final_message": True, "add_generation_prompt": False}
+"""Without these vLLM and SGLang close a last turn of the assistant and begin another; llama.cpp takes them too."""
 _DEPLOYMENT: Final = re.compile(r"/deployments/[^/]+$")
 LATER: Final = {
     "api_version": None,
@@ -118,7 +120,9 @@ class ChatOptions(Limits):
     probe: bool | None = Field(
         None,
         description="Whether to find out by some small calls before the first row what the model takes and gives. "
-        "Null: where `thinking_tokens` or `effort` is given, and else when the server first refuses a field.",
+        "Null: where `thinking_tokens`, `effort` or `prefill` is given, else when the server first refuses a field. "
+        "`audit run` and the DAG's preflight do so before the plan, with one small question first where null; false: "
+        "nothing is asked but the rows.",
     )
     seed: int | None = Field(
         None, ge=0, description="Sent with each request, plus the repeat; not all servers heed it."

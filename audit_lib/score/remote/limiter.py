@@ -169,6 +169,8 @@ class Limiter:
         self.limits = limits
         self.calls, self.tokens = bucket(limits.requests_per_minute), bucket(limits.tokens_per_minute)
         self.budget = Budget(limits, share)
+        self._is_first = place == 0
+        self._has_found_out = False
         self.good: Request | None = None
         now, ends = time.monotonic(), []
         if limits.shard_deadline is not None:
@@ -176,6 +178,13 @@ class Limiter:
         if limits.run_deadline is not None and seconds_since_plan is not None:
             ends.append((now + limits.run_deadline - seconds_since_plan, "run_deadline"))
         self._end = min(ends, default=None)
+
+    def count_finding_out(self, used: Usage, *, earlier: bool = False) -> None:
+        """Count what finding out about the model took; what was found `earlier`, in the first shard and once."""
+        if earlier and (self._has_found_out or not self._is_first):
+            return
+        self._has_found_out = True
+        self.budget.remember(used)
 
     def seconds_left(self, where: str) -> float | None:
         """Return the seconds to the nearer deadline of shard and run; None without any.
@@ -210,7 +219,7 @@ class Allotment:
     keep : callable
         Writes down the answers given so far; to be called before more is asked in their place.
     capabilities : str
-        Key under which what the model can do is kept, for all shards of the model and window.
+        Key under which what the model can do is kept, for all shards of the model and window, less ``.json``.
     wait : bool
         Whether a batch may be waited for (`limits.without_waiting`).
     """

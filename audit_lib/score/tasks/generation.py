@@ -26,11 +26,16 @@ if TYPE_CHECKING:
     from audit_lib.spec import AuditSpec
 
 
-def text_requests(variants: pd.DataFrame, spec: AuditSpec) -> list[Request]:
-    """Return one request for each variant, with the spec's sampling unless the answers are recorded."""
+def text_sampling(spec: AuditSpec) -> Sampling:
+    """Return how the texts of an audit of texts or lists are generated."""
     settings = spec.generation
     seed = derive_seed(spec.seed, "generation") % 2**31 if settings.seed is None else settings.seed
-    sampling = Sampling(max_tokens=settings.max_tokens, temperature=settings.temperature, seed=seed)
+    return Sampling(max_tokens=settings.max_tokens, temperature=settings.temperature, seed=seed)
+
+
+def text_requests(variants: pd.DataFrame, spec: AuditSpec) -> list[Request]:
+    """Return one request for each variant, with the spec's sampling unless the answers are recorded."""
+    sampling = text_sampling(spec)
     return [
         request if request.recorded_response is not None else replace(request, sampling=sampling)
         for request in group_requests(variants)
