@@ -10,12 +10,22 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from audit_lib.dataframe import frame
     from audit_lib.errors import AuditError
     from audit_lib.results import Estimate, Interval, TestResult, Undefined
     from audit_lib.spec import AuditSpec
 
 __version__ = "0.2.0"
-__all__ = ["AuditError", "AuditSpec", "Estimate", "Interval", "TestResult", "Undefined", "__version__"]
+__all__ = [
+    "AuditError",
+    "AuditSpec",
+    "Estimate",
+    "Interval",
+    "TestResult",
+    "Undefined",
+    "__version__",
+    "frame",
+]
 
 _HOME: Final = {
     "AuditError": "audit_lib.errors",
@@ -24,6 +34,7 @@ _HOME: Final = {
     "Interval": "audit_lib.results",
     "TestResult": "audit_lib.results",
     "Undefined": "audit_lib.results",
+    "frame": "audit_lib.dataframe",
 }
 
 
