@@ -252,8 +252,9 @@ def _check_dates(spec: AuditSpec, today: date | None, window: Window | None = No
 def remarks(spec: AuditSpec) -> list[str]:
     """Return what a user ought to know of a spec that passes `check`, before anything is asked."""
     from audit_lib.measure.remarks import remarks
+    from audit_lib.perturb.template_changes import several_changes
 
-    return remarks(spec)
+    return [*remarks(spec), *several_changes(spec, spec.read_design_files())]
 
 
 def latest_run(audit: str, root: str) -> Run:

@@ -180,6 +180,14 @@ class Dealt(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateChange(Typed):
+    """A place in which a further task differs from the prompt; the first words of what goes and comes."""
+
+    taken: str
+    put: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Design(Typed):
     """``design.json``."""
 
@@ -196,3 +204,5 @@ class Design(Typed):
     warnings: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
     design: Dealt | None = field(default=None, metadata=OPTIONAL)
     variations: Mapping[str, Count] | None = field(default=None, metadata=OPTIONAL)
+    tasks: Mapping[str, tuple[TemplateChange, ...]] | None = field(default=None, metadata=OPTIONAL)
+    """By task of the robustness, in which places it changes the prompt."""

@@ -22,6 +22,7 @@ from audit_lib.perturb.pools import VariantRecord, ask_lists, pair_rows, read_bl
 from audit_lib.perturb.robustness import Further, asks_further
 from audit_lib.perturb.substitution import SubstitutedVariants, terms_outside_slots
 from audit_lib.perturb.template import Template, read_template, render, slots, turn_slots
+from audit_lib.perturb.template_changes import task_changes
 from audit_lib.perturb.unawareness import unawareness
 from audit_lib.records import (
     CONTROL,
@@ -134,6 +135,7 @@ def perturb(run: Run) -> StageOutput:
         variations=counts.variations(spec.perturb.formats)
         if spec.perturb is not None and _asks_again(spec)
         else None,
+        tasks=task_changes(spec, run.design_file) or None,
     )
     return StageOutput(
         {"variants.parquet": content, "design.json": pretty_json(design.as_dict()), **artefacts},

@@ -15,6 +15,7 @@ import yaml
 
 from audit_lib import pipeline
 from audit_lib.perturb.template import read_template, slots
+from audit_lib.perturb.template_changes import template_changes
 from audit_lib.spec import AuditSpec
 from tests.installed import needs_torch
 from tests.specs import INCLUDE
@@ -190,6 +191,15 @@ def test_a_task_variant_differs_from_its_base_in_one_thing(variant: str) -> None
         )  # "U.S." alone: one sentence
     else:
         assert (taken, added) == (took, put)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_audit_itself_finds_one_change_in_a_task_variant(variant: str) -> None:
+    base, taken, put = VARIANTS[variant]
+    (one,) = template_changes(
+        *(read_template((INCLUDE / "prompts" / f"{x}.yaml").read_bytes()) for x in (base, variant))
+    )
+    assert bool(one.taken) == bool(taken) and one.taken[:20] == taken[:20] and one.put[:20] == put[:20]
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -120,6 +120,8 @@ def own_strings(run: Run) -> Iterator[str]:
     if (found := content.design.protected_words) is not None:
         for one in found.words:
             yield from (one.word, one.example)
+    for changes in (content.design.tasks or {}).values():  # words of the user's templates
+        yield from (words for one in changes for words in (one.taken, one.put) if words)
     for suite in json.loads(run.stage("validation").read("validation.json"))["suites"]:
         yield from (one["column"] for one in suite["expectations"] if one["column"])
 

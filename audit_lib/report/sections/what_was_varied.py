@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from audit_lib.documents.design import AttributeMentioned, Personas, Substitution, Unawareness
+from audit_lib.documents.design import AttributeMentioned, Personas, Substitution, TemplateChange, Unawareness
 from audit_lib.report.blocks import Text, text
 from audit_lib.report.content import Content
 from audit_lib.report.design import design_words
 from audit_lib.report.numbers import count
+from audit_lib.report.sections.estimates import variation_in_words
 from audit_lib.translation import archived, known, mark, t
 
 _BY_NAMES: Final = {
@@ -129,6 +131,36 @@ def assigned(content: Content) -> str:
     return t("assigned: the group is the one a name, title or pronoun was chosen to signal")
 
 
+def _changed(name: str, changes: Sequence[TemplateChange]) -> tuple[str, str]:
+    """Say in which places a further task changes the prompt: what has one cause, and what has several."""
+    label = variation_in_words(f"task:{name}")
+    places = "; ".join(
+        t("\N{LEFT DOUBLE QUOTATION MARK}{put}\N{RIGHT DOUBLE QUOTATION MARK} was added", put=one.put)
+        if not one.taken
+        else t(
+            "\N{LEFT DOUBLE QUOTATION MARK}{taken}\N{RIGHT DOUBLE QUOTATION MARK} was left out",
+            taken=one.taken,
+        )
+        if not one.put
+        else t(
+            "\N{LEFT DOUBLE QUOTATION MARK}{taken}\N{RIGHT DOUBLE QUOTATION MARK} became "
+            "\N{LEFT DOUBLE QUOTATION MARK}{put}\N{RIGHT DOUBLE QUOTATION MARK}",
+            taken=one.taken,
+            put=one.put,
+        )
+        for one in changes
+    )
+    if not changes:
+        return label, t("the prompt itself, word for word: it shows noise, and no other task")
+    if len(changes) == 1:
+        return label, t("differs from the prompt in one place: {places}", places=places)
+    return label, t(
+        "differs from the prompt in {count} places, so that what an effect changes by has no single cause: {places}",
+        count=count(len(changes)),
+        places=places,
+    )
+
+
 def what_was_varied(content: Content) -> list[tuple[str, Text]]:
     """What differs between two variants of a prompt, and which prompts say a group in words."""
     design = content.design
@@ -143,6 +175,7 @@ def what_was_varied(content: Content) -> list[tuple[str, Text]]:
         by_slots = design.perturbation == "persona"
         label = t("Words of a group beside the slots") if by_slots else t("Words of a group in the prompts")
         told.append((label, _mentioning(content, ftu)))
+    told += [_changed(name, changes) for name, changes in (design.tasks or {}).items()]
     told += [
         (t("The spec and the prompts disagree"), f"{archived(words)}.") for words in design.warnings or ()
     ]
