@@ -32,6 +32,8 @@ _THINKING: Final = {
 _WAYS: Final = {
     "tree": mark("shared beginnings packed into a tree"),
     "prefix": mark("one shared beginning"),
+    "branches": mark("the model's own memory, copied where prompts branch"),
+    "once": mark("one pass a prompt, its labels read from memory"),
     "cache": mark("a cache while texts are written"),
     "alone": mark("one request a pass"),
 }

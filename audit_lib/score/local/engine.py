@@ -1,9 +1,10 @@
 """The local engine: label probabilities of a pack of prompts, and texts.
 
 A pack is planned (`audit_lib.score.local.plan`) and computed by the strategy with the fewest operations:
-``tree`` computes every shared token once, ``prefix`` and ``buckets`` compute the common beginning once, ``alone``
-shares nothing: it is the model's own forward pass. Which of them are exact on a model is found at load
-(`audit_lib.score.local.strategies`). Everything is float32, probabilities are taken over the full vocabulary.
+``tree`` computes every shared token once, ``prefix`` and ``buckets`` compute the common beginning once, ``branches``
+reads on from the model's own memory where prompts branch, ``once`` reads each prompt in one pass and its labels from
+memory, ``alone`` shares nothing: it is the model's own forward pass. Which of them are exact on a model is found at
+load (`audit_lib.score.local.strategies`). Everything is float32, probabilities are taken over the full vocabulary.
 
 Imported by the scoring process alone: torch never enters the process that asks.
 """
@@ -89,7 +90,7 @@ class Engine:
         if kept is None:
             notify("it is held against its own attention, once for these weights")
             lengths, probes = ask_itself(lambda: self._load(folder))
-            kept = ExactWays(lengths=lengths, faults=dict.fromkeys(WAYS))
+            kept = ExactWays(lengths=lengths, faults=dict.fromkeys(WAYS), reach=dict.fromkeys(WAYS, 0))
         self.ways = kept
         self.model = self._load(folder)
         self.passes = LabelPasses(self.model, kept.lengths.shared)

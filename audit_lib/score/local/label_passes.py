@@ -11,13 +11,14 @@ from typing import Any, Final
 
 import torch
 
-from audit_lib.errors import BackendError
 from audit_lib.score.local import tree
-from audit_lib.score.local.memory import in_halves, is_out_of_memory
+from audit_lib.score.local.branches import label_probabilities_after, read_segments
+from audit_lib.score.local.memory import in_halves, is_out_of_memory, no_memory
 from audit_lib.score.local.plain import log_softmax, plain_probabilities
-from audit_lib.score.local.plan import LabelPrompt, Strategy, shared_beginning
+from audit_lib.score.local.plan import PASS_TOKENS, LabelPrompt, Strategy, shared_beginning
 from audit_lib.score.local.prefix import Begun, beginning, follow, read_rests, step_back
 from audit_lib.score.local.refusal import told
+from audit_lib.score.local.segments import cut_where_prompts_branch, read_whole
 from audit_lib.score.local.strategies import ExactWays, first_that_works
 from audit_lib.score.local.trie import Tokens, build, label_steps
 
@@ -63,9 +64,12 @@ class LabelPasses:
             "tree": lambda: self.by_tree(questions, self.pass_nodes),
             "prefix": lambda: self.by_prefix(questions, buckets),
             "buckets": lambda: self.by_prefix(questions, buckets),
+            "branches": lambda: self.by_branches(questions),
+            "once": lambda: self.by_branches(questions, whole=True),
             "alone": lambda: self.by_themselves(questions),
         }
-        rest = ("prefix", "alone") if strategy == "tree" and "prefix" in allowed else ("alone",)
+        like = "prefix" if strategy == "buckets" else strategy
+        rest = allowed[allowed.index(like) + 1 :] if like in allowed else ("alone",)
         return first_that_works(ways, (strategy, *rest), passes)
 
     def by_themselves(self, questions: Sequence[LabelPrompt]) -> list[dict[Tokens, float] | str]:
@@ -76,9 +80,7 @@ class LabelPasses:
                 found.append(self.alone(question.prompt, question.labels))
             except Exception as error:  # noqa: BLE001 - a strange model may raise anything
                 if is_out_of_memory(error):
-                    raise BackendError(
-                        "no memory for a single prompt; use a smaller model or another device"
-                    ) from None
+                    raise no_memory() from None
                 found.append(
                     f"the model's own pass over {len(question.prompt)} tokens ends with {type(error).__name__}: "
                     f"{told(error)}"
@@ -114,6 +116,32 @@ class LabelPasses:
         return [
             {s: math.exp(sum(logs[step] for step in steps[q.prompt, s])) for s in q.labels} for q in questions
         ]
+
+    def by_branches(
+        self, questions: Sequence[LabelPrompt], *, whole: bool = False
+    ) -> list[dict[Tokens, float]]:
+        """Return each question's probabilities from the model's own memory of what was read.
+
+        What prompts begin with is read once, or each prompt in one `whole` pass.
+        """
+        labels: dict[Tokens, set[Tokens]] = {}
+        for question in questions:
+            labels.setdefault(question.prompt, set()).update(question.labels)
+        found: dict[Tokens, dict[Tokens, float]] = {}
+
+        def at_end(prompt: Tokens, logits: torch.Tensor, memory: Any) -> None:
+            some = sorted(labels[prompt])
+            found[prompt] = label_probabilities_after(self.model, prompt, logits, memory, some)
+
+        prompts = list(labels)
+        segments = read_whole(prompts) if whole else cut_where_prompts_branch(prompts, PASS_TOKENS)
+        try:
+            read_segments(self.model, segments, at_end)
+        except RuntimeError as error:  # torch.OutOfMemoryError is one
+            if not is_out_of_memory(error):
+                raise
+            raise no_memory() from None
+        return [{label: found[q.prompt][label] for label in q.labels} for q in questions]
 
     def by_prefix(
         self, questions: Sequence[LabelPrompt], buckets: Sequence[int]

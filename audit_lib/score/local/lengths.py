@@ -9,6 +9,8 @@ from typing import Any, Final
 
 NO_LIMIT: Final = 2**31
 _WINDOW: Final = re.compile(r"(?:.*_)?(?:window|chunk|window_size|chunk_size|local_attention)")
+_SELECTING: Final = re.compile(r"keep_.*")
+"""Windows that do not cut off what is far, but keep the keys that score best: which ones depends on what follows."""
 _LONGEST: Final = (
     "max_position_embeddings",
     "n_positions",
@@ -44,15 +46,19 @@ class Lengths:
         recurrent state takes padding in.
     cached : int
         That may be read piece by piece. Beyond it the positions of all tokens depend on the length of the whole
-        sequence (``longrope``, ``dynamic``), so that what was read before it is no longer right.
+        sequence (``longrope``, ``dynamic``), or which keys are kept does, so that what was read before it is no longer
+        right.
     suspects : tuple of int
         Other lengths that the config names. What is tried on shorter sequences only is not known beyond them.
+    windows : tuple of int
+        Windows and chunks.
     """
 
     longest: int
     shared: int
     cached: int
     suspects: tuple[int, ...] = ()
+    windows: tuple[int, ...] = ()
 
     def after_trial(self, together: int, alone: int) -> Lengths:
         """Return how far is known what was tried on `together` tokens with others, and on `alone` with a cache.
@@ -61,13 +67,24 @@ class Lengths:
         --------
         >>> lengths = Lengths(longest=4096, shared=4096, cached=4096, suspects=(100, 2048))
         >>> lengths.after_trial(380, 380)
-        Lengths(longest=4096, shared=2048, cached=2048, suspects=(100, 2048))
+        Lengths(longest=4096, shared=2048, cached=2048, suspects=(100, 2048), windows=())
         """
         return replace(
             self,
             shared=min([self.shared, *(s for s in self.suspects if s > together)]),
             cached=min([self.cached, *(s for s in self.suspects if s > alone)]),
         )
+
+    def across(self, tried: int) -> int:
+        """Return how far is known what was tried on so many tokens without padding.
+
+        Examples
+        --------
+        >>> lengths = Lengths(longest=4096, shared=100, cached=4096, suspects=(2048,), windows=(100, 1024))
+        >>> lengths.across(80), lengths.across(120), lengths.across(1100), lengths.across(3000)
+        (100, 1024, 2048, 4096)
+        """
+        return min([self.cached, *(s for s in (*self.suspects, *self.windows) if s > tried)])
 
 
 def setting(config: Any, *names: str) -> Any:
@@ -93,7 +110,7 @@ def lengths_of(model: Any, config: Any) -> Lengths:
     >>> from types import SimpleNamespace
     >>> said = {"max_position_embeddings": 512, "sliding_window": 40, "hidden_size": 64, "index_topk": 32}
     >>> lengths_of(object(), SimpleNamespace(to_dict=lambda: said))
-    Lengths(longest=512, shared=40, cached=2147483648, suspects=(32,))
+    Lengths(longest=512, shared=40, cached=2147483648, suspects=(32,), windows=(40,))
     """
     said: dict[str, Any] = config.to_dict()
     longest = next(
@@ -102,8 +119,12 @@ def lengths_of(model: Any, config: Any) -> Lengths:
     kinds = set(said.get("layer_types") or ())
     whole = kinds == {"full_attention"}
     sizes = list(_sizes(said))
-    windows = [size for key, size in sizes if _WINDOW.fullmatch(key) and not (whole and "sliding" in key)]
-    cached = min(_length_dependent(said, longest), default=NO_LIMIT)
+    named = [
+        (key, size) for key, size in sizes if _WINDOW.fullmatch(key) and not (whole and "sliding" in key)
+    ]
+    windows = [size for _, size in named]
+    selecting = [size for key, size in named if _SELECTING.fullmatch(key)]
+    cached = min([*_length_dependent(said, longest), *selecting], default=NO_LIMIT)
     shared = min([*windows, cached])
     if getattr(model, "_is_stateful", False) or kinds - {"full_attention", "sliding_attention"}:
         shared = 0
@@ -115,7 +136,13 @@ def lengths_of(model: Any, config: Any) -> Lengths:
         and not _WINDOW.fullmatch(key)
         and not _NO_LENGTH.fullmatch(key)
     }
-    return Lengths(longest=longest, shared=shared, cached=cached, suspects=tuple(sorted(suspects)))
+    return Lengths(
+        longest=longest,
+        shared=shared,
+        cached=cached,
+        suspects=tuple(sorted(suspects)),
+        windows=tuple(sorted(set(windows))),
+    )
 
 
 def _sizes(said: Mapping[str, Any]) -> Iterator[tuple[str, int]]:

@@ -18,6 +18,11 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, torch.OutOfMemoryError) or "not enough memory" in str(error)
 
 
+def no_memory() -> BackendError:
+    """Return the error of a device that cannot hold even one prompt."""
+    return BackendError("no memory for a single prompt; use a smaller model or another device")
+
+
 def in_halves(
     items: Sequence[Item], work: Callable[[Sequence[Item]], list[Found]]
 ) -> tuple[list[Found], int]:
@@ -43,7 +48,7 @@ def in_halves(
         if not is_out_of_memory(error):
             raise
     if len(items) == 1:
-        raise BackendError("no memory for a single prompt; use a smaller model or another device")
+        raise no_memory()
     middle = len(items) // 2
     first, halved = in_halves(items[:middle], work)
     second, again = in_halves(items[middle:], work)

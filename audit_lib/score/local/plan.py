@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from audit_lib.canonical import canonical_json, sha256
+from audit_lib.score.local.segments import Segment, cut_where_prompts_branch, read_whole
 from audit_lib.score.local.trie import Tokens, common_beginning, shared_length, size
 
-Strategy = Literal["tree", "prefix", "buckets", "alone"]
+Strategy = Literal["tree", "prefix", "buckets", "branches", "once", "alone"]
 
 PASS_TOKENS: Final = 48
 """What one more forward pass costs beside its arithmetic, in tokens: small matrices fill no processor."""
@@ -138,8 +139,16 @@ def plan_pack(
         flops["prefix"] = _expanded(shared, rests, whole, shape) + tails
         flops["buckets"] = _expanded(shared, rests, cut, shape) + tails
         buckets = whole if flops["prefix"] <= flops["buckets"] else cut
-    order: tuple[Strategy, ...] = ("tree", "prefix", "buckets", "alone")
-    strategy = min((s for s in order if s in flops), key=lambda s: flops[s])
+    if not {"tree", "prefix"} & set(allowed):  # nothing is padded or packed, but for a price of many passes
+        if "branches" in allowed:
+            cut_up = cut_where_prompts_branch(prompts, PASS_TOKENS)
+            flops["branches"] = _piecewise(distinct.values(), cut_up, shape)
+        if "once" in allowed:
+            flops["once"] = _piecewise(distinct.values(), read_whole(prompts), shape)
+    order: tuple[Strategy, ...] = ("tree", "prefix", "buckets", "branches", "once", "alone")
+    # Never a pass for each token of a label where one for each prompt will do.
+    found = [s for s in order if s in flops and not (s == "alone" and {"branches", "once"} & set(flops))]
+    strategy = min(found, key=lambda s: flops[s])
     return PackPlan(
         requests=len(questions) if among is None else among,
         distinct=len(distinct),
@@ -228,3 +237,16 @@ def _tail_flops(questions: Collection[LabelPrompt], shape: Shape) -> int:
         shape.flops(rows * (len(t) - 1) + PASS_TOKENS, rows * (len(t) - 1) * longest, rows * (len(t) - 1))
         for t in tails
     )
+
+
+def _piecewise(questions: Collection[LabelPrompt], segments: Sequence[Segment], shape: Shape) -> int:
+    # A pass a piece, then one for each token of a prompt's labels but the last, all of its labels together.
+    total = sum(
+        shape.flops(s.stop - s.start + PASS_TOKENS, _causal(s.stop) - _causal(s.start), s.ends)
+        for s in segments
+    )
+    for question in questions:
+        rows = size(label[:-1] for label in question.labels if len(label) > 1)
+        passes = max(map(len, question.labels)) - 1
+        total += shape.flops(rows + passes * PASS_TOKENS, rows * len(question.prompt), rows)
+    return total

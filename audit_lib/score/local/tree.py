@@ -1,7 +1,8 @@
 """Depth-first tree packing: one forward pass over a token trie, every shared token computed once.
 
 The nodes of the trie (`audit_lib.score.local.trie`) stand in one row, depth first. A node's position is its
-depth, and it sees key k exactly if ``(k <= q) & (q < subtree_end[k])``: itself and its ancestors. The
+depth, and it sees key k exactly if ``(k <= q) & (q < subtree_end[k])``: itself and its ancestors, and in a layer
+with a window those of them alone that are less than a window above it. The
 mask goes to the model through transformers' attention registry. On CUDA it is a block mask of
 flex_attention; elsewhere runs of nodes attend to the gathered keys of their common path, so that nothing is
 computed for pairs that do not see each other.
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -32,6 +34,7 @@ PASS_NODES: Final = {"cpu": 1024, "cuda": 16384}
 
 LEAST_NODES: Final = 32
 _SHORT: Final = 24  # a branch of so few nodes joins the run it stands on: fewer calls, hardly more pairs
+_PIECE: Final = 256  # nodes of a run under a shorter window
 _FLEX_BLOCK: Final = 128
 
 KeysValues = dict[int, tuple[torch.Tensor, torch.Tensor]]
@@ -49,10 +52,13 @@ class QueryRun:
 
 @dataclass(slots=True, kw_only=True)
 class Pass:
-    """What the attention function needs of one pass: given to the model, changed by no layer but in `kept`."""
+    """What the attention function needs of one pass: given to the model, changed by no layer but in `kept`.
 
-    runs: Sequence[QueryRun]
-    block_mask: Any
+    Layers with the same window see the same, so it is laid out once for each.
+    """
+
+    runs: Callable[[int | None], Sequence[QueryRun]]
+    block_mask: Callable[[int | None], Any] | None
     before: KeysValues
     keep: torch.Tensor
     kept: KeysValues = field(default_factory=dict)
@@ -218,8 +224,10 @@ def _attention(
     """Attend within a pass: query (1, heads, n, d), key and value (1, kv heads, n, d) -> (1, n, heads, d)."""
     if tree is None:
         raise BackendError("the model does not hand the pass on to its attention")
-    if any(kwargs.get(name) is not None for name in ("softcap", "s_aux", "position_bias")):
+    if kwargs.get("position_bias") is not None:
         raise BackendError("the model's attention is not plain scaled dot products")
+    softcap, sinks, window = (kwargs.get(name) for name in ("softcap", "s_aux", "sliding_window"))
+    plain = softcap is None and sinks is None
     layer: int = module.layer_idx  # type: ignore[assignment]
     if layer in tree.before:
         old_key, old_value = tree.before[layer]
@@ -228,26 +236,56 @@ def _attention(
         tree.kept[layer] = (key.index_select(2, tree.keep), value.index_select(2, tree.keep))
     scaling = kwargs.get("scaling")
     if tree.block_mask is not None:
-        out = _flex()(query, key, value, block_mask=tree.block_mask, scale=scaling, enable_gqa=True)
+        if not plain:
+            raise BackendError("soft caps and attention sinks are not packed into trees on this device")
+        mask = tree.block_mask(window)
+        out = _flex()(query, key, value, block_mask=mask, scale=scaling, enable_gqa=True)
         return out.transpose(1, 2).contiguous(), None
     _, heads, nodes, width = query.shape
     kv_heads = key.shape[1]
     # Query heads of one key head side by side: the keys are read in place, never repeated.
     grouped = query.view(kv_heads, heads // kv_heads, nodes, width)
     out = query.new_empty((nodes, kv_heads, heads // kv_heads, value.shape[-1]))
-    for run in tree.runs:
-        keys, values = _at(key[0], run.keys), _at(value[0], run.keys)
-        shape = (-1, heads // kv_heads, -1, -1)
-        seen = scaled_dot_product_attention(
-            grouped[:, :, run.start : run.stop],
-            keys[:, None].expand(shape),
-            values[:, None].expand(shape),
-            attn_mask=run.mask,
-            is_causal=run.mask is None,
-            scale=scaling,
-        )
+    for run in tree.runs(window):
+        keys, values = _at(key[0], run.keys)[:, None], _at(value[0], run.keys)[:, None]
+        asking = grouped[:, :, run.start : run.stop]
+        if plain:
+            shape = (-1, heads // kv_heads, -1, -1)
+            seen = scaled_dot_product_attention(
+                asking,
+                keys.expand(shape),
+                values.expand(shape),
+                attn_mask=run.mask,
+                is_causal=run.mask is None,
+                scale=scaling,
+            )
+        else:
+            seen = _capped(asking, keys, values, run.mask, scaling, softcap, sinks)
         out[run.start : run.stop] = seen.permute(2, 0, 1, 3)
     return out.view(1, nodes, heads, value.shape[-1]), None
+
+
+def _capped(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    mask: torch.Tensor | None,
+    scaling: float | None,
+    softcap: float | None,
+    sinks: torch.Tensor | None,
+) -> torch.Tensor:
+    """Attend with a soft cap of the scores, and a sink for each head that takes a part of the attention."""
+    scores = query @ key.transpose(-1, -2) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
+    if mask is None:
+        mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
+    scores = scores.masked_fill(~mask, -torch.inf)
+    if sinks is not None:
+        sink = sinks.reshape(*scores.shape[:2], 1, 1).expand(*scores.shape[:3], 1)
+        scores = torch.cat([scores, sink.to(scores.dtype)], dim=-1)
+    chances = torch.softmax(scores, dim=-1, dtype=torch.float32).to(value.dtype)
+    return chances[..., : key.shape[-2]] @ value
 
 
 def _at(states: torch.Tensor, keys: torch.Tensor | slice) -> torch.Tensor:
@@ -267,16 +305,24 @@ def _layout(
     nodes = np.concatenate([open_nodes, np.arange(start, stop)])
     flex = device.type == "cuda"
     return Pass(
-        runs=() if flex else _runs(trie, start, stop, nodes, device),
-        block_mask=_block_mask(trie, start, stop, nodes, device) if flex else None,
+        runs=cache(lambda window: _runs(trie, start, stop, nodes, device, window)),
+        block_mask=cache(lambda window: _block_mask(trie, start, stop, nodes, device, window))
+        if flex
+        else None,
         before=before,
         keep=torch.from_numpy(np.searchsorted(nodes, going_on)).to(device),
     )
 
 
-def _runs(trie: Trie, start: int, stop: int, nodes: Integers, device: torch.device) -> list[QueryRun]:
+def _runs(
+    trie: Trie, start: int, stop: int, nodes: Integers, device: torch.device, window: int | None = None
+) -> list[QueryRun]:
     breaks = start + np.flatnonzero(trie.parent[start:stop] != np.arange(start, stop) - 1)
     starts = [start, *(int(b) for b in breaks if b > start)]
+    if window is not None:  # a run longer than its window would mostly look at what it does not see
+        piece = max(window, _PIECE)
+        ends = [*starts[1:], stop]
+        starts = [n for first, after in zip(starts, ends, strict=True) for n in range(first, after, piece)]
     merged: list[tuple[int, int]] = []
     for first, after in zip(starts, [*starts[1:], stop], strict=True):
         if merged and after - first <= _SHORT and trie.parent[first] >= merged[-1][0]:
@@ -285,14 +331,20 @@ def _runs(trie: Trie, start: int, stop: int, nodes: Integers, device: torch.devi
             merged.append((first, after))
     runs = []
     for first, after in merged:
-        path = np.flatnonzero((nodes < first) & (trie.subtree_end[nodes] > first))
+        above = (nodes < first) & (trie.subtree_end[nodes] > first)
+        if window is not None:
+            above &= trie.depth[nodes] > trie.depth[first] - window
+        path = np.flatnonzero(above)
         own = np.searchsorted(nodes, first) + np.arange(after - first)
         keys = np.concatenate([path, own])
         chain = bool((trie.parent[first + 1 : after] == np.arange(first, after - 1)).all())
         mask = None
-        if len(path) or not chain:
+        if len(path) or not chain or (window is not None and after - first > window):
             k, q = nodes[keys][None, :], np.arange(first, after)[:, None]
-            mask = torch.from_numpy((k <= q) & (q < trie.subtree_end[nodes[keys]][None, :])).to(device)
+            seen = (k <= q) & (q < trie.subtree_end[nodes[keys]][None, :])
+            if window is not None:
+                seen &= trie.depth[q] - trie.depth[k] < window
+            mask = torch.from_numpy(seen).to(device)
         whole = keys[-1] - keys[0] + 1 == len(keys)
         runs.append(
             QueryRun(
@@ -305,14 +357,19 @@ def _runs(trie: Trie, start: int, stop: int, nodes: Integers, device: torch.devi
     return runs
 
 
-def _block_mask(trie: Trie, start: int, stop: int, nodes: Integers, device: torch.device) -> Any:
+def _block_mask(
+    trie: Trie, start: int, stop: int, nodes: Integers, device: torch.device, window: int | None = None
+) -> Any:
     from torch.nn.attention.flex_attention import create_block_mask
 
     key_node = torch.from_numpy(nodes).to(device)
     key_end = torch.from_numpy(trie.subtree_end[nodes]).to(device)
+    key_depth = torch.from_numpy(trie.depth[nodes]).to(device)
+    depth = torch.from_numpy(trie.depth[start:stop]).to(device)
 
     def sees(_batch: Any, _head: Any, q: Any, k: Any) -> Any:
-        return (key_node[k] <= q + start) & (q + start < key_end[k])
+        above = (key_node[k] <= q + start) & (q + start < key_end[k])
+        return above if window is None else above & (depth[q] - key_depth[k] < window)
 
     return create_block_mask(
         sees, B=None, H=None, Q_LEN=stop - start, KV_LEN=len(nodes), device=device, BLOCK_SIZE=_FLEX_BLOCK

@@ -22,6 +22,7 @@ TOLERANCE: Final = 1e-5
 """Most that a probability, and a label's share among labels, may differ from the model's own pass."""
 _PER_LOGIT: Final = 1e-6  # more, for each unit of the largest logit: what float32 rounds grows with it
 _OPERATIONS: Final = (1e11, 1e14)  # of the linear maps that a trial may take, about: on a processor, on a GPU
+_ACROSS: Final = (1e13, 1e15)  # of a trial across a window: without it longer prompts share nothing
 _LEAST, _MOST, _FARTHEST = 40, 384, 4096  # tokens of the longest sequence; of one that crosses a limit
 _LABELS: Final = 8
 NOT_REPEATABLE: Final = (
@@ -56,8 +57,17 @@ class TrialProbe:
     next_logits: torch.Tensor
     tolerance: float
 
-    def fault(self, found: LabelProbabilities) -> str | None:
-        """Return how far the probabilities of some labels are from those expected, or None if they are the same."""
+    def fault(self, found: LabelProbabilities, *, relative: bool = False) -> str | None:
+        """Return how far the probabilities of some labels are from those expected, or None if they are the same.
+
+        With `relative` each must be as near in its logarithm as a share: shares of labels that have little of the
+        probability are as near then.
+        """
+        if relative:
+            pairs = [(found[label], self.expected[label]) for label in found if self.expected[label] > 0]
+            ratio = max((_gap(p / q, 1.0) for p, q in pairs), default=0.0)
+            if not ratio <= self.tolerance:
+                return f"a label's share is off by {ratio:.2g} of itself"
         apart = max(_gap(found[label], self.expected[label]) for label in found)
         mass, expected = sum(found.values()), sum(self.expected[label] for label in found)
         shares = max(_gap(found[one] / mass, self.expected[one] / expected) for one in found) if mass else 1.0
@@ -76,21 +86,27 @@ class Probes:
 
     Attributes
     ----------
-    together, alone : tuple of TrialProbe
+    together, across, alone : tuple of TrialProbe
+        Those in `across` branch too, and are longer than a window, or the model cannot pad.
     steady : bool
         Whether what the model says of a token stays as it is when tokens follow. If not, only a pass over just what
         stands before a token tells its probability.
     """
 
     together: tuple[TrialProbe, ...]
+    across: tuple[TrialProbe, ...]
     alone: tuple[TrialProbe, ...]
     steady: bool
 
     @property
     def tried(self) -> tuple[int, int]:
         """Tokens of the longest sequence that was tried with others, and alone."""
-        longest = [max((len(p.prompt) for p in some), default=0) for some in (self.together, self.alone)]
-        return longest[0], longest[1]
+        return longest(self.together), longest(self.alone)
+
+
+def longest(probes: Sequence[TrialProbe]) -> int:
+    """Return the tokens of the longest sequence, 0 if there is none."""
+    return max((len(probe.prompt) for probe in probes), default=0)
 
 
 def make_probes(model: Any, lengths: Lengths, weights: int) -> Probes:
@@ -109,10 +125,12 @@ def make_probes(model: Any, lengths: Lengths, weights: int) -> Probes:
     crossing = {limit + limit // 4 + 8 for limit in limits if 0 < limit < NO_LIMIT}
     crossing |= {lengths.cached - 3} - {NO_LIMIT - 3}  # past the windows, and not past the limit of positions
     alone = sorted({most, *(n for n in crossing if n <= min(affordable, fits))})
-    words = _words(model, 4 * max(*alone, _LEAST))
+    far = _across(lengths, most, int(_ACROSS[model.device.type != "cpu"] / (2 * max(weights, 1)) / 10), fits)
+    words = _words(model, 4 * max(*alone, far, _LEAST))
     branches = _branches(words, together) if together >= 8 else []
+    across = [*branches] if far <= together else _two_branches(words, far)
     longer = [tuple(words[:n]) for n in alone if n > 0]
-    known = {prompt: _probe(model, prompt) for prompt in dict.fromkeys([*branches, *longer])}
+    known = {prompt: _probe(model, prompt) for prompt in dict.fromkeys([*branches, *across, *longer])}
     steady = [
         _is_steady(model, probe, words[-2:])
         for prompt, probe in known.items()
@@ -120,9 +138,23 @@ def make_probes(model: Any, lengths: Lengths, weights: int) -> Probes:
     ]
     return Probes(
         together=tuple(known[prompt] for prompt in branches),
+        across=tuple(known[prompt] for prompt in across),
         alone=tuple(known[prompt] for prompt in longer),
         steady=all(steady),
     )
+
+
+def _across(lengths: Lengths, most: int, affordable: int, fits: int) -> int:
+    """Return the tokens of sequences that cross as many windows as can be afforded."""
+    crossing = [window + window // 4 + 8 for window in lengths.windows]
+    far = max([most, *(n for n in crossing if n <= affordable)])
+    return min(far, fits, lengths.cached - 3)
+
+
+def _two_branches(words: Sequence[int], length: int) -> list[Tokens]:
+    """Return two sequences that branch in their middle, the second a little shorter."""
+    first, others = tuple(words[:length]), tuple(words[length : 2 * length])
+    return [first, first[: length // 2] + others[: length // 2 - length // 16]] if length >= 4 else []
 
 
 def _branches(words: Sequence[int], length: int) -> list[Tokens]:

@@ -38,7 +38,7 @@ def ask_itself(load: Callable[[], Any]) -> tuple[Lengths, Probes]:
     gc.collect()
     if probes.steady:
         return lengths, probes
-    return replace(lengths, shared=0, cached=0), replace(probes, together=())
+    return replace(lengths, shared=0, cached=0), replace(probes, together=(), across=())
 
 
 class TrialRecord:
@@ -74,12 +74,20 @@ class TrialRecord:
             if not all(fault is None or isinstance(fault, str) for fault in faults.values()):
                 return None
             numbers = [int(lengths[name]) for name in ("longest", "shared", "cached")]
-            suspects = tuple(int(one) for one in lengths["suspects"])
+            suspects, windows = (tuple(map(int, lengths[name])) for name in ("suspects", "windows"))
+            reach = {way: int(said["reach"][way]) for way in WAYS}
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return ExactWays(
-            lengths=Lengths(longest=numbers[0], shared=numbers[1], cached=numbers[2], suspects=suspects),
+            lengths=Lengths(
+                longest=numbers[0],
+                shared=numbers[1],
+                cached=numbers[2],
+                suspects=suspects,
+                windows=windows,
+            ),
             faults=faults,
+            reach=reach,
         )
 
     def write(self, found: ExactWays) -> None:

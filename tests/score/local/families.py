@@ -60,7 +60,9 @@ prompt (`longrope`) or not (`yarn`), the head tied to the embeddings or not, enc
 Prompts longer than `max_position_embeddings` are rows with status `error`, so `dynamic` positions never move.
 
 The ways are those that were used: `tree` computes each shared token once, `prefix` and `buckets` a shared beginning,
-`alone` is the model's own pass. What is not named was not exact, or not for prompts of such a length.
+`branches` reads on from the model's own memory (a cache, a window, a state) where prompts branch, `once` takes one pass
+for each prompt and reads its labels from memory, `alone` is the model's own pass. What is not named was not exact, or
+not for prompts of such a length.
 
 {types} types: {counts}.
 

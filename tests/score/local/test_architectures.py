@@ -75,10 +75,19 @@ def test_what_is_no_causal_language_model_is_refused_with_the_reason(tmp_path, n
 
 
 def test_a_way_that_is_not_exact_is_named(tmp_path):
-    save_architecture(tmp_path, "gpt_oss")
+    save_architecture(tmp_path, "bloom")
     engine = Engine(tmp_path, device="cpu", threads=1)
-    assert engine.ways.faults["tree"] == "the model's attention is not plain scaled dot products"
+    assert engine.ways.faults["tree"] == "the model's attention is its own and cannot be exchanged"
     assert engine.plan(prompts()[:2]).strategy != "tree"
+
+
+@pytest.mark.parametrize("name", ["mistral_window", "gemma2_softcap", "gpt_oss"])
+def test_windows_soft_caps_and_sinks_are_packed_into_trees(tmp_path, name):
+    save_architecture(tmp_path, name)
+    engine = Engine(tmp_path, device="cpu", threads=1)
+    longest = max(len(engine.tokenise(engine.render(p.messages))) for p in prompts())
+    assert 40 in engine.ways.lengths.windows and longest > 50
+    assert engine.plan(prompts()).strategy == "tree"
 
 
 def test_positions_that_follow_the_length_are_never_shared_across_their_limit(tmp_path):

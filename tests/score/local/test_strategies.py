@@ -13,7 +13,7 @@ from audit_lib.score.local import label_passes, trial_record
 from audit_lib.score.local.engine import Engine
 from audit_lib.score.local.lengths import Lengths
 from audit_lib.score.local.questions import Prompt
-from audit_lib.score.local.strategies import ExactWays
+from audit_lib.score.local.strategies import WAYS, ExactWays
 
 LABELS = ("No", "Yes")
 
@@ -89,9 +89,15 @@ def test_a_way_that_fails_on_a_pack_gives_way(tiny_model, monkeypatch):
     assert engine.plan(asked()).strategy != "tree"
     monkeypatch.setattr(label_passes, "beginning", fails)
     monkeypatch.setattr(label_passes, "read_rests", fails)
+    branches = engine.score(asked())
+    assert engine.ways.names() == ["branches", "once", "cache", "alone"]
+    monkeypatch.setattr(label_passes, "cut_where_prompts_branch", fails)
+    once = engine.score(asked())
+    assert engine.ways.names() == ["once", "cache", "alone"]
+    monkeypatch.setattr(label_passes, "read_segments", fails)
     alone = engine.score(asked())
     assert engine.ways.names() == ["cache", "alone"]
-    for answers in (again, alone):
+    for answers in (again, branches, once, alone):
         for one, other in zip(answers, right, strict=True):
             assert one.probabilities == pytest.approx(other.probabilities, abs=1e-6)
     monkeypatch.setattr(label_passes, "plain_probabilities", fails)
@@ -103,8 +109,16 @@ def test_a_way_that_fails_on_a_pack_gives_way(tiny_model, monkeypatch):
 
 def test_beyond_what_was_tried_nothing_is_shared():
     lengths = Lengths(longest=4096, shared=4096, cached=4096, suspects=(64, 1000)).after_trial(380, 380)
-    ways = ExactWays(lengths=lengths, faults={"tree": None, "prefix": None, "cache": None})
-    assert ways.for_labels(1000) == ("tree", "prefix", "alone") and ways.for_labels(1001) == ("alone",)
+    reach = {
+        "tree": lengths.across(380),
+        "prefix": lengths.shared,
+        "branches": 2000,
+        "once": 3000,
+        "cache": 1000,
+    }
+    ways = ExactWays(lengths=lengths, faults=dict.fromkeys(WAYS), reach=reach)
+    assert ways.for_labels(1000) == ("tree", "prefix", "branches", "once", "alone")
+    assert ways.for_labels(1001) == ("branches", "once", "alone") and ways.for_labels(3001) == ("alone",)
     assert (ways.padded_up_to, ways.cached_up_to) == (1000, 1000)
 
 
