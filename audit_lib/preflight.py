@@ -24,7 +24,7 @@ from audit_lib.perturb.template import read_template
 from audit_lib.sample.sources import source_of
 from audit_lib.sample.tables import unreadable
 from audit_lib.score.backends import backend
-from audit_lib.score.find_out import find_out
+from audit_lib.score.find_out import common_labels, find_out
 from audit_lib.score.remote.credentials import read_variable, without_secrets
 from audit_lib.spec import AuditSpec
 from audit_lib.store import open_store
@@ -232,6 +232,8 @@ def _load(spec: AuditSpec) -> None:
                     spec.task == "pointwise" and spec.prompt.read == "labels"
                 )
                 answering.check_roles([turn["role"] for turn in turns], for_labels=labels)
+                if common := common_labels(spec):
+                    answering.check_labels(common)
 
 
 def _on_hub(name: str, revision: str | None) -> Iterator[Obstacle]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from audit_lib.perturb.template import is_reply, read_template
 from audit_lib.score.asking import capabilities_key
 from audit_lib.score.backends import backend, parse_options
-from audit_lib.score.remote.capability_probe import probe_request
+from audit_lib.score.remote.capability_probe import LABELS, probe_request
 from audit_lib.score.remote.limiter import Allotment, Limited, Limiter
 from audit_lib.score.remote.limits import Limits
 from audit_lib.score.requests import Request, kinds_asked, sampling_of
@@ -39,9 +39,19 @@ def find_out(spec: AuditSpec, root: str, window: Window) -> None:
         answering.find_out(_requests_like(spec))
 
 
+def common_labels(spec: AuditSpec) -> tuple[str, ...]:
+    """Return the labels whose probabilities are read, where they are the same for all; none where names are."""
+    prompt = spec.prompt
+    if prompt is None or prompt.read != "labels":
+        return ()
+    if spec.task == "pairwise":
+        return ("A", "B", *filter(None, [prompt.tie])) if prompt.answer == "letter" else ()
+    return tuple(prompt.labels) if spec.task == "pointwise" else ()
+
+
 def _requests_like(spec: AuditSpec) -> list[Request]:
     """Return a request of each form that the spec asks for."""
-    for_label = probe_request()
+    for_label = probe_request(common_labels(spec) or LABELS)
     sampling = text_sampling(spec) if spec.task in UNDECIDED else sampling_of(spec)
     for_text = replace(for_label, labels=(), sampling=sampling)
     asked = [for_label if kind == "labels" else for_text for kind in kinds_asked(spec)]

@@ -37,10 +37,14 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., ThinkingSer
         yield lambda kind: servers.enter_context(serving(kind()))
 
 
-def audit(folder: Path, url: str, *, backend: str = "openai", **options: Any) -> Path:
+def audit(
+    folder: Path, url: str, *, backend: str = "openai", prompt: dict[str, Any] | None = None, **options: Any
+) -> Path:
     given = {"base_url": url, "api_key_env": "TEST_API_KEY", "retries": 0, "timeout": 5.0} | options
     model = {"backend": backend, "name": "model-1", "served": "any", "options": given, "valid_judge": False}
-    return write_audit(folder, "pointwise", model=model, prompt=SCREENING, score={"shards": 1})
+    return write_audit(
+        folder, "pointwise", model=model, prompt=SCREENING | (prompt or {}), score={"shards": 1}
+    )
 
 
 def told(path: Path) -> list[str]:
@@ -68,6 +72,16 @@ def test_log_probabilities_that_are_not_given(tmp_path, serve, monkeypatch):
         (fault,) = told(audit(tmp_path, server.url))
         assert "model.options.method: model-1 gives no log-probabilities" in fault
         assert "use method: sampled" in fault and not of_the_audit(server)
+
+
+def test_labels_of_several_tokens_where_one_is_shown(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEST_API_KEY", SECRET)
+    top = {"Strong": -0.1, "Weak": -3.0}
+    labels = {"labels": ["Strongly", "Weakly"], "relevance": [1, 0]}
+    with loopback(lambda word, asked: completion(top, "Strong")) as server:
+        (fault,) = told(audit(tmp_path, server.url, prompt=labels))
+        assert "labels Strongly, Weakly: an answer's first token is only the beginning of a label" in fault
+        assert "Strongly, Weakly." in server.bodies[0]["messages"][-1]["content"] and not of_the_audit(server)
 
 
 @pytest.mark.parametrize(

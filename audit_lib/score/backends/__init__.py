@@ -65,6 +65,10 @@ class Backend(BackendRecord, ABC):
         """Raise BackendError if the model, once loaded, takes no prompt with turns of these roles."""
         return None
 
+    def check_labels(self, labels: Sequence[str]) -> None:
+        """Raise BackendError if the model, once loaded, cannot tell labels apart, which are the same for all."""
+        return None
+
     def find_out(self, requests: Sequence[Request]) -> None:
         """Raise BackendError if the model, asked a few small questions, cannot be asked requests like these."""
         return None

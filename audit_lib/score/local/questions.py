@@ -78,6 +78,11 @@ class PromptReader:
         """Return the tokens of rendered text, whose special tokens the template wrote."""
         return tuple(self.tokenizer.encode(text, add_special_tokens=False))
 
+    def check_labels(self, labels: tuple[str, ...]) -> None:
+        """Raise BackendError if a label is nothing to the tokenizer, or two are the same tokens to it."""
+        for before in ("", "\n"):
+            self._label_tokens(before, labels)
+
     def text_of(self, tokens: Sequence[int]) -> str:
         """Return the text that generated tokens are."""
         text: str = self.tokenizer.decode(list(tokens), skip_special_tokens=True)

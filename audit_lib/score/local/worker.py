@@ -2,7 +2,7 @@
 
 Reads one JSON object a line from standard input and writes one for each to standard output: first the model
 to load, answered by what takes long (any number of lines) and by what was loaded; then packs, answered by
-probabilities and texts, a whole shard to plan, answered by its plan, or the roles of a prompt to check. It
+probabilities and texts, a whole shard to plan, answered by its plan, or the roles or labels of a prompt to check. It
 ends when its input does, so it never outlives the process that started it.
 """
 
@@ -95,6 +95,9 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
 def _answered(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
     if "roles" in order:
         engine.template.check(order["roles"], for_labels=order["labels"])
+        return {"checked": True}
+    if "told_apart" in order:
+        engine.reader.check_labels(tuple(order["told_apart"]))
         return {"checked": True}
     return _plan(engine, order) if "plan" in order else _score(engine, order["pack"])
 

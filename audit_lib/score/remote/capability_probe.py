@@ -20,7 +20,6 @@ from audit_lib.score.remote.completions import count, has_logprobs, mapping, sai
 from audit_lib.score.remote.structured import label_schema, response_format
 from audit_lib.score.requests import Candidate, Message, Request, Sampling
 
-QUESTION: Final = "Answer with exactly one of these and nothing else: No, Yes."
 LABELS: Final = ("No", "Yes")
 _NAMES: Final[tuple[TokenLimit, ...]] = ("max_completion_tokens", "max_tokens")
 _ANSWER_TOKENS: Final = 32
@@ -31,25 +30,25 @@ NOT_SENT: Final = "not_sent"
 Ask = Callable[[dict[str, Any]], Awaitable[Any]]
 
 
-def probe_request() -> Request:
+def probe_request(labels: tuple[str, ...] = LABELS) -> Request:
     """Return the question that is tried, as a request."""
+    question = f"Answer with exactly one of these and nothing else: {', '.join(labels)}."
     return Request(
         request_id="capabilities",
         section="capabilities",
         family="capabilities",
-        messages=(Message(role="user", content=QUESTION),),
-        labels=LABELS,
+        messages=(Message(role="user", content=question),),
+        labels=labels,
         candidates=(Candidate(variant_id="capabilities"),),
     )
 
 
 def small_request(like: Request) -> Request:
-    """Return the question as a request in the form of another: for a label, or for a text that is generated so."""
-    small = probe_request()
+    """Return the question as a request in the form of another: for its labels, or for a text that is generated so."""
     if like.labels:
-        return small
+        return probe_request(like.labels)
     sampling = like.sampling or Sampling(max_tokens=_ANSWER_TOKENS)
-    return replace(small, labels=(), sampling=replace(sampling, max_tokens=_ANSWER_TOKENS))
+    return replace(probe_request(), labels=(), sampling=replace(sampling, max_tokens=_ANSWER_TOKENS))
 
 
 class CapabilityProbe:
@@ -69,7 +68,7 @@ class CapabilityProbe:
         self._options, self._ask = options, ask
         self._base: dict[str, Any] = {
             "model": model,
-            "messages": [{"role": "user", "content": QUESTION}],
+            "messages": [{"role": "user", "content": probe_request().messages[0].content}],
             **options.extra_body,
         }
         self._refusals: dict[str, str] = {}

@@ -11,6 +11,7 @@ from audit_lib.canonical import canonical_json
 from audit_lib.documents.capabilities import Capabilities, CapabilityRecord, Tried
 from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.errors import BackendError
+from audit_lib.score.reading.logprobs import SEVERAL
 from audit_lib.score.remote.asker import AdaptedError, FailedError, TryAgainError, TurnedAwayError
 from audit_lib.score.remote.capability_probe import CapabilityProbe, probe_request, small_request
 from audit_lib.score.remote.chat import Chat
@@ -192,6 +193,8 @@ class ChatCalls:
             raise BackendError(
                 f"{self._where}: the answer to a small question holds no choice; look at base_url"
             )
+        if order.get("logprobs") and self.read(small, [completion]).detail == SEVERAL:
+            raise BackendError(f"{self._where}: labels {', '.join(small.labels)}: {SEVERAL}")
         used = used_tokens(completion)
         self._limiter.count_finding_out(used)
         if thought(completion) and self._chat.options.thinking_tokens is None:

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from audit_lib.errors import BackendError
+from audit_lib.preflight import preflight
 from audit_lib.score.local.label_tokens import label_probabilities, label_sequences
+from audit_lib.spec import load_spec
+from tests.score.audits import write_audit
 from tests.score.conftest import CHAT, save_tiny_model
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -161,3 +164,20 @@ def test_rounding_is_no_negative_probability_and_a_fault_is_no_zero():
     one, ten = (1,), (1, 0)
     assert label_probabilities({one: 0.5, ten: 0.5 + 1e-7}, [[one], [ten]]) == (0.0, 0.5 + 1e-7)
     assert label_probabilities({one: 0.5, ten: 0.6}, [[one], [ten]])[0] == pytest.approx(-0.1)
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (["0", "1"], None),
+        (["0", "01"], None),  # one begins another, and all its tokens are read
+        (["Yes", "Boo"], "labels 'Yes' and 'Boo': are the same tokens to this model's tokenizer"),
+    ],
+)
+def test_the_preflight_asks_the_tokenizer(tmp_path, labels, said):
+    save_small_vocabulary(tmp_path / "model", "01 :")
+    model = {"backend": "transformers", "name": str(tmp_path / "model"), "options": {"threads": 1}}
+    prompt = {"template": "resume_screening.yaml", "read": "labels", "labels": labels, "relevance": [0, 1]}
+    path = write_audit(tmp_path, "pointwise", model=model | {"valid_judge": False}, prompt=prompt)
+    faults = [fault.what for fault in preflight(load_spec(path), str(tmp_path / "store"))]
+    assert (faults == []) if said is None else (len(faults) == 1 and said in faults[0])
