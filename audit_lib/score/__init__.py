@@ -80,7 +80,7 @@ def score_shard(run: Run, shard: int) -> StageOutput:
         models answered, and how often) and, in the first shard, ``canaries.json`` if the spec has any. A
         local model's shard has ``plan.json`` (how it was computed, the sharing bound, the noise floor), that of a
         model whose abilities were looked at ``capabilities.json``, of one that counts what it thinks ``usage.json``
-        (tokens of the last answers), one whose scores were sampled
+        (tokens of all answers, those of steps and canaries too), one whose scores were sampled
         ``sampling_error.parquet`` (SAMPLING_ERROR_SCHEMA), a pairwise
         audit's ``pairs.parquet`` (ANSWER_SCHEMA), one with steps has ``replies.parquet`` (REPLY_SCHEMA), one
         that measures leakage ``materials.parquet`` (MATERIAL_SCHEMA).
@@ -120,8 +120,8 @@ def score_shard(run: Run, shard: int) -> StageOutput:
     rows = [{**row, "model_fingerprint": mark} for row in collected.rows]
     counts = Counter(str(row["status"]) for row in rows)
     classified, judged = classify(run, rows)
-    if any(response.thinking_tokens is not None for response in responses):
-        extra["usage.json"] = pretty_json(used_with_thinking(responses))
+    if any(response.thinking_tokens is not None for response in conversed.answers):
+        extra["usage.json"] = pretty_json(used_with_thinking(conversed.answers))
     return StageOutput(
         artefacts={
             "scores.parquet": to_parquet(rows, SCORE_SCHEMA, ["variant_id", "repeat"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from audit_lib.run import Run
 from audit_lib.score.backends import Backend
@@ -39,14 +39,16 @@ def estimate_cuts(
     tokens at its part of ``tokens_per_minute``.
     """
     ask: Callable[[Request], Taken] = getattr(answering, "estimate", _one_call)
-    longest = sampling_of(run.spec).max_tokens
+    sampling = sampling_of(run.spec)
+    longest = sampling.max_tokens
     places = reply_places(run, (request for packs in cuts.values() for pack in packs for request in pack))
 
     def with_steps(request: Request) -> Taken:
         calls, usage = ask(request)
         steps = len(places.get(request.request_id, ()))
         # A step is asked with less than the whole prompt, and its reply is read again by what follows.
-        step = Usage(prompt=prompt_tokens(request) + longest, completion=longest)
+        thought = ask(replace(request, labels=(), sampling=sampling))[1].completion
+        step = Usage(prompt=prompt_tokens(request) + longest, completion=max(longest, thought))
         return calls + steps, usage + Usage(prompt=step.prompt * steps, completion=step.completion * steps)
 
     shards: list[_Shard] = []

@@ -38,12 +38,15 @@ class Conversed:
         As `audit_lib.score.asking.ask` gives it; a request whose step failed has that failure as its response.
     replies : list of dict
         Rows of ``records.REPLY_SCHEMA``: the steps' texts.
+    answers : list of Response
+        All that was answered, in the steps and after them, canaries too.
     served : list of dict
         Which models answered (`ledger.served`); an entry of a step has its number as ``step``.
     """
 
     asked: AskingResult
     replies: list[AnswerRecord]
+    answers: list[Response]
     served: list[dict[str, Any]]
 
 
@@ -91,6 +94,7 @@ def converse(
         If the model cannot be loaded or reached, or lost or doubled an answer.
     """
     packs, failed, replies, models = list(what.packs), [], [], []
+    answered: list[Response] = []
     remembered = damaged = step = 0
     with Asking(run, shard, what.numbers) as asking:
         while opened := _only((_next_step(r, places, step, sampling) for r in pack) for pack in packs):
@@ -100,6 +104,7 @@ def converse(
             asked = asking.ask(opened)
             remembered, damaged = remembered + asked.remembered, damaged + asked.damaged
             answers = match(opened, asked.responses)
+            answered += asked.responses
             models += [{"step": step, **entry} for entry in served(asked.responses)]
             replies += [_reply_row(r, answers[r.key], step) for pack in opened for r in pack]
             failed += [_failure(a, step) for a in answers.values() if not _is_reply(a)]
@@ -118,6 +123,7 @@ def converse(
             damaged=last.damaged + damaged,
         ),
         replies=replies,
+        answers=[*answered, *last.responses],
         served=[*models, *served(last.responses)],
     )
 

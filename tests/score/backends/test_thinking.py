@@ -173,6 +173,18 @@ def test_thinking_is_counted_and_priced(tmp_path, serve):
     assert all(answer["completion_tokens"] > answer["thinking_tokens"] for answer in kept)
 
 
+def test_the_tokens_of_earlier_steps_are_counted(tmp_path, serve):
+    """Of a template with a reply, both answers are paid for; the server's own counts say it."""
+    server = serve(OSeries)
+    model = section(server, samples=1, thinking_tokens=400, max_tokens=100) | {"valid_judge": False}
+    run = up_to(open_audit(tmp_path, "pointwise", model=model, score={"shards": 1}), "scores")
+    asked = run.stage("scores/0").read_table("replies.parquet")
+    counted = run.stage("scores/0").read_json("usage.json")
+    probed = run.stage("scores/0").read_json("capabilities.json")["capabilities"]
+    assert len(asked) == 32 and len(server.bodies) == 64 + probed["calls"]
+    assert counted["completion_tokens"] == server.generated - probed["completion_tokens"]
+
+
 def test_a_sampled_score_has_its_own_uncertainty(tmp_path, serve):
     """Against the spread of the answers themselves, one by one."""
     scores, output = scored(tmp_path, serve(OSeries), samples=8, thinking_tokens=300)
