@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from audit_lib.errors import ColumnTypeError, InputError, MissingColumnError
+from audit_lib.metrics._aligned import is_pandas, onto
 from audit_lib.records import NO_AND_YES
 from audit_lib.registry import did_you_mean
 
@@ -134,27 +135,7 @@ class Table:
                     "one order"
                 )
             return series
-        if series.index.equals(index):
-            return series
-        if not (series.index.is_unique and index.is_unique):
-            raise InputError(
-                f"{role}: the index of the Series is not the table's, and labels come twice: nothing says which row is "
-                "which. Put the values into the table, or make the labels unique (reset_index)"
-            )
-        lacking, more = len(index.difference(series.index)), len(series.index.difference(index))
-        if lacking or more:
-            raise InputError(
-                f"{role}: the Series lacks {lacking} of the table's {self.size} rows and has {more} that the table has "
-                "not; reindex it to the table's index first"
-            )
-        return series.reindex(index)
-
-
-def is_pandas(given: object, kind: str) -> bool:
-    """Tell whether something is a pandas object of a kind, without importing pandas."""
-    return any(
-        base.__name__ == kind and base.__module__.split(".")[0] == "pandas" for base in type(given).__mro__
-    )
+        return onto(series, index, role, "the table")
 
 
 def yes_or_no(column: pa.ChunkedArray, role: str) -> pa.Array:
@@ -224,7 +205,11 @@ def labels(column: pa.ChunkedArray, role: str) -> pa.Array:
     """
     kind = column.type
     if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
+        # Arrow cannot decode every kind of text that others code.
+        known = [(_plain_text(chunk.dictionary), chunk.indices) for chunk in column.chunks]
+        column = pa.chunked_array(
+            [levels.take(codes) for levels, codes in known] or [pa.nulls(0, pa.string())]
+        )
         kind = column.type
     if pa.types.is_boolean(kind):
         no, yes = NO_AND_YES
@@ -275,6 +260,10 @@ def frequencies(column: pa.ChunkedArray, role: str) -> NDArray[np.int64]:
             f"{role}: they sum to {weights.sum():.3g} people; more than {_MOST_PEOPLE:.0e} are not laid out"
         )
     return np.asarray(weights, dtype=np.int64)
+
+
+def _plain_text(levels: pa.Array) -> pa.Array:
+    return levels.cast(pa.string()) if pa.types.is_string_view(levels.type) else levels
 
 
 def _array(given: Any, role: str) -> pa.ChunkedArray:

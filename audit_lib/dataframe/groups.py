@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audit_lib.dataframe.columns import Table, is_pandas, labels, yes_or_no
+from audit_lib.dataframe.columns import Table, labels, yes_or_no
 from audit_lib.errors import InputError
+from audit_lib.metrics._aligned import is_pandas
 from audit_lib.metrics._arrays import in_order
 
 GROUP: Final = "group"
@@ -32,7 +33,7 @@ class Attribute:
     called : str
         As the table calls it.
     levels : tuple of str
-        Its levels: in the order of a categorical column, else sorted.
+        Its levels: in the order of an ordered categorical, else sorted.
     column : pyarrow.Array of str
         The level of each row; null where it is not known.
     """
@@ -105,17 +106,14 @@ def _columns(given: Any, table: Table) -> dict[str, pa.ChunkedArray]:
 
 
 def _attribute(called: str, column: pa.ChunkedArray) -> Attribute:
-    ordered = (
-        column.chunk(0).dictionary.to_pylist()
-        if pa.types.is_dictionary(column.type) and len(column)
-        else None
-    )
+    coded = pa.types.is_dictionary(column.type) and column.type.ordered and len(column)
+    ordered = labels(pa.chunked_array([column.chunk(0).dictionary]), called).to_pylist() if coded else None
     found = labels(column, f"groups ({called})")
     levels = [str(one) for one in in_order(pc.unique(found.drop_null()).to_pylist())]
     if ordered is not None:
-        # Categories have an order; those that nobody is of are no groups here.
-        places = {str(one): place for place, one in enumerate(ordered)}
-        levels = sorted(levels, key=lambda level: places.get(level, len(places)))
+        levels = [
+            level for level in ordered if level in levels
+        ]  # a category that nobody is of is no group here
     if len(levels) > _MOST_LEVELS:
         raise InputError(
             f"groups: {called!r} has {len(levels)} different values; is it an id, or a number to be cut into groups? "

@@ -55,6 +55,7 @@ def as_numbers(values: ArrayLike, name: str) -> NDArray[Any]:
     InputError
         If it holds anything else, such as digits as text.
     """
+    _no_table(values, name)
     array = np.asarray(values)
     if array.dtype.kind in "biuf":
         return array
@@ -134,6 +135,11 @@ def as_codes(labels: ArrayLike, name: str) -> tuple[NDArray[np.int64], NDArray[A
     """
     if not isinstance(labels, Iterable) or isinstance(labels, str | bytes):
         raise InputError(f"{name}: expected one label a row, got {type(labels).__name__}")
+    _no_table(labels, name)
+    if not hasattr(labels, "take") and hasattr(labels, "to_list"):
+        labels = labels.to_list()  # a column of a library that pandas does not know
+    elif hasattr(labels, "to_pylist"):
+        labels = labels.to_pylist()  # Arrow's
     dtype = getattr(labels, "dtype", None)
     if isinstance(dtype, np.dtype):
         array: Any = np.asarray(labels)
@@ -166,6 +172,14 @@ def as_codes(labels: ArrayLike, name: str) -> tuple[NDArray[np.int64], NDArray[A
     place = {level: i for i, level in enumerate(uniques.tolist())}
     used = np.array([place[level] for level in in_order(uniques[used].tolist())], dtype=np.int64)
     return _renumbered(found, used, uniques.size), uniques[used]
+
+
+def _no_table(values: ArrayLike, name: str) -> None:
+    if hasattr(values, "columns"):
+        raise InputError(
+            f"{name}: got a table of {len(values.columns)} columns where one is meant; give one of them, such as "
+            "table['name']"
+        )
 
 
 def in_order(levels: Iterable[Any]) -> list[Any]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.metrics._aligned import same_rows
 from audit_lib.metrics._arrays import as_codes, as_numbers, as_scores
 from audit_lib.metrics._rank_counts import PairCounter, RankCounts
 
@@ -82,6 +83,7 @@ def rank_counts_by_group(scores: ArrayLike, groups: ArrayLike, reference: Hashab
     >>> rank_counts_by_group([3, 1, 1, 2], ["a", "a", "b", "b"], reference="b")
     {'a': RankCounts(wins=2, losses=1, ties=1)}
     """
+    scores, groups = same_rows(scores=scores, groups=groups)
     values = as_scores(scores, "scores")
     codes, levels = as_codes(groups, "groups")
     labels = levels.tolist()

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.metrics._aligned import same_rows
 from audit_lib.metrics._arrays import as_codes, as_scores, in_order
 from audit_lib.metrics.effects import FactorEffect, StandardisedEffects
 from audit_lib.results import Undefined
@@ -151,6 +152,9 @@ class ClusterSums:
                     reference=reference,
                     estimate=float(value) / sd,
                     standard_error=float(error) if error > _ROUNDING else Undefined(_NO_RESIDUAL),
+                    n=n,
+                    clusters=n_clusters,
+                    degrees_of_freedom=n_clusters - 1,
                 )
                 for (factor, level, reference), value, error in zip(names, beta, errors, strict=False)
             ),
@@ -217,6 +221,8 @@ def standardised_effects(
     >>> effect = fit["gender", "woman"]
     >>> round(effect.estimate, 4), round(effect.standard_error, 4), fit.degrees_of_freedom
     (1.3284, 0.8575, 2)
+    >>> round(effect.interval.low, 2), round(effect.interval.high, 2), round(effect.p_value, 4)
+    (-2.36, 5.02, 0.2615)
     """
     return cluster_sums(outcome, factors, clusters).effects(references, fixed_effects)
 
@@ -245,9 +251,10 @@ def cluster_sums(outcome: ArrayLike, factors: Mapping[str, ArrayLike], clusters:
     >>> parts[0].merge(parts[1]).counts.tolist()
     [[1, 1], [1, 1]]
     """
-    y = as_scores(outcome, "outcome", finite=True).astype(np.float64, copy=False)
     if not factors:
         raise InputError("factors: at least one is needed")
+    outcome, factors, clusters = same_rows(outcome=outcome, factors=factors, clusters=clusters)
+    y = as_scores(outcome, "outcome", finite=True).astype(np.float64, copy=False)
     row_cluster, ids = _complete_codes(clusters, "clusters", y.size)
     mean = float(y.mean())
     codes, levels = [], []

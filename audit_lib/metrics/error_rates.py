@@ -11,7 +11,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from audit_lib.errors import UndefinedMetricError
+from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.metrics._aligned import same_rows
 from audit_lib.metrics._arrays import as_flags
 
 RateGap = Callable[[ArrayLike, ArrayLike, ArrayLike, ArrayLike], float]
@@ -27,7 +28,7 @@ def false_negative_rate_gap(
     Parameters
     ----------
     outcome, decision : array_like, shape (n,)
-        True outcome and decision of each person: bool, 0 or 1.
+        True outcome and decision of each person: bool, 0 or 1. Series are put into one order by their index.
     is_group, is_reference : array_like of bool, shape (n,)
         Members of the two groups.
 
@@ -39,7 +40,8 @@ def false_negative_rate_gap(
     Raises
     ------
     InputError
-        If lengths differ or an entry is neither 0 nor 1.
+        If lengths differ, an entry is neither 0 nor 1, a person is in both groups, or nothing says which row is
+        which.
     UndefinedMetricError
         If a side has nobody with outcome 1.
 
@@ -52,7 +54,7 @@ def false_negative_rate_gap(
     >>> false_negative_rate_gap([1, 1, 1, 1], [0, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1])
     0.5
     """
-    y, d = _decisions(outcome, decision)
+    y, d, is_group, is_reference = _decisions(outcome, decision, is_group, is_reference)
     return _rate_gap(~d, y, is_group, is_reference, "with outcome 1")
 
 
@@ -74,7 +76,7 @@ def false_omission_rate_gap(
     >>> false_omission_rate_gap([1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1])
     0.5
     """
-    y, d = _decisions(outcome, decision)
+    y, d, is_group, is_reference = _decisions(outcome, decision, is_group, is_reference)
     return _rate_gap(y, ~d, is_group, is_reference, "with decision 0")
 
 
@@ -96,7 +98,7 @@ def false_positive_rate_gap(
     >>> false_positive_rate_gap([0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1])
     0.5
     """
-    y, d = _decisions(outcome, decision)
+    y, d, is_group, is_reference = _decisions(outcome, decision, is_group, is_reference)
     return _rate_gap(d, ~y, is_group, is_reference, "with outcome 0")
 
 
@@ -118,7 +120,7 @@ def false_discovery_rate_gap(
     >>> false_discovery_rate_gap([0, 1, 1, 1], [1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1])
     0.5
     """
-    y, d = _decisions(outcome, decision)
+    y, d, is_group, is_reference = _decisions(outcome, decision, is_group, is_reference)
     return _rate_gap(~y, d, is_group, is_reference, "with decision 1")
 
 
@@ -141,25 +143,38 @@ def decision_rate_gap(
     >>> decision_rate_gap([0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1])
     0.5
     """
-    y, d = _decisions(outcome, decision)
+    y, d, is_group, is_reference = _decisions(outcome, decision, is_group, is_reference)
     return _rate_gap(d, np.ones_like(y), is_group, is_reference, "with a decision")
 
 
-def _decisions(outcome: ArrayLike, decision: ArrayLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _decisions(
+    outcome: ArrayLike, decision: ArrayLike, is_group: ArrayLike, is_reference: ArrayLike
+) -> tuple[NDArray[np.bool_], ...]:
+    """Return all four as booleans, row by row of the same people."""
+    outcome, decision, is_group, is_reference = same_rows(
+        outcome=outcome, decision=decision, is_group=is_group, is_reference=is_reference
+    )
     y = as_flags(outcome, "outcome")
-    return y, as_flags(decision, "decision", y.size)
+    masks = {"decision": decision, "is_group": is_group, "is_reference": is_reference}
+    d, group, reference = (as_flags(mask, name, y.size) for name, mask in masks.items())
+    if (both := int(np.count_nonzero(group & reference))) > 0:
+        raise InputError(
+            f"{both} people are in is_group and in is_reference; a group is compared with people outside it, such as "
+            "~is_group"
+        )
+    return y, d, group, reference
 
 
 def _rate_gap(
     event: NDArray[np.bool_],
     condition: NDArray[np.bool_],
-    is_group: ArrayLike,
-    is_reference: ArrayLike,
+    is_group: NDArray[np.bool_],
+    is_reference: NDArray[np.bool_],
     among: str,
 ) -> float:
     rates = []
     for name, mask in (("group", is_group), ("reference", is_reference)):
-        members = as_flags(mask, f"is_{name}", event.size) & condition
+        members = mask & condition
         n = int(np.count_nonzero(members))
         if n == 0:
             raise UndefinedMetricError(f"{name}: nobody {among}")

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.metrics._aligned import columns_of, same_rows
 from audit_lib.metrics._arrays import as_codes, as_flags, as_numbers, as_scores, in_order
+from audit_lib.metrics._frames import frame_of
 from audit_lib.metrics._rank_counts import PairCounter
 from audit_lib.results import Undefined
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +65,12 @@ class AucTable:
     highest: Hashable | None
     lowest: Hashable | None
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a subgroup, and why one has no AUC; how sure they are: `audit_lib.stats.auc_gap_intervals`."""
+        return frame_of(
+            {"group": row.group, "auc": row.auc, "n": row.n, "positives": row.positives} for row in self.rows
+        )
+
 
 def auc(scores: ArrayLike, outcome: ArrayLike, threshold: float | None = None) -> float:
     """Area under the ROC curve: the chance that a positive outscores a negative, ties counting half.
@@ -93,6 +104,7 @@ def auc(scores: ArrayLike, outcome: ArrayLike, threshold: float | None = None) -
     >>> auc([0.1, 0.4, 0.4, 0.8], [2.0, 2.5, 3.0, 4.5], threshold=3)
     0.875
     """
+    scores, outcome = same_rows(scores=scores, outcome=outcome)
     columns = _columns(scores)
     return _mean_auc(columns, _classes(outcome, columns, threshold))
 
@@ -112,7 +124,7 @@ def auc_gap(
     ----------
     scores, outcome, threshold
         As in `auc`.
-    groups : array_like, shape (n,), or mapping of label to array_like of bool
+    groups : array_like, shape (n,), mapping of label to array_like of bool, or table of booleans
         Group of each row (None for none), or one membership mask a subgroup, which may overlap.
     min_n : int
         Subgroups with fewer members are left out. A tiny subgroup can have any AUC, so set it.
@@ -176,6 +188,7 @@ def auc_by_group(
     >>> [row.auc for row in table.rows]
     [1.0, 1.0, Undefined(reason='1 members, fewer than the minimum of 2')]
     """
+    scores, outcome, groups = same_rows(scores=scores, outcome=outcome, groups=columns_of(groups) or groups)
     columns = _columns(scores)
     classes = _classes(outcome, columns, threshold)
     main = max(classes, key=np.count_nonzero) if len(classes) > 1 else classes[0]
@@ -208,7 +221,7 @@ def auc_by_group(
 
 def _columns(scores: ArrayLike) -> NDArray[Any]:
     """Scores as (n, columns)."""
-    values = as_numbers(scores, "scores")
+    values = as_numbers(np.asarray(scores), "scores")  # a table of them has one column a class
     if values.ndim not in (1, 2):
         raise InputError(f"scores: expected shape (n,) or (n, classes), got {values.shape}")
     as_scores(values.ravel(), "scores")

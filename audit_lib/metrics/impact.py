@@ -10,16 +10,21 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.metrics._aligned import same_rows
 from audit_lib.metrics._arrays import as_codes, as_numbers
+from audit_lib.metrics._frames import frame_of
 from audit_lib.metrics.median import median_split
 from audit_lib.metrics.rounding import as_fraction
 from audit_lib.results import Undefined
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +95,24 @@ class ImpactRatios:
         """Rates by category, as floats."""
         return {row.category: _as_float(row.rate) for row in self.rows}
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a category: counts, rate and ratio as floats, and why one is undefined.
+
+        How sure they are depends on how the people were drawn: `audit_lib.stats.ratio_of_proportions` for independent
+        ones and a comparator fixed beforehand, `audit_lib.frame` for all that an audit prints.
+        """
+        return frame_of(
+            {
+                "category": row.category,
+                "selected": row.selected,
+                "n": row.total,
+                "rate": row.rate,
+                "ratio": row.ratio,
+                "is_comparator": row.is_comparator,
+            }
+            for row in self.rows
+        )
+
     def __getitem__(self, category: Hashable) -> ImpactRow:
         for row in self.rows:
             if row.category == category:
@@ -158,6 +181,21 @@ class ScoringRates:
         """Share of the sample that scored exactly the median, and so counts as not above it."""
         return Fraction(self.tied, self.sample)
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a category: counts, rate and share at the median as floats, and why one is undefined."""
+        return frame_of(
+            {
+                "category": row.category,
+                "above": row.above,
+                "n": row.total,
+                "tied": row.tied,
+                "unscored": row.unscored,
+                "rate": row.rate,
+                "tie_share": row.tie_share,
+            }
+            for row in self.rows
+        )
+
     def impact_ratios(self, exclude: Collection[Hashable] = ()) -> ImpactRatios:
         """Impact ratios of the scoring rates; `exclude` as in `audit_lib.metrics.impact_ratios`."""
         return impact_ratios(
@@ -179,7 +217,7 @@ def impact_ratios(
     Parameters
     ----------
     selected, total : mapping of category to int, or sequence of int
-        Selected members of each category, of how many. Sequences number their categories 0, 1, ...
+        Selected members of each category, of how many; 3.0 is 3. Sequences number their categories 0, 1, ...
     comparator : label, optional
         The category to divide by. By default the one with the highest rate, as bias-audit law asks; a
         fixed one, such as men, gives the adverse impact ratio of Gaebler, Goel, Huq and Tambe (2024), arXiv:2404.03086.
@@ -293,6 +331,7 @@ def scoring_rates(
     >>> rates.median, rates.tie_share, [row.rate for row in rates.rows], rates.unknown
     (3.0, Fraction(1, 2), [Fraction(0, 1), Fraction(0, 1)], 1)
     """
+    scores, groups = same_rows(scores=scores, groups=groups)
     values = as_numbers(scores, "scores")
     codes, levels = as_codes(groups, "groups")
     if values.shape != codes.shape:
@@ -331,11 +370,16 @@ def scoring_rates(
 
 
 def _counts(counts: Any, name: str) -> dict[Hashable, int]:
+    if hasattr(counts, "columns"):
+        raise InputError(
+            f"{name}: got a table of {len(counts.columns)} columns; give one, such as table['{name}']"
+        )
     items = counts.items() if hasattr(counts, "items") else enumerate(counts)
     found: dict[Hashable, int] = {}
     for category, count in items:
-        whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
-        if not whole or count < 0:
+        number = isinstance(count, int | float | np.integer | np.floating) and not isinstance(count, bool)
+        # A count is 3.0 where a column has other rows without one, or was summed as such.
+        if not number or not np.isfinite(count) or count != int(count) or count < 0:
             raise InputError(
                 f"{name}, category {category!r}: expected a whole number of people, got {count!r} "
                 "(5-300, Selection Rate)"

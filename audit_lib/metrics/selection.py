@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.metrics._aligned import same_rows
 from audit_lib.metrics._arrays import as_flags, as_numbers, as_quotas
 from audit_lib.metrics.standing import Standing, as_pools, standing_of
 
@@ -226,6 +227,7 @@ def equal_opportunity_gap(
 
 
 def _qualified_rate(selected: ArrayLike, qualified: ArrayLike, side: str) -> float:
+    selected, qualified = same_rows(**{f"{side}_selected": selected, f"{side}_qualified": qualified})
     shares = as_numbers(selected, f"{side}_selected")
     flags = as_flags(qualified, f"{side}_qualified", shares.size)
     if shares.size and not flags.any():

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.metrics._aligned import same_rows
 from audit_lib.metrics._arrays import as_codes, as_numbers, is_missing
 
 # Up to this many candidates a pool, comparing all pairs is faster than sorting.
@@ -79,7 +80,9 @@ def as_pools(scores: ArrayLike, rounds: ArrayLike | None) -> tuple[NDArray[Any],
     >>> codes.tolist()
     [0, 1, 0]
     """
-    values = as_numbers(scores, "scores")
+    if rounds is not None:
+        scores, rounds = same_rows(scores=scores, rounds=rounds)
+    values = as_numbers(np.asarray(scores) if rounds is None else scores, "scores")
     expected = 2 if rounds is None else 1
     if values.ndim != expected:
         form = "(rounds, candidates)" if rounds is None else "(n,), since rounds are given"

@@ -99,6 +99,7 @@ from audit_lib.stats.ranks import placements, rank_index_interval
 from audit_lib.stats.ratios import AllRatios, simultaneous_log_ratios, simultaneous_ratios
 from audit_lib.stats.simultaneous import AllPairs, PairInterval, max_t_quantile, simultaneous_differences
 from audit_lib.stats.spread import pooled_sd_interval
+from audit_lib.stats.t_intervals import t_interval
 
 __all__ = [
     "AdjustedPValues",
@@ -168,6 +169,7 @@ __all__ = [
     "simultaneous_log_ratios",
     "simultaneous_ratios",
     "smallest_detectable_ratio",
+    "t_interval",
     "two_sided_variance",
     "two_standard_deviations",
     "wilson",

@@ -39,6 +39,11 @@ def test_every_kind_of_table_gives_the_same_numbers() -> None:
     kinds = [rows, arrow, Stream(arrow), {name: rows[name].tolist() for name in ("hired", "sex")}]
     kinds += [rows.astype({"hired": "float64"}), rows.assign(sex=rows["sex"].astype("category"))]
     kinds += [{"hired": Stream(arrow["hired"]), "sex": rows["sex"].to_numpy()}]
+    words = pa.array(["male", "female"]).cast(pa.string_view())  # as Polars codes its categories
+    codes = pa.array(rows["sex"].map({"male": 0, "female": 1}), pa.uint32(), from_pandas=True)
+    kinds += [
+        {"hired": arrow["hired"], "sex": pa.chunked_array([pa.DictionaryArray.from_arrays(codes, words)])}
+    ]
     first, *others = (told(audit_lib.frame(kind, **KEYWORDS)) for kind in kinds)
     for found in others:
         assert found == first
@@ -64,7 +69,7 @@ TWICE = pd.concat([ROWS, ROWS])
     ("table", "keywords", "words"),
     [
         (SORTED, {"decision": ROWS["hired"].to_numpy()}, "an array has no labels"),
-        (SORTED, {"decision": ROWS["hired"].iloc[1:]}, "lacks 1 of the table's 40 rows"),
+        (SORTED, {"decision": ROWS["hired"].iloc[1:]}, "lacks 1 of the 40 rows of the table"),
         (TWICE, {"decision": TWICE["hired"].sample(frac=1, random_state=0)}, "labels come twice"),
         (pa.Table.from_pandas(ROWS), {"decision": SORTED["hired"]}, "the table's rows have none"),
         (ROWS, {"decision": [True, False]}, "2 values for a table of 40 rows"),
@@ -156,6 +161,13 @@ def test_columns_by_any_name() -> None:
         audit_lib.frame(pd.concat([rows, rows[["Hired?"]]], axis=1), decision="Hired?", groups="race")
     with pytest.raises(InputError, match="are both 'race'"):
         audit_lib.frame(rows.assign(Race=rows["race"]), decision="Hired?", groups=["race", "Race"])
+
+
+def test_levels_keep_the_order_of_an_ordered_categorical() -> None:
+    rows = people()
+    rows["sex"] = pd.Categorical(rows["sex"], ["male", "other", "female"], ordered=True)
+    found = audit_lib.frame(rows, **KEYWORDS)
+    assert found.spec.groups.attributes == {"sex": ["male", "female"]}
 
 
 def test_values_of_several_types_are_refused() -> None:

@@ -81,9 +81,10 @@ def test_a_rate_of_zero_is_a_rate():
     assert false_negative_rate_gap([1, 1], [1, 1], [1, 0], [0, 1]) == 0.0
 
 
-def test_groups_may_overlap_and_leave_people_out():
+def test_groups_may_leave_people_out_and_not_overlap():
     everybody = [1, 1, 1, 1]
-    assert false_negative_rate_gap([1, 1, 1, 1], [0, 1, 1, 1], [1, 1, 0, 0], everybody) == 0.25
+    with pytest.raises(InputError, match="2 people are in is_group and in is_reference"):
+        false_negative_rate_gap([1, 1, 1, 1], [0, 1, 1, 1], [1, 1, 0, 0], everybody)
     assert false_negative_rate_gap([1, 1, 1, 1], [0, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 0]) == 0.5
 
 

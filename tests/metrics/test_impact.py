@@ -182,7 +182,7 @@ def test_the_smallest_ratio_is_fairlearns(counts):
     [
         ({"a": -1}, {"a": 2}, "selected, category 'a': expected a whole number of people, got -1"),
         ({"a": 1.5}, {"a": 2}, "category 'a'.* got 1.5"),
-        ({"a": 1}, {"a": 2.0}, "total, category 'a'.* got 2.0"),
+        ({"a": 1}, {"a": 2.25}, "total, category 'a'.* got 2.25"),
         ({"a": True}, {"a": 2}, "category 'a'.* got True"),
         ({"b": 3}, {"b": 2}, "category 'b': 3 selected of 2"),
         ({"a": 1}, {"b": 2}, "same categories"),
