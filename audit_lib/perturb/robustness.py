@@ -74,13 +74,14 @@ def asks_further(spec: AuditSpec) -> bool:
 
 def _check_parts(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
     """Refuse images and files in a template of a backend that would leave them out."""
-    template = files.get("prompt.template")
-    if template is None or BACKENDS.get(spec.model.backend).takes_parts or spec.model.answers_are_recorded:
+    if BACKENDS.get(spec.model.backend).takes_parts or spec.model.answers_are_recorded:
         return
-    if has_parts(read_template(template)):
+    for key in ("prompt.template", *_keys(spec).values()):
+        if key not in files or not has_parts(read_template(files[key])):
+            continue
         able = ", ".join(name for name, one in BACKENDS if one.takes_parts)
         raise SpecError(
-            f"prompt.template: has images or files (`parts`), which backend {spec.model.backend} does not pass on; "
+            f"{key}: has images or files (`parts`), which backend {spec.model.backend} does not pass on; "
             f"backends that do: {able}"
         )
 

@@ -73,7 +73,8 @@ class ThinkingServer(Loopback):
 
 
 def chat_prompt(body: Any) -> str:
-    return "\n".join(m["content"] for m in body["messages"])
+    told = (m["content"] for m in body["messages"])
+    return "\n".join(one if isinstance(one, str) else one[0]["text"] for one in told)
 
 
 def chat_schema(body: Any) -> Any:

@@ -20,7 +20,7 @@ from tests.score.chat_shapes import ThinkingServer
 
 
 def _joined(content: Any) -> str:
-    return content if isinstance(content, str) else "\n".join(part["text"] for part in content)
+    return content if isinstance(content, str) else "\n".join(p["text"] for p in content if "text" in p)
 
 
 class Anthropic(ThinkingServer):

@@ -15,6 +15,7 @@ from audit_lib.errors import BackendError
 from audit_lib.options import Options
 from audit_lib.score.backends import backend, parse_options
 from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayError
+from audit_lib.score.remote.attachments import require_sent
 from audit_lib.score.remote.chat_backend import ChatBackend
 from audit_lib.score.remote.chat_calls import ChatCalls
 from audit_lib.score.remote.chat_options import ChatOptions
@@ -91,6 +92,7 @@ class PydanticAI(ChatBackend):
     extra: ClassVar[str | None] = "providers"
     packages: ClassVar[tuple[str, ...]] = ("pydantic_ai",)
     answers_alone: ClassVar[bool] = True
+    takes_parts: ClassVar[bool] = True
 
     options: PydanticAIOptions
 
@@ -175,6 +177,7 @@ class ProviderPost:
         try:
             completion = await self._model.ask(body, self._options.thinking_tokens, self._options.extra_body)
             parsed(exchange.content)
+            require_sent(body["messages"], exchange.sent)
             if lacking := unsent(self._options.extra_body, exchange):
                 raise FailedError(
                     f"model.options.extra_body: {lacking[0]} is not sent to this provider; leave it out"

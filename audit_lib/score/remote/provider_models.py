@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from audit_lib.errors import BackendError, SpecError
 from audit_lib.score.remote.answer_size import PLAIN
+from audit_lib.score.remote.attachments import attachment
 from audit_lib.score.remote.capability_probe import NOT_SENT
 from audit_lib.score.remote.exchanges import BoundedSession, Exchange, hooks
 
@@ -320,8 +321,14 @@ def _turns(messages: Sequence[Mapping[str, Any]]) -> list[Any]:
         kind = SystemPromptPart if message["role"] == "system" else UserPromptPart
         if not turns or isinstance(turns[-1], ModelResponse):
             turns.append(ModelRequest(parts=[]))
-        turns[-1] = ModelRequest(parts=[*turns[-1].parts, kind(content=message["content"])])
+        turns[-1] = ModelRequest(parts=[*turns[-1].parts, kind(content=_content(message["content"]))])
     return turns
+
+
+def _content(content: Any) -> Any:
+    if not isinstance(content, list):
+        return content
+    return [part["text"] if part["type"] == "text" else attachment(part) for part in content]
 
 
 def _completion(response: Any) -> dict[str, Any]:

@@ -12,10 +12,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from audit_lib.canonical import sha256
+from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import BackendError, SpecError
 from audit_lib.records import from_parquet
 from audit_lib.score import check_model, score_shard
+from audit_lib.score.remote.asker import FailedError
+from audit_lib.score.remote.attachments import require_sent
 from audit_lib.spec import Model
 from tests.score.audits import open_audit, up_to
 from tests.score.cases import messages, run_with, variant
@@ -313,3 +315,53 @@ def test_a_secret_in_the_options_is_refused():
     with pytest.raises(SpecError, match="must not hold a user") as caught:
         check_model(Model(backend="pydantic_ai", name="m", options=options))
     assert SECRET not in str(caught.value)
+
+
+PNG = "iVBORw0KGgo="
+PDF = "JVBERi0xLjQ="
+IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+FILE = {"type": "file", "file": {"filename": "resume.pdf", "file_data": f"data:application/pdf;base64,{PDF}"}}
+
+
+def with_parts(folder: Path, shape: str, server: ThinkingServer, *parts: Any) -> Any:
+    turns = json.loads(messages("w00 asks"))
+    turns[1]["parts"] = list(parts)
+    run = run_with(
+        folder,
+        [variant("w00", messages=canonical_json(turns).decode())],
+        model=section(shape, server, samples=1, give_up_after=99),
+        score={"shards": 1},
+    )
+    return from_parquet(score_shard(run, 0).artefacts["scores.parquet"]).iloc[0]
+
+
+@every_shape
+@pytest.mark.parametrize(("part", "content"), [(IMAGE, PNG), (FILE, PDF)])
+def test_images_and_files_are_sent_once(tmp_path, serve, shape, part, content):
+    server = serve(shape)
+    row = with_parts(tmp_path, shape, server, part)
+    sent = [json.dumps(body) for body in of_rows(server)]
+    assert row.status == "ok" and len(sent) == 1 and sent[0].count(content) == 1
+
+
+def test_a_part_that_a_library_leaves_out_is_told():
+    turns = [{"role": "user", "content": [{"type": "text", "text": "Fit?"}, IMAGE]}]
+    require_sent(turns, {"contents": [{"inlineData": {"data": PNG}}]})
+    with pytest.raises(
+        FailedError, match=r"a part \(image/png\) is not sent to this provider by its library"
+    ):
+        require_sent(turns, {"contents": [{"text": "Fit?"}]})
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}, "holds no data URL"),
+        ({"type": "image_url", "image_url": {"url": "data:image/png;base64,%%"}}, "is not base64"),
+        ({"type": "video", "video": {}}, "none that goes through pydantic-ai"),
+    ],
+)
+def test_a_part_that_would_be_fetched_or_lost_fails_unasked(tmp_path, serve, part, said):
+    server = serve("openai")
+    row = with_parts(tmp_path, "openai", server, part)
+    assert row.status == "error" and said in row.detail and not of_rows(server)
