@@ -39,11 +39,11 @@ def limits_of(interval: Interval | Undefined) -> dict[str, float | Undefined]:
     Examples
     --------
     >>> limits_of(Interval(low=0.1, high=0.3, method="t"))
-    {'low': 0.1, 'high': 0.3, 'level': 0.95}
+    {'low': 0.1, 'high': 0.3, 'interval_level': 0.95}
     """
     if isinstance(interval, Undefined):
-        return dict.fromkeys(("low", "high", "level"), interval)
-    return {"low": interval.low, "high": interval.high, "level": interval.level}
+        return dict.fromkeys(("low", "high", "interval_level"), interval)
+    return {"low": interval.low, "high": interval.high, "interval_level": interval.level}
 
 
 def _plain(value: Any) -> Any:

@@ -156,4 +156,5 @@ def test_results_are_tables() -> None:
     areas = metrics.auc_by_group(ROWS["score"], ROWS["outcome"], MASKS).to_frame()
     assert areas["group"].tolist() == ["men", "women"] and areas["auc"].between(0, 1).all()
     effects = metrics.standardised_effects(ROWS["score"], {"sex": ROWS["sex"]}, ROWS["dossier"]).to_frame()
-    assert {"estimate", "low", "high", "level", "p_value", "n", "method"} <= set(effects.columns)
+    assert {"estimate", "low", "high", "p_value", "n", "method"} <= set(effects.columns)
+    assert effects[["level", "interval_level"]].to_numpy().tolist() == [["male", 0.95]]
