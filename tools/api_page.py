@@ -112,9 +112,16 @@ def _signature(what: Any) -> str:
         if one.kind is kinds.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
             parts.append("*")
         star = {kinds.VAR_KEYWORD: "**", kinds.VAR_POSITIONAL: "*"}.get(one.kind, "")
-        default = "" if one.default is kinds.empty else f"={one.default!r}"
+        default = "" if one.default is kinds.empty else f"={_default(one.default)}"
         parts.append(f"{star}{one.name}{default}")
     return f"({', '.join(parts)})"
+
+
+def _default(value: Any) -> str:
+    """Return a default value as it prints the same each time: sets have no order, and functions an address."""
+    if isinstance(value, frozenset | set) or " at 0x" in repr(value):
+        return "..."
+    return repr(value)
 
 
 def _docstring(what: Any) -> Iterator[str]:
