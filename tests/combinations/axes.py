@@ -174,6 +174,7 @@ ANSWERING: Final[dict[str, str]] = {
     "http, its text": "http",
     "openai": "openai",
     "openai_batch": "openai_batch",
+    "pydantic_ai": "pydantic_ai",
     "transformers": "transformers",
     "embedding": "embedding",
 }

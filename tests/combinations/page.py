@@ -48,7 +48,7 @@ A combination is recovered if its first metric's 95% interval holds what was pla
 
 This page is made by `python -m tests.combinations.page docs/reference/combinations.md --all`. Servers and logs answer
 every combination; local models, whose process takes seconds to start, are not on it. Without `--all` it holds a set in
-which every two values of two axes come together. The backend `pydantic_ai` is in none yet.
+which every two values of two axes come together.
 """
 
 
@@ -131,7 +131,9 @@ def _plain(refused: str) -> str:
     said = re.sub(r"^\S+\.yaml: (spec: )?", "", refused)
     said = re.sub(r"\bpool \S+:", "pool P:", said)
     said = re.sub(
-        r"backend (openai|openai_batch|http|transformers|embedding) gives none", "backend B gives none", said
+        r"backend (openai|openai_batch|pydantic_ai|http|transformers|embedding) gives none",
+        "backend B gives none",
+        said,
     )
     return said.replace("{{", "`{{").replace("}}", "}}`")
 

@@ -220,7 +220,10 @@ def binary(case: Combination) -> bool:
     """Tell whether an endpoint answers about one person by yes or no, without a probability."""
     if ASKED[case.asked].task != "pointwise":
         return False
-    said = case.answering == "http, its text" and ASKED[case.asked].prompt.get("read") != "number"
+    said = (
+        case.answering in ("http, its text", "pydantic_ai")
+        and ASKED[case.asked].prompt.get("read") != "number"
+    )
     return said or case.answering == "http, its decision"
 
 

@@ -38,8 +38,6 @@ from tests.combinations.who_answers import KEY, KEY_NAME, judging
 
 LOCAL = ("transformers", "embedding")
 """Who answers in a process of its own, which takes seconds to start: for the slow tests."""
-NOT_COMBINED = {"pydantic_ai"}
-"""Backends that have no answering side here yet: nothing is shown of them by these tests."""
 CHANCE = 1e-3
 """Chance at which the number of intervals that miss is called no chance."""
 SIZES = {
@@ -109,8 +107,9 @@ def test_every_registered_part_is_combined() -> None:
     shipped = [
         name for name in BACKENDS.names() if name not in BACKENDS.plugins.names() and name != "hashing"
     ]
-    combined = {*ANSWERING.values(), *NOT_COMBINED}
-    assert combined >= {n for n in shipped if BACKENDS.get(n).__module__.startswith("audit_lib.")}
+    assert set(ANSWERING.values()) >= {
+        n for n in shipped if BACKENDS.get(n).__module__.startswith("audit_lib.")
+    }
     assert {one.task for one in ASKED.values()} == set(elicitation.names())
     rules = {
         (decide(ASKED["pointwise"], VARIED["names"]) or {"rule": "none"})["rule"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,6 +47,9 @@ class Answering:
         elif self.backend in ("openai", "openai_batch"):
             options = {"base_url": self.address, "api_key_env": KEY_NAME, "retries": 0}
             options |= {"poll": 0.01} if self.backend == "openai_batch" else {}
+        elif self.backend == "pydantic_ai":  # one answer a question: the judge's are all the same
+            options = {"provider": "anthropic", "base_url": self.address, "api_key_env": KEY_NAME}
+            options |= {"retries": 0, "samples": 1, "probe": False}
         elif self.backend in ("transformers", "embedding"):
             options = {"threads": 1}
         name = self.address if self.backend in ("transformers", "embedding") else "judge-1"
@@ -59,6 +63,10 @@ class Answering:
 
     def cannot(self, case: Combination) -> str | None:
         """Say why no model that is built by hand can answer this; None where it can."""
+        if self.backend == "pydantic_ai" and not all(
+            map(importlib.util.find_spec, ("pydantic_ai", "anthropic"))
+        ):
+            return "pydantic-ai is not installed"
         together = ASKED[case.asked].task in ("pairwise", "listwise")
         pool = (DECIDED[case.decided](ASKED[case.asked], VARIED[case.varied]) or {}).get("round")
         named = VARIED[case.varied].perturb is not None and "names" in (VARIED[case.varied].perturb or {})
@@ -95,8 +103,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        said = self.server.judge.answer(body["messages"])
-        answer = completion(said, body) if self.path.startswith("/v1") else said | {"model": "judge-1"}
+        if self.path.startswith("/v1/messages"):
+            answer = message(self.server.judge.answer(plain_turns(body)), body)
+        else:
+            said = self.server.judge.answer(body["messages"])
+            answer = completion(said, body) if self.path.startswith("/v1") else said | {"model": "judge-1"}
         content = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -125,6 +136,23 @@ def completion(said: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
     return about | {"choices": [choice]}
 
 
+def plain_turns(body: dict[str, Any]) -> list[dict[str, str]]:
+    """Return the turns of a body in the shape of Anthropic's, each with one text."""
+    turns = [{"role": "system", "content": body["system"]}] * ("system" in body) + body["messages"]
+
+    def text(content: Any) -> str:
+        return content if isinstance(content, str) else "\n".join(part["text"] for part in content)
+
+    return [{"role": turn["role"], "content": text(turn["content"])} for turn in turns]
+
+
+def message(said: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer in the shape of Anthropic's (https://platform.claude.com/docs/en/api/messages)."""
+    about = {"id": "m", "type": "message", "role": "assistant", "model": body["model"], "stop_sequence": None}
+    about |= {"stop_reason": "end_turn", "usage": {"input_tokens": 40, "output_tokens": 1}}
+    return about | {"content": [{"type": "text", "text": said["text"]}]}
+
+
 @contextmanager
 def judging(judge: Judge, folder: Path | None = None) -> Iterator[dict[str, Answering]]:
     """Run the servers of a judge; who answers -> how a spec names them. With a folder, local models are made there."""
@@ -148,6 +176,7 @@ def judging(judge: Judge, folder: Path | None = None) -> Iterator[dict[str, Answ
                 },
                 "openai": Answering(backend="openai", how="openai", address=f"{address}/v1"),
                 "openai_batch": Answering(backend="openai_batch", how="openai_batch", address=batches.url),
+                "pydantic_ai": Answering(backend="pydantic_ai", how="pydantic_ai", address=address),
                 **({} if folder is None else _local(folder, judge.gap)),
             }
         finally:

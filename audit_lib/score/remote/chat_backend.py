@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
-from audit_lib.score.backends import Backend
+from audit_lib.score.backends import Backend, parse_options
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote.chat import Chat
 from audit_lib.score.remote.chat_calls import ChatCalls, kept_capabilities
@@ -42,6 +42,12 @@ class ChatBackend(Backend):
     def allot(self, allotment: Allotment) -> None:
         """Take the shard's part of the run's limits, and where its batches are noted."""
         self._allotment = allotment
+
+    @classmethod
+    def says_yes_or_no(cls, model: Model) -> bool:
+        """Tell whether one sampled answer is all that a score is made of."""
+        options = parse_options(cls.Options, model)
+        return isinstance(options, ChatOptions) and options.method == "sampled" and options.samples == 1
 
     @abstractmethod
     def reach(self) -> AbstractContextManager[tuple[Conversation, ChatCalls]]:

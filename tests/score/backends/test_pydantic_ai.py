@@ -347,6 +347,8 @@ def test_images_and_files_are_sent_once(tmp_path, serve, shape, part, content):
 def test_a_part_that_a_library_leaves_out_is_told():
     turns = [{"role": "user", "content": [{"type": "text", "text": "Fit?"}, IMAGE]}]
     require_sent(turns, {"contents": [{"inlineData": {"data": PNG}}]})
+    odd = [{"type": "text", "text": "Fit?"}, {**IMAGE, "image_url": {"url": "data:image/png;base64,+/+/"}}]
+    require_sent([{"role": "user", "content": odd}], {"data": "-_-_"})  # as google-genai writes it
     with pytest.raises(
         FailedError, match=r"a part \(image/png\) is not sent to this provider by its library"
     ):
