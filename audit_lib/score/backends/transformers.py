@@ -10,16 +10,15 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.options import Options
 from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.local.folder_check import check_scorable
 from audit_lib.score.local.noise_floor import noise_floor
+from audit_lib.score.local.orders import located, order_of, response_to
 from audit_lib.score.local.process import ScoringProcess
-from audit_lib.score.local.weights import PACKAGED, check_name
+from audit_lib.score.local.weights import check_name
 from audit_lib.score.packs import Pack
-from audit_lib.score.requests import AnswerKind, Request, Response
-from audit_lib.seeds import derive_seed
+from audit_lib.score.requests import AnswerKind, Response
 from audit_lib.spec import Model
 
 NOISE_REQUESTS: Final = 4
@@ -86,7 +85,7 @@ class Transformers(Backend):
     def check(cls, model: Model) -> None:
         """Check that torch and transformers are installed and the model's folder is one."""
         super().check(model)
-        name = _located(model)
+        name = located(model)
         if (folder := Path(name).expanduser()).is_dir():
             check_scorable(folder)
         check_name(name)
@@ -119,9 +118,9 @@ class Transformers(Backend):
         """Yield a response for each request, pack by pack."""
         self._start()
         for pack in packs:
-            found = self._process.ask({"pack": [_order(request) for request in pack]})["answers"]
+            found = self._process.ask({"pack": [order_of(request) for request in pack]})["answers"]
             for request, answer in zip(pack, found, strict=True):
-                yield self._response(request, answer)
+                yield response_to(request, answer, self.model.name)
 
     def account(self, packs: Sequence[Pack], responses: Sequence[Response]) -> dict[str, Any] | None:
         """Return the shard's scoring plan with the noise floor, for ``plan.json``; None if no labels are asked for.
@@ -137,8 +136,8 @@ class Transformers(Backend):
         # Windows and limits of positions show in long prompts.
         checked += sorted(asked, key=lambda r: -sum(len(m.content) for m in r.messages))[:1]
         checked = list({request.key: request for request in checked}.values())
-        order = [[_order(request) for request in pack] for pack in packs]
-        reply = self._process.ask({"plan": order, "alone": [_order(request) for request in checked]})
+        order = [[order_of(request) for request in pack] for pack in packs]
+        reply = self._process.ask({"plan": order, "alone": [order_of(request) for request in checked]})
         plan: dict[str, Any] | None = reply["plan"]
         if plan is None:
             return None
@@ -147,28 +146,6 @@ class Transformers(Backend):
             for request, answer in zip(checked, reply["alone"], strict=True)
         )
         return {**plan, "noise_floor": {"requests": len(checked), **floor}}
-
-    def _response(self, request: Request, answer: dict[str, Any]) -> Response:
-        status: AnswerStatus = "ok"
-        detail = answer["error"]
-        text = answer["text"]
-        if detail is not None:
-            status = "error"
-        elif request.sampling is not None and not text.strip():
-            status, text, detail = "unparsed", None, "the answer is empty"
-        probabilities = answer["probabilities"]
-        return Response(
-            request_id=request.request_id,
-            repeat=request.repeat,
-            status=status,
-            label_probabilities=None if probabilities is None else tuple(probabilities),
-            text=text,
-            model=self.model.name,
-            method="logits" if request.sampling is None else "generated",
-            detail=detail,
-            prompt_tokens=answer["tokens"][0],
-            completion_tokens=answer["tokens"][1],
-        )
 
     def close(self) -> None:
         """End the scoring process."""
@@ -179,7 +156,7 @@ class Transformers(Backend):
             return
         asked = {"device", "threads", "thinking", "chat_template_kwargs", "template_date"}
         options = self.options.model_dump(mode="json", include=asked)
-        order = {"name": _located(self.model), "revision": self.model.revision, **options}
+        order = {"name": located(self.model), "revision": self.model.revision, **options}
         begun = time.monotonic()
         self._loaded = self._process.start(order)
         self._note = _told_loading(self._loaded, time.monotonic() - begun, tried=bool(self._process.progress))
@@ -190,23 +167,3 @@ def _told_loading(loaded: dict[str, Any], seconds: float, *, tried: bool) -> str
     how = "was held against its own attention" if tried else "was tried before with these weights"
     ways = ", ".join(loaded.get("ways", []))
     return f"loaded in {seconds:.0f} s; it {how}; exact are: {ways}"
-
-
-def _located(model: Model) -> str:
-    """Return the id or folder to load from; evidence names the model as the spec does."""
-    return model.name if model.name in PACKAGED else model.location
-
-
-def _order(request: Request) -> dict[str, Any]:
-    """Return a request as the scoring process reads it; a text's draws follow from the request alone."""
-    how = request.sampling
-    return {
-        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
-        "labels": list(request.labels),
-        "sampling": how
-        and {
-            "max_tokens": how.max_tokens,
-            "temperature": how.temperature,
-            "seed": derive_seed(how.seed, request.request_id, request.repeat),
-        },
-    }

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
@@ -23,25 +24,32 @@ _LONGEST_REASON = 600
 
 def main() -> int:
     """Serve one model until the input ends."""
+    return serve(_load, _answered)
+
+
+def serve(
+    load: Callable[[dict[str, Any], TextIO], Any], answered: Callable[[Any, dict[str, Any]], dict[str, Any]]
+) -> int:
+    """Load what the first line orders, and answer each that follows, until the input ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print must not get between the answers
     order = json.loads(sys.stdin.readline())
     try:
-        engine = _load(order, answers)
+        engine = load(order, answers)
     except AuditError as error:
-        _write(answers, {"error": {"type": type(error).__name__, "message": str(error)}})
+        write(answers, {"error": {"type": type(error).__name__, "message": str(error)}})
         return 1
     except Exception as error:  # noqa: BLE001 - transformers raises anything; nobody's text is known yet
         said = " ".join(str(error).split())[:_LONGEST_REASON]
         message = f"cannot be loaded as a causal language model: {type(error).__name__}: {said}"
-        _write(answers, {"error": {"type": "BackendError", "message": message}})
+        write(answers, {"error": {"type": "BackendError", "message": message}})
         return 1
     try:
         for line in sys.stdin:
             order = json.loads(line)
-            _write(answers, _answered(engine, order))
+            write(answers, answered(engine, order))
     except AuditError as error:
-        _write(answers, {"error": {"type": type(error).__name__, "message": str(error)}})
+        write(answers, {"error": {"type": type(error).__name__, "message": str(error)}})
         return 1
     return 0
 
@@ -67,7 +75,7 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
             day=None if order["template_date"] is None else date.fromisoformat(order["template_date"]),
         ),
         weights_digest=weights.digest,
-        notify=lambda said: _write(answers, {"progress": said}),
+        notify=lambda said: write(answers, {"progress": said}),
     )
     loaded = {
         "revision": weights.revision,
@@ -88,7 +96,7 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
             "transformers": transformers.__version__,
         },
     }
-    _write(answers, {"loaded": loaded})
+    write(answers, {"loaded": loaded})
     return engine
 
 
@@ -103,7 +111,7 @@ def _answered(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
 
 
 def _score(engine: Any, pack: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"answers": [asdict(answer) for answer in engine.score(_prompts(pack))]}
+    return {"answers": [asdict(answer) for answer in engine.score(prompts_of(pack))]}
 
 
 def _plan(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
@@ -111,7 +119,7 @@ def _plan(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
     from audit_lib.score.local.plan import summarise
     from audit_lib.score.local.trie import size
 
-    packs = [_prompts(pack) for pack in order["plan"]]
+    packs = [prompts_of(pack) for pack in order["plan"]]
     plans = [plan for pack in packs if (plan := engine.plan(pack)) is not None]
     if not plans:
         return {"plan": None, "alone": []}
@@ -123,11 +131,12 @@ def _plan(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
         "pass_tokens": engine.passes.pass_nodes,
         "halved": engine.passes.halved,
     }
-    alone = [asdict(engine.score_alone(prompt)) for prompt in _prompts(order["alone"])]
+    alone = [asdict(engine.score_alone(prompt)) for prompt in prompts_of(order["alone"])]
     return {"plan": summarise(plans, size(every), **more), "alone": alone}
 
 
-def _prompts(pack: list[dict[str, Any]]) -> list[Any]:
+def prompts_of(pack: list[dict[str, Any]]) -> list[Any]:
+    """Return the prompts of a pack that was ordered."""
     from audit_lib.score.local.questions import Prompt, Sampled
 
     return [
@@ -140,7 +149,8 @@ def _prompts(pack: list[dict[str, Any]]) -> list[Any]:
     ]
 
 
-def _write(answers: TextIO, content: dict[str, Any]) -> None:
+def write(answers: TextIO, content: dict[str, Any]) -> None:
+    """Write one line."""
     answers.write(json.dumps(content) + "\n")
     answers.flush()
 
