@@ -22,7 +22,8 @@ from audit_lib.spec import AuditSpec, load_spec
 
 POOLS = {
     "embedding": "default_pool", "http": "llm_api", "openai": "llm_api", "openai_batch": "llm_api",
-    "pydantic_ai": "llm_api", "recorded": "default_pool", "transformers": "gpu",
+    "pydantic_ai": "llm_api", "recorded": "default_pool", "transformers": "gpu", "vllm": "gpu",
+    "vllm_server": "llm_api",
 }  # fmt: skip
 """What the records of the shipped backends say (a test holds it): parsing may not import them."""
 

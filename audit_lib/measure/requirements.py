@@ -24,7 +24,7 @@ _BESIDE: Final = {
     "controls": "perturb.controls: true, perturb.formats, or score.repeats",
     "checks": "a section manipulation with a question about each attribute",
 }
-_ALIKE: Final = ("transformers", "embedding")
+_ALIKE: Final = ("transformers", "embedding", "vllm")
 """Backends in this process, whose answers are a function of what is asked; a service's may differ at temperature 0."""
 
 _PROVENANCE: Final[dict[str, Callable[[AuditSpec], None]]] = {

@@ -63,8 +63,8 @@ class Model(SpecSection):
     """The model under audit. Every model called is named in the spec."""
 
     backend: Name = Field(
-        description="Who answers: `transformers`, `openai`, `openai_batch`, `pydantic_ai`, `http`, `embedding` or "
-        "`recorded`."
+        description="Who answers: `transformers`, `openai`, `openai_batch`, `pydantic_ai`, `http`, `embedding`, "
+        "`recorded`, `vllm` or `vllm_server`."
     )
     name: str = Field(
         description="Model id, folder (from the spec's folder first), or for `recorded` a label."

@@ -48,7 +48,7 @@ A combination is recovered if its first metric's 95% interval holds what was pla
 
 This page is made by `python -m tests.combinations.page docs/reference/combinations.md --all`. Servers and logs answer
 every combination; local models, whose process takes seconds to start, are not on it. Without `--all` it holds a set in
-which every two values of two axes come together.
+which every two values of two axes come together. The backends `vllm` and `vllm_server` are in none.
 """
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from datetime import date
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -14,18 +13,16 @@ from audit_lib.options import Options
 from audit_lib.score.backends import Backend, backend, parse_options
 from audit_lib.score.local.folder_check import check_scorable
 from audit_lib.score.local.noise_floor import noise_floor
-from audit_lib.score.local.orders import located, order_of, response_to
+from audit_lib.score.local.orders import checked_requests, located, order_of, response_to
 from audit_lib.score.local.process import ScoringProcess
+from audit_lib.score.local.template_options import ChatTemplateOptions
 from audit_lib.score.local.weights import check_name
 from audit_lib.score.packs import Pack
-from audit_lib.score.requests import AnswerKind, Response
+from audit_lib.score.requests import AnswerKind, Request, Response
 from audit_lib.spec import Model
 
-NOISE_REQUESTS: Final = 4
-"""Requests of a shard that are scored again one by one, beside its longest."""
 
-
-class TransformersOptions(Options):
+class TransformersOptions(ChatTemplateOptions):
     """Options of the backend."""
 
     device: str = Field("cpu", pattern=r"^(cpu|cuda(:\d+)?|mps)$", description="Where the model runs.")
@@ -37,21 +34,6 @@ class TransformersOptions(Options):
         ge=1,
         le=1024,
         description="Prompts computed together, each shared beginning once. Memory hardly grows with it.",
-    )
-    thinking: Literal["none", "closed", "on"] | None = Field(
-        None,
-        description="Models that think before they answer: null switches it off by the chat template's own switch, and "
-        "refuses labels where it has none; none: this model does not think; closed: an empty thought is written before "
-        "the answer; on: it thinks, and texts only can be asked for.",
-    )
-    chat_template_kwargs: dict[str, bool | int | float | str] = Field(
-        default_factory=dict,
-        description="Given to the chat template as they are, such as enable_thinking: false.",
-    )
-    template_date: date | None = Field(
-        None,
-        description="The date that a chat template writes which asks for today's; null: 2025-01-01. Never the day of "
-        "the run: the same spec asks the same.",
     )
 
 
@@ -131,11 +113,7 @@ class Transformers(Backend):
         """
         self._start()
         given = {response.key: response.label_probabilities for response in responses}
-        asked = [r for pack in packs for r in pack if given.get(r.key) is not None]
-        checked = [asked[i * len(asked) // NOISE_REQUESTS] for i in range(min(NOISE_REQUESTS, len(asked)))]
-        # Windows and limits of positions show in long prompts.
-        checked += sorted(asked, key=lambda r: -sum(len(m.content) for m in r.messages))[:1]
-        checked = list({request.key: request for request in checked}.values())
+        checked = checked_requests(packs, responses)
         order = [[order_of(request) for request in pack] for pack in packs]
         reply = self._process.ask({"plan": order, "alone": [order_of(request) for request in checked]})
         plan: dict[str, Any] | None = reply["plan"]
@@ -147,6 +125,12 @@ class Transformers(Backend):
         )
         return {**plan, "noise_floor": {"requests": len(checked), **floor}}
 
+    def alone(self, requests: Sequence[Request]) -> list[tuple[float, ...] | None]:
+        """Return the labels' probabilities by the model's own passes, request by request; None where there are none."""
+        self._start()
+        found = self._process.ask({"alone": [order_of(request) for request in requests]})["alone"]
+        return [None if a["probabilities"] is None else tuple(a["probabilities"]) for a in found]
+
     def close(self) -> None:
         """End the scoring process."""
         self._process.close()
@@ -154,8 +138,7 @@ class Transformers(Backend):
     def _start(self) -> None:
         if self._process.is_running:
             return
-        asked = {"device", "threads", "thinking", "chat_template_kwargs", "template_date"}
-        options = self.options.model_dump(mode="json", include=asked)
+        options = self.options.model_dump(mode="json", include={"device", "threads"}) | self.options.written()
         order = {"name": located(self.model), "revision": self.model.revision, **options}
         begun = time.monotonic()
         self._loaded = self._process.start(order)

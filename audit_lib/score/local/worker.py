@@ -107,6 +107,8 @@ def _answered(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
     if "told_apart" in order:
         engine.reader.check_labels(tuple(order["told_apart"]))
         return {"checked": True}
+    if "alone" in order and "plan" not in order:
+        return {"alone": _alone(engine, order)}
     return _plan(engine, order) if "plan" in order else _score(engine, order["pack"])
 
 
@@ -131,8 +133,11 @@ def _plan(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
         "pass_tokens": engine.passes.pass_nodes,
         "halved": engine.passes.halved,
     }
-    alone = [asdict(engine.score_alone(prompt)) for prompt in prompts_of(order["alone"])]
-    return {"plan": summarise(plans, size(every), **more), "alone": alone}
+    return {"plan": summarise(plans, size(every), **more), "alone": _alone(engine, order)}
+
+
+def _alone(engine: Any, order: dict[str, Any]) -> list[dict[str, Any]]:
+    return [asdict(engine.score_alone(prompt)) for prompt in prompts_of(order["alone"])]
 
 
 def prompts_of(pack: list[dict[str, Any]]) -> list[Any]:
