@@ -159,6 +159,7 @@ def test_a_text_is_written_without_the_server_s_own_defaults(server: TokenServer
     assert len({body["seed"] for body in server.bodies}) == 2, "each text has draws of its own"
 
 
+@pytest.mark.slow  # starts processes that import torch
 def test_a_shard_is_scored_and_held_against_the_model_s_own_attention(
     tmp_path: Path, server: TokenServer, tiny_model: Path
 ) -> None:
@@ -171,6 +172,7 @@ def test_a_shard_is_scored_and_held_against_the_model_s_own_attention(
     assert "weights_sha256" not in model and "max_concurrency" in model["client"]
 
 
+@pytest.mark.slow  # starts processes that import torch
 def test_a_fault_of_the_server_shows_in_the_floor(
     tmp_path: Path, server: TokenServer, tiny_model: Path
 ) -> None:
@@ -203,8 +205,8 @@ def test_the_key_is_sent_and_never_kept(
     kept = [path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file()]
     assert SECRET.encode() not in b"".join(kept) and SECRET not in repr(output)
     monkeypatch.setenv("TEST_API_KEY", "another-key")
+    (again := tmp_path / "again").mkdir()
     with pytest.raises(BackendError, match="HTTP 401, the key is refused; look at model.options.api_key_env"):
-        (again := tmp_path / "again").mkdir()
         scored(again, server, tiny_model, ["w1"], api_key_env="TEST_API_KEY")
 
 
@@ -349,6 +351,7 @@ def test_a_tokenizer_that_is_nowhere_is_refused_when_the_spec_is_checked(tmp_pat
         check_model(Model(backend="vllm_server", name="judge", options={"tokeniser": "x/y"}))
 
 
+@pytest.mark.slow  # starts processes that import torch
 def test_weights_are_not_needed_here(
     server: TokenServer, tiny_model: Path, tmp_path: Path, own_process: None
 ) -> None:
