@@ -122,6 +122,11 @@ class Vllm(Backend):
         self._start()
         self._process.ask({"roles": list(roles), "labels": for_labels})
 
+    def check_labels(self, labels: Sequence[str]) -> None:
+        """Let the model's tokenizer tell the labels apart."""
+        self._start()
+        self._process.ask({"told_apart": list(labels)})
+
     def loading_note(self) -> str | None:
         """Return how long loading took."""
         return self._note

@@ -125,6 +125,18 @@ class VllmServer(Backend):
         self._start()
         self._process.ask({"roles": list(roles), "labels": for_labels})
 
+    def check_labels(self, labels: Sequence[str]) -> None:
+        """Let the model's tokenizer tell the labels apart."""
+        self._start()
+        self._process.ask({"told_apart": list(labels)})
+
+    def find_out(self, requests: Sequence[Request]) -> None:
+        """Check the server, and that requests like these can be put into the model's tokens."""
+        self._start()
+        for question in self._in_tokens(requests).values():
+            if question.error is not None:
+                raise BackendError(f"model {self.model.name!r}: {question.error}")
+
     def allot(self, allotment: Allotment) -> None:
         """Take the shard's part of the run's limits."""
         self._allotment = allotment

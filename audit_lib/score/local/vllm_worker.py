@@ -62,6 +62,9 @@ def _answered(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
     if "roles" in order:
         engine.template.check(order["roles"], for_labels=order["labels"])
         return {"checked": True}
+    if "told_apart" in order:
+        getattr(engine, "reader", engine).check_labels(tuple(order["told_apart"]))
+        return {"checked": True}
     if "plan" in order:
         return {"plan": engine.plan([prompts_of(pack) for pack in order["plan"]])}
     if "pack" in order:

@@ -148,6 +148,20 @@ def test_more_tokens_than_a_server_shows_at_a_time_are_asked_for_in_parts(
     assert max(len(body["logprob_token_ids"]) for body in server.bodies) == 20 and len(server.bodies) >= 2
 
 
+def test_labels_that_are_the_same_tokens_are_refused_before_anything_is_asked(
+    server: TokenServer, tiny_model: Path
+) -> None:
+    backend = VllmServer(Model(**model_of(server, tiny_model)))
+    try:
+        with pytest.raises(BackendError, match="are the same tokens to this model's tokenizer"):
+            backend.check_labels(["Yes", " Yes"])
+        with pytest.raises(BackendError, match="are the same tokens"):
+            backend.find_out([request(1, ("Yes", " Yes"))])
+        backend.find_out([request(1, ("Yes", "No"))])
+    finally:
+        backend.close()
+
+
 def test_a_text_is_written_without_the_server_s_own_defaults(server: TokenServer, tiny_model: Path) -> None:
     how = Sampling(max_tokens=5, temperature=0.5, seed=2**62)
     first, second = asked_of(server, tiny_model, [request(1, sampling=how), request(2, sampling=how)])
