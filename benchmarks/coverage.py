@@ -24,6 +24,7 @@ from audit_lib.results import Interval, Undefined
 from benchmarks.coverage_clusters import ratios_of_rates, single_rates
 from benchmarks.coverage_distances import distances
 from benchmarks.coverage_effects import effects
+from benchmarks.coverage_families import families
 from benchmarks.coverage_simulated import (
     auc_gap,
     bootstrap,
@@ -180,6 +181,7 @@ STUDIES: dict[str, tuple[str, Callable[[float], Study]]] = {
     "bootstrap": ("Cluster bootstrap of an impact ratio", bootstrap),
     "distances": ("Earth mover's distance and Jensen-Shannon divergence", distances),
     "texts": ("Texts and lists", texts),
+    "families": ("Families: odds, flips, calibration, exposure, skew, benefits", families),
     "auc_gap": ("AUC and the AUC gap", auc_gap),
     "overlapping_aucs": ("AUC gap of overlapping subgroups", overlapping_aucs),
     "random_rounds": ("Selection gaps over rounds drawn at random", random_rounds),

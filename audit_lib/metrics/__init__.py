@@ -20,7 +20,9 @@ from audit_lib.metrics.allocation import (
 from audit_lib.metrics.correspondence import standardised_effects
 from audit_lib.metrics.effects import FactorEffect, StandardisedEffects
 from audit_lib.metrics.error_rates import (
+    average_odds_gap,
     decision_rate_gap,
+    equalised_odds_gap,
     false_discovery_rate_gap,
     false_negative_rate_gap,
     false_omission_rate_gap,
@@ -99,6 +101,7 @@ __all__ = [
     "auc",
     "auc_by_group",
     "auc_gap",
+    "average_odds_gap",
     "column_selection_rates",
     "consistent_winner",
     "cooccurrence_bias_score",
@@ -109,6 +112,7 @@ __all__ = [
     "demographic_parity_gap",
     "earth_movers_distance",
     "equal_opportunity_gap",
+    "equalised_odds_gap",
     "expected_maximum",
     "fairness_ndcg",
     "false_discovery_rate_gap",

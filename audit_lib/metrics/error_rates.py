@@ -1,7 +1,9 @@
 """Do decisions favour and err equally for all groups? Differences of their rate, and of the four error rates.
 
 Source of the definitions: Bouchard, "An Actionable Framework for Assessing Bias and Fairness in Large
-Language Model Use Cases" (2024), arXiv:2407.10853.
+Language Model Use Cases" (2024), arXiv:2407.10853. Of both rates of the selected together: Hardt, Price and Srebro,
+"Equality of Opportunity in Supervised Learning" (2016), arXiv:1610.02413 (equalised odds), and Bellamy et al., "AI
+Fairness 360" (2018), arXiv:1810.01943 (their average).
 """
 
 from __future__ import annotations
@@ -145,6 +147,75 @@ def decision_rate_gap(
     """
     y, d, is_group, is_reference = _decisions(outcome, decision, is_group, is_reference)
     return _rate_gap(d, np.ones_like(y), is_group, is_reference, "with a decision")
+
+
+def average_odds_gap(
+    outcome: ArrayLike, decision: ArrayLike, is_group: ArrayLike, is_reference: ArrayLike
+) -> float:
+    """Mean of the gaps of the true and of the false positive rate, the group minus the reference.
+
+    Parameters
+    ----------
+    outcome, decision : array_like, shape (n,)
+        True outcome and decision of each person: bool, 0 or 1.
+    is_group, is_reference : array_like of bool, shape (n,)
+        Members of the two groups.
+
+    Returns
+    -------
+    float
+        In [-1, 1]; 0 at parity, and also where the two gaps cancel: `equalised_odds_gap` does not.
+
+    Raises
+    ------
+    InputError
+        If lengths differ or an entry is neither 0 nor 1.
+    UndefinedMetricError
+        If a side has nobody with outcome 1, or nobody with outcome 0.
+
+    Examples
+    --------
+    >>> outcome, decision = [1, 1, 0, 0, 1, 1, 0, 0], [1, 0, 1, 0, 1, 1, 1, 0]
+    >>> average_odds_gap(outcome, decision, [1] * 4 + [0] * 4, [0] * 4 + [1] * 4)
+    -0.25
+    """
+    true_positive, false_positive = _odds_gaps(outcome, decision, is_group, is_reference)
+    return (true_positive + false_positive) / 2
+
+
+def equalised_odds_gap(
+    outcome: ArrayLike, decision: ArrayLike, is_group: ArrayLike, is_reference: ArrayLike
+) -> float:
+    """Larger of the sizes of the gaps of the true and of the false positive rate.
+
+    Parameters
+    ----------
+    outcome, decision, is_group, is_reference
+        As in `average_odds_gap`, and so are the errors.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 where both rates are equal. It has no direction.
+
+    Examples
+    --------
+    >>> outcome, decision = [1, 1, 0, 0, 1, 1, 0, 0], [1, 0, 1, 1, 1, 1, 1, 0]
+    >>> equalised_odds_gap(outcome, decision, [1] * 4 + [0] * 4, [0] * 4 + [1] * 4)
+    0.5
+    """
+    return max(map(abs, _odds_gaps(outcome, decision, is_group, is_reference)))
+
+
+def _odds_gaps(
+    outcome: ArrayLike, decision: ArrayLike, is_group: ArrayLike, is_reference: ArrayLike
+) -> tuple[float, float]:
+    """Return the gaps of the true and of the false positive rate."""
+    y, d, group, reference = _decisions(outcome, decision, is_group, is_reference)
+    return (
+        _rate_gap(d, y, group, reference, "with outcome 1"),
+        _rate_gap(d, ~y, group, reference, "with outcome 0"),
+    )
 
 
 def _decisions(

@@ -16,6 +16,7 @@ clusters           ... when rows share an application?
 few_clusters       ... when there are few, or few in which a group occurs?
 crossed            ... when rows share a name too, and it shall hold for other names?
 distances          how sure is a distance between two groups' scores?
+largest_gap        ... about the larger of two error rates' gaps?
 correlations       ... a correlation whose points come from a few models?
 bootstrap          ... for any function of sums over applications?
 spread             how much do answers to the same question differ?

@@ -449,6 +449,7 @@ MASKED = sorted({word for levels in WORDS.protected.values() for words in levels
 KERNELS: dict[str, Callable[[Case], list[Number]]] = {
     "adverse_impact_ratio": adverse,
     "auc_gap": areas,
+    "average_odds_gap": errors(metrics.average_odds_gap),
     "cooccurrence_bias_score": company,
     "counterfactual_bleu": over_pairs(mean(text_metrics.counterfactual_bleu), "text", MASKED),
     "counterfactual_cosine": over_pairs(mean(text_metrics.counterfactual_cosine), "meaning"),
@@ -457,6 +458,7 @@ KERNELS: dict[str, Callable[[Case], list[Number]]] = {
     "demographic_parity_gap": parity,
     "earth_movers_distance": gap(metrics.earth_movers_distance),
     "equal_opportunity_gap": opportunity,
+    "equalised_odds_gap": errors(metrics.equalised_odds_gap),
     "expected_maximum": flags(text_metrics.expected_maximum),
     "false_discovery_rate_gap": errors(metrics.false_discovery_rate_gap),
     "false_negative_rate_gap": errors(metrics.false_negative_rate_gap),

@@ -70,7 +70,7 @@ def bounded_mean(
     if units > 1:
         error = math.sqrt(units / (units - 1) * float(np.square(sums - sums.mean()).sum()))
     try:
-        if within and (end := _end(values, bounds)) is not None:
+        if within and (end := end_of(values, bounds)) is not None:
             nothing = Undefined("all values are the same: no spread to estimate")
             return BoundedMean(interval=_at_end(mean, end, units, level, bounds), standard_error=nothing)
         if bounds == (0.0, 1.0) and within and bool(((values == 0.0) | (values == 1.0)).all()):
@@ -118,7 +118,7 @@ def bounded_gap(
     def estimator(group: Side, reference: Side, level: float) -> Contrast:
         found = of_means(group, reference, level)
         sides = (group, reference)
-        ends = [_end(side.values, bounds) for side in sides]
+        ends = [end_of(side.values, bounds) for side in sides]
         if all(end is None for end in ends):
             return found
 
@@ -151,13 +151,13 @@ def bounded_gap(
         units = int(np.count_nonzero(group.occurs | reference.occurs))
         nothing = Undefined("all values of a side are the same: no spread to estimate")
         name = "added_limits_test" if added else "mover_test"
-        test = _turned(at, found.value, units, name)
+        test = turned(at, found.value, units, name)
         return replace(found, interval=interval, test=test, standard_error=nothing)
 
     return estimator
 
 
-def _turned(at: Callable[[float], Interval], value: float, units: int, name: str) -> TestResult | Undefined:
+def turned(at: Callable[[float], Interval], value: float, units: int, name: str) -> TestResult | Undefined:
     """Return the test that rejects where the interval of that level leaves out 0."""
     if value == 0.0:
         return Undefined("no value differs: nothing to test")
@@ -176,7 +176,7 @@ def _turned(at: Callable[[float], Interval], value: float, units: int, name: str
     return TestResult(name=name, p_value=high, n=units, method=words[name])
 
 
-def _end(values: NDArray[np.float64], bounds: MeanBounds) -> int | None:
+def end_of(values: NDArray[np.float64], bounds: MeanBounds) -> int | None:
     """Tell at which bound all values lie: 0 or 1, None where they do not."""
     slack = _ROUNDING * (bounds[1] - bounds[0])
     for end in (0, 1):

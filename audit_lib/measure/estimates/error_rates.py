@@ -62,8 +62,20 @@ class ErrorRate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Labels:
-    """Decisions and true outcomes of the rows, each 1, 0 or -1; of one class against all others where `of` names it."""
+class Labels:
+    """Decisions and true outcomes of the rows, each 1, 0 or -1; of one class against all others where `of` names it.
+
+    Parameters
+    ----------
+    made, true : ndarray of int8, shape (rows,)
+        Decisions and outcomes.
+    unit : {"application", "round"}
+        Independent unit of the decisions.
+    unknown : str
+        Why there is no rate where no outcome is known.
+    of : str, optional
+        The class.
+    """
 
     made: BinaryOutcomes
     true: BinaryOutcomes
@@ -78,21 +90,26 @@ def rate_gaps(name: str, rows: Rows, spec: AuditSpec, rate: ErrorRate) -> list[E
     Where the tool puts people into several classes, the rate of each class is compared too, that class against all
     others; and nothing but these where nobody is known to be qualified, or nobody is selected.
     """
-    by_class = [] if rate.of_truth and TRUE_CLASS not in rows.columns else list(_classes(rows, spec))
-    labels = [*([] if by_class and _is_mute(rows, rate) else [_selected(rows, spec)]), *by_class]
+    labels = all_labels(rows, spec, of_truth=rate.of_truth)
     return [one for each in labels for one in _gaps(name, rows, spec, rate, each)]
 
 
-def _selected(rows: Rows, spec: AuditSpec) -> _Labels:
-    return _Labels(
+def all_labels(rows: Rows, spec: AuditSpec, *, of_truth: bool) -> list[Labels]:
+    """Return the decisions that there are: those of the selected, and of each class against all others."""
+    by_class = [] if of_truth and TRUE_CLASS not in rows.columns else list(_classes(rows, spec))
+    return [*([] if by_class and _is_mute(rows, of_truth) else [_selected(rows, spec)]), *by_class]
+
+
+def _selected(rows: Rows, spec: AuditSpec) -> Labels:
+    return Labels(
         made=rows.decisions.selected, true=rows.qualified, unit=decision_unit(spec), unknown=NOBODY_QUALIFIED
     )
 
 
-def _classes(rows: Rows, spec: AuditSpec) -> Iterator[_Labels]:
+def _classes(rows: Rows, spec: AuditSpec) -> Iterator[Labels]:
     made, true = rows.columns.get(CLASSIFICATION), rows.columns.get(TRUE_CLASS)
     for name in spec.decision.classes if made is not None else ():
-        yield _Labels(
+        yield Labels(
             made=_one_against_rest(made, name, len(rows)), true=_one_against_rest(true, name, len(rows)),
             unit=score_unit(spec), unknown=NO_TRUE_CLASS, of=name,
         )  # fmt: skip
@@ -104,9 +121,9 @@ def _one_against_rest(column: Coded | None, name: str, n: int) -> BinaryOutcomes
     return np.where(column.codes < 0, -1, column.codes == column.code(name)).astype(np.int8)
 
 
-def _is_mute(rows: Rows, rate: ErrorRate) -> bool:
+def _is_mute(rows: Rows, of_truth: bool) -> bool:
     """Tell whether no row says what the rate of all decisions together is made of."""
-    return bool((rows.decisions.selected < 0).all() or (rate.of_truth and (rows.qualified < 0).all()))
+    return bool((rows.decisions.selected < 0).all() or (of_truth and (rows.qualified < 0).all()))
 
 
 def _one_decision(rows: Rows, spec: AuditSpec) -> str | None:
@@ -124,7 +141,7 @@ def _one_decision(rows: Rows, spec: AuditSpec) -> str | None:
     return reason
 
 
-def _gaps(name: str, rows: Rows, spec: AuditSpec, rate: ErrorRate, labels: _Labels) -> list[Estimate]:
+def _gaps(name: str, rows: Rows, spec: AuditSpec, rate: ErrorRate, labels: Labels) -> list[Estimate]:
     made, true = labels.made, labels.true
     decided = made >= 0
     reason = labels.unknown if rate.of_truth and (true < 0).all() else None
