@@ -177,6 +177,9 @@ def prompt_schema(axes: Sequence[str]) -> pa.Schema:
     return _with_axes(_PROMPT, axes)
 
 
+SHOWN_NAME: Final = "candidate"
+"""Column of variants that holds the name that each shows."""
+
 VARIATION: Final = "variation"
 """Column of variants that are asked besides, where there are any: ``control`` for the same again, ``format:bullets``;
 null for the others. Metrics that compare groups count only rows without one."""

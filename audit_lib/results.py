@@ -170,6 +170,29 @@ class Equivalence(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TheseNames(Typed):
+    """What an effect is for the names that were shown alone, next to one that holds for other names like them.
+
+    Parameters
+    ----------
+    names_group, names_reference : int
+        Names that were shown, a side.
+    standard_error : float or Undefined
+        Of the estimate, with the names taken as fixed.
+    interval : Interval or Undefined
+        Likewise.
+    test : TestResult or None
+        Likewise; None where there is no standard error. It is no member of the family of all tests.
+    """
+
+    names_group: int
+    names_reference: int
+    standard_error: float | Undefined
+    interval: Interval | Undefined
+    test: TestResult | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate(Typed):
     """One number of the audit, with everything needed to read it.
 
@@ -210,6 +233,9 @@ class Estimate(Typed):
     remark : str or None
         Why the number, though it is right, does not say what it seems to: a null of groups that the model does not
         tell apart.
+    these_names : TheseNames or None
+        The same for the names that were shown alone, where interval, tests and standard error are for other names like
+        them; None where names are no part of the design.
     """
 
     metric: str
@@ -232,6 +258,7 @@ class Estimate(Typed):
     multiplicity: Multiplicity | None = field(default=None, metadata=OPTIONAL)
     equivalence: Equivalence | None = field(default=None, metadata=OPTIONAL)
     remark: str | None = field(default=None, metadata=OPTIONAL)
+    these_names: TheseNames | None = field(default=None, metadata=OPTIONAL)
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and math.isnan(self.value):

@@ -165,6 +165,29 @@ class EstimateSimpson(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StratumEffect(Typed):
+    """The effect in one stratum, drawn towards the mean of all by as much as its estimate is noise."""
+
+    stratum: CategoryLevels
+    value: float
+    standard_error: float
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrataSpread(Typed):
+    """How much effects differ between strata, beyond the errors of their estimates."""
+
+    sd: float
+    """0 where estimates differ by no more than their errors."""
+    interval: Interval
+    n: Count
+    """Strata with an estimate and an error."""
+    method: str
+    effects: tuple[StratumEffect, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EstimateHeterogeneity(Typed):
     """Whether the strata of a split agree on an estimate."""
 
@@ -176,6 +199,8 @@ class EstimateHeterogeneity(Typed):
     strata: tuple[StratumValue, ...]
     cochran_q: TestResult | Undefined
     simpson: EstimateSimpson | Undefined
+    spread: StrataSpread | Undefined | None = field(default=None, metadata=OPTIONAL)
+    """Of standardised effects."""
     multiplicity: Multiplicity | None = field(default=None, metadata=OPTIONAL)
 
     @property
@@ -239,6 +264,36 @@ class Leakage(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NameEffect(Typed):
+    """A name against the others of its group, drawn towards 0 by as much as its estimate is noise."""
+
+    name: str
+    group: CategoryLevels
+    n: Count
+    applications: Count
+    value: float
+    standard_error: float
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamesExplained(Typed):
+    """How much names of one group differ, in standard deviations of the score, and each name."""
+
+    names: Count
+    applications: Count
+    n: Count
+    sd: float
+    """Standard deviation of names' effects; 0 where names differ by no more than the rest of the scores."""
+    sd_interval: Interval
+    share_of_variance: float
+    """Of the scores' variance, what names of one group explain."""
+    share_interval: Interval
+    method: str
+    effects: tuple[NameEffect, ...] | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Findings(Typed):
     """How many tests are below alpha: taken one by one, and after each adjustment."""
 
@@ -279,6 +334,7 @@ class Metrics(Typed):
     pairwise_answers: tuple[PairwiseAnswers, ...] | None = field(default=None, metadata=OPTIONAL)
     sampling_errors: tuple[SamplingError, ...] | None = field(default=None, metadata=OPTIONAL)
     leakage: Leakage | None = field(default=None, metadata=OPTIONAL)
+    names: NamesExplained | Undefined | None = field(default=None, metadata=OPTIONAL)
     multiplicity: TestFamily
 
 
@@ -325,6 +381,10 @@ class SuppressedMetrics(Typed):
 
     @property
     def leakage(self) -> None:
+        """Never printed."""
+
+    @property
+    def names(self) -> None:
         """Never printed."""
 
 

@@ -12,7 +12,9 @@ from audit_lib.documents.metrics import (
     EstimateSimpson,
     Heterogeneity,
     RatioHeterogeneity,
+    StrataSpread,
     StratumCounts,
+    StratumEffect,
     StratumValue,
 )
 from audit_lib.documents.parameters import DESIGN
@@ -21,8 +23,10 @@ from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import Compared
 from audit_lib.measure.metric import Measured
 from audit_lib.measure.statutory.rate_tables import ClusteredTable
-from audit_lib.results import TestResult, Undefined
+from audit_lib.results import Interval, TestResult, Undefined
+from audit_lib.stats._checks import z_quantile
 from audit_lib.stats.heterogeneity import TwoByTwo, breslow_day, cochran_q, simpson_check
+from audit_lib.stats.shrinkage import effect_spread
 
 T = TypeVar("T")
 
@@ -63,7 +67,7 @@ def heterogeneity(whole: Measured, parts: Sequence[Measured], over: Sequence[str
             if isinstance(estimate, Compared):
                 own.setdefault(_key(estimate), []).append(estimate)
     for estimate in whole.estimates:
-        if isinstance(estimate, Compared) and not isinstance(estimate.standard_error, Undefined):
+        if isinstance(estimate, Compared) and not isinstance(_error(estimate), Undefined):
             yield _of_estimate(estimate, own.get(_key(estimate), []), tuple(over))
 
 
@@ -160,7 +164,7 @@ def _log_ratios(strata: Sequence[TwoByTwo]) -> TestResult:
 def _of_estimate(whole: Compared, parts: Sequence[Compared], over: tuple[str, ...]) -> EstimateHeterogeneity:
     used = [
         (location, error)
-        for location, error in ((part.location, part.standard_error) for part in parts)
+        for location, error in ((part.location, _error(part)) for part in parts)
         if not isinstance(location, Undefined) and not isinstance(error, Undefined)
     ]
 
@@ -197,7 +201,47 @@ def _of_estimate(whole: Compared, parts: Sequence[Compared], over: tuple[str, ..
         strata=tuple(StratumValue(stratum=dict(part.stratum), value=part.value) for part in parts),
         cochran_q=_or_reason(q),
         simpson=_or_reason(simpson),
+        spread=_or_reason(lambda: _spread(whole, parts, len(used)))
+        if whole.metric == "standardised_effect"
+        else None,
     )
+
+
+def _spread(whole: Compared, parts: Sequence[Compared], used: int) -> StrataSpread:
+    """Return how much effects differ between strata: normal effects with normal errors."""
+    _check(whole, parts, used)
+    found = [
+        (dict(part.stratum), part.value, error)
+        for part, error in ((part, _error(part)) for part in parts)
+        if not isinstance(part.value, Undefined) and not isinstance(error, Undefined)
+    ]
+    level = next((one.interval.level for one in parts if isinstance(one.interval, Interval)), 0.95)
+    z = z_quantile(level)
+    spread = effect_spread([value for _, value, _ in found], [error for _, _, error in found], level)
+    return StrataSpread(
+        sd=spread.sd,
+        interval=Interval(low=spread.low, high=spread.high, level=level, method="chi-squared, errors known"),
+        n=len(found),
+        method="variance of the estimates less that of their errors; values by normal shrinkage",
+        effects=tuple(
+            StratumEffect(
+                stratum=stratum,
+                value=value,
+                standard_error=error,
+                interval=Interval(
+                    low=value - z * error, high=value + z * error, level=level, method="posterior, normal"
+                ),
+            )
+            for (stratum, _, _), value, error in zip(
+                found, spread.values.tolist(), spread.errors.tolist(), strict=True
+            )
+        ),
+    )
+
+
+def _error(one: Compared) -> float | Undefined:
+    """Return the standard error by which strata differ: all of them show the same names."""
+    return one.standard_error if one.these_names is None else one.these_names.standard_error
 
 
 def _check(whole: Compared, parts: Sequence[Compared], used: int) -> None:

@@ -25,6 +25,7 @@ from audit_lib.documents.statuses import ANSWERED, STATUSES, Statuses
 from audit_lib.errors import IncompleteRunError, UndefinedMetricError
 from audit_lib.measure.equivalence import held_to_tolerance
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
+from audit_lib.measure.experiment.names import names_explained
 from audit_lib.measure.leakage import leakage_of
 from audit_lib.measure.metric import METRICS, Measured, record_of
 from audit_lib.measure.multiplicity import Hypotheses, adjust
@@ -164,6 +165,7 @@ def measure_rows(rows: Rows, spec: AuditSpec, policy: Policy) -> Metrics:
         scores=tuple(scores),
         heterogeneity=tested.heterogeneity,
         pairwise_answers=None if rows.pairs is None else tuple(answers),
+        names=names_explained(rows, spec),
         multiplicity=family,
     )
 

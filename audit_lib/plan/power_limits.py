@@ -21,6 +21,19 @@ THESE_NAMES: Final = mark(
 )
 
 
+BOTH_SCOPES: Final = mark(
+    "Intervals of gaps, ratios and ranks hold for the names that were shown, not for all names that could signal a "
+    "group. Standardised effects are given for both: for these names, and for other names like them."
+)
+
+
 def of_names(spec: AuditSpec) -> bool:
     """Tell whether names in the design signal the groups."""
     return spec.perturb is not None and spec.perturb.kind == "persona" and spec.perturb.names is not None
+
+
+def scope_of_names(spec: AuditSpec) -> str | None:
+    """Say which names the intervals hold for; None where names are no part of the design."""
+    if not of_names(spec):
+        return None
+    return BOTH_SCOPES if "standardised_effect" in spec.measure.metrics else THESE_NAMES

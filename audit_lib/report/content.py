@@ -24,7 +24,7 @@ from audit_lib.documents.metrics import Metrics, PrintedMetrics
 from audit_lib.documents.plan import Plan
 from audit_lib.documents.sample import Sample
 from audit_lib.documents.validation import Validation
-from audit_lib.plan.power_limits import THESE_NAMES, of_names
+from audit_lib.plan.power_limits import scope_of_names
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.audit_claim import why_no_audit
 from audit_lib.records import parquet_source
@@ -91,7 +91,7 @@ class Content:
         return [
             *self.policy.caveats,
             *(self.policy.experiment_caveats if self.is_experiment else ()),
-            *((THESE_NAMES,) if of_names(self.spec) else ()),
+            *((scope,) if (scope := scope_of_names(self.spec)) is not None else ()),
         ]
 
     @property

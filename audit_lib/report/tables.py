@@ -23,7 +23,7 @@ from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
 from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.suppress import HIDDEN
-from audit_lib.results import Equivalence, Estimate, Interval, Undefined
+from audit_lib.results import Equivalence, Estimate, Interval, TheseNames, Undefined
 
 COLUMNS: Final = (
     "audit", "window", "kind", "family", "stratum", "category", "n", "selected", "share_of_data", "rate",
@@ -39,7 +39,8 @@ Of the latter `n` counts who has a score and is known to be qualified or not, an
 ESTIMATE_COLUMNS: Final = (
     "audit", "window", "metric", "stratum", "group", "reference", "parameters", "value", "low", "high", "level",
     "interval_method", "n", "n_group", "n_reference", "clusters", "test", "p_value", "p_holm", "flags", "undefined",
-    "method", "tolerance", "tolerance_verdict", "remark",
+    "method", "tolerance", "tolerance_verdict", "remark", "these_names_low", "these_names_high", "these_names_p_value",
+    "names_group", "names_reference",
 )  # fmt: skip
 """Columns of ``estimates.csv``: a line an estimate of any metric."""
 
@@ -161,6 +162,21 @@ def _estimate(e: Estimate) -> dict[str, Any]:
         "tolerance": None if e.equivalence is None else e.equivalence.tolerance,
         "tolerance_verdict": _verdict(e.equivalence),
         "remark": e.remark or "",
+        **_these_names(e.these_names),
+    }
+
+
+def _these_names(found: TheseNames | None) -> dict[str, Any]:
+    """An effect for the names that were shown alone; nothing where names are no part of the design."""
+    if found is None:
+        return {}
+    low, high = _ends(found.interval)
+    return {
+        "these_names_low": low,
+        "these_names_high": high,
+        "these_names_p_value": None if found.test is None else defined(found.test.p_value),
+        "names_group": found.names_group,
+        "names_reference": found.names_reference,
     }
 
 

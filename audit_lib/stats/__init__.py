@@ -26,6 +26,7 @@ ratios             ... when the comparator is whichever rate is highest?
 clustered_rates    ... when candidates compete in rounds or share applications?
 multiplicity       what is left of p-values after so many tests?
 heterogeneity      do positions agree, and does pooling them turn the finding round?
+shrinkage          how much do effects differ between positions, less what noise adds?
 power              how large must the audit be; what could it have found?
 missing            what could the unknown demographics change?
 leakage            how well can an attribute be told from the material?

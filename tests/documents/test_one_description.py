@@ -76,8 +76,8 @@ def test_every_key_of_the_metrics_has_a_reader() -> None:
 UNREAD = {
     "adjusted", "adjusted_gap", "alternative", "below_threshold", "benjamini_hochberg", "clustered_by",
     "cochran_q", "counts", "decided_without_score", "error", "flipped_share", "inconsistent_share", "methods",
-    "mixed", "over", "p_value_after", "pooled_gap", "rate_bounds", "ratio_after", "regular_share",
-    "significant", "test", "tie_share", "undefined", "unparsed_share",
+    "mixed", "p_value_after", "pooled_gap", "rate_bounds", "ratio_after", "regular_share",
+    "significant", "tie_share", "undefined", "unparsed_share",
 }  # fmt: skip
 """Read by people alone, in the evidence and in report.json: numbers behind those that are printed.
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
+from audit_lib.measure.experiment.names import OtherNames, ShownNames, shown_names
 from audit_lib.measure.experiment.regression import (
     Fitted,
+    LevelEffect,
     Regressed,
     inferred,
     regressions,
@@ -28,7 +30,7 @@ from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.rows.variations import NONE
 from audit_lib.measure.sides import score_unit
 from audit_lib.records import CHECK, CONTROL
-from audit_lib.results import Interval, Undefined
+from audit_lib.results import Interval, TheseNames, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats._checks import t_quantile
 
@@ -105,15 +107,25 @@ def noise_limits(rows: Rows, spec: AuditSpec) -> dict[tuple[str, str], float]:
 
 def _of_rows(rows: Rows, spec: AuditSpec, variation: str) -> list[Compared]:
     fits = regressions(rows, rows.score, spec)
+    # Where every attribute is known of every row, all have one fit.
+    shown = {id(fitted): shown_names(rows, fitted.regressed) for fitted in fits.values()}
     return [
-        _estimate(rows, spec, fits[axis], axis, level, variation)
+        _estimate(rows, spec, _Fit(fits[axis], shown[id(fits[axis])]), axis, level, variation)
         for axis, levels in rows.attributes.items()
         for level in levels
         if level != spec.groups.reference[axis]
     ]
 
 
-def _estimate(rows: Rows, spec: AuditSpec, fitted: Fitted, axis: str, level: str, variation: str) -> Compared:
+class _Fit(NamedTuple):
+    """A regression, and the names in it where they are part of the design."""
+
+    fitted: Fitted
+    shown: ShownNames | None
+
+
+def _estimate(rows: Rows, spec: AuditSpec, fit: _Fit, axis: str, level: str, variation: str) -> Compared:
+    fitted, shown = fit
     reference, levels = spec.groups.reference[axis], rows.attributes[axis]
     codes = fitted.codes[axis]
     sizes = [int((codes == levels.index(name)).sum()) for name in (level, reference)]
@@ -124,12 +136,17 @@ def _estimate(rows: Rows, spec: AuditSpec, fitted: Fitted, axis: str, level: str
         "without_score": int((~np.isfinite(rows.score)).sum()), f"{axis} unknown": fitted.unknown,
     }  # fmt: skip
     clusters, df, how = 0, 0.0, ""
+    these = None
     try:
         found = fitted.effect(axis, levels.index(level))
         value, error, df, how, clusters = (
             found.value, found.standard_error, found.df, found.method, found.clusters
         )  # fmt: skip
         parameters["outcome_sd"] = found.outcome_sd
+        if shown is not None:
+            other = shown.other_names(axis, levels.index(level), found)
+            these = _these(found, other, spec.measure.level)
+            error, df, how = other.standard_error, other.df, other.method
         if not isinstance(error, Undefined):
             parameters["degrees_of_freedom"] = round(df, 6)
     except UndefinedMetricError as undefined:
@@ -156,10 +173,25 @@ def _estimate(rows: Rows, spec: AuditSpec, fitted: Fitted, axis: str, level: str
         parameters=parameters,
         flags=tuple(flags),
         tests=tests,
+        these_names=these,
     )
     if fitted.regressed is not None and estimated.is_defined and is_kept():
         _keep_influence(estimated, fitted.regressed, rows, spec, (axis, levels.index(level)))
     return estimated
+
+
+def _these(found: LevelEffect, other: OtherNames, level: float) -> TheseNames:
+    """Return the effect with the names that were shown taken as fixed."""
+    interval, tests = inferred(
+        found.value, found.standard_error, found.df, level, found.method, found.clusters
+    )
+    return TheseNames(
+        names_group=other.names_group,
+        names_reference=other.names_reference,
+        standard_error=found.standard_error,
+        interval=interval,
+        test=next(iter(tests), None),
+    )
 
 
 def _keep_influence(

@@ -75,6 +75,8 @@ class Regressed:
         Cluster of each row, 0, 1, ...; and of each cluster its code in the rows' column, -1 for no round.
     constants : bool
         Whether each cluster has a constant of its own.
+    rows : ndarray of int
+        Where each row stands among those of the stratum.
     """
 
     outcome: NDArray[np.float64]
@@ -83,6 +85,7 @@ class Regressed:
     clusters: NDArray[np.int32]
     units: NDArray[np.int64]
     constants: bool
+    rows: NDArray[Any]
 
     @property
     def names(self) -> list[tuple[str, int]]:
@@ -93,6 +96,16 @@ class Regressed:
             for code in np.unique(codes).tolist()
             if code != self.references[axis]
         ]
+
+    def weights(self, axis: str, code: int) -> NDArray[np.float64]:
+        """Return what each row's outcome is multiplied by in the effect of a level, which is their sum."""
+        columns = [np.asarray(self.factors[a] == c, dtype=np.float64) for a, c in self.names]
+        design = np.column_stack(columns + [np.ones(self.outcome.size)] * (not self.constants))
+        if self.constants:
+            design = self._within(design)
+        # One order of addition, whatever the number of BLAS threads.
+        inverse = np.linalg.pinv(np.einsum("ni,nj->ij", design, design))
+        return np.asarray(np.einsum("ni,i->n", design, inverse[self.names.index((axis, code))]))
 
     def influence(self, axis: str, code: int) -> NDArray[np.float64]:
         """Return how far each cluster moves the effect of a level, in the unit of the outcome."""
@@ -251,7 +264,7 @@ def _fitted(
         fit = standardised_effects(outcome[kept], present, clusters, here, constants)
         regressed = Regressed(
             outcome=outcome[kept], factors=present, references=here, clusters=clusters,
-            units=np.unique(units), constants=constants,
+            units=np.unique(units), constants=constants, rows=kept,
         )  # fmt: skip
         few = _of_few(regressed)
     except UndefinedMetricError as error:

@@ -24,7 +24,8 @@ from audit_lib.measure.rows.pools import Pools
 from audit_lib.measure.rows.scored import Codes, Floats, Rows, Varied
 from audit_lib.measure.rows.split_columns import with_further
 from audit_lib.measure.rows.variations import ordinary, twins
-from audit_lib.records import CHECK, NO_AND_YES, parquet_source
+from audit_lib.plan.power_limits import of_names
+from audit_lib.records import CHECK, NO_AND_YES, SHOWN_NAME, parquet_source
 from audit_lib.records import VARIATION as COLUMN
 from audit_lib.run import Run
 from audit_lib.score.tasks.listwise import needs_first
@@ -86,7 +87,9 @@ def split_rows(
 def _variants(run: Run, shards: Sequence[int]) -> pa.Table:
     axes = run.spec.groups.axes
     content = run.stage("variants").read("variants.parquet")
-    extra = (COLUMN,) if COLUMN in pq.read_schema(parquet_source(content)).names else ()
+    extra: tuple[str, ...] = (COLUMN,) if COLUMN in pq.read_schema(parquet_source(content)).names else ()
+    if of_names(run.spec) and "standardised_effect" in run.spec.measure.metrics:
+        extra += (SHOWN_NAME,)
     table = _read(content, (*_VARIANT_COLUMNS, *extra, *axes), ("position", *extra, *axes))
     return with_further(run, table, shards)
 

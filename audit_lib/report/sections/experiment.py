@@ -46,6 +46,7 @@ from audit_lib.report.sections.estimates import (
     value_of,
     variation_in_words,
 )
+from audit_lib.report.sections.experiment_names import both_scopes, jobs, names
 from audit_lib.results import Estimate
 from audit_lib.translation import known, mark, t
 
@@ -120,6 +121,8 @@ def experiment(content: Content) -> Section | None:
             else:
                 name = f"{title}: {in_words(dict(where))}"
                 blocks.append(Fold(name, tuple(draw(content, name, estimates, False))))
+        if metric == "standardised_effect":
+            blocks += [*names(content), *jobs(content)]
     # Ratings of real applicants are no experiment.
     title = t("Correspondence experiment") if content.is_experiment else t("Ratings at thresholds")
     return Section("experiment", title, tuple(blocks)) if blocks else None
@@ -179,6 +182,7 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
     ]
     notes = (*_method(estimates), *remarks_of(estimates))
     yield Table(t("{title}: sensitivity", title=title), columns, tuple(rows), notes)
+    yield from both_scopes(content, title, by)
     yield _basis(title, by)
 
 

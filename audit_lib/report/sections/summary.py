@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from audit_lib.documents.estimates import defined
 from audit_lib.measure.multiplicity import NOT_ALLOWED_FOR
-from audit_lib.plan.power_limits import NOT_PROMISED, THESE_NAMES, of_names
+from audit_lib.plan.power_limits import NOT_PROMISED, THESE_NAMES, scope_of_names
 from audit_lib.report.answerers import whose
 from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph, Section, Text, strong, text
 from audit_lib.report.content import Content, ExactRow, ExactTable
@@ -215,8 +215,9 @@ def _limits(content: Content) -> list[Text]:
                 f"{planned} {t(NOT_PROMISED)} {unseen}",
             )
         )
-    if of_names(content.spec):
-        items.append(text(strong(t("These names only.") + " "), t(THESE_NAMES)))
+    if (scope := scope_of_names(content.spec)) is not None:
+        title = t("These names only.") if scope == THESE_NAMES else t("These names, and others.")
+        items.append(text(strong(title + " "), t(scope)))
     items.append(
         text(
             t(
