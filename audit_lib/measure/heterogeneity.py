@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from audit_lib.canonical import canonical_json
+from audit_lib.documents.effects import StrataSpread, StratumEffect
 from audit_lib.documents.metrics import (
     EstimateHeterogeneity,
     EstimateSimpson,
     Heterogeneity,
     RatioHeterogeneity,
-    StrataSpread,
     StratumCounts,
-    StratumEffect,
     StratumValue,
 )
 from audit_lib.documents.parameters import DESIGN

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from audit_lib.documents.metrics import NameEffect, NamesExplained
+from audit_lib.documents.effects import NameEffect, NamesExplained
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.experiment.regression import LevelEffect, Regressed, regressions
 from audit_lib.measure.rows.scored import Rows

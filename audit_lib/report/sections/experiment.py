@@ -182,7 +182,7 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
     ]
     notes = (*_method(estimates), *remarks_of(estimates))
     yield Table(t("{title}: sensitivity", title=title), columns, tuple(rows), notes)
-    yield from both_scopes(content, title, by)
+    yield from both_scopes(content, title, by, explained=chart)
     yield _basis(title, by)
 
 

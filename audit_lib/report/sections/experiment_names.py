@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from audit_lib.documents.metrics import EstimateHeterogeneity, NamesExplained, StrataSpread
+from audit_lib.documents.effects import NamesExplained, StrataSpread
+from audit_lib.documents.metrics import EstimateHeterogeneity
 from audit_lib.figures import Dot
 from audit_lib.plan.names import FEW_NAMES
 from audit_lib.report.blocks import Block, Cell, Column, Fold, Heading, Paragraph, Row, Table, text
@@ -40,7 +41,9 @@ _JOBS: Final = mark(
 )
 
 
-def both_scopes(content: Content, title: str, by: Mapping[str, Sequence[Estimate]]) -> Iterable[Block]:
+def both_scopes(
+    content: Content, title: str, by: Mapping[str, Sequence[Estimate]], *, explained: bool
+) -> Iterable[Block]:
     """Print each effect for the names that were shown and for other names like them, side by side."""
     rows = [
         Row(against(e), (*_cells(content, e, e.these_names),), note=variation_in_words(name))
@@ -55,7 +58,8 @@ def both_scopes(content: Content, title: str, by: Mapping[str, Sequence[Estimate
         Column("p"), Column(t("For these names")), Column("p"), Column(t("Names, group")),
         Column(t("Names, reference")), Column(t("Applications")),
     )  # fmt: skip
-    yield Paragraph(text(t(_BOTH, few=FEW_NAMES)))
+    if explained:
+        yield Paragraph(text(t(_BOTH, few=FEW_NAMES)))
     yield Table(t("{title}: these names, and other names", title=title), columns, tuple(rows), stacked=True)
 
 
