@@ -16,6 +16,7 @@ from audit_lib.run import Run
 from audit_lib.score.backends import Backend, backend, fingerprint
 from audit_lib.score.ledger import Ledger, RequestKey, ledger_keys
 from audit_lib.score.packs import Pack
+from audit_lib.score.remote.asker import another_answered
 from audit_lib.score.remote.cost import used
 from audit_lib.score.remote.limiter import Allotment, Limited, Limiter
 from audit_lib.score.remote.limits import Limits, may_wait
@@ -24,6 +25,8 @@ from audit_lib.spec import RECORDED
 from audit_lib.window import Window
 
 _EVERY_S = 5.0
+_MOST_OF_OTHERS = 20
+"""Answers in a row of models that the spec does not list, where no limit of the spec says how many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,19 +172,27 @@ class Asking:
         Raises
         ------
         BackendError
-            If another model than the named one answered, and the spec does not say which may.
+            If another model than the named one answered, and the spec does not say which may; or where it does, if
+            so many answers in a row were others'.
         """
         model = self._run.spec.model
+        most = _MOST_OF_OTHERS if self._limiter is None else self._limiter.limits.give_up_after
+        of_others = 0
         for response in responses:
             if response.status == "error" or response.method == RECORDED or model.may_be(response.model):
+                of_others = 0
                 self._tell_of_another(response)
                 yield response
             elif model.served is None:
-                raise BackendError(
-                    f"model.name is {model.name!r}, and {response.model!r} answered. Name that model, or list in "
-                    "model.served the models that may answer (any: all of them)"
-                )
+                raise another_answered(model.name, response.model)
             else:
+                of_others += 1
+                if of_others >= most:
+                    raise BackendError(
+                        f"{of_others} answers in a row were of {response.model!r}, which model.served does not list; "
+                        "what was answered before is kept: list it, or ask where the listed models answer, and run it "
+                        "again"
+                    )
                 yield Response(
                     request_id=response.request_id,
                     repeat=response.repeat,

@@ -38,10 +38,16 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., ThinkingSer
 
 
 def audit(
-    folder: Path, url: str, *, backend: str = "openai", prompt: dict[str, Any] | None = None, **options: Any
+    folder: Path,
+    url: str,
+    *,
+    backend: str = "openai",
+    prompt: Any = None,
+    served: Any = "any",
+    **options: Any,
 ) -> Path:
     given = {"base_url": url, "api_key_env": "TEST_API_KEY", "retries": 0, "timeout": 5.0} | options
-    model = {"backend": backend, "name": "model-1", "served": "any", "options": given, "valid_judge": False}
+    model = {"backend": backend, "name": "model-1", "served": served, "options": given, "valid_judge": False}
     return write_audit(
         folder, "pointwise", model=model, prompt=SCREENING | (prompt or {}), score={"shards": 1}
     )
@@ -87,7 +93,9 @@ def test_labels_of_several_tokens_where_one_is_shown(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
-        ((200, {}, b'{"error": {"message": "no credit"}}'), "holds no choice"),
+        ((200, {}, b'{"error": {"message": "no credit"}}'), "is refused: HTTP 200: no credit"),
+        ((200, {}, b"{}"), "holds no choice"),
+        (completion({"Yes": 0.5, "No": -1.0}), "the answer to a small question cannot be read"),
         ((200, {}, b"<html>Welcome</html>"), "is refused: the answer is not JSON"),
         ((404, {}, b'{"error": {"message": "unknown"}}'), "HTTP 404, no model 'model-1' there"),
         ((401, {}, b"{}"), "HTTP 401, the key in TEST_API_KEY is refused"),
@@ -99,6 +107,14 @@ def test_an_endpoint_that_answers_no_question(tmp_path, monkeypatch, reply, expe
     with loopback(lambda word, asked: reply) as server:
         (fault,) = told(audit(tmp_path, server.url))
         assert expected in fault and server.asked.total() == 1
+
+
+@pytest.mark.parametrize("options", [{}, {"probe": True}])
+def test_another_model_than_the_named_one(tmp_path, monkeypatch, options):
+    monkeypatch.setenv("TEST_API_KEY", SECRET)
+    with loopback(lambda word, asked: completion(GOOD, more={"model": "another"})) as server:
+        (fault,) = told(audit(tmp_path, server.url, served=None, **options))
+        assert "model.name is 'model-1', and 'another' answered" in fault and not of_the_audit(server)
 
 
 def test_a_deployment_of_batches_alone_is_told_what_to_say(tmp_path, monkeypatch):

@@ -93,3 +93,20 @@ def test_a_name_that_changes_half_way_is_told_and_recorded(tmp_path: Path, serve
         list(from_parquet(output.artefacts["scores.parquet"])["model"])
         == ["gpt-4o-2024-08-06"] * 3 + [later] * 3
     )
+
+
+def test_answers_that_are_all_another_s_are_not_paid_for_to_the_end(tmp_path: Path, serve: Any) -> None:
+    """What the spec lists no longer answers: each further row would be paid for and be no row of the audit."""
+
+    def changed(word: str, time: int) -> Any:
+        return completion(GOOD, more={"model": "gpt-4o" if word == "w0" else "another"})
+
+    server = serve(changed)
+    run = asked(tmp_path, server, served=["gpt-4o", "gpt-4.1"])
+    limited = dict(run.spec.model.options, give_up_after=3)
+    (tmp_path / "more").mkdir()
+    with pytest.raises(
+        BackendError, match="3 answers in a row were of 'another', which model.served does not"
+    ):
+        score_shard(asked(tmp_path / "more", server, served=["gpt-4o", "gpt-4.1"], options=limited), 0)
+    assert server.asked.total() <= 5

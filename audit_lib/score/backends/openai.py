@@ -25,6 +25,7 @@ from audit_lib.score.remote.error_texts import provider_message, told
 from audit_lib.score.remote.json_answer import parsed
 from audit_lib.score.remote.limiter import Allotment, Limiter
 from audit_lib.score.remote.limits import retry_after
+from audit_lib.score.remote.stated_errors import stated_error
 from audit_lib.score.requests import Request
 from audit_lib.spec import Model
 
@@ -172,7 +173,7 @@ class ClientPost:
         options = self._chat.options
         try:
             answer = await self._client.post("/chat/completions", body=body, cast_to=httpx2.Response)
-            return parsed(answer.content)
+            completion = parsed(answer.content)
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             said = self._said(request, error)
             raise TurnedAwayError(
@@ -202,6 +203,9 @@ class ClientPost:
             raise TryAgainError("timeout" if timed_out else "no connection") from None
         except (openai.OpenAIError, ValueError, TypeError) as error:
             raise FailedError(f"the answer is not a chat completion ({type(error).__name__})") from None
+        if (stated := stated_error(completion, request.asked, [self._key])) is not None:
+            raise stated
+        return completion
 
     def _said(self, request: Request, error: Any) -> str:
         """Return what the provider says of an error, as it may be told."""

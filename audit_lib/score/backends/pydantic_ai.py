@@ -34,6 +34,7 @@ from audit_lib.score.remote.provider_models import (
     unsent,
     with_not_sent,
 )
+from audit_lib.score.remote.stated_errors import stated_error
 from audit_lib.score.requests import Request
 from audit_lib.spec import Model
 
@@ -176,7 +177,8 @@ class ProviderPost:
         token = EXCHANGE.set(exchange)
         try:
             completion = await self._model.ask(body, self._options.thinking_tokens, self._options.extra_body)
-            parsed(exchange.content)
+            if (stated := stated_error(parsed(exchange.content), request.asked, self._secrets)) is not None:
+                raise stated
             require_sent(body["messages"], exchange.sent)
             if lacking := unsent(self._options.extra_body, exchange):
                 raise FailedError(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from audit_lib.documents.statuses import AnswerStatus
+from audit_lib.errors import BackendError
 from audit_lib.score.remote.cost import Usage
 from audit_lib.score.requests import Request, Response
 
@@ -52,6 +53,14 @@ class AdaptedError(Exception):
 
 class TurnedAwayError(Exception):
     """The endpoint says what would most likely fail for every request; its text says what, for people."""
+
+
+def another_answered(name: str, served: str) -> BackendError:
+    """Return the error of an endpoint that serves another model than the named one."""
+    return BackendError(
+        f"model.name is {name!r}, and {served!r} answered. Name that model, or list in model.served the models that "
+        "may answer (any: all of them)"
+    )
 
 
 class Asker(Protocol):

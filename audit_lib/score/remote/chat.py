@@ -16,6 +16,7 @@ from audit_lib.score.remote.completions import called, said, system_mark, thinki
 from audit_lib.score.remote.cost import NOTHING, Usage, prompt_tokens
 from audit_lib.score.remote.error_texts import failure
 from audit_lib.score.remote.limits import CLIENT_ONLY
+from audit_lib.score.remote.stated_errors import REFUSED
 from audit_lib.score.remote.structured import chosen_label, label_schema, response_format
 from audit_lib.score.requests import Method, Request, Response
 from audit_lib.seeds import derive_seed
@@ -23,7 +24,6 @@ from audit_lib.spec import Model
 
 _FORM_TOKENS = 16
 """Around a label that is asked for by a schema: braces, key and quotes."""
-_REFUSED = ("content_filter", "content_policy_violation")
 
 
 class Chat:
@@ -230,7 +230,7 @@ class Chat:
     @staticmethod
     def refused_or_failed(status: int, code: str, message: str = "") -> tuple[AnswerStatus, str]:
         """Return status and detail of a request that the provider did not take: HTTP status, error code, message."""
-        return "refused" if code in _REFUSED else "error", failure(status, code, message)
+        return "refused" if code in REFUSED else "error", failure(status, code, message)
 
     def response(self, request: Request, **values: Any) -> Response:
         """Return a response to `request`; of the model and method asked for, unless `values` say otherwise."""

@@ -11,8 +11,15 @@ from audit_lib.canonical import canonical_json
 from audit_lib.documents.capabilities import Capabilities, CapabilityRecord, Tried
 from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.errors import BackendError
+from audit_lib.score.reading.json_values import writable
 from audit_lib.score.reading.logprobs import SEVERAL
-from audit_lib.score.remote.asker import AdaptedError, FailedError, TryAgainError, TurnedAwayError
+from audit_lib.score.remote.asker import (
+    AdaptedError,
+    FailedError,
+    TryAgainError,
+    TurnedAwayError,
+    another_answered,
+)
 from audit_lib.score.remote.capability_probe import CapabilityProbe, probe_request, small_request
 from audit_lib.score.remote.chat import Chat
 from audit_lib.score.remote.completions import (
@@ -101,12 +108,14 @@ class ChatCalls:
             return
         if known or options.probes_first or options.prefill:
             await self.find_out_first(requests)
-            return
-        try:
-            await self._try(small_request(requests[0]))
-        except TurnedAwayError as said:
-            raise self._turned_away(said) from None
-        self.check(requests)
+        else:
+            try:
+                await self._try(small_request(requests[0]))
+            except TurnedAwayError as said:
+                raise self._turned_away(said) from None
+            self.check(requests)
+        if self._chat.can is not None:
+            self._require_named(self._chat.can.served)
 
     def check(self, requests: Sequence[Request]) -> None:
         """Raise BackendError where what is known of the model says that it cannot be asked these requests."""
@@ -193,8 +202,15 @@ class ChatCalls:
             raise BackendError(
                 f"{self._where}: the answer to a small question holds no choice; look at base_url"
             )
-        if order.get("logprobs") and self.read(small, [completion]).detail == SEVERAL:
-            raise BackendError(f"{self._where}: labels {', '.join(small.labels)}: {SEVERAL}")
+        self._require_named(mapping(completion).get("model"))
+        if order.get("logprobs"):
+            read = self.read(small, [completion])
+            if read.detail == SEVERAL:
+                raise BackendError(f"{self._where}: labels {', '.join(small.labels)}: {SEVERAL}")
+            if read.status == "error" and not _shows_none(completion):
+                raise BackendError(
+                    f"{self._where}: the answer to a small question cannot be read: {read.detail}"
+                )
         used = used_tokens(completion)
         self._limiter.count_finding_out(used)
         if thought(completion) and self._chat.options.thinking_tokens is None:
@@ -213,6 +229,12 @@ class ChatCalls:
         found = await CapabilityProbe(chat.model.name, chat.options, ask).find_out()
         self._limiter.count_finding_out(Usage(prompt=found.prompt_tokens, completion=found.completion_tokens))
         chat.can = keep_capabilities(self._allotment, found, chat)
+
+    def _require_named(self, served: object) -> None:
+        """Refuse an endpoint that serves a model which the spec does not allow, while nothing is paid for yet."""
+        model = self._chat.model
+        if served and not model.may_be(writable(str(served))):
+            raise another_answered(model.name, writable(str(served)))
 
     def _require_room(self, room: Usage) -> None:
         if not self._limiter.budget.fits(room):

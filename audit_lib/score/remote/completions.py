@@ -20,7 +20,12 @@ def said(content: Any) -> str | None:
         If it is neither.
     """
     if isinstance(content, list):
-        content = "".join(part["text"] for part in content if part.get("type") in ("text", "output_text"))
+        texts = (part if isinstance(part, str) else mapping(part) for part in content)
+        content = "".join(
+            part if isinstance(part, str) else part["text"]
+            for part in texts
+            if isinstance(part, str) or part.get("type") in ("text", "output_text")
+        )
     if content is not None and not isinstance(content, str):
         raise TypeError("not a text")
     return None if content is None else writable(content)

@@ -21,9 +21,8 @@ from audit_lib.score.remote.error_codes import safe_code
 from audit_lib.score.remote.error_texts import failure, provider_message, told
 from audit_lib.score.remote.json_answer import parsed
 from audit_lib.score.remote.limits import retry_after
+from audit_lib.score.remote.stated_errors import AGAIN, REFUSED, stated_error
 
-_REFUSED: Final = ("content_filter", "content_policy_violation")
-_AGAIN: Final = (408, 409, 424, 425, 429)
 _CHUNK: Final = 65_536
 
 
@@ -155,7 +154,8 @@ def meaning(
         return TurnedAwayError(f"{where}: HTTP 404, no such model, or a wrong base_url{after}")
     if 200 <= status < 300:
         try:
-            parsed(exchange.content)
+            if (stated := stated_error(parsed(exchange.content), asked, secrets)) is not None:
+                return stated
         except (TryAgainError, FailedError) as fault:
             return fault
         except Exception as fault:  # noqa: BLE001 - whatever a server says, a call ends in one of three ways
@@ -165,9 +165,9 @@ def meaning(
         return FailedError(f"HTTP {status}: a redirect is not followed; give its goal in base_url")
     code = safe_code(_code(exchange.content), *secrets)
     detail = failure(status, code, said)
-    if status in _AGAIN or status >= 500:
+    if status in AGAIN or status >= 500:
         return TryAgainError(detail, retry_after(exchange.headers.get("retry-after"), datetime.now(UTC)))
-    kind = "refused" if code in _REFUSED else "error"
+    kind = "refused" if code in REFUSED else "error"
     return FailedError(detail, kind, said=exchange.content.decode(errors="replace"))  # type: ignore[arg-type]
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from audit_lib.score.reading.json_values import once
 from audit_lib.score.reading.labels import read_label
 from audit_lib.score.reading.thinking import without_thinking
 
+_FENCED: Final = re.compile(r"```\w*\s*\n(.*?)\n?```", re.DOTALL)
 KEY: Final = "answer"
 
 
@@ -69,24 +72,31 @@ def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 def chosen_label(text: str | None, labels: Sequence[str]) -> int | None:
     """Return the index of the label that an answer gives: as a JSON object with the one key ``answer``, or in words.
 
+    The object may stand alone in a fenced block.
+
     Examples
     --------
     >>> chosen_label('{"answer": "Yes"}', ["No", "Yes"]), chosen_label("No.", ["No", "Yes"])
     (1, 0)
     >>> chosen_label('{"answer": "Yes or no"}', ["No", "Yes"]) is None
     True
+    >>> chosen_label('{"answer": "Yes", "answer": "No"}', ["No", "Yes"]) is None  # which of them is not to be known
+    True
     """
     answer = without_thinking(text or "").strip()
+    if (fenced := _FENCED.fullmatch(answer)) is not None:
+        answer = fenced[1].strip()
     if answer.startswith("{"):
         try:
-            value = json.loads(answer)
+            value = json.loads(answer, object_pairs_hook=once)
         except (ValueError, RecursionError):
             return None
-        if set(value) == {KEY} and isinstance(value[KEY], str):
-            plain = [label.strip().casefold() for label in labels]
-            given = value[KEY].strip().casefold()
-            return plain.index(given) if given in plain else None
-        return None
+        given = value[KEY] if set(value) == {KEY} else None
+        if isinstance(given, bool) or not isinstance(given, str | int):
+            return None
+        plain = [label.strip().casefold() for label in labels]
+        said = str(given).strip().casefold()
+        return plain.index(said) if said in plain else None
     return read_label(text, labels)
 
 

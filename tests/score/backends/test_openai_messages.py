@@ -12,6 +12,7 @@ import pytest
 from audit_lib.errors import BackendError
 from audit_lib.score.remote.chat import Chat
 from audit_lib.score.remote.chat_options import ChatOptions
+from audit_lib.score.remote.structured import chosen_label
 from audit_lib.score.requests import Candidate, Message, Request
 from audit_lib.spec import Model
 from tests.score.backends.test_openai import ask
@@ -139,3 +140,55 @@ def test_what_stops_a_shard_tells_what_the_provider_said(tmp_path, serve, status
     told = str(caught.value)
     assert re.search(rf"HTTP {status}, .*{before}: Your organization must be", told)
     assert SECRET not in told and "applicant" not in told
+
+
+CREDIT = {"error": {"message": "Insufficient credits", "code": 402}}
+UPSTREAM = {"error": {"message": "Provider returned error", "code": 502}}
+
+
+def test_an_error_in_an_answer_of_http_200_is_told(tmp_path, serve):
+    """As OpenRouter states those of its providers: https://openrouter.ai/docs/api-reference/errors."""
+    server = serve(
+        lambda word, time: completion(None, "Yes") if word == "a" else (200, {}, json.dumps(CREDIT).encode())
+    )
+    scores, _ = ask(tmp_path, server.url, ["a", "b"], method="sampled", samples=1)
+    assert scores.status.to_dict() == {"a": "ok", "b": "error"}
+    assert scores.detail["b"] == "HTTP 200 (402): Insufficient credits" and server.asked["b"] == 1
+
+
+def test_one_that_may_pass_is_tried_again(tmp_path, serve):
+    def behave(word: str, time: int):
+        return completion(None, "Yes") if time > 2 else (200, {}, json.dumps(UPSTREAM).encode())
+
+    scores, _ = ask(tmp_path, serve(behave).url, ["a"], method="sampled", samples=1, retries=2)
+    assert (scores.status["a"], scores.attempts["a"]) == ("ok", 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ('```json\n{"answer": "Yes"}\n```', 1),
+        ('```\n{"answer": "No"}```', 0),
+        ('{"answer": "Yes", "answer": "No"}', None),
+        ('{"answer": true}', None),
+        ('{"answer": "Yes"} {"answer": "No"}', None),
+        ('{"answer": ["Yes"]}', None),
+    ],
+)
+def test_a_label_is_read_of_an_object_that_gives_it_once(text, label):
+    assert chosen_label(text, ["No", "Yes"]) == label
+
+
+def test_a_whole_number_is_a_label_too():
+    assert (chosen_label('{"answer": 3}', ["1", "2", "3"]), chosen_label('{"answer": 3.5}', ["1", "3"])) == (
+        2,
+        None,
+    )
+
+
+def test_texts_in_a_list_of_content_are_read(tmp_path, serve):
+    server = serve(
+        lambda word, time: completion(None, ["Ye", {"type": "text", "text": "s"}, {"type": "odd"}])
+    )  # type: ignore[arg-type]
+    scores, _ = ask(tmp_path, server.url, ["a"], method="sampled", samples=1)
+    assert (scores.status["a"], scores.score["a"]) == ("ok", 1.0)
