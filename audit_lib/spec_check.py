@@ -35,6 +35,7 @@ def check_parts(spec: AuditSpec) -> None:
     from audit_lib.sample.sample_stage import check_strata
     from audit_lib.sample.sources import source_of
     from audit_lib.score import check_decision, check_model, check_read, check_replies, check_texts
+    from audit_lib.score.local.noise_floor import check_tolerance
     from audit_lib.score.materials import check_leakage
     from audit_lib.score.requests import elicitation, kinds_asked
     from audit_lib.validate.named_suites import check_suites
@@ -50,6 +51,7 @@ def check_parts(spec: AuditSpec) -> None:
     check_model(spec.model, spec.task, kinds_asked(spec))
     check_read(spec)
     check_decision(spec)
+    check_tolerance(spec)
     check_texts(spec)
     category_of(spec.groups, policy := policy_of(spec))
     check_spec(policy, spec)

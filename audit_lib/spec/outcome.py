@@ -70,7 +70,8 @@ class Checks(SpecSection):
     maximum_noise_floor: Annotated[float, Field(gt=0, le=1)] | None = Field(
         None,
         description="Local models: most that a probability may differ from what the model's own attention gives for "
-        "the same prompts, and a tenth of what a label's share may; error. null: 1e-5 in float32.",
+        "the same prompts in float32, and a tenth of what a label's share may; error. null: 1e-5 in float32; in half "
+        "precision it must be given.",
     )
     fail_on_warning: bool = Field(False, description="Treat warnings as errors.")
     suites: dict[Literal["prompts", "variants", "scores"], str] = Field(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -26,6 +26,17 @@ class TransformersOptions(ChatTemplateOptions):
     """Options of the backend."""
 
     device: str = Field("cpu", pattern=r"^(cpu|cuda(:\d+)?|mps)$", description="Where the model runs.")
+    dtype: Literal["float32", "bfloat16", "float16"] = Field(
+        "float32",
+        description="Type of number of the model's layers; the head computes in float32 in any case. Half precision "
+        "moves probabilities by thousandths and makes ties of different scores: how far is measured against the model "
+        "in float32, which must fit next to it, and checks.maximum_noise_floor must say how far is allowed.",
+    )
+    device_map: dict[str, str | int] | Literal["auto"] | None = Field(
+        None,
+        description="Spreads a model over several GPUs: auto, or part of the model -> device, as accelerate takes it. "
+        "null: all of it on `device`.",
+    )
     threads: int = Field(
         2, ge=1, le=256, description="CPU threads. Another number may change the last digits of a score."
     )
@@ -138,7 +149,8 @@ class Transformers(Backend):
     def _start(self) -> None:
         if self._process.is_running:
             return
-        options = self.options.model_dump(mode="json", include={"device", "threads"}) | self.options.written()
+        placed = {"device", "dtype", "device_map", "threads"}
+        options = self.options.model_dump(mode="json", include=placed) | self.options.written()
         order = {"name": located(self.model), "revision": self.model.revision, **options}
         begun = time.monotonic()
         self._loaded = self._process.start(order)

@@ -4,17 +4,19 @@ A pack is planned (`audit_lib.score.local.plan`) and computed by the strategy wi
 ``tree`` computes every shared token once, ``prefix`` and ``buckets`` compute the common beginning once, ``branches``
 reads on from the model's own memory where prompts branch, ``once`` reads each prompt in one pass and its labels from
 memory, ``alone`` shares nothing: it is the model's own forward pass. Which of them are exact on a model is found at
-load (`audit_lib.score.local.strategies`). Everything is float32, probabilities are taken over the full vocabulary.
+load (`audit_lib.score.local.strategies`). The head computes in float32, the layers too unless the spec says otherwise;
+probabilities are taken over the full vocabulary.
 
 Imported by the scoring process alone: torch never enters the process that asks.
 """
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import torch
 
@@ -23,13 +25,15 @@ from audit_lib.progress import ignore
 from audit_lib.score.local.folder_check import model_type
 from audit_lib.score.local.generate import Draft, generate
 from audit_lib.score.local.label_passes import LabelPasses
+from audit_lib.score.local.lengths import Lengths
 from audit_lib.score.local.loading import decoder_of, load_model, load_tokenizer
 from audit_lib.score.local.packed import as_loaded, pack
+from audit_lib.score.local.placement import ROUNDING, Dtype, Placement
 from audit_lib.score.local.plan import LabelPrompt, PackPlan, Strategy, plan_pack
 from audit_lib.score.local.questions import LocalAnswer, Prompt, PromptReader, TemplateOptions, answer_of
 from audit_lib.score.local.refusal import told
 from audit_lib.score.local.shape import shape_of
-from audit_lib.score.local.strategies import WAYS, ExactWays, find_exact_ways
+from audit_lib.score.local.strategies import ExactWays, find_exact_ways, measure_floors
 from audit_lib.score.local.trial_record import TrialRecord, ask_itself
 from audit_lib.score.local.trie import Tokens
 
@@ -51,6 +55,10 @@ class Engine:
         Identifies the folder's content. With it, what the trial at load found is kept and not tried again.
     notify : callable
         Told what takes long.
+    dtype : str
+        Type of number of the layers; the head computes in float32 in any case.
+    device_map : mapping or str or None
+        Part of the model -> device, or ``auto``, for several GPUs; then `device` is not used.
 
     Attributes
     ----------
@@ -78,34 +86,54 @@ class Engine:
         asking: TemplateOptions | None = None,
         weights_digest: str | None = None,
         notify: Callable[[str], None] = ignore,
+        dtype: Dtype = "float32",
+        device_map: Mapping[str, str | int] | Literal["auto"] | None = None,
     ) -> None:
         torch.set_num_threads(threads)
-        self.device = torch.device(device)
+        self.place = Placement(device=device, dtype=dtype, device_map=device_map)
+        self.place.check()
+        self._folder = folder
+        self._in_float32: LabelPasses | None = None
         self.tokenizer = load_tokenizer(folder)
         self.reader = PromptReader(self.tokenizer, model_type(folder), asking)
         self.template = self.reader.template
         self.packed = 0
-        record = TrialRecord(weights_digest, device, threads)
-        kept, probes = record.read(), None
+        record = TrialRecord(weights_digest, self.place, threads)
+        self.packed = 0
+        kept = record.read()
         if kept is None:
             notify("it is held against its own attention, once for these weights")
-            lengths, probes = ask_itself(lambda: self._load(folder))
-            kept = ExactWays(lengths=lengths, faults=dict.fromkeys(WAYS), reach=dict.fromkeys(WAYS, 0))
+            kept = self._try_ways()
+            record.write(kept)
+        else:
+            self._hold(self.place, kept.lengths)
         self.ways = kept
-        self.model = self._load(folder)
-        self.passes = LabelPasses(self.model, kept.lengths.shared)
+        self.passes.whole_up_to = kept.lengths.shared
         self.shape = shape_of(self.model)
-        # Where nothing is shared each pass is the model's own, to the last digit: some choose experts or keys by it.
-        if self.device.type == "cpu" and self.ways.lengths.shared > 0:
-            self.packed = pack(decoder_of(self.model))
-        if probes is not None:
-            self.ways = find_exact_ways(self.passes, probes, kept.lengths)
-            self.passes.whole_up_to = self.ways.lengths.shared
-            record.write(self.ways)
         self.longest = self.ways.lengths.longest
 
-    def _load(self, folder: Path) -> Any:
-        return load_model(folder).to(self.device).eval()
+    def _try_ways(self) -> ExactWays:
+        """Hold each way of computing against what a separate load says; the model is held from here on.
+
+        In less than float32 the ways are tried in float32 first, and then how far rounding moves them is measured.
+        """
+        lengths, probes = ask_itself(lambda: load_model(self._folder, self.place.exact))
+        self._hold(self.place.exact, lengths)
+        ways = find_exact_ways(self.passes, probes, lengths)
+        if self.place != self.place.exact:
+            del self.model, self.passes
+            gc.collect()
+            self._hold(self.place, ways.lengths)
+            measure_floors(self.passes, probes, ways, ROUNDING[self.place.dtype])
+        return ways
+
+    def _hold(self, place: Placement, lengths: Lengths) -> None:
+        self.model = load_model(self._folder, place)
+        self.device = self.model.device
+        self.passes = LabelPasses(self.model, lengths.shared)
+        # Where nothing is shared each pass is the model's own, to the last digit: some choose experts or keys by it.
+        packs = self.device.type == "cpu" and place.device_map is None and lengths.shared > 0
+        self.packed = pack(decoder_of(self.model)) if packs else 0
 
     @torch.inference_mode()
     def score(self, prompts: Sequence[Prompt], strategy: Strategy | None = None) -> list[LocalAnswer]:
@@ -150,14 +178,23 @@ class Engine:
         return {s for q in found if not isinstance(q, str) for s in q[0].sequences()}
 
     def score_alone(self, prompt: Prompt) -> LocalAnswer:
-        """Return the answer by the model's own passes, as it was loaded: one for each sequence of each label."""
+        """Return the answer by the model's own passes in float32, as it was loaded: one for each of a label's."""
         found = self._question(prompt)
         if isinstance(found, str):
             return LocalAnswer(error=found)
         question, labels = found
         with as_loaded():
-            (result,) = self.passes.by_themselves([question])
+            (result,) = self._exact_passes().by_themselves([question])
         return answer_of(result, labels)
+
+    def _exact_passes(self) -> LabelPasses:
+        if self.place == self.place.exact:
+            return self.passes
+        if self._in_float32 is None:  # kept: each shard asks for a few
+            self._in_float32 = LabelPasses(
+                load_model(self._folder, self.place.exact), self.ways.lengths.shared
+            )
+        return self._in_float32
 
     def render(self, messages: Sequence[Mapping[str, str]], *, for_labels: bool = True) -> str:
         """Return the conversation as the model reads it; a last assistant turn is left open."""

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from audit_lib.errors import BackendError
 from audit_lib.score.local.refusal import refusal
 
 _LIBRARIES: Final = {
-    "gptq": "gptqmodel",
-    "awq": "gptqmodel",
-    "bitsandbytes": "bitsandbytes",
-    "compressed-tensors": "compressed_tensors",
-    "hqq": "hqq",
-    "aqlm": "aqlm",
-    "quanto": "optimum.quanto",
-    "torchao": "torchao",
-    "mxfp4": "kernels",
+    "aqlm": ("aqlm", "aqlm"),
+    "auto-round": ("auto_round", "auto-round"),
+    "awq": ("gptqmodel", "gptqmodel"),
+    "bitsandbytes": ("bitsandbytes", "bitsandbytes"),
+    "compressed-tensors": ("compressed_tensors", "compressed-tensors"),
+    "gptq": ("gptqmodel", "gptqmodel"),
+    "hqq": ("hqq", "hqq"),
+    "quanto": ("optimum.quanto", "optimum-quanto"),
+    "torchao": ("torchao", "torchao"),
 }
-"""Way of quantising -> the module that reads such weights."""
+"""Way of quantising -> the module that reads such weights, and its package."""
 _OTHER_HEADS: Final = (
     "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice",
     "ForRewardModel", "RewardModel", "ForMaskedLM", "ForImageClassification",
@@ -48,7 +48,8 @@ def check_scorable(folder: Path) -> None:
     Raises
     ------
     BackendError
-        If it holds an adapter, or quantised weights, or was saved with another head than one for words.
+        If it holds an adapter, or quantised weights whose library is not installed, or was saved with another head
+        than one for words.
     """
     config, kind = read_config(folder), model_type(folder)
     if (folder / "adapter_config.json").is_file():
@@ -57,8 +58,8 @@ def check_scorable(folder: Path) -> None:
             "the folder holds an adapter (adapter_config.json), which is not applied here",
             "merge it into the weights (peft: merge_and_unload) and save them",
         )
-    if isinstance(quantised := config.get("quantization_config"), dict):
-        raise _quantised(kind, str(quantised.get("quant_method") or "an unnamed way").lower())
+    if (method := way_of_quantising(config)) is not None:
+        _check_quantised(kind, method)
     heads = [str(name) for name in config.get("architectures") or []]
     if heads and all(name.endswith(_OTHER_HEADS) for name in heads):
         raise refusal(
@@ -68,13 +69,35 @@ def check_scorable(folder: Path) -> None:
         )
 
 
-def _quantised(kind: str, method: str) -> BackendError:
-    module = _LIBRARIES.get(method)
-    lacking = module is not None and importlib.util.find_spec(module.split(".")[0]) is None
-    return refusal(
-        kind,
-        f"its weights are quantised ({method}), and scores are computed in float32"
-        + (f"; the package {module}, which reads such weights, is not installed either" if lacking else ""),
-        "give the folder of the model before it was quantised, or serve this one (vLLM, llama.cpp) and use the "
-        "backend openai",
-    )
+def way_of_quantising(config: Mapping[str, Any]) -> str | None:
+    """Return in which way a config says that the weights are quantised, or None if they are not.
+
+    Examples
+    --------
+    >>> way_of_quantising({"quantization_config": {"quant_method": "GPTQ"}}), way_of_quantising({})
+    ('gptq', None)
+    """
+    said = config.get("quantization_config")
+    if not isinstance(said, Mapping):
+        return None
+    # bitsandbytes wrote none in its first versions.
+    bits = "bitsandbytes" if said.get("load_in_4bit") or said.get("load_in_8bit") else "an unnamed way"
+    return str(said.get("quant_method") or bits).lower()
+
+
+def _check_quantised(kind: str, method: str) -> None:
+    served = "or serve this one (vLLM, llama.cpp) and use the backend openai"
+    if method not in _LIBRARIES:
+        raise refusal(
+            kind,
+            f"its weights are quantised ({method}), which is not among the ways that are read here "
+            f"({', '.join(_LIBRARIES)})",
+            f"give the folder of the model before it was quantised, {served}",
+        )
+    module, package = _LIBRARIES[method]
+    if importlib.util.find_spec(module.split(".")[0]) is None:
+        raise refusal(
+            kind,
+            f"its weights are quantised ({method}), and the package that reads them is not installed",
+            f"pip install {package}, {served}",
+        )

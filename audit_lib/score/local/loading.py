@@ -1,4 +1,4 @@
-"""A model's weights in float32, all of them from its files: nothing drawn, dropped or filled in."""
+"""A model's weights, all of them from its files: nothing drawn, dropped or filled in."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import transformers
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from audit_lib.errors import AuditError
-from audit_lib.score.local.folder_check import check_scorable, model_type, read_config
+from audit_lib.score.local.folder_check import check_scorable, model_type, read_config, way_of_quantising
+from audit_lib.score.local.placement import Placement, use_float32_head
 from audit_lib.score.local.refusal import refusal, told
 
+_HERE: Final = Placement()
 _NAMED: Final = 6
 """Tensors that are named, layers taken together; the rest are counted."""
 _NUMBER: Final = re.compile(r"(?<=\.)\d+(?=\.)")
@@ -40,24 +42,27 @@ def load_tokenizer(folder: Path) -> Any:
         ) from error
 
 
-def load_model(folder: Path) -> Any:
-    """Load a causal language model in float32, with the attention that transformers takes by default.
+def load_model(folder: Path, place: Placement = _HERE) -> Any:
+    """Load a causal language model, with the attention that transformers takes by default and a head in float32.
 
     Raises
     ------
     BackendError
-        If a tensor is missing, left over or of another shape, the weights are not floats of single precision,
-        or the folder brings an adapter, which is not applied.
+        If a tensor is missing, left over or of another shape, the weights are in another type of number, the folder
+        brings an adapter, which is not applied, or is quantised and the library that reads it is not here.
     """
+    place.check()
     check_scorable(folder)
     _check_type(folder)
     kind = model_type(folder)
+    quantised = way_of_quantising(read_config(folder)) is not None  # its own library puts it on the device
     read: Any = AutoModelForCausalLM.from_pretrained
     try:
         # Shapes that do not fit are let through here so that all faults are named together.
         model, found = read(
             folder,
-            dtype=torch.float32,
+            dtype=getattr(torch, place.dtype),
+            device_map=place.device if quantised and place.device_map is None else place.map_for_loading,
             use_safetensors=True,
             trust_remote_code=False,
             ignore_mismatched_sizes=True,
@@ -84,8 +89,11 @@ def load_model(folder: Path) -> Any:
             f"its tensors are not those of a {type(model).__name__}: {named}{saved_as}",
             "give the folder of a whole causal language model",
         )
-    _check_floats(model)
-    return model
+    if not quantised:
+        _check_floats(model, place.dtype)
+    if place.dtype != "float32":
+        use_float32_head(model)
+    return (model if quantised or place.device_map is not None else model.to(place.device)).eval()
 
 
 def decoder_of(model: Any) -> Any:
@@ -129,12 +137,13 @@ def _check_type(folder: Path) -> None:
     )
 
 
-def _check_floats(model: Any) -> None:
-    other = sorted({str(p.dtype).removeprefix("torch.") for p in model.parameters()} - {"float32"})
+def _check_floats(model: Any, dtype: str) -> None:
+    # Some models keep a few parts in float32 whatever is asked for.
+    other = sorted({str(p.dtype).removeprefix("torch.") for p in model.parameters()} - {"float32"} - {dtype})
     if other:
         raise refusal(
             model,
-            f"has weights in {', '.join(other)}, and scores are computed in float32",
+            f"has weights in {', '.join(other)}, and scores are computed in {dtype}",
             "give the folder of the model before it was quantised",
         )
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from audit_lib.errors import SpecError
+from audit_lib.spec import AuditSpec
+
 REFERENCE: Final = "the model's own attention"
 MOST: Final = {"float32": 1e-5}
 """Most that a probability may differ, by the type of the weights, unless ``checks.maximum_noise_floor`` says.
 
 Float32 moves a probability by some millionths. An attention that is not the model's own moves it by a thousandth and
-more. Half precision rounds by up to 0.004 and makes ties of different scores: no bound would tell that from a fault,
-so a type that is not listed fails at any difference."""
+more. Half precision rounds by thousandths itself and makes ties of different scores: how much of that an audit bears is
+its own to say, so a type that is not listed has no bound of ours (`check_tolerance`)."""
 _OF_A_SHARE: Final = 10
 """A label's share among the labels is a quotient of two probabilities, and moves so many times as far where the labels
 have little of the probability."""
@@ -51,3 +54,21 @@ def bounds(model: Mapping[str, Any], most: float | None = None) -> tuple[float, 
     """
     found = MOST.get(str(model.get("dtype")), 0.0) if most is None else most
     return found, _OF_A_SHARE * found
+
+
+def check_tolerance(spec: AuditSpec) -> None:
+    """Refuse a model in half precision of which the spec does not say how far its scores may be from float32.
+
+    Raises
+    ------
+    SpecError
+        With what to do.
+    """
+    dtype = spec.model.options.get("dtype")
+    if dtype in (None, "auto", *MOST) or spec.checks.maximum_noise_floor is not None:
+        return
+    raise SpecError(
+        f"model.options.dtype: {dtype} moves probabilities away from those of float32, by thousandths or more; say in "
+        "checks.maximum_noise_floor how far is allowed (such as 0.01; a label's share may move ten times as far), or "
+        "leave dtype out"
+    )

@@ -7,7 +7,7 @@ that fails later, gives way to the next; the last is the model's own forward pas
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
 import torch
@@ -66,11 +66,14 @@ class ExactWays:
         for each token.
     reach : dict
         Way -> most tokens of a sequence that it is exact on.
+    floors : dict
+        In less than float32: way -> how far a probability was from the model's own in float32, at most.
     """
 
     lengths: Lengths
     faults: dict[Way, str | None]
     reach: dict[Way, int]
+    floors: dict[str, float] = field(default_factory=dict)
 
     def for_labels(self, longest: int) -> tuple[Strategy, ...]:
         """Return the ways for a pack whose longest sequence has so many tokens, the one that shares most first."""
@@ -128,6 +131,59 @@ def find_exact_ways(engine: Computing, probes: Probes, lengths: Lengths) -> Exac
     if faults["tree"] is None and across.fault(engine.by_tree, across.few) is not None:
         reach["tree"] = settled.shared  # it is exact within the window only
     return ExactWays(lengths=settled, faults=faults, reach=reach)
+
+
+@torch.inference_mode()
+def measure_floors(engine: Computing, probes: Probes, ways: ExactWays, rounding: float) -> None:
+    """Measure how far a model in less than float32 is from itself in float32, in each way that is exact in float32.
+
+    A way that is more than twice as far as the model's own passes, and `rounding`, gives way.
+
+    Raises
+    ------
+    BackendError
+        If its probabilities are not finite.
+    """
+    asked = [*probes.together, *probes.across]
+    own = [engine.alone(p.prompt, p.labels) for p in (*asked, *probes.alone)]
+    ways.floors = {"alone": _farthest((*asked, *probes.alone), own)}
+    if ways.floors["alone"] == float("inf"):
+        raise refusal(
+            engine.model,
+            "its numbers are too large for this type, so its probabilities are not finite",
+            "choose dtype: bfloat16, whose numbers reach as far as those of float32, or float32",
+        )
+    tried: dict[
+        Way, tuple[Sequence[TrialProbe], Callable[..., Sequence[LabelProbabilities]], tuple[Any, ...]]
+    ] = {
+        "tree": (probes.together, engine.by_tree, (max(8, longest(asked) // 3),)),
+        "prefix": (probes.together, engine.by_prefix, ((1, 3),)),
+        "branches": (probes.across, engine.by_branches, ()),
+        "once": (probes.across, lambda some: engine.by_branches(some, whole=True), ()),
+    }
+    for way, (some, compute, how) in tried.items():
+        if ways.faults[way] is not None:
+            continue
+        questions = [LabelPrompt(prompt=p.prompt, labels=p.labels) for p in some]
+        try:
+            ways.floors[way] = _farthest(some, compute(questions, *how))
+        except BackendError as error:
+            ways.faults[way] = told(error)
+        except Exception as error:  # noqa: BLE001 - a strange model may raise anything
+            ways.drop(way, error)
+        else:
+            if ways.floors[way] > 2 * ways.floors["alone"] + rounding:
+                ways.faults[way] = f"a probability is off by {ways.floors.pop(way):.2g}"
+
+
+def _farthest(probes: Sequence[TrialProbe], found: Sequence[LabelProbabilities]) -> float:
+    """Return the largest difference of a probability from the one expected."""
+    gaps = [
+        abs(f[label] - p.expected[label]) for p, f in zip(probes, found, strict=True) for label in p.labels
+    ]
+    if any(gap != gap for gap in gaps):
+        return float("inf")
+    return max(gaps, default=0.0)
 
 
 class _Asked:

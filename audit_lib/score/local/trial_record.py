@@ -17,6 +17,7 @@ import transformers
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.score.local.lengths import Lengths, lengths_of
+from audit_lib.score.local.placement import Placement
 from audit_lib.score.local.shape import shape_of
 from audit_lib.score.local.strategies import WAYS, ExactWays
 from audit_lib.score.local.trial import Probes, make_probes
@@ -48,14 +49,14 @@ class TrialRecord:
     ----------
     weights_digest : str or None
         Of the model's folder; None keeps nothing.
-    device : str
+    place : Placement
     threads : int
     """
 
-    def __init__(self, weights_digest: str | None, device: str, threads: int) -> None:
+    def __init__(self, weights_digest: str | None, place: Placement, threads: int) -> None:
         what = {
             "weights": weights_digest,
-            "device": [device, _device_name(device)],
+            "device": [place.device, place.dtype, place.map_for_loading, _device_name(place.device)],
             "threads": threads,
             "versions": [torch.__version__, transformers.__version__],
             "code": _code_digest(),
@@ -76,7 +77,8 @@ class TrialRecord:
             numbers = [int(lengths[name]) for name in ("longest", "shared", "cached")]
             suspects, windows = (tuple(map(int, lengths[name])) for name in ("suspects", "windows"))
             reach = {way: int(said["reach"][way]) for way in WAYS}
-        except (OSError, ValueError, KeyError, TypeError):
+            floors = {str(way): float(floor) for way, floor in said["floors"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
         return ExactWays(
             lengths=Lengths(
@@ -88,6 +90,7 @@ class TrialRecord:
             ),
             faults=faults,
             reach=reach,
+            floors=floors,
         )
 
     def write(self, found: ExactWays) -> None:

@@ -63,6 +63,7 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
     import transformers
 
     from audit_lib.score.local.engine import Engine
+    from audit_lib.score.local.folder_check import read_config, way_of_quantising
     from audit_lib.score.local.questions import TemplateOptions
 
     engine = Engine(
@@ -76,15 +77,17 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
         ),
         weights_digest=weights.digest,
         notify=lambda said: write(answers, {"progress": said}),
+        dtype=order["dtype"],
+        device_map=order["device_map"],
     )
     loaded = {
         "revision": weights.revision,
         "weights_sha256": weights.digest,
         "architecture": type(engine.model).__name__,
-        "dtype": "float32",
-        "device": order["device"],
-        "device_name": torch.cuda.get_device_name(order["device"])
-        if order["device"].startswith("cuda")
+        "dtype": order["dtype"],
+        "device": str(engine.device),
+        "device_name": torch.cuda.get_device_name(engine.device)
+        if engine.device.type == "cuda"
         else torch.backends.cpu.get_cpu_capability(),
         "threads": order["threads"],
         "linear": "onednn" if engine.packed else "torch",
@@ -96,6 +99,14 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
             "transformers": transformers.__version__,
         },
     }
+    if engine.ways.floors:
+        loaded["floor_against_float32"] = engine.ways.floors
+    if (devices := getattr(engine.model, "hf_device_map", None)) is not None and order[
+        "device_map"
+    ] is not None:
+        loaded["device_map"] = {name: str(device) for name, device in devices.items()}
+    if (quantised := way_of_quantising(read_config(weights.folder))) is not None:
+        loaded["quantised"] = quantised
     write(answers, {"loaded": loaded})
     return engine
 

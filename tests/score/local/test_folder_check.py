@@ -21,10 +21,11 @@ def folder_of(folder: Path, **config: object) -> Path:
 
 
 REFUSED = {
-    "GPTQ": ({"quantization_config": {"quant_method": "gptq"}}, r"quantised \(gptq\).*gptqmodel.*not installed"),
-    "AWQ": ({"quantization_config": {"quant_method": "awq"}}, r"quantised \(awq\)"),
-    "bitsandbytes": ({"quantization_config": {"quant_method": "bitsandbytes"}}, r"\(bitsandbytes\).*not installed"),
-    "a way of its own": ({"quantization_config": {}}, r"quantised \(an unnamed way\).*before it was quantised"),
+    "GPTQ": ({"quantization_config": {"quant_method": "gptq"}}, r"\(gptq\).*pip install gptqmodel"),
+    "AWQ": ({"quantization_config": {"quant_method": "awq"}}, r"quantised \(awq\).*pip install gptqmodel"),
+    "bitsandbytes": ({"quantization_config": {"quant_method": "bitsandbytes"}}, "pip install bitsandbytes"),
+    "bitsandbytes without a name": ({"quantization_config": {"load_in_4bit": True}}, "pip install bitsandbytes"),
+    "a way of its own": ({"quantization_config": {}}, r"\(an unnamed way\).*not among.*before it was"),
     "a classifier": ({"architectures": ["LlamaForSequenceClassification"]}, "saved as LlamaForSequenceClassification"),
     "a reward model": ({"architectures": ["QwenRewardModel"]}, "no head that continues a text; give the folder"),
     "an encoder": ({"architectures": ["BertForMaskedLM"], "model_type": "bert"}, "^model type bert: .*BertForMaskedLM"),

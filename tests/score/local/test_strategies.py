@@ -32,9 +32,9 @@ def loads(monkeypatch) -> list[object]:
     """Return what grows by one with each load of a model."""
     real, counted = part.load_model, []
 
-    def counting(folder):
+    def counting(folder, *how):
         counted.append(folder)
-        return real(folder)
+        return real(folder, *how)
 
     monkeypatch.setattr(part, "load_model", counting)
     return counted
@@ -129,8 +129,8 @@ def test_a_model_that_says_otherwise_after_it_is_loaded_again_is_refused(tiny_mo
 
     real, loaded = part.load_model, []
 
-    def drawn(folder):
-        model = real(folder)
+    def drawn(folder, *how):
+        model = real(folder, *how)
         loaded.append(folder)
         if len(loaded) == 2:  # what is missing from a folder is drawn at random, at each load anew
             torch.nn.init.normal_(model.lm_head.weight, generator=torch.Generator().manual_seed(9))
