@@ -16,7 +16,15 @@ from audit_lib.score.reading.json_values import writable
 from audit_lib.score.reading.thinking import without_thinking
 from audit_lib.score.remote.asker import FailedError, TryAgainError
 from audit_lib.score.remote.chat_options import GOES_ON, ChatOptions
-from audit_lib.score.remote.completions import count, has_logprobs, mapping, said, thought, used_tokens
+from audit_lib.score.remote.completions import (
+    count,
+    has_logprobs,
+    mapping,
+    nothing_said,
+    said,
+    thought,
+    used_tokens,
+)
 from audit_lib.score.remote.structured import label_schema, response_format
 from audit_lib.score.requests import Candidate, Message, Request, Sampling
 
@@ -94,6 +102,11 @@ class CapabilityProbe:
             form = {"response_format": response_format(label_schema(LABELS))}
             structured = await self._takes("structured", form, _keeps_to_schema)
             prefill = await self._goes_on() if options.prefill else None
+        unsaid = sum(map(nothing_said, self._answers))
+        if options.thinking_tokens and 2 * unsaid > len(self._answers):
+            self._refusals["thinking_tokens"] = (
+                f"{unsaid} of {len(self._answers)} small questions were not answered within {room:,} tokens"
+            )
         return Capabilities(
             served=next((writable(str(a["model"]))[:200] for a in self._answers if a.get("model")), None),
             token_limit=token_limit,

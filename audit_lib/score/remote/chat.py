@@ -176,6 +176,11 @@ class Chat:
                 f"model.options.thinking_tokens: {name} thinks before it answers, and nothing says how many tokens it "
                 "may take for that; give a number (they are priced as generated ones), or effort: off"
             )
+        if "thinking_tokens" in can.refusals:
+            return (
+                f"model.options.thinking_tokens: {name} came to no answer before they were used up"
+                f"{what['thinking_tokens']}; give more, or an effort"
+            )
         if request.labels and options.method == "logprobs" and (can.logprobs is False or can.thinks):
             return (
                 f"model.options.method: {name} gives no log-probabilities of its answer{what.get('logprobs', '')}; use "
@@ -337,7 +342,8 @@ class Chat:
             said = f"{read} of {len(found)} sampled answers were read, {refused} were refused"
         if said and cut:
             longest = self.options.longest(label=True)
-            said += f", {cut} were cut at {longest} tokens without a label: raise model.options.max_tokens"
+            raised = "max_tokens" if self.options.thinking_tokens is None else "thinking_tokens or max_tokens"
+            said += f", {cut} were cut at {longest} tokens without a label: raise model.options.{raised}"
         return self.response(request, label_probabilities=shares, detail=said, **shared)
 
     def _text(self, request: Request, choice: Mapping[str, Any]) -> str | None:

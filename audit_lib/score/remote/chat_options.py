@@ -120,9 +120,9 @@ class ChatOptions(Limits):
     probe: bool | None = Field(
         None,
         description="Whether to find out by some small calls before the first row what the model takes and gives. "
-        "Null: where `thinking_tokens`, `effort` or `prefill` is given, else when the server first refuses a field. "
-        "`audit run` and the DAG's preflight do so before the plan, with one small question first where null; false: "
-        "nothing is asked but the rows.",
+        "Null: where `thinking_tokens` or `effort` is given, else when the server first refuses a field. "
+        "`audit run` and the DAG's preflight do so before the plan, with `prefill` too, and with one small question "
+        "first where null; false: nothing is asked but the rows.",
     )
     seed: int | None = Field(
         None, ge=0, description="Sent with each request, plus the repeat; not all servers heed it."

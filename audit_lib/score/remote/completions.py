@@ -127,9 +127,15 @@ def has_logprobs(completion: Any) -> bool:
     return bool(content and content[0].get("top_logprobs"))
 
 
+def _answered(parts: list[Any]) -> list[Any]:
+    """Return the parts of a content that say something, and are no thought."""
+    return [part for part in parts if not isinstance(part, dict) or part.get("text")]
+
+
 def nothing_said(completion: Any) -> bool:
     """Whether no answer holds a text, and one was cut at its most tokens."""
     choices = mapping(completion).get("choices")
     listed = [mapping(choice) for choice in choices] if isinstance(choices, list) else []
     texts = [mapping(choice.get("message")).get("content") for choice in listed]
+    texts = [_answered(content) if isinstance(content, list) else content for content in texts]
     return not any(texts) and any(choice.get("finish_reason") == "length" for choice in listed)

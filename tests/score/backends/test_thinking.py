@@ -111,6 +111,16 @@ def test_a_model_that_thinks_without_a_budget_is_refused_before_a_row_is_paid(tm
     assert not [body for body in server.bodies if "asks" in json.dumps(body)]
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_budget_that_no_thought_fits_in_is_refused_before_a_row_is_paid(tmp_path, serve, shape):
+    server = serve(SHAPES[shape])
+    with pytest.raises(
+        BackendError, match=r"thinking_tokens: model-1 came to no answer .*within 34 tokens.*give more"
+    ):
+        scored(tmp_path, server, thinking_tokens=2)
+    assert not [body for body in server.bodies if "asks" in json.dumps(body)]
+
+
 @pytest.mark.parametrize("shape", ["o-series", "vllm"])
 def test_without_a_probe_the_first_empty_answer_says_it(tmp_path, serve, shape):
     server = serve(SHAPES[shape])
