@@ -138,13 +138,12 @@ class Multiplicity(Typed):
     ----------
     test : str
         Name of the test.
-    holm, benjamini_hochberg : float or Undefined
-        The adjusted p-values.
+    holm : float or Undefined
+        The adjusted p-value.
     """
 
     test: str
     holm: float | Undefined
-    benjamini_hochberg: float | Undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

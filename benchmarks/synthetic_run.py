@@ -76,14 +76,14 @@ def synthetic_run(folder: Path, applications: int, shards: int, *, seed: int = 1
         "position": by_position,
         "round_id": pc.binary_join_element_wise(by_position, _digits(rounds), "-"),
         "request_id": variant,
-        "perturbation": _same("persona", n),
-        "edits": _same("{}", n),
+        "perturbation": same("persona", n),
+        "edits": same("{}", n),
         "qualified": pa.array((app + cell) % 3 > 0),
-        "provenance": _same("synthetic", n),
+        "provenance": same("synthetic", n),
         "sex": pa.array([sex for sex, _ in cells]).take(pa.array(cell)),
         "race": pa.array([race for _, race in cells]).take(pa.array(cell)),
     }
-    table = _complete(columns, variant_schema(("sex", "race")), n).sort_by("variant_id")
+    table = complete(columns, variant_schema(("sex", "race")), n).sort_by("variant_id")
     run.stage("variants").commit(StageOutput({"variants.parquet": write_table(table)}), NOW)
     del table
     for number in range(shards):
@@ -93,16 +93,16 @@ def synthetic_run(folder: Path, applications: int, shards: int, *, seed: int = 1
             "variant_id": variant.take(pa.array(rows)),
             "repeat": pa.array(np.zeros(m, np.int32)),
             "request_id": variant.take(pa.array(rows)),
-            "model": _same("none", m),
-            "model_fingerprint": _same("0" * 64, m),
-            "request_digest": _same("0" * 64, m),
+            "model": same("none", m),
+            "model_fingerprint": same("0" * 64, m),
+            "request_digest": same("0" * 64, m),
             "label_mass": pa.array(mass[rows], mask=~answered[rows]),
             "score": pa.array(score[rows], mask=~answered[rows]),
-            "method": _same("recorded", m),
+            "method": same("recorded", m),
             "status": pc.if_else(silent, "unparsed", "ok"),
             "attempts": pa.array(np.ones(m, np.int32)),
         }
-        content = write_table(_complete(columns, SCORE_SCHEMA, m).sort_by("variant_id"))
+        content = write_table(complete(columns, SCORE_SCHEMA, m).sort_by("variant_id"))
         run.stage(f"scores/{number}").commit(StageOutput({"scores.parquet": content}), NOW)
     return run
 
@@ -117,10 +117,10 @@ def _digits(numbers: np.ndarray) -> pa.Array:
     return pc.utf8_lpad(pa.array(numbers).cast(pa.string()), 8, "0")
 
 
-def _same(text: str, n: int) -> pa.Array:
+def same(text: str, n: int) -> pa.Array:
     return pa.array([text]).take(pa.array(np.zeros(n, np.int64)))
 
 
-def _complete(columns: dict[str, pa.Array], schema: pa.Schema, n: int) -> pa.Table:
+def complete(columns: dict[str, pa.Array], schema: pa.Schema, n: int) -> pa.Table:
     """The schema's columns, null where none is given."""
     return pa.table([columns.get(f.name, pa.nulls(n, f.type)) for f in schema], schema=schema)

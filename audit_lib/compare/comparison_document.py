@@ -28,13 +28,13 @@ from audit_lib.measure.metric import owner_of, record_of
 from audit_lib.report.tables import csv_bytes
 from audit_lib.results import Estimate, Undefined
 from audit_lib.run import Run
-from audit_lib.stats.multiplicity import benjamini_hochberg, holm
+from audit_lib.stats.multiplicity import holm
 from audit_lib.validity.run_labels import run_labels
 
 COLUMNS: Final = (
     "run", "model", "revision", "task", "prompt_sha256", "metric", "variation", "threshold", "k", "stratum", "group",
     "reference", "value", "low", "high", "level", "low_70", "high_70", "n", "n_group", "n_reference", "clusters",
-    "p_value", "p_holm", "p_benjamini_hochberg", "flags", "undefined", "method",
+    "p_value", "p_holm", "flags", "undefined", "method",
     "remark",
 )  # fmt: skip
 """Columns of ``comparison.csv``."""
@@ -223,7 +223,7 @@ def _adjusted(
     """Return the family of all tests, and the estimates with their adjusted p-values."""
     p_values = [first_p(e) for _, e in estimates]
     tested = [Undefined("no test") if p is None else float(p) for p in p_values]
-    by_holm, by_bh = holm(tested), benjamini_hochberg(tested)
+    by_holm = holm(tested)
     compared = tuple(
         ComparedEstimate(
             run=number,
@@ -244,21 +244,17 @@ def _adjusted(
             parameters=dict(e.parameters),
             p_value=p,
             p_holm=defined(adjusted),
-            p_benjamini_hochberg=defined(discovered),
         )
-        for (number, e), p, adjusted, discovered in zip(
-            estimates, p_values, by_holm.p_values, by_bh.p_values, strict=True
-        )
+        for (number, e), p, adjusted in zip(estimates, p_values, by_holm.p_values, strict=True)
     )
     family = ComparedFamily(
         family_size=by_holm.family_size,
         rule=RULE,
-        methods={"p_holm": by_holm.method, "p_benjamini_hochberg": by_bh.method},
+        methods={"p_holm": by_holm.method},
         alpha=alpha,
         findings=ComparedFindings(
             p_value=_below(alpha, [e.p_value for e in compared]),
             p_holm=_below(alpha, [e.p_holm for e in compared]),
-            p_benjamini_hochberg=_below(alpha, [e.p_benjamini_hochberg for e in compared]),
         ),
     )
     return family, compared
@@ -295,7 +291,6 @@ def _line(run: ComparedRun, e: ComparedEstimate) -> dict[str, Any]:
         "clusters": e.clusters,
         "p_value": e.p_value,
         "p_holm": e.p_holm,
-        "p_benjamini_hochberg": e.p_benjamini_hochberg,
         "flags": ";".join(e.flags),
         "undefined": e.value.reason if isinstance(e.value, Undefined) else None,
         "method": e.method,

@@ -72,7 +72,6 @@ def paired_family(contents: Contents, metrics: Sequence[str]) -> PairedFamily:
         findings=ComparedFindings(
             p_value=sum(pair.p_value is not None and pair.p_value < alpha for pair in pairs),
             p_holm=sum(pair.p_holm is not None and pair.p_holm < alpha for pair in pairs),
-            p_benjamini_hochberg=None,
         ),
         contrasts=told,
     )

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audit_lib.dataframe.columns import Table, frequencies, labels, numbers, yes_or_no
-from audit_lib.dataframe.groups import OURS, Attribute, attributes
+from audit_lib.dataframe.groups import Attribute, attributes
 from audit_lib.dataframe.result import FrameResult
 from audit_lib.dataframe.settings import MODEL, Given, Settings, check_keywords, references, spec_of
 from audit_lib.errors import InputError
@@ -176,10 +176,16 @@ def _splits(table: Table, settings: Settings, found: list[Attribute]) -> Iterato
         if own is not None:
             yield own.name, own.column
             continue
-        if called in OURS or any(called == one.name for one in found):
-            raise InputError(
-                f"by: {called!r} is the name of a column of ours, or of an attribute; rename yours"
-            )
+        if called in (
+            "application_id",
+            "round_id",
+            "model",
+            "variant_id",
+            "position",
+            "outcome",
+            "recorded_selected",
+        ):
+            raise InputError(f"by: {called!r} is the name of a column of ours; rename yours")
         yield called, labels(table.column(called, "by"), f"by ({called})")
 
 

@@ -60,12 +60,10 @@ class OutputStatistics(Typed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedFindings(Typed):
-    """How many tests are below alpha: taken one by one, and after each adjustment."""
+    """How many tests are below alpha: taken one by one, and after the adjustment."""
 
     p_value: int
     p_holm: int
-    p_benjamini_hochberg: int | None
-    """None where only Holm's was made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +225,6 @@ class ComparedEstimate(Typed):
     parameters: Parameters
     p_value: float | None
     p_holm: float | None
-    p_benjamini_hochberg: float | None
     remark: str | None = field(default=None, metadata=OPTIONAL)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit_lib.documents.metrics import Heterogeneity
-from audit_lib.documents.rate_tables import HiddenEstimate
+from audit_lib.documents.rate_tables import PICKED, HiddenEstimate
 from audit_lib.results import Estimate, Interval, Undefined
 
 AnyEstimate = Estimate | HiddenEstimate
@@ -33,6 +33,11 @@ def interval_method(estimate: AnyEstimate) -> str:
 def first_p(estimate: AnyEstimate) -> float | None:
     """Return the p-value of the first test of an estimate; None where there is none."""
     return defined(next((test.p_value for test in estimate.tests), None))
+
+
+def fixed_p(estimate: AnyEstimate) -> float | None:
+    """Return the p-value of the first test that holds the comparator fixed; None where there is none."""
+    return defined(next((test.p_value for test in estimate.tests if test.name != PICKED), None))
 
 
 def adjusted_p(entry: AnyEstimate | Heterogeneity) -> float | None:

@@ -243,11 +243,10 @@ class Leakage(Typed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings(Typed):
-    """How many tests are below alpha: taken one by one, and after each adjustment."""
+    """How many tests are below alpha: taken one by one, and after the adjustment."""
 
     unadjusted: Count
     holm: Count
-    benjamini_hochberg: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,7 +258,6 @@ class TestFamily(Typed):
     family_size: Count
     rule: str
     methods: Mapping[str, str]
-    not_allowed_for: str
     alpha: float
     findings: Findings
 

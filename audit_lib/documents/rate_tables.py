@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
-from audit_lib.results import Estimate, Interval, TestResult, Undefined
+from audit_lib.results import Estimate, Interval, Multiplicity, TestResult, Undefined
 from audit_lib.typed_json import OPTIONAL, Count, Typed
+
+PICKED: Final = "could_be_highest"
+"""Name of the test of an impact ratio that allows for the comparator being picked by the data."""
 
 CategoryLevels = Mapping[str, str]
 """Attribute or column -> level."""
@@ -77,6 +80,8 @@ class RateRow(Typed):
     rate, impact_ratio : Estimate
         With Wilson's interval; and with Koopman's, which holds the comparator fixed, next to the one that
         allows for its having been the highest. Where people share rounds or applications all three allow for it.
+        The first test of a ratio is whether the rate could be the highest, whichever that is; the others hold the
+        comparator fixed.
     four_fifths_flag : bool or None
         Whether the exact ratio is below the policy's guidance; None where it is undefined.
     excluded : str or None
@@ -169,6 +174,10 @@ class RateTable(Typed, Generic[TableRow]):
         Scores at the median; rounds whose last place was drawn by lot, and rounds with no more people than places.
     classification : str or None
         The class of the tool that the table counts, where it counts one.
+    equal_rates : TestResult or Undefined or None
+        Whether all rates with a ratio could be equal; the first test of each ratio is part of it.
+    multiplicity : Multiplicity or None
+        Its p-value, adjusted for the other tables and tests of the audit.
     larger : RateTable or None
         Where the comparator has too few people for a ratio to lead: the larger categories, compared with each other.
         Not among the adjusted tests.
@@ -186,4 +195,6 @@ class RateTable(Typed, Generic[TableRow]):
     tied_rounds: Count | None = None
     undersized_rounds: Count | None = None
     classification: str | None = None
+    equal_rates: TestResult | Undefined | None = field(default=None, metadata=OPTIONAL)
+    multiplicity: Multiplicity | None = field(default=None, metadata=OPTIONAL)
     larger: RateTable[TableRow] | None = field(default=None, metadata=OPTIONAL)

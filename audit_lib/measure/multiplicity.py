@@ -9,24 +9,17 @@ from typing import Protocol, TypeVar
 from audit_lib.documents.metrics import Findings, Heterogeneity, TestFamily
 from audit_lib.documents.rate_tables import RateRow, RateTable
 from audit_lib.results import Estimate, Multiplicity, TestResult, Undefined
-from audit_lib.stats.multiplicity import benjamini_hochberg, holm
-from audit_lib.translation import mark
-
-NOT_ALLOWED_FOR = mark(
-    "Adjusted for the number of tests, but not for the comparator of an impact ratio being the highest rate, picked by "
-    "the data. Of simulated tables of 2 to 14 equal groups, 50 to 200 people in each, 3 to 16% had a false finding by "
-    "Fisher's test, and 5 to 20% by the normal one."
-)
-"""What an adjusted p-value does not allow for; the figure is of ``python -m benchmarks.promises``."""
+from audit_lib.stats.multiplicity import holm
 
 RULE = (
-    "One test a hypothesis: the first test of each impact ratio and of each estimate, in every stratum, and of each "
-    "comparison of strata Breslow-Day (counts of independent people) or Cochran Q. A second statistic of the same "
-    "hypothesis, such as the number of standard deviations, is not counted again. Where people share rounds or "
-    "applications the first test of an impact ratio is that of the clusters, and Fisher's, which takes rows as "
-    "independent, is beside it. Strata that hold the rows of another one are not measured again, and statistics that "
-    "have the very same numbers of the same comparison (the share of texts flagged and of prompts with one, where each "
-    "prompt has one text) are one hypothesis."
+    "One test a hypothesis: of each impact ratio that its rate could be the highest, whichever comparator the data "
+    "pick, in every table and stratum; the first test of each estimate; and of each comparison of strata Breslow-Day "
+    "(counts of independent people) or Cochran Q. The ratios of one table hold together by the law of its largest "
+    "difference, so a table counts once: its smallest p-value is that of all its rates being equal. Over tables, "
+    "estimates and comparisons p-values are adjusted by Holm's steps. A second statistic of the same hypothesis, such "
+    "as Fisher's test or the number of standard deviations, is not counted again. Strata that hold the rows of another "
+    "one are not measured again, and statistics that have the very same numbers of the same comparison (the share of "
+    "texts flagged and of prompts with one, where each prompt has one text) are one hypothesis."
 )
 
 
@@ -45,8 +38,13 @@ Holder = TypeVar("Holder", bound=Estimate | Heterogeneity)
 class Mark(Protocol):
     """Sees what was tested, one after another, and gives it back, perhaps with more in it."""
 
-    def __call__(self, about: tuple[object, ...], holder: Holder, test: TestResult) -> Holder:
-        """Return `holder`, whose hypothesis `test` is of; equal ones with equal p-values are one hypothesis."""
+    def __call__(
+        self, part: tuple[object, ...], about: tuple[object, ...], holder: Holder, test: TestResult
+    ) -> Holder:
+        """Return `holder`, whose hypothesis `test` is of; equal ones with equal p-values are one hypothesis.
+
+        `about` says which of the hypotheses of a table it is, and is empty where `part` is one alone.
+        """
         ...
 
 
@@ -64,45 +62,39 @@ def adjust(tested: Hypotheses, alpha: float) -> tuple[Hypotheses, TestFamily]:
     -------
     Hypotheses, TestFamily
         What was given, with the adjusted p-values; and how many there are, the rule that makes the family, and how
-        many findings each method leaves at `alpha`.
+        many findings are left at `alpha`.
     """
     place_of: dict[str, int] = {}
     p_values: list[float | Undefined] = []
+    parts: list[str] = []
 
-    def place(about: tuple[object, ...], test: TestResult) -> int:
-        same = repr((*about, test.p_value))
+    def place(part: tuple[object, ...], about: tuple[object, ...], test: TestResult) -> int:
+        same = repr((*part, *about, test.p_value))
         if same not in place_of:
             place_of[same] = len(p_values)
             p_values.append(test.p_value)
+            parts.append(repr(part) if about else same)
         return place_of[same]
 
-    def count(about: tuple[object, ...], holder: Holder, test: TestResult) -> Holder:
-        place(about, test)
+    def count(
+        part: tuple[object, ...], about: tuple[object, ...], holder: Holder, test: TestResult
+    ) -> Holder:
+        place(part, about, test)
         return holder
 
     _each(tested, count)
-    adjusted = (holm(p_values), benjamini_hochberg(p_values))
+    adjusted = holm(p_values, parts)
 
-    def mark(about: tuple[object, ...], holder: Holder, test: TestResult) -> Holder:
-        number = place(about, test)
-        own = Multiplicity(
-            test=test.name,
-            holm=adjusted[0].p_values[number],
-            benjamini_hochberg=adjusted[1].p_values[number],
-        )
+    def mark(part: tuple[object, ...], about: tuple[object, ...], holder: Holder, test: TestResult) -> Holder:
+        own = Multiplicity(test=test.name, holm=adjusted.p_values[place(part, about, test)])
         return replace(holder, multiplicity=own)
 
     family = TestFamily(
         family_size=len(p_values),
         rule=RULE,
-        methods={"holm": adjusted[0].method, "benjamini_hochberg": adjusted[1].method},
-        not_allowed_for=NOT_ALLOWED_FOR,
+        methods={"holm": adjusted.method},
         alpha=alpha,
-        findings=Findings(
-            unadjusted=_below(p_values, alpha),
-            holm=_below(adjusted[0].p_values, alpha),
-            benjamini_hochberg=_below(adjusted[1].p_values, alpha),
-        ),
+        findings=Findings(unadjusted=_below(p_values, alpha), holm=_below(adjusted.p_values, alpha)),
     )
     return _each(tested, mark), family
 
@@ -122,15 +114,22 @@ def _each(tested: Hypotheses, mark: Mark) -> Hypotheses:
 
 def _table(table: RateTable[RateRow], mark: Mark) -> RateTable[RateRow]:
     counts = [(row.n, row.selected) for row in table.rows]
-    of_table = ("table", table.family, dict(table.stratum), table.classification)
+    of_table = ("table", table.family, dict(table.stratum), table.classification, counts)
 
     def one(row: RateRow) -> RateRow:
         test = _first(row.impact_ratio)
         if test is None:
             return row
-        return replace(row, impact_ratio=mark((*of_table, row.label, counts), row.impact_ratio, test))
+        return replace(row, impact_ratio=mark(of_table, (row.label,), row.impact_ratio, test))
 
-    return replace(table, rows=tuple(one(row) for row in table.rows))
+    rows = tuple(one(row) for row in table.rows)
+    # That all rates are equal is ruled out where any of them is found below the highest.
+    found = [adjusted for row in rows if (adjusted := row.impact_ratio.multiplicity) is not None]
+    least = min(found, key=lambda one: (isinstance(one.holm, Undefined), one.holm), default=None)
+    whole = table.equal_rates
+    if least is None or whole is None or isinstance(whole, Undefined):
+        return replace(table, rows=rows)
+    return replace(table, rows=rows, multiplicity=replace(least, test=whole.name))
 
 
 def _estimate(estimate: Estimate, mark: Mark) -> Estimate:
@@ -139,14 +138,14 @@ def _estimate(estimate: Estimate, mark: Mark) -> Estimate:
         return estimate
     named = (dict(estimate.group), dict(estimate.reference), dict(estimate.stratum))
     counts = (estimate.n, estimate.n_group, estimate.n_reference)
-    return mark(("estimate", *named, estimate.value, *counts), estimate, test)
+    return mark(("estimate", *named, estimate.value, *counts), (), estimate, test)
 
 
 def _strata(entry: Heterogeneity, mark: Mark) -> Heterogeneity:
     test = entry.tested
     if isinstance(test, Undefined) or isinstance(test.p_value, Undefined):
         return entry
-    return mark(("strata", dict(entry.group), dict(entry.reference), test.statistic), entry, test)
+    return mark(("strata", dict(entry.group), dict(entry.reference), test.statistic), (), entry, test)
 
 
 def _first(estimate: Estimate) -> TestResult | None:

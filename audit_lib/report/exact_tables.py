@@ -12,7 +12,7 @@ from audit_lib.documents.rate_tables import AdverseImpact, Bounds, HiddenEstimat
 from audit_lib.errors import EvidenceError
 from audit_lib.policies import Policy
 from audit_lib.records import NO_AND_YES
-from audit_lib.results import Estimate, Undefined
+from audit_lib.results import Estimate, Multiplicity, TestResult, Undefined
 from audit_lib.translation import known, mark, t
 
 _CLOSE = 1e-9
@@ -85,6 +85,10 @@ class ExactTable:
     undersized_rounds: int | None
     comparator: str | Undefined
     rows: tuple[ExactRow, ...]
+    equal_rates: TestResult | Undefined | None = None
+    """Whether all its rates could be equal; None where it is hidden."""
+    multiplicity: Multiplicity | None = None
+    """Its p-value, adjusted for the other tests of the audit."""
     larger: ExactTable | None = None
     """Where the comparator has too few people for a ratio to lead: the larger categories, compared with each other."""
     aside: ExactRow | None = None
@@ -158,6 +162,8 @@ def read_table(table: RateTable[RateRow], policy: Policy) -> ExactTable:
         undersized_rounds=table.undersized_rounds,
         comparator=comparator,
         rows=rows,
+        equal_rates=table.equal_rates,
+        multiplicity=table.multiplicity,
         larger=larger,
     )
 

@@ -28,6 +28,11 @@ COMPOSED: Final = (
     mark("difference of rates, cluster influence function at the common rate"),
     mark("difference of rates, cluster influence function at the common rate, t({df})"),
     mark("ratio to the highest rate, from simultaneous intervals of all pairs"),
+    mark("all tables with the same margins"),
+    mark("{n} permutations of the people"),
+    mark("{n} permutations of the people within clusters, and of clusters"),
+    mark("normal errors by clusters"),
+    mark("normal errors by clusters, and {permutations}"),
     mark("least squares on main effects, per SD of the score; clustered by {unit}"),
     mark(
         "least squares on main effects and a constant of each application, per SD of the score; clustered by {unit}"

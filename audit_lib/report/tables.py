@@ -17,19 +17,21 @@ from typing import Any, Final
 
 from audit_lib.documents.estimates import adjusted_p, defined, first_p, limits
 from audit_lib.documents.metrics import Missingness
+from audit_lib.documents.rate_tables import PICKED
 from audit_lib.documents.statuses import STATUSES
 from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
 from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.suppress import HIDDEN
-from audit_lib.results import Equivalence, Estimate, Interval, TheseNames, Undefined
+from audit_lib.results import Equivalence, Estimate, Interval, TestResult, TheseNames, Undefined
 
 COLUMNS: Final = (
     "audit", "window", "kind", "family", "stratum", "category", "n", "selected", "share_of_data", "rate",
     "rate_low", "rate_high", "impact_ratio", "ratio_low", "ratio_high", "ratio_low_simultaneous",
     "ratio_high_simultaneous", "comparator", "fisher_p", "below_guideline", "small_cell", "excluded", "undefined",
     "table_total", "table_unknown", "median", "median_ties", "tied_rounds", "auc", "auc_low", "auc_high",
+    "picked_p", "p_holm", "table_p", "table_p_holm",
 )  # fmt: skip
 """Columns of ``tables.csv``: a line a category of a statutory table, and a line (kind ``auc``) a subgroup with an AUC.
 
@@ -194,6 +196,7 @@ def _line(content: Content, table: ExactTable, row: ExactRow) -> dict[str, Any]:
     fisher = next((test.p_value for test in row.estimate.tests if test.name == "fisher_exact"), None)
     (rate_low, rate_high), (low, high) = _ends(row.rate_estimate.interval), _ends(row.estimate.interval)
     wide_low, wide_high = _ends(picked(row))
+    whole = table.equal_rates
     undefined = row.ratio.reason if isinstance(row.ratio, Undefined) else ""
     return _run(content) | {
         "kind": table.kind,
@@ -222,6 +225,10 @@ def _line(content: Content, table: ExactTable, row: ExactRow) -> dict[str, Any]:
         "median": table.median,
         "median_ties": table.median_ties,
         "tied_rounds": table.tied_rounds,
+        "picked_p": next((defined(test.p_value) for test in row.estimate.tests if test.name == PICKED), None),
+        "p_holm": adjusted_p(row.estimate),
+        "table_p": defined(whole.p_value) if isinstance(whole, TestResult) else None,
+        "table_p_holm": None if table.multiplicity is None else defined(table.multiplicity.holm),
     }
 
 

@@ -24,6 +24,9 @@ auc                how sure are AUCs of overlapping subgroups, and the gap betwe
 simultaneous       ... when the largest of many differences was picked?
 ratios             ... when the comparator is whichever rate is highest?
 clustered_rates    ... when candidates compete in rounds or share applications?
+equal_rates        could all rates be equal, and which could be the highest?
+clustered_equal_rates  ... when candidates compete in rounds or share applications?
+win_gaps           how much more often does one side win, of pairs in rounds?
 multiplicity       what is left of p-values after so many tests?
 heterogeneity      do positions agree, and does pooling them turn the finding round?
 shrinkage          how much do effects differ between positions, less what noise adds?
@@ -51,6 +54,7 @@ from audit_lib.stats.bootstrap import (
     percentile_interval,
 )
 from audit_lib.stats.cells import class_reason, flags, pair_reason
+from audit_lib.stats.clustered_equal_rates import clustered_equal_rates
 from audit_lib.stats.clustered_rates import ClusteredRates, effective_wilson, flat_limit
 from audit_lib.stats.clusters import (
     TwoSidedVariance,
@@ -71,6 +75,7 @@ from audit_lib.stats.distances import (
     earth_movers_errors,
     jensen_shannon_errors,
 )
+from audit_lib.stats.equal_rates import EqualRates, equal_rates
 from audit_lib.stats.exact import boschloo, fisher_exact
 from audit_lib.stats.few_clusters import Coefficient, least_squares_cr2
 from audit_lib.stats.heterogeneity import (
@@ -102,6 +107,7 @@ from audit_lib.stats.ratios import AllRatios, simultaneous_log_ratios, simultane
 from audit_lib.stats.simultaneous import AllPairs, PairInterval, max_t_quantile, simultaneous_differences
 from audit_lib.stats.spread import pooled_sd_interval
 from audit_lib.stats.t_intervals import t_interval
+from audit_lib.stats.win_gaps import win_gap_interval
 
 __all__ = [
     "AdjustedPValues",
@@ -110,6 +116,7 @@ __all__ = [
     "AucCovariance",
     "ClusteredRates",
     "Coefficient",
+    "EqualRates",
     "ErrorDraws",
     "FindingReversal",
     "MantelHaenszel",
@@ -131,6 +138,7 @@ __all__ = [
     "clopper_pearson",
     "cluster_interval",
     "cluster_moments",
+    "clustered_equal_rates",
     "cochran_q",
     "correlation_of_moments",
     "design_effect",
@@ -139,6 +147,7 @@ __all__ = [
     "distance_test",
     "earth_movers_errors",
     "effective_wilson",
+    "equal_rates",
     "exact_ratio",
     "fisher_exact",
     "fisher_interval",
@@ -175,4 +184,5 @@ __all__ = [
     "two_sided_variance",
     "two_standard_deviations",
     "wilson",
+    "win_gap_interval",
 ]

@@ -179,11 +179,33 @@ def difference_interval(estimate: float, spread: TwoSidedVariance, level: float)
     >>> round((interval.low + interval.high) / 2, 3)
     0.5
     """
-    if spread.variance == 0.0:
-        raise UndefinedMetricError("every cluster shows the same difference: no spread to estimate")
+    require_variance(spread)
     half = t_quantile(level, spread.df) * math.sqrt(spread.variance)
     method = f"cluster influence function, t({spread.df:.4g})"
     return Interval(low=estimate - half, high=estimate + half, level=check_level(level), method=method)
+
+
+def require_variance(spread: TwoSidedVariance) -> None:
+    """Refuse a comparison that is the same in all clusters.
+
+    Parameters
+    ----------
+    spread : TwoSidedVariance
+        Its variance.
+
+    Raises
+    ------
+    UndefinedMetricError
+        If the variance is 0.
+
+    Examples
+    --------
+    >>> require_variance(two_sided_variance([0.0, 0.0], [0.0, 0.0]))
+    Traceback (most recent call last):
+    audit_lib.errors.UndefinedMetricError: every cluster shows the same difference: no spread to estimate
+    """
+    if spread.variance == 0.0:
+        raise UndefinedMetricError("every cluster shows the same difference: no spread to estimate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

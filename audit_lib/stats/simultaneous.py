@@ -136,21 +136,44 @@ def max_t_quantile(
     return _drawn_quantile(v.tobytes(), v.shape[0], check_level(level), df, draws, seed)
 
 
+def largest_differences(covariance: ArrayLike, draws: int = DRAWS, seed: int = 0) -> Floats:
+    """Draw the largest absolute standardised difference of all pairs of normal estimates; sorted.
+
+    Parameters
+    ----------
+    covariance : array_like of shape (k, k)
+        Of the k estimates; may be singular. Pairs without variance are left out.
+    draws, seed : int
+        Size and seed of the simulation.
+
+    Examples
+    --------
+    >>> largest = largest_differences(np.eye(5))
+    >>> round(float(np.quantile(largest, 0.95)), 1)
+    2.7
+    """
+    v = check_covariance(covariance)
+    return np.sort(_drawn_largest(v, math.inf, draws, np.random.Generator(np.random.PCG64(seed))))
+
+
 @lru_cache(maxsize=1024)
 def _drawn_quantile(covariance: bytes, k: int, level: float, df: float, draws: int, seed: int) -> float:
     """The simulation: kept, since tables are recomputed when a run is verified, and their parts recur in strata."""
     v = np.frombuffer(covariance).reshape(k, k)
-    errors = _pair_errors(v)
-    rng = np.random.Generator(np.random.PCG64(seed))
+    largest = _drawn_largest(v, df, draws, np.random.Generator(np.random.PCG64(seed)))
+    return float(np.quantile(largest, level))
+
+
+def _drawn_largest(v: Floats, df: float, draws: int, rng: np.random.Generator) -> Floats:
     # one row an estimate, so that a pair is a subtraction of two rows
-    z = np.einsum("ij,jd->id", _root(v), rng.standard_normal((k, draws)))
+    z = np.einsum("ij,jd->id", _root(v), rng.standard_normal((v.shape[0], draws)))
     largest = np.zeros(draws)
-    for (i, j), error in errors.items():
+    for (i, j), error in _pair_errors(v).items():
         if error > 0.0:
             np.maximum(largest, np.abs(z[i] - z[j]) / error, out=largest)
     if not math.isinf(df):
         largest /= np.sqrt(rng.chisquare(df, draws) / df)
-    return float(np.quantile(largest, level))
+    return largest
 
 
 def simultaneous_differences(

@@ -101,7 +101,6 @@ def test_nothing_of_the_table_is_markup() -> None:
     assert not re.search(r"\son[a-z]+=[\"']", page.replace("onerror=alert(2)", ""))
 
 
-@pytest.mark.slow  # a real browser at three widths
 @needs_axe
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_page_of_a_notebook_is_accessible(tmp_path: Any, dark: bool) -> None:

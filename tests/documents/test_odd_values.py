@@ -139,14 +139,14 @@ DOCUMENTS: list[Typed] = [
             rule="r",
             methods={"p_holm": "Holm"},
             alpha=0.05,
-            findings=ComparedFindings(p_value=0, p_holm=0, p_benjamini_hochberg=0),
+            findings=ComparedFindings(p_value=0, p_holm=0),
         ),
         estimates=(
             ComparedEstimate(
                 run=0, metric="rabbi", stratum={"position": "retail"}, group={"sex": "female"},
                 reference={"sex": "male"}, value=0.5, interval=INTERVAL, intervals=(INTERVAL,), n=2, n_group=1,
                 n_reference=1, clusters=None, flags=("ties",), method="m", parameters={"threshold": 3.0}, p_value=0.5,
-                p_holm=0.5, p_benjamini_hochberg=0.5,
+                p_holm=0.5,
             ),
         ),
         metrics=(
@@ -166,7 +166,7 @@ DOCUMENTS: list[Typed] = [
             method="m",
             rule="r",
             alpha=0.05,
-            findings=ComparedFindings(p_value=0, p_holm=0, p_benjamini_hochberg=None),
+            findings=ComparedFindings(p_value=0, p_holm=0),
             contrasts=(
                 PairedContrast(
                     metric="rabbi", stratum={}, group={"sex": "female"}, reference={"sex": "male"},

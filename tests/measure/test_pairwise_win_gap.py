@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy.stats import t
 
 from audit_lib.errors import EvidenceError, UndefinedMetricError
 from audit_lib.measure.metric import METRICS
@@ -19,7 +20,7 @@ from audit_lib.measure.rows.scored import strata
 from audit_lib.metrics import pairwise_output_statistics, pairwise_win_gap
 from audit_lib.metrics.pairwise import paired_answers
 from audit_lib.results import Undefined
-from audit_lib.stats import cluster_interval
+from audit_lib.stats import cluster_interval, win_gap_interval
 from tests.measure.tables import POLICY, scores, table, variants
 from tests.metrics import slow_pairs
 from tests.specs import load
@@ -78,7 +79,7 @@ def test_values_are_the_kernel_s():
         )
 
 
-def test_the_interval_is_that_of_the_cluster_influence_function():
+def test_the_test_is_of_the_cluster_influence_function_and_the_interval_of_the_two_shares():
     people = table()
     found = answers(people)
     estimate = gaps(rows_with(people, found))[0]
@@ -93,8 +94,11 @@ def test_the_interval_is_that_of_the_cluster_influence_function():
             rounds.append(home[a])
     y = np.array(outcome)
     expected = cluster_interval((y - y.mean()) / y.size, rounds, float(y.mean()))
-    assert estimate.interval.low == pytest.approx(expected.low)
-    assert estimate.interval.high == pytest.approx(expected.high)
+    half = (expected.high - expected.low) / 2
+    assert estimate.standard_error == pytest.approx(half / t.ppf(0.975, 5))
+    assert 2 * t.sf(abs(y.mean()) / estimate.standard_error, 5) == pytest.approx(estimate.tests[0].p_value)
+    own = win_gap_interval(y, rounds)
+    assert (estimate.interval.low, estimate.interval.high) == pytest.approx((own.low, own.high))
     assert estimate.clusters == 6 and estimate.tests[0].n == 6
     crosses = estimate.interval.low < 0 < estimate.interval.high
     assert (estimate.tests[0].p_value > 0.05) == crosses

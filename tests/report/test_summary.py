@@ -13,7 +13,6 @@ import pytest
 
 from audit_lib.check import check_report
 from audit_lib.documents.metrics import Findings, TestFamily
-from audit_lib.measure.multiplicity import NOT_ALLOWED_FOR
 from audit_lib.plan.power_limits import NOT_PROMISED, THESE_NAMES, of_names
 from audit_lib.report.blocks import Bullets, Figures, Section
 from audit_lib.report.content import Content, gather
@@ -95,9 +94,7 @@ def test_what_stands_after_the_adjustment_is_named_first(content: Content) -> No
     assert isinstance(family, TestFamily)
     remain = family.findings.holm
     assert remain >= 1
-    start = (
-        f"Below 0.05 once adjusted for {family.family_size} tests, but not for the choice of the comparator. "
-    )
+    start = f"Below 0.05 once adjusted for {family.family_size} tests. "
     assert first.startswith(f"{start}{remain}: ")
     table = next(t for t in content.headline if t.family == "sex")
     women, men = table.row("Female"), table.row("Male")
@@ -111,7 +108,7 @@ def test_what_stands_after_the_adjustment_is_named_first(content: Content) -> No
 
 
 def test_nothing_is_named_where_nothing_stands(content: Content) -> None:
-    findings = Findings(unadjusted=1, holm=0, benjamini_hochberg=0)
+    findings = Findings(unadjusted=1, holm=0)
     family = replace(content.metrics.multiplicity, findings=findings)  # type: ignore[arg-type, call-arg]
     none = replace(content, metrics=replace(content.metrics, multiplicity=family))
     assert not any("once adjusted for" in item for item in words(summary(none), Bullets))
@@ -161,7 +158,7 @@ def test_the_first_interval_is_the_one_of_a_picked_comparator(content: Content) 
     (own,) = [row for row in beside.rows if row.header == women.label]
     chart = ratios_chart(content, [table])
     assert row.cells[-1].note.replace("\N{NO-BREAK SPACE}", " ") == picked
-    assert [cell.text for cell in own.cells[1:3]] == [picked, fixed]
+    assert [own.cells[1].text, own.cells[4].text] == [picked, fixed]
     assert chart is not None and "comparator picked by the data" in chart.caption
     assert "comparator picked by the data" in leaders(content)[0].detail
     printed = tables_text(content.metrics, content.policy)
@@ -238,12 +235,11 @@ def page_of(content: Content) -> str:
 
 def test_adjusted_p_values_are_called_what_they_are_everywhere(content: Content) -> None:
     page = page_of(content)
-    assert not CLAIMS.search(page) and NOT_ALLOWED_FOR in page
+    assert not CLAIMS.search(page)
+    assert "allows for the comparator being the highest rate, picked by the data" in page
     document = make_document(content).as_dict()
     told = document["metrics"]["multiplicity"]
-    assert (
-        told["not_allowed_for"] == NOT_ALLOWED_FOR and "highest rate, picked by the data" in NOT_ALLOWED_FOR
-    )
+    assert "whichever comparator the data pick" in told["rule"]
     assert "rate" not in json.dumps(told["methods"]), "it names steps, not what they would control"
     assert not re.search(r"(?i)family-?wise|controlled", json.dumps(document, default=str))
     assert not CLAIMS.search(tables_text(content.metrics, content.policy))

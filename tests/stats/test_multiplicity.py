@@ -37,6 +37,23 @@ def test_benjamini_hochberg_1995_example():
     assert sum(q <= 0.05 for q in holm(p).p_values) == 3
 
 
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 4)), min_size=1, max_size=20))
+def test_tables_count_as_long_as_something_of_them_is_left(tested):
+    p_values, tables = [p for p, _ in tested], [table for _, table in tested]
+    expected, reached, left = {}, 0.0, list(range(len(tested)))
+    while left:
+        first = min(left, key=p_values.__getitem__)
+        reached = max(reached, min(1.0, p_values[first] * len({tables[i] for i in left})))
+        expected[first] = reached
+        left.remove(first)
+    assert holm(p_values, tables).p_values == pytest.approx([expected[i] for i in range(len(tested))])
+
+
+def test_tables_are_given_one_each():
+    with pytest.raises(InputError, match="1 tables for 2 p-values"):
+        holm([0.1, 0.2], ["sex"])
+
+
 @given(families, st.randoms())
 def test_order_does_not_matter(p_values, random):
     order = list(range(len(p_values)))

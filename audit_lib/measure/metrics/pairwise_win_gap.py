@@ -17,7 +17,8 @@ from audit_lib.policies import Policy
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats.clustered_rates import flat_limit
-from audit_lib.stats.clusters import TwoSidedVariance, difference_interval, t_test
+from audit_lib.stats.clusters import TwoSidedVariance, require_variance, t_test
+from audit_lib.stats.win_gaps import win_gap_interval
 
 _METHOD = "consistent wins of the group less the reference's, over their pairs; clustered by round"
 
@@ -38,8 +39,9 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
 
     ``share(A, B)`` is the share of pairs with one candidate on each side that A's wins in both orders (Chen, Ji and
     Evans, arXiv:2408.01285), so the gap is ``sum of outcomes / pairs`` with outcomes 1, -1 and 0. Pairs of one pool
-    depend on each other: influence values ``(outcome - gap) / pairs`` are summed within rounds, and the interval
-    is ``gap +- t(G - 1) sqrt(G / (G - 1) sum u_g^2)`` over the G rounds. Where one side wins every pair it is
+    depend on each other: influence values ``(outcome - gap) / pairs`` are summed within rounds for the test and the
+    standard error. The interval puts those of the two shares together (`audit_lib.stats.win_gap_interval`): the gap
+    plus or minus t standard errors is too short where nearly all pairs are won. Where one side wins every pair it is
     Clopper and Pearson's over rounds, and the test is the exact sign test of the rounds.
 
     Raises
@@ -76,7 +78,8 @@ def _estimate(
         value = pairwise_win_gap(between.outcome)
         try:
             spread = _spread(between, value, rounds, count)
-            interval = difference_interval(value, spread, spec.measure.level)
+            require_variance(spread)
+            interval = win_gap_interval(between.outcome, rounds, spec.measure.level)
             error = math.sqrt(spread.variance)
             tests = (t_test(value, error, spread.df, count, "cluster influence function"),)
         except UndefinedMetricError as undefined:

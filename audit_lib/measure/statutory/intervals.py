@@ -8,16 +8,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from audit_lib.documents.rate_tables import PICKED
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.sides import ClusterUnit
 from audit_lib.metrics.impact import ImpactRow
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats.adverse_impact import two_standard_deviations
+from audit_lib.stats.clustered_equal_rates import clustered_equal_rates
 from audit_lib.stats.clustered_rates import ClusteredRates
+from audit_lib.stats.equal_rates import equal_rates
 from audit_lib.stats.exact import fisher_exact
 from audit_lib.stats.intervals import ratio_of_proportions, wilson
 from audit_lib.stats.ratios import simultaneous_ratios
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableTests:
+    """Tests of a table that allow for the comparator being picked: of the whole, and of each category by its label."""
+
+    table: TestResult | Undefined
+    rows: Mapping[str, TestResult]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +143,42 @@ class Clusters:
             return {}
         return {str(row.category): interval for row, interval in zip(rows, found.to_highest, strict=True)}
 
+    def equal_rates(self, rows: Sequence[ImpactRow], seed: int) -> TableTests:
+        """Test that all rates are equal, and whether each could be the highest.
+
+        A category whose people are all in one cluster says nothing of spread: it is left out.
+        """
+        alone = {} if self.rates is None else {str(row.category): row for row in rows if self._in_one(row)}
+        kept = [row for row in rows if str(row.category) not in alone]
+        try:
+            if self.rates is None:
+                found = equal_rates([row.selected for row in kept], [row.total for row in kept], seed=seed)
+            else:
+                part = self.rates.take([self._place(row) for row in kept])
+                found = clustered_equal_rates(part, seed=seed)
+        except UndefinedMetricError as error:
+            return TableTests(table=Undefined(str(error)), rows={})
+        n = sum(row.total for row in kept) if self.rates is None else self.units
+        table = TestResult(
+            name="equal_rates", p_value=found.p_value, statistic=found.statistic, n=n, method=found.method
+        )
+        own = zip(kept, found.p_values, found.statistics, strict=True)
+        tests = {
+            str(row.category): replace(table, name=PICKED, p_value=p, statistic=statistic, alternative="less")
+            for row, p, statistic in own
+        }
+        nothing = Undefined("all people of the category are in one cluster: no spread to estimate")
+        tests |= {label: replace(table, name=PICKED, p_value=nothing, statistic=nothing) for label in alone}
+        return TableTests(table=table, rows=tests)
+
+    def _in_one(self, row: ImpactRow) -> bool:
+        return self.units_of(str(row.category)) == 1 and row.total > 1
+
     def tests(self, row: ImpactRow, top: ImpactRow) -> tuple[TestResult, ...]:
-        """Tests of equal rates, the valid one first: Fisher's and the standard deviations need independent rows."""
+        """Tests of equal rates of two fixed categories, by clusters first.
+
+        Fisher's and the standard deviations need independent rows.
+        """
         x, n, top_x, top_n = row.selected, row.total, top.selected, top.total
         tests = [] if self.rates is None else [self.rates.test(self._place(row), self._place(top))]
         tests.append(fisher_exact(x, n - x, top_x, top_n - top_x))

@@ -19,12 +19,13 @@ from audit_lib.measure.inference import none_answered
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import decision_unit, score_unit
 from audit_lib.measure.statutory.categories import category_of
-from audit_lib.measure.statutory.intervals import Clusters
+from audit_lib.measure.statutory.intervals import Clusters, TableTests
 from audit_lib.measure.statutory.rate_details import ITSELF, adverse_impact, bounds
 from audit_lib.metrics.impact import ImpactRatios, ImpactRow, impact_ratios
 from audit_lib.policies import Category, Policy
 from audit_lib.policies.gates import check_excluded_share
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
+from audit_lib.seeds import derive_seed
 from audit_lib.spec import AuditSpec
 from audit_lib.translation import mark
 
@@ -133,6 +134,13 @@ class CategoryCount(NamedTuple):
         return self.n == 0 and self.missing > 0
 
 
+class Picked(NamedTuple):
+    """What of a table allows for the comparator being picked by the data."""
+
+    intervals: Mapping[str, Interval]
+    tests: TableTests
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sheet:
     """What the rows of one table share."""
@@ -177,8 +185,10 @@ def _table(sheet: _Sheet, counts: list[CategoryCount]) -> ClusteredTable:
         exclude=excluded,
         compare_excluded=policy.switch("comparator").value == "highest_of_all",
     )
-    wide = clusters.to_highest([row for row in law.rows if not isinstance(row.ratio, Undefined)])
     top = law[law.comparators[0]] if law.comparators else None
+    compared = [row for row in law.rows if row is top or not isinstance(row.ratio, Undefined)]
+    seed = derive_seed(sheet.spec.seed, "measure", "equal_rates")
+    picked = Picked(intervals=clusters.to_highest(compared), tests=clusters.equal_rates(compared, seed))
     nobody = Undefined(_no_comparator(sheet.kind, law))
     return ClusteredTable(
         kind=sheet.kind,
@@ -188,9 +198,10 @@ def _table(sheet: _Sheet, counts: list[CategoryCount]) -> ClusteredTable:
         unknown=sheet.unknown,
         comparator=nobody if top is None else str(top.category),
         rows=tuple(
-            _row(sheet, count, law, top or nobody, base=base, excluded=excluded, wide=wide)
+            _row(sheet, count, law, top or nobody, base=base, excluded=excluded, picked=picked)
             for count in counts
         ),
+        equal_rates=picked.tests.table if top is not None else nobody,
         clusters=clusters,
         **sheet.context,
     )
@@ -204,7 +215,7 @@ def _row(
     *,
     base: int,
     excluded: Mapping[str, str],
-    wide: Mapping[str, Interval],
+    picked: Picked,
 ) -> RateRow:
     label, row = count.category.label, law[count.category.label]
     if count.unanswered:
@@ -222,7 +233,7 @@ def _row(
         selected=count.selected,
         share_of_data=count.n / base if base else 0.0,
         rate=_rate(sheet, count),
-        impact_ratio=_impact_ratio(sheet, count, row, top, wide.get(label)),
+        impact_ratio=_impact_ratio(sheet, count, row, top, picked),
         four_fifths_flag=_flag(row, sheet.policy),
         excluded=excluded.get(label),
         missing=bounds(row, compared, count.missing),
@@ -291,7 +302,7 @@ def _impact_ratio(
     count: CategoryCount,
     row: ImpactRow,
     top: ImpactRow | Undefined,
-    simultaneous: Interval | None,
+    picked: Picked,
 ) -> Estimate:
     clusters = sheet.clusters
     best = None if isinstance(top, Undefined) else top
@@ -300,8 +311,12 @@ def _impact_ratio(
         row.ratio if isinstance(row.ratio, Undefined) else Undefined("the comparator itself")
     )
     tests: tuple[TestResult, ...] = ()
+    fixed: tuple[TestResult, ...] = ()
     if best is not None and row is not best and not isinstance(value, Undefined):
-        interval, tests = clusters.ratio(row, best), clusters.tests(row, best)
+        interval, fixed = clusters.ratio(row, best), clusters.tests(row, best)
+        first = picked.tests.rows.get(count.category.label)
+        tests = fixed if first is None else (first, *fixed)
+    simultaneous = picked.intervals.get(count.category.label)
     return Estimate(
         metric=sheet.metric,
         value=value,
@@ -309,7 +324,7 @@ def _impact_ratio(
         n=row.total + (best.total if best is not None and row is not best else 0),
         n_group=row.total,
         n_reference=best.total if best is not None else None,
-        clusters=None if clusters.rates is None or not tests else tests[0].n,
+        clusters=None if clusters.rates is None or not fixed else fixed[0].n,
         method=f"ratio of exact counts to the highest rate; {clusters.method}",
         group=dict(count.category.levels),
         stratum=dict(sheet.rows.levels),

@@ -16,7 +16,7 @@ from audit_lib.report.numbers import count, guarded, p_value
 from audit_lib.report.sections.estimates import against, mark_of
 from audit_lib.report.table_names import category_name, kind_name
 from audit_lib.results import Undefined
-from audit_lib.translation import mark, t
+from audit_lib.translation import t
 
 _MOST_NAMED: Final = 3
 
@@ -36,14 +36,8 @@ def strongest_evidence(content: Content) -> list[Text]:
     if not named:
         return []
     listed = _listed(named, remain)
-    title = (
-        mark("Below {alpha:g} once adjusted for {tests:,} tests, but not for the choice of the comparator.")
-        if content.tables
-        else mark("Below {alpha:g} once adjusted for {tests:,} tests.")
-    )
-    return [
-        text(strong(t(title, alpha=alpha, tests=family.family_size) + " "), f"{count(remain)}: {listed}.")
-    ]
+    title = t("Below {alpha:g} once adjusted for {tests:,} tests.", alpha=alpha, tests=family.family_size)
+    return [text(strong(f"{title} "), f"{count(remain)}: {listed}.")]
 
 
 def _listed(named: list[str], number: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from audit_lib.documents.estimates import defined
-from audit_lib.measure.multiplicity import NOT_ALLOWED_FOR
 from audit_lib.plan.power_limits import NOT_PROMISED, THESE_NAMES, scope_of_names
 from audit_lib.report.answerers import whose
 from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph, Section, Text, strong, text
@@ -244,7 +243,11 @@ def _family(content: Content) -> list[Text]:
         tn("After the adjustment {n:,} does.", "After the adjustment {n:,} do.", family.findings.holm),
     ]
     if content.tables:
-        words.append(t(NOT_ALLOWED_FOR))
+        words.append(
+            t(
+                "A test of an impact ratio allows for the comparator being the highest rate, picked by the data."
+            )
+        )
     return [text(strong(t("Many questions were asked.") + " "), " ".join(words))]
 
 

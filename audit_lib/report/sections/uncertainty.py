@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from audit_lib.documents.estimates import adjusted_p, defined, first_p, limits
-from audit_lib.measure.multiplicity import NOT_ALLOWED_FOR
+from audit_lib.documents.estimates import adjusted_p, defined, fixed_p, limits
+from audit_lib.documents.rate_tables import PICKED
 from audit_lib.report.blocks import Cell, Column, Row, Table
 from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.leading import picked
@@ -26,11 +26,12 @@ def uncertainty_table(content: Content, table: ExactTable) -> Table:
     """Make the table of intervals, tests and both verdicts beside each ratio."""
     alpha, policy = content.spec.measure.alpha, content.policy
     level = content.spec.measure.level
-    exact = all(test.name == "fisher_exact" for row in table.rows for test in row.estimate.tests[:1])
+    held = [test.name for row in table.rows for test in row.estimate.tests if test.name not in (PICKED, _TWO)]
+    exact = set(held) <= {"fisher_exact"}
     rows = []
     for row in table.rows:
         found = {test.name: test for test in row.estimate.tests}
-        p = first_p(row.estimate)
+        p = None if PICKED not in found else defined(found[PICKED].p_value)
         two = found.get(_TWO)
         sd = None if two is None else defined(two.statistic)
         rows.append(
@@ -39,13 +40,14 @@ def uncertainty_table(content: Content, table: ExactTable) -> Table:
                 (
                     Cell(number_of(row)),
                     Cell(_limits(picked(row), policy.rounding.ratio, policy.guidance.threshold)),
+                    Cell(p_or_dash(p, alpha)),
+                    Cell(p_or_dash(adjusted_p(row.estimate), alpha)),
                     Cell(
                         _limits(
                             limits(row.estimate.interval), policy.rounding.ratio, policy.guidance.threshold
                         )
                     ),
-                    Cell(p_or_dash(p, alpha)),
-                    Cell(p_or_dash(adjusted_p(row.estimate), alpha)),
+                    Cell(p_or_dash(fixed_p(row.estimate), alpha)),
                     Cell("\N{EN DASH}" if sd is None else f"{sd:+.2f}".replace("-", "\N{MINUS SIGN}")),
                     Cell(_verdicts(content, row, p)),
                 ),
@@ -57,14 +59,38 @@ def uncertainty_table(content: Content, table: ExactTable) -> Table:
             Column(t("Category"), numeric=False),
             Column(t("Assessed")),
             Column(t("{level:.0%} interval, comparator picked by the data", level=level)),
-            Column(t("{level:.0%} interval, comparator held fixed", level=level)),
-            Column(t("Exact p") if exact else "p"),
+            Column(t("p, comparator picked by the data")),
             Column(t("p adjusted for all tests")),
+            Column(t("{level:.0%} interval, comparator held fixed", level=level)),
+            Column(t("Exact p, comparator held fixed") if exact else t("p, comparator held fixed")),
             Column(t("Standard deviations")),
             Column(t("Both verdicts"), numeric=False),
         ),
         tuple(rows),
-        (*_methods(table), t(NOT_ALLOWED_FOR)),
+        (*_equal_rates(table, alpha), *_methods(table)),
+    )
+
+
+def _equal_rates(table: ExactTable, alpha: float) -> tuple[str, ...]:
+    """The p-value of the whole table, and how those of its categories are read."""
+    whole = table.equal_rates
+    if whole is None:
+        return ()
+    if isinstance(whole, Undefined):
+        return (t("Whether all rates are equal was not tested: {reason}.", reason=archived(whole.reason)),)
+    p, own = defined(whole.p_value), table.multiplicity
+    adjusted = None if own is None else defined(own.holm)
+    return (
+        t(
+            "That all these rates are equal: p {p}, adjusted for all tests {adjusted}.",
+            p=p_or_dash(p, alpha),
+            adjusted=p_or_dash(adjusted, alpha),
+        ),
+        t(
+            "The first p of a category is whether its rate could be the highest, whichever category that is; those of "
+            "one table hold together. Where the comparator is held fixed, the p and the interval do not allow for its "
+            "having been picked after looking."
+        ),
     )
 
 

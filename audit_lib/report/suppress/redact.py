@@ -17,6 +17,7 @@ from audit_lib.documents.metrics import (
     SuppressedMetrics,
 )
 from audit_lib.documents.rate_tables import (
+    PICKED,
     HiddenEstimate,
     HiddenRow,
     PrintedRow,
@@ -52,7 +53,7 @@ def masked(table: ExactTable, hidden: frozenset[StratumCell]) -> ExactTable:
     gone = {row.label for row in table.rows if (where, items(row.levels)) in hidden}
     if not gone:
         rows = tuple(replace(row, estimate=_alone(row.estimate)) for row in table.rows)
-        return replace(table, rows=rows) if hidden else table
+        return replace(table, rows=rows, multiplicity=None) if hidden else table
     compared = _shown_comparator(table.comparator, gone)
 
     def mask(row: ExactRow) -> ExactRow:
@@ -75,13 +76,15 @@ def masked(table: ExactTable, hidden: frozenset[StratumCell]) -> ExactTable:
     if len(gone) == len(table.rows):
         table = replace(table, median=None, median_ties=None, tied_rounds=None, undersized_rounds=None)
     comparator = table.comparator if compared else Undefined(GIVES_AWAY)
-    return replace(table, comparator=comparator, rows=tuple(mask(row) for row in table.rows), larger=None)
+    rows = tuple(mask(row) for row in table.rows)
+    return replace(table, comparator=comparator, rows=rows, equal_rates=None, multiplicity=None, larger=None)
 
 
 def _without_others(estimate: AnyEstimate) -> AnyEstimate:
-    """An impact ratio without what was computed from all rows: the wider interval, and p-values made larger."""
+    """An impact ratio without what was computed from all rows: the wider interval, and the p-values of all pairs."""
     kept = tuple(one for one in estimate.intervals if one.kind != "simultaneous")
-    return replace(_alone(estimate), intervals=kept)
+    tests = tuple(one for one in estimate.tests if one.name != PICKED)
+    return replace(_alone(estimate), intervals=kept, tests=tests)
 
 
 def _shown_comparator(comparator: object, gone: Iterable[str]) -> bool:
@@ -203,6 +206,8 @@ def _redacted_table(table: RateTable[RateRow], hidden: frozenset[StratumCell]) -
         tied_rounds=None if everybody else table.tied_rounds,
         undersized_rounds=None if everybody else table.undersized_rounds,
         classification=table.classification,
+        equal_rates=None if gone else table.equal_rates,
+        multiplicity=None if hidden else table.multiplicity,
         larger=None if gone or table.larger is None else _as_printed(table.larger),
     )
 
