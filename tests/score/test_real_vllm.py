@@ -54,9 +54,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         port = free.getsockname()[1]
     log = tmp_path_factory.mktemp("vllm") / "log"
     command = [
-        os.environ[INTERPRETER], "-m", "vllm.entrypoints.cli.main", "serve", str(folder), "--served-model-name",
-        "smollm2", "--dtype", "float32", "--max-model-len", "4096", "--enforce-eager", "--host", "127.0.0.1", "--port",
-        str(port), "--api-key", SECRET,
+        os.environ[INTERPRETER], "-m", "vllm.entrypoints.openai.api_server", "--model", str(folder),
+        "--served-model-name", "smollm2", "--dtype", "float32", "--max-model-len", "4096", "--enforce-eager",
+        "--host", "127.0.0.1", "--port", str(port), "--api-key", SECRET,
     ]  # fmt: skip
     quiet = {"VLLM_CPU_KVCACHE_SPACE": "2", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
     with (

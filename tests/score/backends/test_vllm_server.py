@@ -5,18 +5,21 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+import yaml
 
 from audit_lib.errors import BackendError, ModelNotFoundError, SpecError
 from audit_lib.records import from_parquet
 from audit_lib.run import StageOutput
 from audit_lib.score import check_model, score_shard
 from audit_lib.score.backends import vllm_server as part
+from audit_lib.score.backends.vllm import Vllm
 from audit_lib.score.backends.vllm_server import VllmServer
 from audit_lib.score.local import vllm_worker
 from audit_lib.score.requests import Candidate, Message, Request, Sampling
@@ -25,6 +28,7 @@ from tests.installed import needs_torch
 from tests.score.cases import messages, run_with, variant
 from tests.score.conftest import SECRET
 from tests.score.vllm_shape import TokenServer, loaded, token_server
+from tests.specs import REPOSITORY
 
 pytestmark = needs_torch
 pytest.importorskip("httpx2", reason="httpx2 is not installed")
@@ -374,3 +378,30 @@ def test_weights_are_not_needed_here(
             (tmp_path / file.name).write_bytes(file.read_bytes())
     (found,) = asked_of(server, tmp_path, [request(1, ("No", "Yes"))])
     assert found.status == "ok"
+
+
+def guide() -> list[dict[str, Any]]:
+    """Return the specs' sections of the guide's part on vLLM."""
+    text = (REPOSITORY / "docs" / "howto" / "backends.md").read_text(encoding="utf-8")
+    (part,) = re.findall(r"\n## vLLM\n.*?\n(?=## )", text, re.S)
+    return [yaml.safe_load(block)["model"] for block in re.findall(r"```yaml\n(.*?)```", part, re.S)]
+
+
+def test_the_guide_s_example_asks_a_server(
+    tmp_path: Path, server: TokenServer, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (model,) = (one for one in guide() if one["backend"] == "vllm_server")
+    monkeypatch.setenv(model["options"]["api_key_env"], SECRET)
+    server.key, server.name = SECRET, model["name"]
+    (place := tmp_path / model["options"]["tokenizer"]).parent.mkdir()
+    place.symlink_to(tiny_model)
+    model["options"] |= {"base_url": server.url} | FAST
+    run = run_with(tmp_path, [variant("w1", messages=messages("w1 asks"))], model=model, score={"shards": 1})
+    assert from_parquet(score_shard(run, 0).artefacts["scores.parquet"]).status.eq("ok").all()
+
+
+def test_the_guide_s_options_of_the_engine_are_options() -> None:
+    found = [one for one in guide() if one["backend"] == "vllm"]
+    assert len(found) == 2
+    for one in found:
+        assert Vllm(Model(**one)).options.floor in ("transformers", "none")
