@@ -79,7 +79,7 @@ studies: $(VENV)/.installed-dev ## run the papers' designs and write docs/studie
 bench: $(VENV)/.installed-dev ## measure the figures of the README
 	@$(PY) -m benchmarks
 
-bench-gpu: $(VENV)/.installed-dev ## measure local scoring on a CUDA GPU (40 GB; TORCH_INDEX=a CUDA build of torch)
+bench-gpu: $(VENV)/.installed-dev ## measure local scoring on a CUDA GPU (80 GB; TORCH_INDEX=a CUDA build of torch)
 	@$(PY) benchmarks/gpu.py
 
 install: $(VENV)/.installed ## install into the virtual environment, without the test tools

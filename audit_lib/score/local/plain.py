@@ -24,8 +24,10 @@ def plain_logits(model: Any, tokens: Sequence[int], last: int) -> torch.Tensor:
 
 
 def log_softmax(logits: torch.Tensor) -> torch.Tensor:
-    """Return log-probabilities over the full vocabulary, in float64."""
-    return torch.log_softmax(logits.double().cpu(), dim=-1)
+    """Return log-probabilities over the full vocabulary, in float64, for the processor to read."""
+    if logits.device.type == "mps":  # it has no float64
+        logits = logits.cpu()
+    return torch.log_softmax(logits.double(), dim=-1).cpu()
 
 
 def plain_probabilities(
