@@ -14,12 +14,13 @@ import pytest
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import BackendError, SpecError
+from audit_lib.preflight import preflight
 from audit_lib.records import from_parquet
 from audit_lib.score import check_model, score_shard
 from audit_lib.score.remote.asker import FailedError
 from audit_lib.score.remote.attachments import require_sent
-from audit_lib.spec import Model
-from tests.score.audits import open_audit, up_to
+from audit_lib.spec import Model, load_spec
+from tests.score.audits import WINDOW, open_audit, up_to, write_audit
 from tests.score.cases import messages, run_with, variant
 from tests.score.chat_shapes import VLLM, MistralChat, OSeries, ThinkingServer, serving
 from tests.score.conftest import SECRET
@@ -367,3 +368,38 @@ def test_a_part_that_would_be_fetched_or_lost_fails_unasked(tmp_path, serve, par
     server = serve("openai")
     row = with_parts(tmp_path, "openai", server, part)
     assert row.status == "error" and said in row.detail and not of_rows(server)
+
+
+def early(folder: Path, shape: str, server: ThinkingServer, **options: Any) -> list[str]:
+    """Return what the preflight finds."""
+    prompt = {
+        "template": "resume_screening.yaml",
+        "labels": ["No", "Yes"],
+        "relevance": [0, 1],
+        "read": "labels",
+    }
+    model = section(shape, server, **options) | {"valid_judge": False}
+    path = write_audit(folder, "pointwise", model=model, prompt=prompt)
+    return [fault.what for fault in preflight(load_spec(path), str(folder / "store"), window=WINDOW)]
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ((401, {}, b'{"error": {"message": "bad key"}}'), "HTTP 401, the key is refused"),
+        ((404, {}, b"{}"), "HTTP 404, no such model, or a wrong base_url"),
+    ],
+)
+def test_what_no_call_gets_past_is_told_by_the_preflight(tmp_path, serve, reply, said):
+    server = serve("openai")
+    server.reply = lambda path, body, word, time_asked: reply  # type: ignore[method-assign]
+    (fault,) = early(tmp_path, "openai", server)
+    assert said in fault and len(server.bodies) == 1
+
+
+def test_an_error_stated_with_http_200_is_told(tmp_path, serve):
+    server = serve("openai")
+    stated = json.dumps({"error": {"message": "Insufficient credits", "code": 402}}).encode()
+    server.breaks = lambda word, time, content: (200, {}, stated) if word.startswith("w") else True
+    scores, _ = scored(tmp_path, "openai", server, count=2, samples=1)
+    assert set(scores.detail) == {"HTTP 200 (402): Insufficient credits"}
