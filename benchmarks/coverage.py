@@ -25,6 +25,7 @@ from benchmarks.coverage_clusters import ratios_of_rates, single_rates
 from benchmarks.coverage_distances import distances
 from benchmarks.coverage_effects import effects
 from benchmarks.coverage_families import families
+from benchmarks.coverage_names import job_effects, other_designs, other_names
 from benchmarks.coverage_simulated import (
     auc_gap,
     bootstrap,
@@ -179,6 +180,9 @@ STUDIES: dict[str, tuple[str, Callable[[float], Study]]] = {
     "single_rates": ("A rate, where people share rounds or applications", single_rates),
     "ratios_of_rates": ("Ratio of two rates, where one of a round wins", ratios_of_rates),
     "effects": ("Effects of an experiment, where few applications show a level", effects),
+    "names": ("Effects for other names like those that were shown", other_names),
+    "name-designs": ("The same in other designs", other_designs),
+    "jobs": ("How much effects differ between jobs", job_effects),
     "bootstrap": ("Cluster bootstrap of an impact ratio", bootstrap),
     "distances": ("Earth mover's distance and Jensen-Shannon divergence", distances),
     "texts": ("Texts and lists", texts),

@@ -247,6 +247,8 @@ def _window(options: argparse.Namespace, schedule: Schedule) -> Window:
 def _plan(options: argparse.Namespace) -> int:
     import tempfile
 
+    from audit_lib.documents.design import Design
+    from audit_lib.perturb.names_needed import lines as names_lines
     from audit_lib.preflight import preflight
     from audit_lib.score import estimate
     from audit_lib.spec import Panel, read_spec
@@ -269,6 +271,9 @@ def _plan(options: argparse.Namespace) -> int:
         print(f"audit      {spec.title}; {len(spec.groups.cells())} groups; {spec.score.shards} shards")
         print(f"model      {spec.model.name} ({spec.model.backend})")
         print("\n".join(estimate(run).lines()))
+        design = run.stage("variants").read_document(Design, "design.json")
+        for line in names_lines(design.names_needed or (), spec.measure.names.smallest_effect):
+            print(line)
         for fault in preflight(spec, offline=True):
             print(f"NOT READY  {fault.what}")
     return 0

@@ -142,6 +142,27 @@ class GroupNames(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NamesNeeded(Typed):
+    """What a comparison could find with these names, applications and prompts, and how many it needs."""
+
+    group: CategoryLevels
+    reference: CategoryLevels
+    names_group: Count
+    names_reference: Count
+    applications: Count
+    prompts: float
+    """Of an application, on average."""
+    smallest_detectable: float
+    """In standard deviations of the score, at the planned power."""
+    names_needed: Count | None = field(default=None, metadata=OPTIONAL)
+    """A side, with these applications; left out where no effect is stated, or no number is enough."""
+    applications_needed: Count | None = field(default=None, metadata=OPTIONAL)
+    """With these names."""
+    prompts_needed: Count | None = field(default=None, metadata=OPTIONAL)
+    """Of an application, with these names and applications."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LargestDifference(Typed):
     """The largest difference between two groups' means, in standard deviations of all names."""
 
@@ -203,6 +224,8 @@ class Design(Typed):
     substitution: Substitution | None = field(default=None, metadata=OPTIONAL)
     warnings: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
     design: Dealt | None = field(default=None, metadata=OPTIONAL)
+    names_needed: tuple[NamesNeeded, ...] | None = field(default=None, metadata=OPTIONAL)
+    """Of standardised effects of personas with names."""
     variations: Mapping[str, Count] | None = field(default=None, metadata=OPTIONAL)
     tasks: Mapping[str, tuple[TemplateChange, ...]] | None = field(default=None, metadata=OPTIONAL)
     """By task of the robustness, in which places it changes the prompt."""

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.results import Undefined
-from audit_lib.typed_json import LATER, Typed
+from audit_lib.typed_json import LATER, OPTIONAL, Typed
 
 SCHEMA: Final = "audit-plan/1"
 
@@ -51,6 +51,18 @@ class Power(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NamesRule(Typed):
+    """How errors of effects allow for names, and what is assumed of them."""
+
+    rule: str
+    few_names: int
+    smallest_effect: float | None
+    name_sd: float
+    version_sd: float
+    prompt_sd: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan(Typed):
     """``plan.json``."""
 
@@ -73,3 +85,5 @@ class Plan(Typed):
     inputs: Mapping[str, str]
     """Design file -> SHA-256."""
     power: tuple[Power, ...]
+    names: NamesRule | None = field(default=None, metadata=OPTIONAL)
+    """Of standardised effects of personas with names."""

@@ -17,6 +17,7 @@ from audit_lib.ftu import ftu_conflict, measured_ftu
 from audit_lib.perturb.allocation import Allocation
 from audit_lib.perturb.change import Perturbation, Survey
 from audit_lib.perturb.formats import FORMATS
+from audit_lib.perturb.names_needed import NamesDealt
 from audit_lib.perturb.persona import Persona
 from audit_lib.perturb.pools import VariantRecord, ask_lists, pair_rows, read_block
 from audit_lib.perturb.robustness import Further, asks_further
@@ -107,7 +108,8 @@ def perturb(run: Run) -> StageOutput:
     kind = spec.perturb.kind if spec.perturb else "none"
     warning = ftu_conflict(spec, kind, survey.ftu, words)
     counts = _Counts()
-    rows = counts.watch(_finished(run, made))
+    named = NamesDealt(spec)
+    rows = counts.watch(named.watch(_finished(run, made)))
     schema = variant_schema(spec.groups.axes, _asks_again(spec) or asks_further(spec))
     if pooled or not _come_sorted([record["prompt_id"] for record in records]):
         held = list(rows)
@@ -132,6 +134,7 @@ def perturb(run: Run) -> StageOutput:
         substitution=survey.substitution,
         warnings=None if warning is None else (warning,),
         design=dealt,
+        names_needed=named.needed(),
         variations=counts.variations(spec.perturb.formats)
         if spec.perturb is not None and _asks_again(spec)
         else None,

@@ -13,9 +13,11 @@ from fractions import Fraction
 from typing import Any, Final
 
 from audit_lib.canonical import pretty_json, sha256
-from audit_lib.documents.plan import Plan, PolicyVersion, Power, Thresholds
+from audit_lib.documents.plan import NamesRule, Plan, PolicyVersion, Power, Thresholds
 from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.plan.earlier_reports import EARLIER, earlier_reports
+from audit_lib.plan.names import FEW_NAMES, RULE
+from audit_lib.plan.power_limits import of_names
 from audit_lib.policies import gates, pack_of, policy_of
 from audit_lib.results import Undefined
 from audit_lib.run import Run, StageOutput
@@ -86,12 +88,27 @@ def plan(run: Run, inputs: Mapping[str, bytes] | None = None, earlier: bytes | N
         policy_digest=pack_of(spec).digest,
         inputs={key: sha256(content) for key, content in sorted(inputs.items())},
         power=() if spec.decision.rule == "none" else power_table(spec),
+        names=_names_rule(spec),
     )
     artefacts = {"plan.json": pretty_json(document.as_dict()), "spec.json": spec.canonical()}
     if earlier := earlier_reports(run) if earlier is None else earlier:
         artefacts[EARLIER] = earlier
     artefacts |= {f"inputs/{key}": content for key, content in inputs.items()}
     return StageOutput(artefacts, {"groups": len(spec.groups.cells()), "design_files": len(inputs)})
+
+
+def _names_rule(spec: AuditSpec) -> NamesRule | None:
+    if not of_names(spec) or "standardised_effect" not in spec.measure.metrics:
+        return None
+    own = spec.measure.names
+    return NamesRule(
+        rule=RULE.format(few=FEW_NAMES),
+        few_names=FEW_NAMES,
+        smallest_effect=own.smallest_effect,
+        name_sd=own.name_sd,
+        version_sd=own.version_sd,
+        prompt_sd=own.prompt_sd,
+    )
 
 
 def _design(spec: AuditSpec, written: Mapping[str, Any]) -> dict[str, Any]:

@@ -98,6 +98,25 @@ class RandomRounds(SpecSection):
     )
 
 
+class NamesPlan(SpecSection):
+    """What the plan assumes of names, in standard deviations of the score, to tell how many are needed."""
+
+    smallest_effect: Annotated[float, Field(gt=0)] | None = Field(
+        None,
+        description="Smallest standardised effect that the experiment is to find with `power`; null: none is stated, "
+        "and the plan tells what it could find.",
+    )
+    name_sd: Annotated[float, Field(ge=0)] = Field(
+        0.1, description="Assumed SD of the effects of names of one group, from a pilot or an earlier report."
+    )
+    version_sd: Annotated[float, Field(ge=0)] = Field(
+        0.5, description="Assumed SD of the versions of one application, other than by their names."
+    )
+    prompt_sd: Annotated[float, Field(ge=0)] = Field(
+        0.3, description="Assumed SD of the prompts of one version."
+    )
+
+
 class Measure(SpecSection):
     """Which numbers are computed, and how carefully."""
 
@@ -140,6 +159,12 @@ class Measure(SpecSection):
         exclude_if=lambda given: not given,
         description="Metric -> largest distance from parity that is tolerated. Within means that the whole interval at "
         "level 1 - 2 alpha lies inside (two one-sided tests); outside, that none of it does; else it cannot be told.",
+    )
+    names: NamesPlan = Field(
+        default_factory=NamesPlan,
+        exclude_if=lambda given: given == NamesPlan(),
+        description="standardised_effect of personas: the smallest effect that is to be found, and what is assumed of "
+        "names, versions and prompts to tell how many are needed.",
     )
     application_effects: bool | None = Field(
         None,

@@ -90,6 +90,21 @@ class TwoWay:
     df: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Products:
+    """What products of residuals hold for one weighting of the rows, whatever the outcome."""
+
+    weights: Floats
+    groups: Floats
+    own: Floats
+    """Covariance of the names' weighted sums that a variance of rows of 1 gives."""
+    moved: Floats
+    """The same of a variance of names of 1."""
+    inside: Floats
+    norms: Floats
+    tau: float
+
+
 class NameDesign:
     """Which rows share an application and which a name.
 
@@ -142,6 +157,7 @@ class NameDesign:
         self._basis = np.einsum("si,ij->sj", basis, vectors[:, kept] / np.sqrt(values[kept]))
         self._table = csr_matrix((self._rows, (self._cluster, self._name)), (units, count))
         self._in_names = _sums(self._name, self._basis * self._rows[:, None], count)
+        self._known: tuple[Floats | None, _Products] | None = None
 
     def residuals(self, outcome: ArrayLike) -> Floats:
         """Return what the outcome's rows differ by from their group's mean, application by application.
@@ -184,37 +200,46 @@ class NameDesign:
         UndefinedMetricError
             If no name can be told from its group: each group shows one, or each name comes in one application.
         """
+        if self._known is None or self._known[0] is not weights:
+            self._known = (weights, self._products_of(weights))  # of one design many outcomes are asked
+        known = self._known[1]
+        w, tau = known.weights, known.tau
+        t = np.bincount(self._both, w * residuals)
+        summed = np.bincount(self._name, w * residuals, self.names)
+        squares = float(np.square(t).sum())
+        product = float(np.square(summed).sum()) - squares - self._taken_in(residuals, w, known.groups)
+        variance = product / tau
+        inside, paired = float(known.inside.sum()), float(known.norms.sum())
+        residual = max((squares - max(variance, 0.0) * paired) / max(inside, _NOTHING), 0.0)
+        least = max(variance, 0.0)
+        covariance = residual * known.own + least * known.moved
+        whole = float(np.square(covariance).sum())
+        half = whole - float(np.square(residual * known.inside + least * known.norms).sum())
+        base = residual * inside / tau
+        expected = float(np.trace(covariance))
+        return NameSpread(
+            variance=variance, residual=residual, half_variance=max(half, 0.0) / tau**2,
+            total=max(variance + base, 0.0), base=base, df=expected**2 / whole if whole > 0.0 else 1.0,
+            names=self.names,
+        )  # fmt: skip
+
+    def _products_of(self, weights: Floats | None) -> _Products:
         w = self._rows if weights is None else self._weighed(weights)
-        relative = w / self._rows
         names, groups = self._in_names, _sums(self._name, self._basis * w[:, None], self.names)
         weighted = csr_matrix((w, (self._cluster, self._name)), (self.units, self.names))
         cross = np.diag(np.bincount(self._name, w, self.names)) - _products(names, groups)
-        own = np.diag(np.bincount(self._name, relative * w, self.names)) - _products(groups, groups)
+        own = np.diag(np.bincount(self._name, w * w / self._rows, self.names)) - _products(groups, groups)
         if self._within:
             scale = diags(1 / self._sizes)
             cross = cross - (self._table.T @ scale @ weighted).toarray()
             own = own - (weighted.T @ scale @ weighted).toarray()
         inside, norms = self._insides(w)
-        full, paired = float(np.square(cross).sum()), float(norms.sum())
-        tau = full - paired
+        tau = float(np.square(cross).sum()) - float(norms.sum())
         if tau <= _NOTHING * float(np.square(np.bincount(self._name, np.abs(w), self.names)).sum()):
             raise UndefinedMetricError("no name can be told from the others of its group, over applications")
-        t = np.bincount(self._both, w * residuals)
-        summed = np.bincount(self._name, w * residuals, self.names)
-        squares = float(np.square(t).sum())
-        product = float(np.square(summed).sum()) - squares - self._taken_in(residuals, w, groups)
-        variance = product / tau
-        residual = max((squares - max(variance, 0.0) * paired) / max(float(inside.sum()), _NOTHING), 0.0)
-        least = max(variance, 0.0)
-        covariance = residual * own + least * _products(cross.T, cross.T)
-        whole = float(np.square(covariance).sum())
-        half = whole - float(np.square(residual * inside + least * norms).sum())
-        base = residual * float(inside.sum()) / tau
-        total = max(variance + base, 0.0)
-        expected = float(np.trace(covariance))
-        return NameSpread(
-            variance=variance, residual=residual, half_variance=max(half, 0.0) / tau**2, total=total, base=base,
-            df=expected**2 / whole if whole > 0.0 else 1.0, names=self.names,
+        return _Products(
+            weights=w, groups=groups, own=own, moved=_products(cross.T, cross.T), inside=inside, norms=norms,
+            tau=tau,
         )  # fmt: skip
 
     def added(self, weights: Floats) -> float:
