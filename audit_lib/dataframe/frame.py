@@ -14,13 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from audit_lib.dataframe.columns import Table, frequencies, labels, numbers, yes_or_no
-from audit_lib.dataframe.groups import Attribute, attributes
+from audit_lib.dataframe.groups import OURS, Attribute, attributes
 from audit_lib.dataframe.result import FrameResult
 from audit_lib.dataframe.settings import MODEL, Given, Settings, check_keywords, references, spec_of
 from audit_lib.errors import InputError
 from audit_lib.measure.rows.load import make_rows
 from audit_lib.measure.stage import measure_rows
 from audit_lib.policies import policy_of
+from audit_lib.records import SHOWN_NAME
 
 _EVERYWHERE: Final = "all"
 """The position of all rows, which a table does not name."""
@@ -62,7 +63,7 @@ def frame(
     weights : str or array_like, optional
         Frequencies: the whole number of people that a row stands for. Others, such as sampling weights, are refused.
     **settings
-        `reference`, `qualified`, `by`, `also`, `assigned`, `metrics`, `seed`, `policy`, `measure`: see
+        `reference`, `qualified`, `by`, `also`, `assigned`, `names`, `metrics`, `seed`, `policy`, `measure`: see
         `audit_lib.dataframe.settings.Settings`.
 
     Returns
@@ -115,7 +116,13 @@ def frame(
         "recorded_selected": decided,
     }
     if clusters is not None:
-        columns["application_id"] = _clusters(table, clusters)
+        columns["application_id"] = _complete(table, clusters, "clusters", "where they depend on no other")
+    if "names" in settings:
+        if not settings.get("assigned", False):
+            raise InputError(
+                "names: they signal the groups of an experiment; add assigned=True if this is one"
+            )
+        columns[SHOWN_NAME] = _complete(table, settings["names"], "names", "if each showed another")
     splits = dict(_splits(table, settings, found))
     columns |= {one.name: one.column for one in found} | splits
     weighed = None if weights is None else frequencies(table.column(weights, "weights"), "weights")
@@ -159,12 +166,10 @@ def _qualified(table: Table, settings: Settings) -> pa.Array:
     return yes_or_no(table.column(settings["qualified"], "qualified"), "qualified")
 
 
-def _clusters(table: Table, clusters: Any) -> pa.Array:
-    found = labels(table.column(clusters, "clusters"), "clusters")
+def _complete(table: Table, given: Any, role: str, when: str) -> pa.Array:
+    found = labels(table.column(given, role), role)
     if found.null_count:
-        raise InputError(
-            f"clusters: {found.null_count} rows have none; give each its own where they depend on no other"
-        )
+        raise InputError(f"{role}: {found.null_count} rows have none; give each its own {when}")
     return found
 
 
@@ -176,16 +181,10 @@ def _splits(table: Table, settings: Settings, found: list[Attribute]) -> Iterato
         if own is not None:
             yield own.name, own.column
             continue
-        if called in (
-            "application_id",
-            "round_id",
-            "model",
-            "variant_id",
-            "position",
-            "outcome",
-            "recorded_selected",
-        ):
-            raise InputError(f"by: {called!r} is the name of a column of ours; rename yours")
+        if called in OURS or any(called == one.name for one in found):
+            raise InputError(
+                f"by: {called!r} is the name of a column of ours, or of an attribute; rename yours"
+            )
         yield called, labels(table.column(called, "by"), f"by ({called})")
 
 

@@ -19,6 +19,12 @@ from audit_lib.metrics._arrays import in_order
 GROUP: Final = "group"
 """The attribute that masks are the levels of."""
 
+OURS: Final = (
+    "application_id", "candidate", "model", "outcome", "position", "qualified", "recorded_selected", "round_id",
+    "variant_id",
+)  # fmt: skip
+"""Columns of the rows that are no attribute."""
+
 _MOST_LEVELS: Final = 200
 
 
@@ -153,7 +159,8 @@ def _distinct(found: list[Attribute]) -> list[Attribute]:
 def _plain(called: str) -> str:
     """Return a name as a spec may write it."""
     words = re.sub(r"[^a-z0-9]+", "_", called.lower()).strip("_")[:60]
-    return words if words[:1].isalpha() else f"a_{words}".rstrip("_")
+    name = words if words[:1].isalpha() else f"a_{words}".rstrip("_")
+    return f"{name}_of_table" if name in OURS else name
 
 
 def _listed(names: Mapping[str, object]) -> str:

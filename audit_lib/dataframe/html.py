@@ -144,8 +144,11 @@ def _estimate_table(metric: str, own: Sequence[Number], alpha: float) -> str:
         "p (Holm)",
         "Verdict",
     ]
+    scope = (
+        "; intervals are for other names like those shown" if any(n.estimate.these_names for n in own) else ""
+    )
     inside = "".join(f", in each {name}" for name in own[0].estimate.stratum)
-    return _table(f"{record.title}{unit}{inside}", heads, lines, len(own))
+    return _table(f"{record.title}{unit}{inside}{scope}", heads, lines, len(own))
 
 
 def _interval_head(own: Sequence[Number]) -> str:

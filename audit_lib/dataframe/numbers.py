@@ -132,6 +132,7 @@ def as_row(number: Number, splits: Mapping[str, str], alpha: float) -> dict[str,
     reasons = [x.reason for x in (one.value, interval) if isinstance(x, Undefined)]
     test = one.tests[0] if one.tests else None
     row = number.row
+    these = None if one.these_names is None else limits(one.these_names.interval)
     return {
         "metric": one.metric,
         "kind": number.kind,
@@ -147,6 +148,8 @@ def as_row(number: Number, splits: Mapping[str, str], alpha: float) -> dict[str,
         "interval": None if shown is None else shown.kind,
         "conditional_low": None if fixed is None else _finite(fixed.low),
         "conditional_high": None if fixed is None else _finite(fixed.high),
+        "these_names_low": None if these is None else _finite(these.low),
+        "these_names_high": None if these is None else _finite(these.high),
         "n": one.n,
         "n_group": one.n_group,
         "n_against": one.n_reference,

@@ -41,6 +41,9 @@ class Settings(TypedDict, total=False):
         Intersections of some attributes to compare too; where it is given, masks may overlap.
     assigned : bool
         Whether an experiment assigned the groups, such as by names put on one dossier.
+    names : str or array_like
+        The name that each row showed, where names signal the groups of an experiment: effects then hold for other
+        names like these, and `these_names` has what holds for these alone.
     metrics : sequence of str
         Registered metrics (``docs/reference/metrics.md``); by default those that the table has the columns for.
     seed : int
@@ -56,6 +59,7 @@ class Settings(TypedDict, total=False):
     by: str | Sequence[str]
     also: Sequence[Sequence[str]]
     assigned: bool
+    names: Any
     metrics: Sequence[str]
     seed: int
     policy: str

@@ -170,6 +170,24 @@ def test_levels_keep_the_order_of_an_ordered_categorical() -> None:
     assert found.spec.groups.attributes == {"sex": ["male", "female"]}
 
 
+@pytest.mark.parametrize("name", ["model", "position", "qualified", "round_id", "Outcome", "application_id"])
+def test_an_attribute_may_have_the_name_of_a_column_of_ours(name: str) -> None:
+    rows = people().rename(columns={"sex": name})
+    found = audit_lib.frame(
+        rows, decision="hired", groups=name, reference="male", clusters="person", rounds=None
+    )
+    expected = audit_lib.frame(people(), **KEYWORDS, clusters="person")
+    assert [one.value for one in found.gaps] == [one.value for one in expected.gaps]
+    assert [one.interval for one in found.ratios] == [one.interval for one in expected.ratios]
+    assert set(found.to_frame()["attribute"]) == {name}
+
+
+def test_a_split_may_not_have_the_name_of_an_attribute() -> None:
+    rows = people().rename(columns={"sex": "Sex"}).assign(sex="any")
+    with pytest.raises(InputError, match="or of an attribute; rename yours"):
+        audit_lib.frame(rows, decision="hired", groups="Sex", by="sex")
+
+
 def test_values_of_several_types_are_refused() -> None:
     with pytest.raises(ColumnTypeError, match="several types"):
         audit_lib.frame({"sex": ["f", 1, "m"], "hired": [1, 0, 1]}, decision="hired", groups="sex")

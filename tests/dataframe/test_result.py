@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -101,6 +102,7 @@ def test_nothing_of_the_table_is_markup() -> None:
     assert not re.search(r"\son[a-z]+=[\"']", page.replace("onerror=alert(2)", ""))
 
 
+@pytest.mark.slow  # a real browser at three widths
 @needs_axe
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_page_of_a_notebook_is_accessible(tmp_path: Any, dark: bool) -> None:
@@ -126,6 +128,29 @@ def test_figures(found: audit_lib.dataframe.FrameResult, tmp_path: Any) -> None:
     rows = people(24).assign(hired=False)
     with pytest.raises(UndefinedMetricError, match="the highest rate is 0"):
         audit_lib.frame(rows, decision="hired", groups="sex").plot("impact_ratio")
+
+
+def test_effects_hold_for_other_names_and_for_these() -> None:
+    rng = np.random.default_rng(8)
+    rows = people(480).dropna(subset="sex").reset_index(drop=True)
+    rows["name"] = rows["sex"].str.cat(rng.integers(0, 6, len(rows)).astype(str))
+    own = dict(zip(sorted(rows["name"].unique()), rng.normal(0, 0.8, 12), strict=True))
+    rows["score"] = rows["score"] + rows["name"].map(own)
+    asked: dict[str, Any] = {"score": "score", "clusters": "person", "groups": "sex", "reference": "male"}
+    found, these = (
+        audit_lib.frame(rows, **asked, assigned=True, metrics=["standardised_effect"], **names)
+        for names in ({"names": "name"}, {})
+    )
+    (one,), (alone,) = found.gaps, these.gaps
+    assert one.value == alone.value and one.these_names is not None and alone.these_names is None
+    assert one.these_names.interval == alone.interval and one.these_names.names_group == 6
+    row = found.to_frame().iloc[0]
+    assert row["low"] < row["these_names_low"] < row["these_names_high"] < row["high"]
+    assert "for other names like those shown" in found._repr_html_()
+    with pytest.raises(InputError, match="assigned=True"):
+        audit_lib.frame(rows, **asked, names="name")
+    with pytest.raises(InputError, match="1 rows have none"):
+        audit_lib.frame(rows, **asked, assigned=True, names=rows["name"].where(rows.index > 0))
 
 
 def test_an_undefined_number_says_why() -> None:
