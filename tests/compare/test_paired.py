@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,37 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("paired")
     made = compare([sealed(folder, model, pooled(model), **POOLS) for model in MODELS])
     return dict(json.loads(made["comparison.json"]))
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("page")
+    runs = [sealed(folder, model, pooled(model), **POOLS) for model in MODELS]
+    return compare(runs)["comparison.html"].decode()
+
+
+def test_each_table_has_a_name_of_its_own(page: str) -> None:
+    names = re.findall(r'<div class="table" role="region" aria-label="([^"]+)"', page)
+    assert len(names) == len(set(names)) > 8
+    assert "Score gap: female against male" in names, "two metrics have the same contrasts"
+
+
+def test_a_way_to_compute_that_not_all_models_have_names_whose_it_is(tmp_path: Path, page: str) -> None:
+    """One model answered for fewer applications: its degrees of freedom are other ones."""
+    section = page[page.index('id="score-gap"') :]
+    assert f"{MODELS[0]}: " not in section[: section.index("</section>")].split("</table>")[1]
+    rows = [pooled(MODELS[0]), pooled(MODELS[1])]
+    for row in rows[0]:
+        if row["application_id"] == rows[0][0]["application_id"]:
+            row["recorded_score"] = None
+    runs = [
+        sealed(tmp_path, model, own, **(POOLS | {"checks": {"minimum_answered_share": 0.5}}))
+        for model, own in zip(MODELS, rows, strict=False)
+    ]
+    section = compare(runs)["comparison.html"].decode()
+    section = section[section.index('id="score-gap"') :]
+    notes = section[: section.index("</section>")].split("</table>")[1]
+    assert f"{MODELS[0]}: " in notes and f"{MODELS[1]}: " in notes
 
 
 def contrast(document: Mapping[str, Any], metric: str, **parameters: Any) -> dict[str, Any]:

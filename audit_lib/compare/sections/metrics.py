@@ -40,6 +40,8 @@ _DASH: Final = "\N{EN DASH}"
 _IN_FULL: Final = 60
 """Estimates of a metric up to which each has a line with its interval, p-values and numbers."""
 _DRAWN: Final = 84
+_MOST_METHODS: Final = 6
+"""Ways to compute that are said below one table."""
 """Estimates that one chart holds."""
 _PLACES: Final = {"standardised_effect": "effects", "adverse_impact_ratio": "impact"}
 
@@ -160,7 +162,9 @@ def _lines(
         )
         for e in ordered
     )
-    return Table(words, columns, rows, (*_methods(estimates), *remarks_of(map(plain, estimates))))
+    caption = t("{metric}: {what}", metric=t(metric.title), what=words)
+    notes = (*_methods(document, estimates), *remarks_of(map(plain, estimates)))
+    return Table(caption, columns, rows, notes)
 
 
 def _as_matrix(
@@ -200,8 +204,9 @@ def _as_matrix(
             alpha=f"{alpha:g}",
             tests=count(document.multiplicity.family_size),
         )
-        notes = (note, *_methods(own), *remarks_of(map(plain, own)))
-        yield Table(words or t(metric.title), columns, rows, notes, stacked=fits_stacked(columns))
+        caption = t("{metric}: {what}", metric=t(metric.title), what=words) if words else t(metric.title)
+        notes = (note, *_methods(document, own), *remarks_of(map(plain, own)))
+        yield Table(caption, columns, rows, notes, stacked=fits_stacked(columns))
 
 
 def _cell(e: ComparedEstimate | None, *, sign: bool, alpha: float) -> Cell:
@@ -215,12 +220,23 @@ def _cell(e: ComparedEstimate | None, *, sign: bool, alpha: float) -> Cell:
     )
 
 
-def _methods(estimates: Sequence[ComparedEstimate]) -> tuple[str, ...]:
-    found = in_order(
-        t("{method}; interval: {interval}", method=t(e.method), interval=interval_method(plain(e)))
-        for e in estimates
-    )
-    return tuple(found[:2])
+def _methods(document: Comparison, estimates: Sequence[ComparedEstimate]) -> tuple[str, ...]:
+    """Say how numbers and intervals were made; of which models, where they were made in several ways."""
+    by: dict[str, dict[int, None]] = {}
+    for e in estimates:
+        words = t("{method}; interval: {interval}", method=t(e.method), interval=interval_method(plain(e)))
+        by.setdefault(words, {})[e.run] = None
+    everybody = {e.run for e in estimates}
+    lines = [
+        words
+        if runs.keys() == everybody
+        else t("{models}: {method}", models=", ".join(document.runs[run].label for run in runs), method=words)
+        for words, runs in by.items()
+    ]
+    if len(lines) <= _MOST_METHODS:
+        return tuple(lines)
+    more = t("{count} more ways are in comparison.csv.", count=count(len(lines) - _MOST_METHODS))
+    return (*lines[:_MOST_METHODS], more)
 
 
 def _caption(document: Comparison, metric: ComparedMetric) -> str:

@@ -93,7 +93,9 @@ class _Fit:
         used = [group for group in subgroups if group.reason is None]
         areas: AucCovariance | Undefined
         pairs: AllPairs | Undefined
-        areas = pairs = Undefined(f"{len(used)} of {len(subgroups)} groups have an AUC; a gap needs two")
+        areas = pairs = Undefined(
+            f"{len(used)} of {len(subgroups)} groups have an AUC and enough members to be compared; a gap needs two"
+        )
         if (rows.qualified < 0).all():
             areas = pairs = Undefined(NOBODY_QUALIFIED)
         elif len(used) > 1:
