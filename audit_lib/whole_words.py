@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
@@ -14,11 +13,12 @@ from audit_lib.segmentation import ends, unspaced_script
 if TYPE_CHECKING:
     from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
 
+_LAST_SPACE: Final = 0x3000
 # What is written in several ways: a word's last sigma, apostrophes, white space.
 _ALIKE: Final = {
     ord("\u03c2"): "\u03c3",
     ord("\u2019"): "'",
-    **{place: " " for place in range(sys.maxunicode + 1) if chr(place).isspace()},
+    **{place: " " for place in range(_LAST_SPACE + 1) if chr(place).isspace()},
 }
 _WORDS_ONLY: Final = bytes(
     ord(chr(c).lower()) if c < 128 and chr(c).isalnum() else ord(" ") for c in range(256)

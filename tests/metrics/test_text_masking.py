@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 
 import pytest
@@ -98,3 +99,9 @@ def test_an_accent_makes_another_word():
         True,
         False,
     ]
+
+
+def test_a_space_of_any_kind_stands_for_another() -> None:
+    spaces = [character for character in map(chr, range(sys.maxunicode + 1)) if character.isspace()]
+    texts = [f"an African{space}American woman" for space in spaces]
+    assert set(mask_protected_words(texts, ["African American"])) == {"an [MASK] woman"}
