@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -49,6 +49,11 @@ class VllmServerOptions(ChatTemplateOptions, Limits):
         None,
         description="Folder (from the spec's folder first) or hub id with the tokenizer and chat template of the "
         "served model; null: model.name.",
+    )
+    dtype: Literal["float32", "bfloat16", "float16"] = Field(
+        "float32",
+        description="What the server was started with (`--dtype`); it does not tell. The noise floor is held against "
+        "the bound of this type.",
     )
     floor: Floor = Field("transformers", description=FLOOR_IS)
 
@@ -117,6 +122,7 @@ class VllmServer(Backend):
             "name": self.model.name,
             "options": {key: value for key, value in options.items() if key not in CLIENT_ONLY},
             "client": {key: options[key] for key in sorted(CLIENT_ONLY)},
+            "dtype": self.options.dtype,
             **{key: value for key, value in self._loaded.items() if key != "ends"},
         }
 

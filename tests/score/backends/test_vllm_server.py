@@ -22,6 +22,7 @@ from audit_lib.score.backends import vllm_server as part
 from audit_lib.score.backends.vllm import Vllm
 from audit_lib.score.backends.vllm_server import VllmServer
 from audit_lib.score.local import vllm_worker
+from audit_lib.score.local.noise_floor import bounds
 from audit_lib.score.requests import Candidate, Message, Request, Sampling
 from audit_lib.spec import Model
 from tests.installed import needs_torch
@@ -188,6 +189,7 @@ def test_a_shard_is_scored_and_held_against_the_model_s_own_attention(
     model = json.loads(output.artefacts["model.json"])
     assert model["server"] == {"version": "0.32.0", "longest": 512} and model["tokenizer_sha256"]
     assert "weights_sha256" not in model and "max_concurrency" in model["client"]
+    assert model["dtype"] == "float32", "what the floor's bound follows from"
 
 
 @pytest.mark.slow  # starts processes that import torch
@@ -210,6 +212,9 @@ def test_without_a_reference_the_record_says_so(
 ) -> None:
     _, output = scored(tmp_path, server, tiny_model, ["w1"])
     floor = json.loads(output.artefacts["plan.json"])["noise_floor"]
+    assert bounds(json.loads(output.artefacts["model.json"]))[0] == 1e-5, (
+        "float32's, not that of an unknown type"
+    )
     assert floor["requests"] == 0 and floor["largest_difference"] is None and "none" in floor["against"]
 
 
