@@ -6,7 +6,8 @@ Three models of random weights (256 wide, 6 layers) with SmolLM2's tokenizer: la
 of 128 tokens (as Gemma 3), Qwen3-Next's linear attention with full attention in every third layer, and Mamba. Each
 scores resumes of include/demo under 2, 4 and 8 names. Seconds are CPU seconds of one thread; ours, `generate` and the
 requests one by one are run in turn, and what is printed is the range over the runs. *Of the bound* is the share of what
-sharing could save at most: the operations of the fewest tokens, at the rate at which the requests run one by one.
+sharing could save at most: the operations of the fewest tokens that the state allows, at the rate at which the requests
+run one by one.
 Also: the largest difference in probability from plain passes, one by one.
 """
 
@@ -86,6 +87,11 @@ def measure(what: str, engine: Any, pack: list[Any], runs: int) -> bool:
     least = plan_pack(asked, engine.shape, ("tree",)).flops["tree"]
     alone = sum(plan_pack([q], engine.shape, ("tree",)).flops["tree"] for q in asked)
     plan = engine.plan(pack)
+    shares_beginnings = {"tree", "branches"} & set(engine.ways.names())
+    if (
+        not shares_beginnings
+    ):  # transformers' Mamba forgets its state before a second piece: a pass for each prompt
+        least = alone
     ratios, shares = [], []
     for _ in range(runs):
         ours, found = seconds_of(scoring.ours, engine, pack)
@@ -97,7 +103,7 @@ def measure(what: str, engine: Any, pack: list[Any], runs: int) -> bool:
     own = scoring.by_plain_passes(engine, [pack[n] for n in checked])
     gaps = (scoring.apart([found[n] for n in checked], own), scoring.apart(found, theirs))
     cells = (
-        what, plan.strategy, len(pack), f"{plan.tokens // len(pack)}", f"{plan.bound:.2f}x",
+        what, plan.strategy, len(pack), f"{plan.tokens // len(pack)}", f"{plan.bound if shares_beginnings else 1:.2f}x",
         f"{min(ratios):.1f} to {max(ratios):.1f}x", f"{min(shares):.0%} to {max(shares):.0%}",
         f"{gaps[0]:.1e}", f"{gaps[1]:.1e}",
     )  # fmt: skip

@@ -123,8 +123,8 @@ def find_exact_ways(engine: Computing, probes: Probes, lengths: Lengths) -> Exac
     faults: dict[Way, str | None] = {
         "tree": together.fault(engine.by_tree, together.few),
         "prefix": together.fault(engine.by_prefix, (1, 3)),
-        "branches": across.fault(engine.by_branches, relative=True),
-        "once": across.fault(lambda some: engine.by_branches(some, whole=True), relative=True),
+        "branches": across.fault(engine.by_branches),
+        "once": across.fault(lambda some: engine.by_branches(some, whole=True)),
         "cache": _tried(lambda: _cache_fault(engine, probes, lengths)),
     }
     reach = dict.fromkeys(WAYS, far) | {"prefix": settled.shared, "cache": settled.cached}
@@ -195,13 +195,11 @@ class _Asked:
         self.few = max(8, longest(probes) // 3)
         """Nodes of a pass: several passes, as large packs take."""
 
-    def fault(
-        self, way: Callable[..., Sequence[LabelProbabilities]], *how: Any, relative: bool = False
-    ) -> str | None:
+    def fault(self, way: Callable[..., Sequence[LabelProbabilities]], *how: Any) -> str | None:
         """Return what is wrong with a way; without anything to ask it cannot be tried."""
         if not self._questions:
             return self._without
-        return _tried(lambda: _first_fault(self._probes, way(self._questions, *how), relative))
+        return _tried(lambda: _first_fault(self._probes, way(self._questions, *how)))
 
 
 def first_that_works(
@@ -234,11 +232,8 @@ def _tried(what: Callable[[], str | None]) -> str | None:
         return told(error) if isinstance(error, BackendError) else f"it ends with {type(error).__name__}"
 
 
-def _first_fault(
-    probes: Sequence[TrialProbe], found: Sequence[LabelProbabilities], relative: bool
-) -> str | None:
-    pairs = zip(probes, found, strict=True)
-    return next((fault for p, f in pairs if (fault := p.fault(f, relative=relative))), None)
+def _first_fault(probes: Sequence[TrialProbe], found: Sequence[LabelProbabilities]) -> str | None:
+    return next((fault for p, f in zip(probes, found, strict=True) if (fault := p.fault(f))), None)
 
 
 def _cache_fault(engine: Computing, probes: Probes, lengths: Lengths) -> str | None:

@@ -57,17 +57,8 @@ class TrialProbe:
     next_logits: torch.Tensor
     tolerance: float
 
-    def fault(self, found: LabelProbabilities, *, relative: bool = False) -> str | None:
-        """Return how far the probabilities of some labels are from those expected, or None if they are the same.
-
-        With `relative` each must be as near in its logarithm as a share: shares of labels that have little of the
-        probability are as near then.
-        """
-        if relative:
-            pairs = [(found[label], self.expected[label]) for label in found if self.expected[label] > 0]
-            ratio = max((_gap(p / q, 1.0) for p, q in pairs), default=0.0)
-            if not ratio <= self.tolerance:
-                return f"a label's share is off by {ratio:.2g} of itself"
+    def fault(self, found: LabelProbabilities) -> str | None:
+        """Return how far the probabilities of some labels are from those expected, or None if they are the same."""
         apart = max(_gap(found[label], self.expected[label]) for label in found)
         mass, expected = sum(found.values()), sum(self.expected[label] for label in found)
         shares = max(_gap(found[one] / mass, self.expected[one] / expected) for one in found) if mass else 1.0
