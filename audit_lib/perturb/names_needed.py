@@ -114,7 +114,10 @@ def lines(needed: Iterable[NamesNeeded], effect: float | None) -> Iterator[str]:
             "prompts an application": one.prompts_needed,
         }
         enough = [f"{count} {what}" for what, count in ways.items() if count is not None]
-        told = f"{effect:g} SD takes {' or '.join(enough)}" if enough else f"{effect:g} SD takes more of all"
-        if one.applications_needed is None:
-            told += "; more applications alone will not help, more names will"
-        yield f"WARNING    {against}: {told}"
+        if not enough:
+            told = "more names and more applications; neither alone is enough"
+        else:
+            told = " or ".join(enough)
+            if one.applications_needed is None:
+                told += "; more applications alone will not help"
+        yield f"WARNING    {against}: {effect:g} SD takes {told}"

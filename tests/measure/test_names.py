@@ -77,7 +77,8 @@ def test_few_names_widen_what_is_said_of_a_group_and_not_what_is_said_of_them(tm
     assert explained["sd"] * sd == pytest.approx(0.4, rel=0.35)
     low, high = (explained["sd_interval"][end] for end in ("low", "high"))
     assert low * sd < 0.4 < high * sd and low > 0
-    assert explained["share_of_variance"] == pytest.approx(explained["sd"] ** 2)
+    share, ends = explained["share_of_variance"], explained["share_interval"]
+    assert share == pytest.approx(explained["sd"] ** 2) and 0 < ends["low"] < share < ends["high"] < 1
     # Each name against its group: in the order of what the rater gives it.
     own = {e["name"]: e["value"] for e in explained["effects"]}
     planted, order = [], []

@@ -71,7 +71,7 @@ def test_more_applications_do_not_help_where_names_are_few() -> None:
 def test_audit_plan_says_what_would_help(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     measure = {
         "metrics": ["standardised_effect"],
-        "names": {"smallest_effect": 0.2, "name_sd": 0.3},
+        "names": {"smallest_effect": 0.3, "name_sd": 0.35},
     }
     sections = {"perturb": {"names_per_group": 3}, "measure": measure, "sample": {"size": 24}}
     fake("hashing", by_hash)
@@ -81,10 +81,12 @@ def test_audit_plan_says_what_would_help(tmp_path: Path, capsys: pytest.CaptureF
     printed = capsys.readouterr().out
     assert "female against male: 12 and 12 names, 24 applications, prompts of each 1" in printed
     (warning,) = [line for line in printed.splitlines() if line.startswith("WARNING    female")]
-    assert "more applications alone will not help, more names will" in warning
+    assert "names a side; more applications alone will not help" in warning
+    neither = [line for line in printed.splitlines() if line.startswith("WARNING    Black")]
+    assert neither and neither[0].endswith("more names and more applications; neither alone is enough")
     run = up_to(open_audit(tmp_path / "run", "pointwise", **sections), "variants")
     rule = run.stage("plan").read_json("plan.json")["names"]
-    assert rule["few_names"] == 20 and rule["smallest_effect"] == 0.2 and "two-way" in rule["rule"]
+    assert rule["few_names"] == 20 and rule["smallest_effect"] == 0.3 and "two-way" in rule["rule"]
     needed = run.stage("variants").read_json("design.json")["names_needed"]
     assert [one["names_group"] for one in needed] == [12, 6, 6, 6]
     assert all("applications_needed" not in one for one in needed)

@@ -135,6 +135,8 @@ def names_explained(rows: Rows, spec: AuditSpec) -> NamesExplained | Undefined |
     low, high = (limit / sd for limit in spread.sd_interval(level))
     share = max(spread.variance, 0.0) / sd**2
     how = f"chi-squared({spread.df:.4g})"
+    rest = max(1.0 - share, 0.0)  # what names do not explain, taken as known: a share stays below 1
+    shares = [limit**2 / (limit**2 + rest) if limit else 0.0 for limit in (low, high)]
     return NamesExplained(
         names=spread.names,
         applications=fitted.fit.clusters,
@@ -142,7 +144,7 @@ def names_explained(rows: Rows, spec: AuditSpec) -> NamesExplained | Undefined |
         sd=share**0.5,
         sd_interval=Interval(low=low, high=high, level=level, method=how),
         share_of_variance=share,
-        share_interval=Interval(low=low**2, high=high**2, level=level, method=how),
+        share_interval=Interval(low=shares[0], high=shares[1], level=level, method=how),
         method="products of residuals of rows with one name and different applications; names by normal shrinkage",
         effects=_effects(rows, shown, spread, sd, level),
     )
