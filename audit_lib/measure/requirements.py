@@ -15,6 +15,7 @@ from audit_lib.measure.metric import METRICS, MetricInput, record_of
 from audit_lib.measure.rows.word_lists import Words
 from audit_lib.measure.statutory.thresholds import applicants_only
 from audit_lib.metrics.text.stop_words import ENGLISH_STOP_WORDS
+from audit_lib.registry import did_you_mean
 from audit_lib.score.classifiers import check_classifiers, resolved
 from audit_lib.score.classifiers.lexicon import read_words
 from audit_lib.score.requests import kinds_asked
@@ -26,6 +27,12 @@ _BESIDE: Final = {
 }
 _ALIKE: Final = ("transformers", "embedding", "vllm")
 """Backends in this process, whose answers are a function of what is asked; a service's may differ at temperature 0."""
+
+BY_COMPETITION: Final = (
+    "decision.rule top_k selects a version by the other candidates of its round, so that a flip need not come from "
+    "what it shows; choose threshold or above_median"
+)
+"""Why no flips are counted where candidates compete."""
 
 _PROVENANCE: Final[dict[str, Callable[[AuditSpec], None]]] = {
     "assigned": experiment_only,
@@ -81,8 +88,21 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
             "install 'audit-lib[text]', or leave the section out"
         )
     _check_shares(spec)
+    _check_condition(spec)
     check_tolerances(spec)
     _check_repeats(spec)
+
+
+def _check_condition(spec: AuditSpec) -> None:
+    """Refuse what would show only after the model was asked: a column that is not there, and flips by competition."""
+    name, asked = spec.measure.condition, spec.measure.metrics
+    if "conditional_demographic_disparity" in asked and name != "position" and name not in spec.source.fields:
+        raise SpecError(
+            f"measure.condition: {name!r} is neither position nor one of source.fields"
+            f"{did_you_mean(name, ['position', *spec.source.fields])}"
+        )
+    if "decision_flip_share" in asked and spec.decision.rule == "top_k":
+        raise SpecError(f"measure.metrics: decision_flip_share: {BY_COMPETITION}")
 
 
 def _check_shares(spec: AuditSpec) -> None:

@@ -17,6 +17,7 @@ from audit_lib.metrics.allocation import (
     rank_counts_by_group,
     score_gap,
 )
+from audit_lib.metrics.calibration import ReliabilityRow, calibration_gap, reliability_table
 from audit_lib.metrics.correspondence import standardised_effects
 from audit_lib.metrics.effects import FactorEffect, StandardisedEffects
 from audit_lib.metrics.error_rates import (
@@ -28,6 +29,8 @@ from audit_lib.metrics.error_rates import (
     false_omission_rate_gap,
     false_positive_rate_gap,
 )
+from audit_lib.metrics.exposure import exposure_gap, exposures, ndkl, ndkl_at_random, skew_at_k
+from audit_lib.metrics.flips import decision_flip_share
 from audit_lib.metrics.group_auc import AucRow, AucTable, auc, auc_by_group, auc_gap
 from audit_lib.metrics.impact import (
     ImpactRatios,
@@ -36,6 +39,12 @@ from audit_lib.metrics.impact import (
     ScoringRow,
     impact_ratios,
     scoring_rates,
+)
+from audit_lib.metrics.inequality import (
+    benefits,
+    conditional_demographic_disparity,
+    theil_between,
+    theil_index,
 )
 from audit_lib.metrics.median import Median, MedianSplit, median_split
 from audit_lib.metrics.pairwise import (
@@ -92,6 +101,7 @@ __all__ = [
     "Median",
     "MedianSplit",
     "PairwiseStatistics",
+    "ReliabilityRow",
     "ScoringRates",
     "ScoringRow",
     "StandardisedEffects",
@@ -102,18 +112,24 @@ __all__ = [
     "auc_by_group",
     "auc_gap",
     "average_odds_gap",
+    "benefits",
+    "calibration_gap",
     "column_selection_rates",
+    "conditional_demographic_disparity",
     "consistent_winner",
     "cooccurrence_bias_score",
     "counterfactual_bleu",
     "counterfactual_cosine",
     "counterfactual_rouge_l",
+    "decision_flip_share",
     "decision_rate_gap",
     "demographic_parity_gap",
     "earth_movers_distance",
     "equal_opportunity_gap",
     "equalised_odds_gap",
     "expected_maximum",
+    "exposure_gap",
+    "exposures",
     "fairness_ndcg",
     "false_discovery_rate_gap",
     "false_negative_rate_gap",
@@ -125,6 +141,8 @@ __all__ = [
     "jaccard_at_k",
     "jensen_shannon_divergence",
     "median_split",
+    "ndkl",
+    "ndkl_at_random",
     "paired_answers",
     "pairwise_output_statistics",
     "pairwise_win_gap",
@@ -136,6 +154,7 @@ __all__ = [
     "probability_of_any",
     "rabbi",
     "rank_counts_by_group",
+    "reliability_table",
     "round_half_up",
     "score_gap",
     "scoring_rates",
@@ -143,8 +162,11 @@ __all__ = [
     "sentiment_parity_strict",
     "sentiment_parity_weak",
     "serp_at_k",
+    "skew_at_k",
     "standardised_effects",
     "stereotypical_associations",
+    "theil_between",
+    "theil_index",
 ]
 
 

@@ -154,6 +154,12 @@ class Measure(SpecSection):
         description="jensen_shannon_divergence: bins of equal width, from the lowest to the highest score of the two "
         "groups that are compared.",
     )
+    condition: Name = Field(
+        "position",
+        exclude_if=lambda given: given == "position",
+        description="conditional_demographic_disparity: what like cases have in common: position, or one of "
+        "source.fields.",
+    )
     tolerance: dict[Name, Annotated[float, Field(gt=0)]] = Field(
         default_factory=dict,
         exclude_if=lambda given: not given,

@@ -9,13 +9,14 @@ truth is measured in ``docs/coverage.md``.
 file               question
 =================  ==============================================================================
 intervals          how sure is a rate, a ratio of two rates, a difference of two?
-exact              could two rates be equal? (Fisher, Boschloo)
+exact              could two rates be equal? (Fisher, Boschloo) Do pairs lean one way? (McNemar)
 adverse_impact     four fifths without rounding, standard deviations, shortfall, flip-flop
 ranks              how sure is the rank index?
 clusters           ... when rows share an application?
 few_clusters       ... when there are few, or few in which a group occurs?
 crossed            ... when rows share a name too, and it shall hold for other names?
 distances          how sure is a distance between two groups' scores?
+group_shares       ... between groups' shares of a total and of the people?
 largest_gap        ... about the larger of two error rates' gaps?
 correlations       ... a correlation whose points come from a few models?
 bootstrap          ... for any function of sums over applications?
@@ -76,7 +77,7 @@ from audit_lib.stats.distances import (
     jensen_shannon_errors,
 )
 from audit_lib.stats.equal_rates import EqualRates, equal_rates
-from audit_lib.stats.exact import boschloo, fisher_exact
+from audit_lib.stats.exact import boschloo, fisher_exact, sign_test
 from audit_lib.stats.few_clusters import Coefficient, least_squares_cr2
 from audit_lib.stats.heterogeneity import (
     MantelHaenszel,
@@ -175,6 +176,7 @@ __all__ = [
     "sample_size_for_means",
     "sample_size_for_proportions",
     "shortfall",
+    "sign_test",
     "simpson_check",
     "simultaneous_differences",
     "simultaneous_log_ratios",

@@ -1,4 +1,4 @@
-"""Exact tests of equal selection rates in two independent groups."""
+"""Exact tests of equal selection rates in two independent groups, and of pairs that lean one way."""
 
 from __future__ import annotations
 
@@ -12,12 +12,49 @@ from audit_lib.errors import InputError
 from audit_lib.results import TestResult, Undefined
 from audit_lib.stats._checks import check_two_samples
 
-__all__ = ["boschloo", "fisher_exact"]
+__all__ = ["boschloo", "fisher_exact", "sign_test"]
 
 Alternative = Literal["two-sided", "less", "greater"]
 
 # tables whose probabilities differ by rounding only are equally likely
 _SAME = 1e-7
+
+
+def sign_test(plus: int, minus: int) -> TestResult:
+    """Exact two-sided test that as many units lean one way as the other.
+
+    Of pairs with a decision each, of which `plus` and `minus` are decided differently, it is McNemar's exact test.
+
+    Parameters
+    ----------
+    plus, minus : int
+        Independent units that lean either way; those that lean neither way say nothing.
+
+    Raises
+    ------
+    InputError
+        If there is none, or a count is negative.
+
+    References
+    ----------
+    McNemar, Q. (1947). Note on the sampling error of the difference between correlated proportions or percentages.
+    Psychometrika 12, 153-157.
+
+    Examples
+    --------
+    >>> round(sign_test(9, 1).p_value, 6)  # 2 (1 + 10) / 2^10
+    0.021484
+    """
+    from scipy.special import bdtr
+
+    if min(plus, minus) < 0 or plus + minus == 0:
+        raise InputError(f"{plus} and {minus} units that lean: give counts, not both 0")
+    count = plus + minus
+    p_value = min(2.0 * float(bdtr(float(min(plus, minus)), count, 0.5)), 1.0)
+    return TestResult(
+        name="sign_test", p_value=p_value, statistic=float(plus - minus), n=count,
+        method="exact sign test over units that lean one way",
+    )  # fmt: skip
 
 
 def fisher_exact(

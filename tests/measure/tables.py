@@ -48,6 +48,9 @@ OBSERVED = load(
 
 OF_PEOPLE = {"adverse_impact_ratio"}
 
+OF_PROBABILITIES = {"calibration_gap"}
+"""Metrics of scores in [0, 1]: they are measured of the logistic function of a table's scores."""
+
 WORDS = Words(
     protected={
         "sex": {"female": ("she", "her"), "male": ("he", "his")},
@@ -237,6 +240,8 @@ def parts(rows: Rows, spec: AuditSpec = SPEC) -> list[Rows]:
 def measured(name: str, table: pd.DataFrame, cuts: int = 1, spec: AuditSpec = SPEC) -> list[dict[str, Any]]:
     """What a metric gives in every stratum, as JSON."""
     spec = OBSERVED if name in OF_PEOPLE and spec is SPEC else spec
+    if name in OF_PROBABILITIES:
+        table = table.assign(score=1 / (1 + np.exp(-table["score"].astype(float))))
     return [
         METRICS.get(name)(part, spec, POLICY).as_dict()
         for part in _parts_of(pickle.dumps(table), cuts, spec.canonical())

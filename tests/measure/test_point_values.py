@@ -298,6 +298,77 @@ def decisions(case: Case) -> list[Number]:
     return [or_reason(lambda: metrics.decision_rate_gap(one["selected"], one["selected"], *sides))]
 
 
+def flipped(case: Case) -> list[Number]:
+    one = case.table
+    sides = [one["sex"] == sex for sex in ("female", "male")]
+    found = or_reason(lambda: metrics.decision_flip_share(one["selected"], one["application_id"], *sides))
+    if isinstance(found, Undefined):
+        return [found, found]
+    net = []
+    for person in sorted(set(one["application_id"])):
+        own = [one["selected"][side & (one["application_id"] == person)] for side in sides]
+        if own[0].size and own[1].size:
+            net.append(Fraction(int(own[0].sum()), own[0].size) - Fraction(int(own[1].sum()), own[1].size))
+    return [found, float(sum(net) / len(net))]
+
+
+def calibration(case: Case) -> list[Number]:
+    one = case.scored.where(case.scored["qualified"] >= 0)
+    sides = [one.where(one["sex"] == sex) for sex in ("female", "male")]
+    columns = [side[name] for side in sides for name in ("score", "qualified")]
+    return [or_reason(lambda: metrics.calibration_gap(*columns))]
+
+
+def exposed(case: Case) -> list[Number]:
+    one = case.scored
+    if not len(one):
+        return [Undefined("no round")]
+    shown = metrics.exposures(*metrics.pool_standing(one["score"], one["round_id"]))
+    return [
+        or_reason(lambda: metrics.exposure_gap(*(shown[one["sex"] == sex] for sex in ("female", "male"))))
+    ]
+
+
+def skewed(case: Case) -> list[Number]:
+    def of(people: Columns, k: int, sex: str) -> Number:
+        mine = people["sex"] == sex
+        return or_reason(lambda: metrics.skew_at_k(people["score"], people["round_id"], mine, k))
+
+    return [
+        of(people, k, sex) if len(people) else Undefined("no round")
+        for k, (people, _) in enumerate(places(case), 1)
+        for sex in ("female", "male")
+    ]
+
+
+def diverged(case: Case) -> list[Number]:
+    one = case.scored.where(np.isin(case.scored["sex"], ["female", "male"]))
+    columns = one["score"], one["round_id"], one["sex"]
+    found = or_reason(lambda: metrics.ndkl(*columns))
+    if isinstance(found, Undefined):
+        return [found, found]
+    excess: float = pytest.approx(found - metrics.ndkl_at_random(*columns), abs=1e-12)
+    return [found, excess]
+
+
+def unequal(case: Case) -> list[Number]:
+    one = case.table.where(case.table["qualified"] >= 0)
+    columns = one["qualified"], one["selected"]
+    sexes = np.where(np.isin(one["sex"], ["female", "male"]), one["sex"], None)
+    return [
+        or_reason(lambda: metrics.theil_index(*columns)),
+        or_reason(lambda: metrics.theil_between(*columns, sexes)),
+    ]
+
+
+def conditional(case: Case) -> list[Number]:
+    one = case.table
+    sides = [one["sex"] == sex for sex in ("female", "male")]
+    return [
+        or_reason(lambda: metrics.conditional_demographic_disparity(one["selected"], one["position"], *sides))
+    ]
+
+
 def ratios(selected: Mapping[str, int], total: Mapping[str, int]) -> list[Number]:
     """Of the policy's categories in its order; the highest is the comparator."""
     table = metrics.impact_ratios(selected, total)
@@ -450,16 +521,20 @@ KERNELS: dict[str, Callable[[Case], list[Number]]] = {
     "adverse_impact_ratio": adverse,
     "auc_gap": areas,
     "average_odds_gap": errors(metrics.average_odds_gap),
+    "calibration_gap": calibration,
+    "conditional_demographic_disparity": conditional,
     "cooccurrence_bias_score": company,
     "counterfactual_bleu": over_pairs(mean(text_metrics.counterfactual_bleu), "text", MASKED),
     "counterfactual_cosine": over_pairs(mean(text_metrics.counterfactual_cosine), "meaning"),
     "counterfactual_rouge_l": over_pairs(mean(text_metrics.counterfactual_rouge_l), "text", MASKED),
+    "decision_flip_share": flipped,
     "decision_rate_gap": decisions,
     "demographic_parity_gap": parity,
     "earth_movers_distance": gap(metrics.earth_movers_distance),
     "equal_opportunity_gap": opportunity,
     "equalised_odds_gap": errors(metrics.equalised_odds_gap),
     "expected_maximum": flags(text_metrics.expected_maximum),
+    "exposure_gap": exposed,
     "false_discovery_rate_gap": errors(metrics.false_discovery_rate_gap),
     "false_negative_rate_gap": errors(metrics.false_negative_rate_gap),
     "false_omission_rate_gap": errors(metrics.false_omission_rate_gap),
@@ -468,6 +543,7 @@ KERNELS: dict[str, Callable[[Case], list[Number]]] = {
     "impact_ratio": selection_ratios,
     "jaccard_at_k": over_pairs(mean(metrics.jaccard_at_k), "items", 3),
     "jensen_shannon_divergence": gap(metrics.jensen_shannon_divergence),
+    "ndkl": diverged,
     "pairwise_win_gap": wins,
     "prag_at_k": over_pairs(mean(metrics.prag_at_k), "items", 3),
     "probability_of_any": flags(text_metrics.probability_of_any),
@@ -477,8 +553,10 @@ KERNELS: dict[str, Callable[[Case], list[Number]]] = {
     "sentiment_parity_strict": over_pairs(text_metrics.sentiment_parity_strict, "mood"),
     "sentiment_parity_weak": over_pairs(mean(text_metrics.sentiment_parity_weak), "mood"),
     "serp_at_k": over_pairs(mean(metrics.serp_at_k), "items", 3),
+    "skew_at_k": skewed,
     "standardised_effect": effect,
     "stereotypical_associations": associations,
+    "theil_index": unequal,
 }
 
 

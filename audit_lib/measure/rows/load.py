@@ -23,7 +23,7 @@ from audit_lib.measure.rows.pair_answers import PairAnswers
 from audit_lib.measure.rows.pools import Pools
 from audit_lib.measure.rows.scored import Codes, Floats, Rows, Varied
 from audit_lib.measure.rows.split_columns import with_further
-from audit_lib.measure.rows.variations import ordinary, twins
+from audit_lib.measure.rows.variations import PROMPT, ordinary, twins
 from audit_lib.plan.power_limits import of_names
 from audit_lib.records import CHECK, NO_AND_YES, SHOWN_NAME, parquet_source
 from audit_lib.records import VARIATION as COLUMN
@@ -90,7 +90,8 @@ def _variants(run: Run, shards: Sequence[int]) -> pa.Table:
     extra: tuple[str, ...] = (COLUMN,) if COLUMN in pq.read_schema(parquet_source(content)).names else ()
     if of_names(run.spec) and "standardised_effect" in run.spec.measure.metrics:
         extra += (SHOWN_NAME,)
-    table = _read(content, (*_VARIANT_COLUMNS, *extra, *axes), ("position", *extra, *axes))
+    prompts = (PROMPT,) if "decision_flip_share" in run.spec.measure.metrics else ()
+    table = _read(content, (*_VARIANT_COLUMNS, *extra, *prompts, *axes), ("position", *extra, *axes))
     return with_further(run, table, shards)
 
 

@@ -17,6 +17,8 @@ from audit_lib.measure.rows.scored import Rows, Varied
 from audit_lib.records import VARIATION as COLUMN
 
 NONE: Final = "none"
+PROMPT: Final = "prompt_id"
+"""Column of the prompt that a row is a version of, read where versions are held against each other."""
 
 
 def ordinary(variants: pa.Table) -> pa.ChunkedArray:

@@ -1,0 +1,55 @@
+"""Inference of any number whose influence values by row are known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.rows.scored import compact
+from audit_lib.results import Interval, TestResult, Undefined
+from audit_lib.stats.clusters import cluster_interval, cluster_sums, t_test
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inferred:
+    """Interval, standard error and test of 0 of one number, and how many independent units it is of."""
+
+    interval: Interval | Undefined
+    standard_error: float | Undefined
+    tests: tuple[TestResult, ...]
+    clusters: int
+
+
+def inferred_from(
+    value: float, influence: NDArray[np.float64], clusters: NDArray[Any], level: float
+) -> Inferred:
+    """Return what influence values say of a number.
+
+    Parameters
+    ----------
+    influence : ndarray of float, shape (n,)
+        Of each row on the number, in its unit.
+    clusters : ndarray of int, shape (n,)
+        Independent unit of each row.
+
+    Examples
+    --------
+    >>> found = inferred_from(3.0, np.array([-1.0, 0.0, 1.0]), np.arange(3), 0.95)
+    >>> round(found.interval.low, 3), round(found.standard_error, 3), found.clusters
+    (-2.268, 1.225, 3)
+    """
+    codes, units = compact(clusters)
+    try:
+        interval = cluster_interval(influence, codes, value, level)
+    except UndefinedMetricError as error:
+        nothing = Undefined(str(error))
+        return Inferred(interval=nothing, standard_error=nothing, tests=(), clusters=units)
+    sums = cluster_sums(influence, codes.astype(np.intp), units)
+    error_of = math.sqrt(units / (units - 1) * float(np.square(sums - sums.mean()).sum()))
+    test = t_test(value, error_of, units - 1, units, "cluster influence function")
+    return Inferred(interval=interval, standard_error=error_of, tests=(test,), clusters=units)
