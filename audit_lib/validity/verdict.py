@@ -55,7 +55,8 @@ def sentence_of(best: BestMetric) -> str:
             "{settings} settings of task, gap and quota and {models} models, that of the next metric, {rival}, is "
             "{rival_r}; on Fisher's z the difference is {difference} ({level} interval over models [{limits}]), and "
             "{metric} leads in {share} of {draws} draws of the models; with gaps of rounds that it has not seen its "
-            "correlation is {held_out}.",
+            "correlation is {held_out}. This is said of other models over these candidates: what a group's candidates "
+            "have by chance is in all models' scores, and is no reason to expect the same of other candidates.",
             **words,
             held_out=decimal(first.held_out),
         )
