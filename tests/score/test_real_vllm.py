@@ -25,7 +25,7 @@ from audit_lib.records import from_parquet
 from audit_lib.run import Run
 from audit_lib.score.backends.vllm import INTERPRETER
 from tests.installed import needs_torch
-from tests.score.audits import open_audit
+from tests.score.audits import open_audit, up_to
 from tests.score.conftest import SECRET
 from tests.score.test_real_server import SCREENING, SEX
 
@@ -112,7 +112,7 @@ def audited(
     )
     (tmp_path / "resumes.jsonl").write_text(rows)
 
-    def do(task: str, prompt: dict[str, Any], **sections: Any) -> tuple[Run, pd.DataFrame]:
+    def do(task: str, prompt: dict[str, Any], last: str = "", **sections: Any) -> tuple[Run, pd.DataFrame]:
         given = {
             "model": model | {"valid_judge": False},
             "prompt": prompt,
@@ -124,8 +124,11 @@ def audited(
             "measure": {"metrics": ["rabbi", "score_gap"], "quotas": [1], "strata": [[]]},
         }
         run = open_audit(tmp_path, task, **given | sections)
-        pipeline.run_all(run)
-        assert verify(run.uri).ok
+        if last:
+            up_to(run, last)
+        else:
+            pipeline.run_all(run)
+            assert verify(run.uri).ok
         return run, from_parquet(run.stage("scores/0").read("scores.parquet"))
 
     return do
@@ -147,11 +150,9 @@ def test_labels_of_several_tokens(audited: Audited, way: str) -> None:
     run, scores = audited("pointwise", {**SCREENING, "labels": labels, "relevance": list(range(1, 11))})
     assert scores.status.eq("ok").all()
     assert run.stage("scores/0").read_json("plan.json")["noise_floor"]["largest_difference"] < 1e-5
-    assert all(len(found) == 10 and sum(found) <= 1 for found in scores.label_probabilities.map(_values))
-
-
-def _values(found: Any) -> list[float]:
-    return [float(value) for value in found]
+    shares = scores.label_probabilities.map(list)
+    assert all(len(found) == 10 and min(found) > 0 and abs(sum(found) - 1) < 1e-9 for found in shares)
+    assert scores.label_mass.lt(1).all()
 
 
 def test_pairwise(audited: Audited, tmp_path: Path) -> None:
@@ -166,8 +167,8 @@ def test_pairwise(audited: Audited, tmp_path: Path) -> None:
 
 
 def test_listwise(audited: Audited) -> None:
-    # A list that lacks a name, or has one twice, is this small model's own fault: a row that says so.
-    _, scores = audited("listwise", {"max_tokens": 60})
+    # This small model writes no list of the names where nothing holds it to one: rows say so, nothing is measured.
+    _, scores = audited("listwise", {"max_tokens": 60}, "scores")
     assert (
         set(scores.status) <= {"ok", "unranked", "unparsed", "refused"}
         and scores.method.eq("generated").all()
@@ -181,7 +182,10 @@ def test_text(audited: Audited) -> None:
 
 def test_sampled_texts(audited: Audited) -> None:
     prompt = {**SCREENING, "read": "phrase", "max_tokens": 4, "temperature": 0.8}
-    run, scores = audited("pointwise", prompt, score={"shards": 1, "repeats": 3, "ledger": "off"})
+    lenient = {"minimum_answered_share": 0.5, "maximum_answered_gap": 1.0}  # some draws are no label
+    run, scores = audited(
+        "pointwise", prompt, score={"shards": 1, "repeats": 3, "ledger": "off"}, checks=lenient
+    )
     assert len(scores) == 12 and scores.method.eq("generated").all()
     assert not scores.status.eq("error").any()
     (told,) = {row["prompt_tokens"] > 0 for row in run.stage("scores/0").read_json("served.json")}
