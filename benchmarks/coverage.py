@@ -37,6 +37,7 @@ from benchmarks.coverage_simulated import (
 from benchmarks.coverage_subgroups import overlapping_aucs, random_rounds
 from benchmarks.coverage_tables import Cell, Study, Target, covers, span
 from benchmarks.coverage_texts import texts
+from benchmarks.coverage_wins import scoring_rates, win_gaps
 from benchmarks.picking import no_difference, planted_difference
 
 
@@ -191,6 +192,8 @@ STUDIES: dict[str, tuple[str, Callable[[float], Study]]] = {
     "overlapping_aucs": ("AUC gap of overlapping subgroups", overlapping_aucs),
     "random_rounds": ("Selection gaps over rounds drawn at random", random_rounds),
     "highest_comparator": ("Impact ratios to the highest rate", highest_comparator),
+    "win_gaps": ("Pairwise win gap", win_gaps),
+    "scoring_rates": ("Ratio of scoring rates, whose median is that of the sample", scoring_rates),
     "no_difference": ("Findings where nothing differs", no_difference),
     "planted_difference": ("Findings where something differs", planted_difference),
     "strata": ("Strata: common odds ratio and its homogeneity", strata),
