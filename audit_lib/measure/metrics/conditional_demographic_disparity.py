@@ -45,14 +45,15 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     parameters[f"{name} unknown"] = int(((made >= 0) & (condition < 0)).sum())
     return Measured(
         estimates=compare(
-            "conditional_demographic_disparity", Variable.of(rows, codes, decision_unit(spec)), spec, _disparity,
+            "conditional_demographic_disparity", Variable.of(rows, codes, decision_unit(spec)), spec, disparity,
             method="share of the rejected less share of the selected, mean over strata by their sizes",
             parameters=parameters,
         )
     )  # fmt: skip
 
 
-def _disparity(group: Side, reference: Side, level: float) -> Contrast:
+def disparity(group: Side, reference: Side, level: float) -> Contrast:
+    """Compare two sides whose values are 2 * stratum + decision."""
     for name, side in (("group", group), ("reference", reference)):
         if not side.values.size:
             raise UndefinedMetricError(f"{name}: nobody with a decision")

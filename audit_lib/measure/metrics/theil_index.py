@@ -72,6 +72,17 @@ def _levels(rows: Rows, axis: str) -> NDArray[np.int32]:
     return np.array([*(places.get(label, -1) for label in column.labels), -1], dtype=np.int32)[column.codes]
 
 
+def index_of(
+    benefit: NDArray[np.float64], clusters: NDArray[np.int32], level: float
+) -> tuple[float, Inferred]:
+    """Return the index of some benefits, and what their influence says of it."""
+    value = theil_of_shares(np.bincount(benefit.astype(np.int64), minlength=3) / max(benefit.size, 1))
+    mean = float(benefit.mean())
+    own = np.where(benefit == 2, 2 * math.log(2), 0.0)  # b ln b
+    influence = (own - own.mean()) / mean - (own.mean() / mean + 1) * (benefit - mean) / mean
+    return value, inferred_from(value, influence / benefit.size, clusters, level)
+
+
 def _of_all(
     rows: Rows,
     spec: AuditSpec,
@@ -85,12 +96,7 @@ def _of_all(
     try:
         if nothing is not None:
             raise UndefinedMetricError(nothing.reason)
-        shares = np.bincount(benefit.astype(np.int64), minlength=3) / max(benefit.size, 1)
-        value = theil_of_shares(shares)
-        mean = float(benefit.mean())
-        own = np.where(benefit == 2, 2 * math.log(2), 0.0)  # b ln b
-        influence = (own - own.mean()) / mean - (own.mean() / mean + 1) * (benefit - mean) / mean
-        found = inferred_from(value, influence / benefit.size, clusters, spec.measure.level)
+        value, found = index_of(benefit, clusters, spec.measure.level)
     except UndefinedMetricError as error:
         value = Undefined(str(error))
         found = Inferred(interval=value, standard_error=value, tests=(), clusters=units)
