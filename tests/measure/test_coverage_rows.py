@@ -33,11 +33,12 @@ UNDER = {
     "jaccard_at_k": OF_TEXTS,
     "jensen_shannon_divergence": "Earth mover's distance and Jensen-Shannon divergence",
     "ndkl": "Families: odds, flips, calibration, exposure, skew, benefits",
+    "pairwise_win_gap": "Pairwise win gap",
     "prag_at_k": OF_TEXTS,
     "probability_of_any": OF_TEXTS,
     "rabbi": "Rank index",
     "score_gap": OF_MEANS,
-    "scoring_rate_impact_ratio": OF_RATIOS,
+    "scoring_rate_impact_ratio": "Ratio of scoring rates, whose median is that of the sample",
     "sentiment_parity_strict": OF_TEXTS,
     "sentiment_parity_weak": OF_TEXTS,
     "serp_at_k": OF_TEXTS,
@@ -49,7 +50,6 @@ WITHOUT = {
     "cooccurrence_bias_score": "the bootstrap of a ratio of counts of words: not simulated",
     "manipulation_agreement": "an interval of a share, clustered by question: not simulated",
     "noise_floor": "a standard deviation of repeats and of controls: not simulated",
-    "pairwise_win_gap": "a gap over rounds of pairs: not simulated here",
 }
 """Metrics without rows, and why."""
 
