@@ -30,7 +30,7 @@ pandas, SciPy or pydantic imports it when it is called. Guides: [tables in noteb
 
 PARTS: Final = (
     ("audit_lib", "A table", ("frame",)),
-    ("audit_lib.dataframe", "", ("FrameResult", "Figure")),
+    ("audit_lib.dataframe", "", ("FrameResult", "DrawnFigure")),
     ("audit_lib.dataframe.settings", "", ("Settings",)),
     (
         "audit_lib.results",

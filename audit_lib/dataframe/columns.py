@@ -29,7 +29,7 @@ _MOST_PEOPLE: Final = 10**8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Table:
+class GivenTable:
     """A table, and the labels of its rows where it has any.
 
     Parameters
@@ -47,7 +47,7 @@ class Table:
     size: int
 
     @classmethod
-    def read(cls, given: object) -> Table:
+    def read(cls, given: object) -> GivenTable:
         """Read a table.
 
         Raises
@@ -57,7 +57,7 @@ class Table:
 
         Examples
         --------
-        >>> Table.read({"sex": ["f", "m", "m"]}).size
+        >>> GivenTable.read({"sex": ["f", "m", "m"]}).size
         3
         """
         if is_pandas(given, "DataFrame"):

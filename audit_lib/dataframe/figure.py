@@ -15,7 +15,7 @@ _SAID = re.compile(r"<title>(.*?)</title><desc>(.*?)</desc>", re.S)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class DrawnFigure:
     """A figure of `audit_lib.figures`, for a wide page and for a phone.
 
     Parameters
@@ -28,7 +28,7 @@ class Figure:
     >>> from audit_lib.figures import Dot, forest
     >>> rows = [Dot(label="f against m", value=0.2, low=0.1, high=0.3, printed="+0.200")]
     >>> wide, narrow = (forest({"": rows}, title="Gaps", width=width) for width in (760, 360))
-    >>> Figure(svg=wide, narrow=narrow)
+    >>> DrawnFigure(svg=wide, narrow=narrow)
     Figure: Gaps. : f against m +0.200
     """
 

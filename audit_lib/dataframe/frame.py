@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audit_lib.dataframe.columns import Table, frequencies, labels, numbers, yes_or_no
-from audit_lib.dataframe.groups import OURS, Attribute, attributes
+from audit_lib.dataframe.columns import GivenTable, frequencies, labels, numbers, yes_or_no
+from audit_lib.dataframe.groups import OURS, GivenAttribute, attributes
 from audit_lib.dataframe.result import FrameResult
 from audit_lib.dataframe.settings import MODEL, Given, Settings, check_keywords, references, spec_of
 from audit_lib.errors import InputError
@@ -88,7 +88,7 @@ def frame(
     [['f', -0.3, 100]]
     """
     check_keywords(settings)
-    table = Table.read(df)
+    table = GivenTable.read(df)
     if not table.size:
         raise InputError("the table has no row")
     found = attributes(groups, table, settings.get("also"))
@@ -160,20 +160,22 @@ def _check(given: Given) -> None:
         )
 
 
-def _qualified(table: Table, settings: Settings) -> pa.Array:
+def _qualified(table: GivenTable, settings: Settings) -> pa.Array:
     if "qualified" not in settings:
         return pa.nulls(table.size, pa.bool_())
     return yes_or_no(table.column(settings["qualified"], "qualified"), "qualified")
 
 
-def _complete(table: Table, given: Any, role: str, when: str) -> pa.Array:
+def _complete(table: GivenTable, given: Any, role: str, when: str) -> pa.Array:
     found = labels(table.column(given, role), role)
     if found.null_count:
         raise InputError(f"{role}: {found.null_count} rows have none; give each its own {when}")
     return found
 
 
-def _splits(table: Table, settings: Settings, found: list[Attribute]) -> Iterator[tuple[str, pa.Array]]:
+def _splits(
+    table: GivenTable, settings: Settings, found: list[GivenAttribute]
+) -> Iterator[tuple[str, pa.Array]]:
     """Yield the columns to split by; an attribute is there already."""
     given = settings.get("by", ())
     for called in [given] if isinstance(given, str) else given:
@@ -188,7 +190,7 @@ def _splits(table: Table, settings: Settings, found: list[Attribute]) -> Iterato
         yield called, labels(table.column(called, "by"), f"by ({called})")
 
 
-def _sizes(column: pa.Array, one: Attribute) -> dict[str, int]:
+def _sizes(column: pa.Array, one: GivenAttribute) -> dict[str, int]:
     counted = {pair["values"]: pair["counts"] for pair in pc.value_counts(column).to_pylist()}
     return {level: counted.get(level, 0) for level in one.levels}
 
@@ -222,7 +224,7 @@ def _tables(columns: dict[str, pa.Array], scored: pa.Array, given: Given) -> tup
 
 
 def _notes(
-    found: list[Attribute],
+    found: list[GivenAttribute],
     settings: Settings,
     reference: Mapping[str, str],
     weighed: np.ndarray[Any, Any] | None,

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from audit_lib.dataframe.columns import Table, labels, yes_or_no
+from audit_lib.dataframe.columns import GivenTable, labels, yes_or_no
 from audit_lib.errors import InputError
 from audit_lib.metrics._aligned import is_pandas
 from audit_lib.metrics._arrays import in_order
@@ -29,7 +29,7 @@ _MOST_LEVELS: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Attribute:
+class GivenAttribute:
     """One attribute of people.
 
     Parameters
@@ -50,7 +50,7 @@ class Attribute:
     column: pa.Array
 
 
-def attributes(given: Any, table: Table, also: Sequence[Sequence[str]] | None) -> list[Attribute]:
+def attributes(given: Any, table: GivenTable, also: Sequence[Sequence[str]] | None) -> list[GivenAttribute]:
     """Read who belongs to which group.
 
     Parameters
@@ -58,7 +58,7 @@ def attributes(given: Any, table: Table, also: Sequence[Sequence[str]] | None) -
     given : str, list of str, array_like, mapping or DataFrame
         One column of labels or several, each an attribute; or masks: a mapping of label to mask, or a DataFrame of
         booleans, which are the levels of one attribute. A mapping of name to labels names attributes.
-    table : Table
+    table : GivenTable
         The rows.
     also : sequence of sequence of str or None
         Where given, masks may overlap: each is then an attribute of its own, with the levels yes and no.
@@ -71,7 +71,7 @@ def attributes(given: Any, table: Table, also: Sequence[Sequence[str]] | None) -
 
     Examples
     --------
-    >>> table = Table.read({"sex": ["f", "m", None], "young": [True, False, True]})
+    >>> table = GivenTable.read({"sex": ["f", "m", None], "young": [True, False, True]})
     >>> [(one.name, one.levels) for one in attributes(["sex", "young"], table, None)]
     [('sex', ('f', 'm')), ('young', ('no', 'yes'))]
     >>> attributes({"women": "young", "young": "young"}, table, None)
@@ -91,14 +91,14 @@ def attributes(given: Any, table: Table, also: Sequence[Sequence[str]] | None) -
     return [_of_masks({name: yes_or_no(column, f"groups[{name!r}]") for name, column in columns.items()})]
 
 
-def _columns(given: Any, table: Table) -> dict[str, pa.ChunkedArray]:
+def _columns(given: Any, table: GivenTable) -> dict[str, pa.ChunkedArray]:
     """Return the columns that were named or given, by what they are called."""
     if isinstance(given, str):
         return {given: table.column(given, "groups")}
     if isinstance(given, Mapping):
         return {str(name): table.column(one, f"groups[{name!r}]") for name, one in given.items()}
     if hasattr(given, "columns"):
-        own = Table.read(given)
+        own = GivenTable.read(given)
         pandas = is_pandas(given, "DataFrame")
         return {
             name: table.column(given[name] if pandas else own.column(name, "groups"), f"groups[{name!r}]")
@@ -111,7 +111,7 @@ def _columns(given: Any, table: Table) -> dict[str, pa.ChunkedArray]:
     return {GROUP: table.column(given, "groups")}
 
 
-def _attribute(called: str, column: pa.ChunkedArray) -> Attribute:
+def _attribute(called: str, column: pa.ChunkedArray) -> GivenAttribute:
     coded = pa.types.is_dictionary(column.type) and column.type.ordered and len(column)
     ordered = labels(pa.chunked_array([column.chunk(0).dictionary]), called).to_pylist() if coded else None
     found = labels(column, f"groups ({called})")
@@ -128,10 +128,10 @@ def _attribute(called: str, column: pa.ChunkedArray) -> Attribute:
     if len(levels) < 2:
         there = f"only {levels[0]!r}" if levels else "no value at all"
         raise InputError(f"groups: {called!r} has {there}; a comparison needs two groups or more")
-    return Attribute(name=_plain(called), called=called, levels=tuple(levels), column=found)
+    return GivenAttribute(name=_plain(called), called=called, levels=tuple(levels), column=found)
 
 
-def _of_masks(masks: Mapping[str, pa.Array]) -> Attribute:
+def _of_masks(masks: Mapping[str, pa.Array]) -> GivenAttribute:
     """Make one attribute of masks of which no row is in two; a row in none of them has no known group."""
     members = {name: np.asarray(mask.fill_null(False)) for name, mask in masks.items()}
     column = np.full(len(next(iter(members.values()))), None, dtype=object)
@@ -146,7 +146,7 @@ def _of_masks(masks: Mapping[str, pa.Array]) -> Attribute:
     return _attribute(GROUP, pa.chunked_array([pa.array(column, pa.string())]))
 
 
-def _distinct(found: list[Attribute]) -> list[Attribute]:
+def _distinct(found: list[GivenAttribute]) -> list[GivenAttribute]:
     for number, one in enumerate(found):
         for other in found[:number]:
             if one.name == other.name:

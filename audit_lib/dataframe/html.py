@@ -7,8 +7,8 @@ from html import escape
 from itertools import groupby
 from typing import Final
 
-from audit_lib.dataframe.figure import Figure
-from audit_lib.dataframe.numbers import Number
+from audit_lib.dataframe.figure import DrawnFigure
+from audit_lib.dataframe.numbers import NumberRow
 from audit_lib.documents.estimates import adjusted_p, limits
 from audit_lib.documents.metrics import Metrics, Missingness
 from audit_lib.measure.metric import record_of
@@ -36,7 +36,11 @@ _STYLE: Final = """\
 
 
 def page(
-    metrics: Metrics, numbers: Sequence[Number], policy: Policy, notes: Sequence[str], figure: Figure | None
+    metrics: Metrics,
+    numbers: Sequence[NumberRow],
+    policy: Policy,
+    notes: Sequence[str],
+    figure: DrawnFigure | None,
 ) -> str:
     """Return the piece of HTML."""
     whole = [one for one in numbers if not one.estimate.stratum]
@@ -55,14 +59,14 @@ def page(
     return readable(f'<div class="audit-frame">{"".join(parts)}</div>')
 
 
-def _ratio_tables(metrics: Metrics, numbers: Sequence[Number], policy: Policy) -> Iterator[str]:
+def _ratio_tables(metrics: Metrics, numbers: Sequence[NumberRow], policy: Policy) -> Iterator[str]:
     ratios = [one for one in numbers if one.kind == "ratio"]
     for table in metrics.tables:
         if own := [one for one in ratios if one.table is table]:
             yield _ratio_table(read_table(table, policy), own, policy, metrics.multiplicity.alpha)
 
 
-def _estimate_tables(metrics: Metrics, numbers: Sequence[Number]) -> Iterator[str]:
+def _estimate_tables(metrics: Metrics, numbers: Sequence[NumberRow]) -> Iterator[str]:
     others = [one for one in numbers if one.table is None]
     for metric, group in groupby(others, key=lambda one: one.estimate.metric):
         yield _estimate_table(metric, list(group), metrics.multiplicity.alpha)
@@ -87,7 +91,7 @@ def _reading(policy: Policy) -> str:
     )
 
 
-def _ratio_table(table: ExactTable, own: Sequence[Number], policy: Policy, alpha: float) -> str:
+def _ratio_table(table: ExactTable, own: Sequence[NumberRow], policy: Policy, alpha: float) -> str:
     where = "".join(f", {name}: {level}" for name, level in table.stratum.items())
     kind, ends = policy.table(table.kind), _interval_head(own)
     unknown = f"; {count(table.unknown)} of unknown group are in no row" if table.unknown else ""
@@ -99,7 +103,9 @@ def _ratio_table(table: ExactTable, own: Sequence[Number], policy: Policy, alpha
     return _table(caption, heads, lines[:_MOST_ROWS], len(lines))
 
 
-def _ratio_line(number: Number, row: ExactRow, table: ExactTable, policy: Policy, alpha: float) -> list[str]:
+def _ratio_line(
+    number: NumberRow, row: ExactRow, table: ExactTable, policy: Policy, alpha: float
+) -> list[str]:
     digits, line = policy.rounding, policy.guidance.threshold
     rate, ratio = row.rate, row.ratio
     of_rate = None if number.row is None else limits(number.row.rate.interval)
@@ -117,7 +123,7 @@ def _ratio_line(number: Number, row: ExactRow, table: ExactTable, policy: Policy
     ]
 
 
-def _estimate_table(metric: str, own: Sequence[Number], alpha: float) -> str:
+def _estimate_table(metric: str, own: Sequence[NumberRow], alpha: float) -> str:
     record = record_of(metric)
     said = signed if record.signed else decimal
     lines = []
@@ -151,12 +157,12 @@ def _estimate_table(metric: str, own: Sequence[Number], alpha: float) -> str:
     return _table(f"{record.title}{unit}{inside}{scope}", heads, lines, len(own))
 
 
-def _interval_head(own: Sequence[Number]) -> str:
+def _interval_head(own: Sequence[NumberRow]) -> str:
     level = next((one.level for number in own if (one := limits(number.interval)) is not None), None)
     return "Interval" if level is None else f"{level:.0%} interval"
 
 
-def _limits(number: Number, *, sign: bool) -> str:
+def _limits(number: NumberRow, *, sign: bool) -> str:
     ends = limits(number.interval)
     return _DASH if ends is None else interval(ends.low, ends.high, 3, sign=sign)
 
@@ -175,7 +181,7 @@ def _missing_table(found: Sequence[Missingness]) -> str:
     return _folded("Rows by group", _table("Rows by group", heads, lines[:_MOST_ROWS], len(lines)))
 
 
-def _methods(metrics: Metrics, numbers: Sequence[Number]) -> str:
+def _methods(metrics: Metrics, numbers: Sequence[NumberRow]) -> str:
     said = dict.fromkeys(
         f"{one.estimate.metric}: {one.estimate.method}"
         + (f"; interval: {ends.method}" if ends is not None else "")

@@ -21,7 +21,7 @@ _AT: Final = ("k", "threshold", "class")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Number:
+class NumberRow:
     """One number of a frame.
 
     Parameters
@@ -80,7 +80,7 @@ class Number:
         return "undecided" if p is not None or held is not None else ""
 
 
-def numbers_of(metrics: Metrics, called: Mapping[str, str]) -> Iterator[Number]:
+def numbers_of(metrics: Metrics, called: Mapping[str, str]) -> Iterator[NumberRow]:
     """Return every number of a frame: rates and ratios table by table, then the estimates.
 
     Parameters
@@ -99,14 +99,14 @@ def numbers_of(metrics: Metrics, called: Mapping[str, str]) -> Iterator[Number]:
         for row in table.rows:
             group = ", ".join(row.category.values())
             for kind, one in _of_row(row):
-                yield Number(
+                yield NumberRow(
                     kind=kind, estimate=one, group=group, against=against if kind == "ratio" else "",
                     attribute=attribute, table=table, row=row,
                 )  # fmt: skip
     for one in metrics.estimates:
         axes = one.group or one.reference
         kind = "gap" if one.reference else "rate" if one.group else "value"
-        yield Number(
+        yield NumberRow(
             kind=kind,
             estimate=one,
             group=", ".join(one.group.values()),
@@ -115,12 +115,12 @@ def numbers_of(metrics: Metrics, called: Mapping[str, str]) -> Iterator[Number]:
         )
 
 
-def as_row(number: Number, splits: Mapping[str, str], alpha: float) -> dict[str, Any]:
+def as_row(number: NumberRow, splits: Mapping[str, str], alpha: float) -> dict[str, Any]:
     """Return a number as a row: None where something does not exist, and the reason next to it.
 
     Parameters
     ----------
-    number : Number
+    number : NumberRow
         The number.
     splits : mapping of str to str
         Columns by which everything was measured again, and what the table calls them.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from audit_lib.dataframe.figure import Figure
-from audit_lib.dataframe.numbers import Number
+from audit_lib.dataframe.figure import DrawnFigure
+from audit_lib.dataframe.numbers import NumberRow
 from audit_lib.documents.estimates import defined, limits
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.figures import Dot, forest
@@ -15,12 +15,12 @@ from audit_lib.registry import did_you_mean
 from audit_lib.report.numbers import UNDEFINED, decimal, signed
 
 
-def drawn(numbers: Sequence[Number], metric: str | None, policy: Policy, title: str) -> Figure:
+def drawn(numbers: Sequence[NumberRow], metric: str | None, policy: Policy, title: str) -> DrawnFigure:
     """Draw all numbers of one metric with their intervals.
 
     Parameters
     ----------
-    numbers : sequence of Number
+    numbers : sequence of NumberRow
         All of a frame.
     metric : str or None
         Which; None for the first that has a value: impact ratios, where there are decisions.
@@ -70,15 +70,15 @@ def drawn(numbers: Sequence[Number], metric: str | None, policy: Policy, title: 
         forest(groups, title=f"{name}, {title}", parity=parity, span=span, guide=guide, width=width)
         for width in (760, 360)
     )
-    return Figure(svg=wide, narrow=narrow)
+    return DrawnFigure(svg=wide, narrow=narrow)
 
 
-def _heading(one: Number) -> str:
+def _heading(one: NumberRow) -> str:
     where = [f"{name}: {level}" for name, level in one.estimate.stratum.items()]
     return ", ".join([one.attribute, *where, *one.at])
 
 
-def _dot(one: Number, sign: bool) -> Dot:
+def _dot(one: NumberRow, sign: bool) -> Dot:
     estimate, ends = one.estimate, limits(one.interval)
     value = defined(estimate.value)
     compared = one.kind == "gap" and one.against
@@ -93,5 +93,5 @@ def _dot(one: Number, sign: bool) -> Dot:
     )
 
 
-def _reasons(numbers: Sequence[Number]) -> list[str]:
+def _reasons(numbers: Sequence[NumberRow]) -> list[str]:
     return [one.estimate.value.reason for one in numbers if not isinstance(one.estimate.value, float)]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from audit_lib.dataframe.figure import Figure
+from audit_lib.dataframe.figure import DrawnFigure
 from audit_lib.dataframe.html import page
-from audit_lib.dataframe.numbers import Number, as_row, numbers_of
+from audit_lib.dataframe.numbers import NumberRow, as_row, numbers_of
 from audit_lib.dataframe.plots import drawn
 from audit_lib.documents.metrics import Metrics
 from audit_lib.policies import Policy
@@ -46,7 +46,7 @@ class FrameResult:
     notes: tuple[str, ...]
 
     @property
-    def numbers(self) -> list[Number]:
+    def numbers(self) -> list[NumberRow]:
         """Every number, rates and ratios first."""
         return list(numbers_of(self.metrics, self.called))
 
@@ -88,7 +88,7 @@ class FrameResult:
         """Hand the table to any library that reads Arrow's C stream: ``polars.DataFrame(result)``."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
-    def plot(self, metric: str | None = None, *, strata: bool = False) -> Figure:
+    def plot(self, metric: str | None = None, *, strata: bool = False) -> DrawnFigure:
         """Draw one metric with its intervals; by default the first that has a value.
 
         Parameters
@@ -119,7 +119,7 @@ class FrameResult:
     def _repr_html_(self) -> str:
         return page(self.metrics, self.numbers, self.policy, self.notes, self._figure())
 
-    def _figure(self) -> Figure | None:
+    def _figure(self) -> DrawnFigure | None:
         """The ratios, where there is one to draw."""
         compared = [one for one in self.numbers if one.kind == "ratio" and one.estimate.is_defined]
         return self.plot(compared[0].estimate.metric) if compared else None

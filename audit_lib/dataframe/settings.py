@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
-from audit_lib.dataframe.groups import Attribute
+from audit_lib.dataframe.groups import GivenAttribute
 from audit_lib.errors import InputError, SpecError
 from audit_lib.measure.metric import record_of
 from audit_lib.measure.remarks import undefined
@@ -72,7 +72,7 @@ class Given:
 
     Parameters
     ----------
-    attributes : sequence of Attribute
+    attributes : sequence of GivenAttribute
         Who is compared.
     rule : mapping or None
         The decision rule; None where decisions are a column, or nobody decided.
@@ -80,7 +80,7 @@ class Given:
         Whether there are decisions, scores, outcomes, rounds and clusters.
     """
 
-    attributes: Sequence[Attribute]
+    attributes: Sequence[GivenAttribute]
     rule: Mapping[str, Any] | None
     decided: bool
     scored: bool
@@ -158,7 +158,7 @@ def spec_of(given: Given, settings: Settings, by: Sequence[str], reference: Mapp
 
 
 def references(
-    attributes: Sequence[Attribute],
+    attributes: Sequence[GivenAttribute],
     given: str | Mapping[str, str] | None,
     sizes: Collection[Mapping[str, int]],
 ) -> dict[str, str]:

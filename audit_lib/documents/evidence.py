@@ -20,7 +20,7 @@ ATTEMPT_SCHEMA: Final = "audit-attempt/1"
 T = TypeVar("T", bound=Typed)
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Count = Annotated[int, Field(ge=0)]
+WholeNumber = Annotated[int, Field(ge=0)]
 _Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 _Library = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.-]{0,40}$|^scores:[A-Za-z0-9_.-]{1,60}$")]
 _Version = Annotated[
@@ -48,7 +48,7 @@ class WrittenFile(Typed):
     """What a stage's record says of an artefact."""
 
     sha256: Sha256
-    bytes: Count
+    bytes: WholeNumber
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class ListedFile(Typed):
 
     path: str
     sha256: Sha256
-    bytes: Count
+    bytes: WholeNumber
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class StageRecord(Typed):
     """
 
     artefacts: Mapping[str, WrittenFile]
-    counts: Mapping[_Name, Count]
+    counts: Mapping[_Name, WholeNumber]
     started_at: str
     finished_at: str
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -206,3 +206,36 @@ def _object_array(labels: ArrayLike) -> NDArray[Any]:
     for row, label in enumerate(items):
         array[row] = label
     return array
+
+
+def as_counts(counts: Any, name: str) -> dict[Hashable, int]:
+    """Return numbers of people by category, as whole numbers.
+
+    Raises
+    ------
+    InputError
+        If one is no whole number or is negative, two have one name, or a table of several columns is given.
+
+    Examples
+    --------
+    >>> as_counts({"a": 3.0, "b": 2}, "selected")
+    {'a': 3, 'b': 2}
+    """
+    if hasattr(counts, "columns"):
+        raise InputError(
+            f"{name}: got a table of {len(counts.columns)} columns; give one, such as table['{name}']"
+        )
+    items = counts.items() if hasattr(counts, "items") else enumerate(counts)
+    found: dict[Hashable, int] = {}
+    for category, count in items:
+        number = isinstance(count, int | float | np.integer | np.floating) and not isinstance(count, bool)
+        # A count is 3.0 where a column has other rows without one, or was summed as such.
+        if not number or not np.isfinite(count) or count != int(count) or count < 0:
+            raise InputError(
+                f"{name}, category {category!r}: expected a whole number of people, got {count!r} "
+                "(5-300, Selection Rate)"
+            )
+        if category in found:
+            raise InputError(f"{name}: two rows are named {category!r}")
+        found[category] = int(count)
+    return found

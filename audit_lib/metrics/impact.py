@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.metrics._aligned import same_rows
-from audit_lib.metrics._arrays import as_codes, as_numbers
+from audit_lib.metrics._arrays import as_codes, as_counts, as_numbers
 from audit_lib.metrics._frames import frame_of
 from audit_lib.metrics.median import median_split
 from audit_lib.metrics.rounding import as_fraction
@@ -248,7 +248,7 @@ def impact_ratios(
     >>> impact_ratios([0, 0], [10, 20]).rows[0].ratio
     Undefined(reason='the highest rate is 0')
     """
-    chosen, all_ = _counts(selected, "selected"), _counts(total, "total")
+    chosen, all_ = as_counts(selected, "selected"), as_counts(total, "total")
     if list(chosen) != list(all_) and set(chosen) != set(all_):
         raise InputError("selected and total do not have the same categories")
     for category, n in all_.items():
@@ -367,27 +367,6 @@ def scoring_rates(
         unknown=int(np.count_nonzero(~known)),
         unscored=int(np.count_nonzero(~scored)),
     )
-
-
-def _counts(counts: Any, name: str) -> dict[Hashable, int]:
-    if hasattr(counts, "columns"):
-        raise InputError(
-            f"{name}: got a table of {len(counts.columns)} columns; give one, such as table['{name}']"
-        )
-    items = counts.items() if hasattr(counts, "items") else enumerate(counts)
-    found: dict[Hashable, int] = {}
-    for category, count in items:
-        number = isinstance(count, int | float | np.integer | np.floating) and not isinstance(count, bool)
-        # A count is 3.0 where a column has other rows without one, or was summed as such.
-        if not number or not np.isfinite(count) or count != int(count) or count < 0:
-            raise InputError(
-                f"{name}, category {category!r}: expected a whole number of people, got {count!r} "
-                "(5-300, Selection Rate)"
-            )
-        if category in found:
-            raise InputError(f"{name}: two rows are named {category!r}")
-        found[category] = int(count)
-    return found
 
 
 def _ratio(rate: Fraction | Undefined, base: Fraction | Undefined, excluded: bool) -> Fraction | Undefined:

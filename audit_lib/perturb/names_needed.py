@@ -8,7 +8,7 @@ from typing import Any
 
 from audit_lib.documents.design import NamesNeeded
 from audit_lib.plan.names import (
-    Comparison,
+    NameComparison,
     assumed_of,
     detectable,
     needed_applications,
@@ -62,7 +62,7 @@ class NamesDealt:
 
     def _of(self, group: Mapping[str, str], reference: Mapping[str, str]) -> NamesNeeded:
         effect, assumed = self._spec.measure.names.smallest_effect, assumed_of(self._spec)
-        shown = Comparison(
+        shown = NameComparison(
             names_group=len(self._shown(group)),
             names_reference=len(self._shown(reference)),
             names=sum(len(names) for names in self._names.values()),

@@ -24,7 +24,7 @@ _MOST: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class NameComparison:
     """How a group and its reference are shown.
 
     Parameters
@@ -65,7 +65,7 @@ class Assumed:
     power: float
 
 
-def detectable(shown: Comparison, assumed: Assumed) -> float:
+def detectable(shown: NameComparison, assumed: Assumed) -> float:
     r"""Return the smallest effect that is found with the planned power, in standard deviations of merit.
 
     .. math:: \delta = (t_{1 - \alpha/2, \nu} + t_{\text{power}, \nu}) \sqrt{V_a + V_n}, \qquad
@@ -76,7 +76,7 @@ def detectable(shown: Comparison, assumed: Assumed) -> float:
     Examples
     --------
     >>> assumed = Assumed(name_sd=0.25, version_sd=0.5, prompt_sd=0.3, alpha=0.05, power=0.8)
-    >>> few = Comparison(
+    >>> few = NameComparison(
     ...     names_group=5, names_reference=5, names=10, cells=2, applications=300, versions=1, prompts=1, within=True)
     >>> round(detectable(few, assumed), 2)
     0.61
@@ -94,7 +94,7 @@ def detectable(shown: Comparison, assumed: Assumed) -> float:
     return float(stdtrit(df, 1 - assumed.alpha / 2) + stdtrit(df, assumed.power)) * math.sqrt(total)
 
 
-def _variances(shown: Comparison, assumed: Assumed) -> tuple[float, float]:
+def _variances(shown: NameComparison, assumed: Assumed) -> tuple[float, float]:
     rows = max(shown.applications * shown.versions, 1.0)
     spread = assumed.version_sd**2 + assumed.prompt_sd**2 / max(shown.prompts, 1.0)
     spread += 0.0 if shown.within else 1.0
@@ -102,7 +102,7 @@ def _variances(shown: Comparison, assumed: Assumed) -> tuple[float, float]:
     return 2 * spread / rows, assumed.name_sd**2 * sum(1 / max(side, 1) for side in sides)
 
 
-def needed_names(shown: Comparison, assumed: Assumed, effect: float) -> int | None:
+def needed_names(shown: NameComparison, assumed: Assumed, effect: float) -> int | None:
     """Return the names a side that find an effect with these applications; None where no number does."""
 
     def found(names: int) -> float:
@@ -116,12 +116,12 @@ def needed_names(shown: Comparison, assumed: Assumed, effect: float) -> int | No
     return _smallest(found, effect, most)
 
 
-def needed_applications(shown: Comparison, assumed: Assumed, effect: float) -> int | None:
+def needed_applications(shown: NameComparison, assumed: Assumed, effect: float) -> int | None:
     """Return the applications that find an effect with these names; None where no number does."""
     return _smallest(lambda n: detectable(replace(shown, applications=n), assumed), effect, _MOST)
 
 
-def needed_prompts(shown: Comparison, assumed: Assumed, effect: float) -> int | None:
+def needed_prompts(shown: NameComparison, assumed: Assumed, effect: float) -> int | None:
     """Return the prompts an application that find an effect with these names and applications; None: no number."""
     return _smallest(lambda n: detectable(replace(shown, prompts=n), assumed), effect, 100)
 

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from audit_lib.cli.main import main
 from audit_lib.plan.names import (
     Assumed,
-    Comparison,
+    NameComparison,
     detectable,
     needed_applications,
     needed_names,
@@ -23,14 +23,14 @@ from tests.score.audits import open_audit, up_to, write_audit
 from tests.score.fakes import by_hash, fake
 
 ASSUMED = Assumed(name_sd=0.25, version_sd=0.5, prompt_sd=0.3, alpha=0.05, power=0.8)
-FEW = Comparison(
+FEW = NameComparison(
     names_group=5, names_reference=5, names=10, cells=2, applications=300, versions=1, prompts=1, within=True
 )
 MANY = replace(FEW, names_group=20, names_reference=20, names=40)
 
 
 @pytest.mark.parametrize("shown", [FEW, MANY, replace(MANY, applications=60, prompts=3)])
-def test_what_is_promised_at_80_percent_is_found_in_about_as_many(shown: Comparison) -> None:
+def test_what_is_promised_at_80_percent_is_found_in_about_as_many(shown: NameComparison) -> None:
     effect, rng, names = detectable(shown, ASSUMED), np.random.default_rng(4), shown.names_group
     prompts = int(shown.prompts)
     application = np.repeat(np.arange(shown.applications), 2)
