@@ -31,6 +31,16 @@ def int8():
     return transformers.TorchAoConfig(Int8WeightOnlyConfig())
 
 
+def probability(model, prompt: list[int], word) -> float:
+    """Return the probability of the tokens of a word behind a prompt, a whole pass a token."""
+    found = 1.0
+    for place, token in enumerate(word):
+        with torch.inference_mode():
+            logits = model(torch.tensor([[*prompt, *word[:place]]]), use_cache=False).logits[0, -1]
+        found *= float(torch.softmax(logits.double(), -1)[token])
+    return found
+
+
 WAYS = {
     "4 bits": ("bitsandbytes", lambda: bits(4)),
     "8 bits": ("bitsandbytes", lambda: bits(8)),
@@ -56,10 +66,9 @@ def test_a_quantised_folder_is_scored_as_itself(tmp_path: Path, case: str) -> No
     answers = engine.score(asked())
     for prompt, answer in zip(asked(), answers, strict=True):
         tokens = list(engine.tokenise(engine.render(prompt.messages)))
-        with torch.inference_mode():
-            chances = torch.softmax(own(torch.tensor([tokens]), use_cache=False).logits[0, -1].double(), -1)
         first = [
-            sum(float(chances[engine.tokenise(w)[0]]) for w in (one, f" {one}")) for one in ("No", "Yes")
+            sum(probability(own, tokens, engine.tokenise(w)) for w in (one, f" {one}"))
+            for one in ("No", "Yes")
         ]
         assert list(answer.probabilities[:2]) == pytest.approx(first, abs=1e-5, rel=1e-3)
     assert apart(answers, [engine.score_alone(prompt) for prompt in asked()]) < 1e-5
