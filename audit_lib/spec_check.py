@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from audit_lib.backends import BACKENDS
 from audit_lib.errors import SpecError
 from audit_lib.registry import did_you_mean
 from audit_lib.spec import AuditSpec, unasked
+
+_OF_ONE_OUTCOME: Final = ("auc_gap", "calibration_gap", "equal_opportunity_gap", "theil_index")
+"""Metrics that ask who is qualified, and have no number for each class."""
 
 
 def check_parts(spec: AuditSpec) -> None:
@@ -71,6 +75,7 @@ def check_parts(spec: AuditSpec) -> None:
             check_model(spec.model, spec.task, ["text"])
             check_replies(spec)
     source.check()
+    _check_true_classes(spec)
     _check_demographics(spec)
 
 
@@ -130,6 +135,24 @@ def _check_measure_strata(spec: AuditSpec) -> None:
                 f"decision.classes: {name!r} is no label that a live model is asked for{did_you_mean(name, labels)}; "
                 "name the column of recorded groups in decision.class_field"
             )
+
+
+def _check_true_classes(spec: AuditSpec) -> None:
+    """Refuse metrics of one outcome where the true classes alone are known: they would be undefined after the run."""
+    from audit_lib.sample.read import first_columns
+
+    outcome = spec.source.outcome
+    asked = [name for name in spec.measure.metrics if name in _OF_ONE_OUTCOME]
+    if not asked or outcome is None or not outcome.classes or "qualified" in spec.source.columns:
+        return
+    if "qualified" not in (first_columns(spec) or ()):
+        raise SpecError(
+            f"measure.metrics: {', '.join(asked)}: a run keeps one score a person, not one a class, and "
+            "source.outcome.classes says of no class that it means qualified. Say which do in source.outcome "
+            f"(positive: [{outcome.classes[-1]}], negative: the others), map a column `qualified` in source.columns, "
+            "or take the gaps that have a number for each class: false_negative_rate_gap, false_positive_rate_gap, "
+            "false_discovery_rate_gap, false_omission_rate_gap"
+        )
 
 
 def _check_slots(spec: AuditSpec, slots: Sequence[str]) -> None:

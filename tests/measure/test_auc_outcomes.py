@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from audit_lib.measure.inference import NOBODY_QUALIFIED
+from audit_lib import pipeline
+from audit_lib.errors import SpecError
 from audit_lib.run import Run
 from tests.archive.cases import do, new_run
 
@@ -100,16 +101,27 @@ def test_each_class_against_all_others(tmp_path: Path, band: str) -> None:
     check(run, table, table["band"] == band)
 
 
-def test_classes_of_which_none_is_favourable_have_no_auc_of_one_score(tmp_path: Path) -> None:
+@pytest.mark.parametrize("metric", ["auc_gap", "calibration_gap", "equal_opportunity_gap", "theil_index"])
+def test_classes_of_which_none_is_favourable_are_refused_before_the_run(tmp_path: Path, metric: str) -> None:
     """One score orders two classes: which of several is positive has to be said, and is not guessed."""
     table = students().assign(resume="on track")
     rows = table.drop(columns=["points"]).rename(columns={"band": "outcome"}).to_dict("records")
-    sections = {
+    sections: dict[str, Any] = {
         "groups": GROUPS, "source": {"fields": ["resume"], "outcome": {"classes": BANDS}},
         "decision": {"rule": "above_median", "classes": BANDS, "class_field": "resume"},
-        "measure": {"metrics": ["auc_gap"], "strata": [[]]}, "report": {"policy": "generic"},
+        "measure": {"metrics": ["score_gap", metric], "strata": [[]]}, "report": {"policy": "generic"},
     }  # fmt: skip
     told = [{k: v for k, v in row.items() if isinstance(v, str) or v == v} for row in rows]
-    run = do(new_run(tmp_path, str(tmp_path / "store"), rows=told, **sections), until="metrics")
-    found = run.stage("metrics").read_json("metrics.json")["estimates"]
-    assert found and all(e["value"] == {"undefined": NOBODY_QUALIFIED} for e in found)
+
+    def checked(name: str, rows: list[dict[str, Any]], **sections: Any) -> None:
+        (tmp_path / name).mkdir()
+        pipeline.check(new_run(tmp_path / name, str(tmp_path / "store"), rows=rows, **sections).spec)
+
+    with pytest.raises(
+        SpecError, match=rf"{metric}: .* not one a class.*positive: \[ahead\].*false_negative_rate"
+    ):
+        checked("classes", told, **sections)
+    checked("qualified", [{**row, "qualified": row.get("outcome") == "ahead"} for row in told], **sections)
+    checked("without", told, **(sections | {"measure": {"metrics": ["score_gap"], "strata": [[]]}}))
+    one = {"positive": ["ahead"], "negative": BANDS[:2]}
+    checked("one", told, **(sections | {"source": {"fields": ["resume"], "outcome": one}}))
