@@ -2,6 +2,9 @@
 
     python include/demo/build_essays.py
 
+`pool` says who competes where essays are compared two by two: eight pools on each statement, each with one essay of
+each group, drawn by lot.
+
 Nobody wrote these essays. Each is put together by lot from sentences of our own: more mastery is more reasons, an
 objection that is answered and an example. Ten of the eleven groups have the same marks of a second language by the
 same lot (an article, a plural, an ending is gone, or a preposition is another one); they differ in their names only, so
@@ -124,6 +127,8 @@ def rows() -> list[dict[str, object]]:
     found = []
     for place, group in enumerate(GROUPS):
         for number, (position, statement) in enumerate(STATEMENTS.items()):
+            lot = np.random.Generator(np.random.PCG64([20260124, place, number]))
+            pools = iter(lot.permutation(len(LEVELS) * ESSAYS).tolist())
             for mastery in LEVELS:
                 for copy in range(ESSAYS):
                     rng = np.random.Generator(np.random.PCG64([20260122, place, number, mastery, copy]))
@@ -131,8 +136,9 @@ def rows() -> list[dict[str, object]]:
                     name = f"{position}-{group}-{mastery}-{copy + 1}".lower()
                     found.append(
                         {
-                            "prompt_id": name, "application_id": name, "position": position, "background": group,
-                            "mastery": mastery, "qualified": mastery >= 4, "synthetic": True, "statement": statement,
+                            "prompt_id": name, "application_id": name, "position": position,
+                            "pool": f"{position}-{next(pools) + 1}", "background": group, "mastery": mastery,
+                            "qualified": mastery >= 4, "synthetic": True, "statement": statement,
                             "essay": words if group == "native" else marked(words, rng),
                         }
                     )  # fmt: skip

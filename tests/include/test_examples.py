@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from audit_lib import pipeline
+from audit_lib.compare.output_statistics import asked_of
 from audit_lib.perturb.template import read_template, slots
 from audit_lib.perturb.template_changes import template_changes
 from audit_lib.spec import AuditSpec
@@ -52,9 +53,7 @@ def test_it_validates_and_makes_its_variants(path: Path, tmp_path: Path) -> None
     assert len(variants) and "{{" not in "".join(variants["messages"].dropna()).replace("{{reply}}", "")
 
 
-@pytest.mark.parametrize(
-    "name", ["teacher_dossiers.jsonl", "essays.jsonl", "letters.jsonl", "job_lists.jsonl"]
-)
+@pytest.mark.parametrize("name", ["teacher_dossiers.jsonl", "letters.jsonl", "job_lists.jsonl"])
 def test_what_we_wrote_ourselves_says_so(name: str) -> None:
     assert all(row["synthetic"] is True for row in rows(name))
     assert len({row["prompt_id"] for row in rows(name)}) == len(rows(name))
@@ -126,19 +125,18 @@ def test_the_essay_task_measures_what_the_paper_does(tmp_path: Path) -> None:
     assert len(qualified) == 10 and all(e["n"] == 16 and e["value"] < 0 for e in qualified)
 
 
-def test_each_level_of_mastery_comes_once_in_each_first_language() -> None:
-    essays = rows("essays.jsonl")
-    cells = [(row["position"], row["mastery"], row["first_language"]) for row in essays]
-    assert sorted(cells, key=str) == sorted(  # else a gap of languages would be one of mastery
-        product(("part_time_job", "smoking_ban"), (2, 3, 4, 5), ("English", "Spanish", "Mandarin")), key=str
-    )
-    for row in essays:
-        twins = [other for other in essays if other["application_id"] == row["application_id"]]
-        assert len(twins) == 3 == len({other["essay"] for other in twins})
-        assert len({(other["mastery"], other["qualified"]) for other in twins}) == 1
-        # Versions of one argument are about as long: length would be a cue of its own.
-        lengths = [len(str(other["essay"]).split()) for other in twins]
-        assert max(lengths) - min(lengths) <= 10
+@needs_torch
+def test_essays_are_compared_in_pools_of_one_essay_of_each_group(tmp_path: Path) -> None:
+    path = INCLUDE / "examples" / "essay_pairwise.yaml"
+    run = pipeline.open_run(path, pipeline.Window.parse("2026-01-05", "2026-01-12"), str(tmp_path))
+    pipeline.run_all(run, dry_run=True)
+    pools: dict[tuple[str, str], list[str]] = {}
+    for row in run.stage("sample").read_table("prompts.parquet").to_dict("records"):
+        pools.setdefault((row["position"], row["round_id"]), []).append(row["background"])
+    assert Counter(position for position, _ in pools) == {"part_time_job": 8, "smoking_ban": 8}
+    groups = sorted(run.spec.groups.attributes["background"])
+    assert len(groups) == 11 and all(sorted(pool) == groups for pool in pools.values())
+    assert asked_of(run).requests == 1760, "16 pools, 55 pairs in each, both orders: as the spec says"
 
 
 # What each variant takes out of its base and what it puts there: one thing, next to nothing else.
