@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -70,6 +70,8 @@ class Contrast:
     scale: Literal["identity", "logit"] = "identity"
     sums: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     """Influence on the value, summed by unit: of the group's rows, and of the reference's."""
+    parameters: Mapping[str, int] = field(default_factory=dict)
+    """What was counted for these two sides, next to the parameters of the metric."""
 
 
 Estimator = Callable[[Side, Side, float], Contrast]
@@ -266,7 +268,7 @@ class _Comparison:
             group=dict(group),
             reference=dict(reference),
             stratum=dict(self.variable.rows.levels),
-            parameters=dict(self.parameters),
+            parameters={**self.parameters, **(found.parameters if found is not None else {})},
             flags=(*self.flags, *(("small_cell",) if small else ())),
             tests=() if isinstance(test, Undefined) else (test,),
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,9 @@ from audit_lib.registry import did_you_mean
 from audit_lib.results import Undefined
 from audit_lib.spec import AuditSpec
 
+LEFT_OUT: Final = "strata with one decision only"
+IN_THEM: Final = "people in strata with one decision only"
+
 
 @metric(
     "conditional_demographic_disparity",
@@ -33,7 +38,7 @@ from audit_lib.spec import AuditSpec
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the disparity of every group and its reference, by the column of `measure.condition`.
 
-    Values of it in which nobody, or everybody, of the two groups is selected say nothing, and are left out and counted.
+    Values of it in which nobody, or everybody, of the two groups is selected say nothing, and are left out and counted in its parameters.
     """
     name = spec.measure.condition
     if name not in rows.columns:
@@ -66,7 +71,14 @@ def disparity(group: Side, reference: Side, level: float) -> Contrast:
     influence = _influence(counts, value, made, condition, mine)
     found = inferred_from(value, influence, clusters, level)
     test = found.tests[0] if found.tests else Undefined("no variance: nothing to test")
-    return Contrast(value=value, interval=found.interval, test=test, standard_error=found.standard_error)
+    left_out = {LEFT_OUT: counts.left_out, IN_THEM: codes.size - int(counts.sizes.sum())}
+    return Contrast(
+        value=value,
+        interval=found.interval,
+        test=test,
+        standard_error=found.standard_error,
+        parameters=left_out,
+    )
 
 
 def _influence(
