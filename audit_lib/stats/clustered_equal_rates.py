@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -43,7 +44,9 @@ def clustered_equal_rates(
     effect, as measured between clusters. Where all clusters have as many rows as each other, in 2,000 rows at most,
     its law is that of permutations: who was selected moves among the rows of a cluster, and with it among clusters,
     and design effects are measured again each time. Else it is that of normal errors with the estimated covariance of
-    the log rates, on the scale that the number of clusters of each pair gives.
+    the log rates, on the scale that the clusters of each pair give: Student's law of as many as they are worth. These
+    are :math:`1 / \sum_c s_c^2`, with :math:`s_c` the share of a category in a cluster, or, where fewer,
+    Satterthwaite's of the squares of its influence values; evidence is less by the share of the largest cluster.
 
     Parameters
     ----------
@@ -60,6 +63,8 @@ def clustered_equal_rates(
     References
     ----------
     Chung, E. & Romano, J. P. (2013). Exact and asymptotically robust permutation tests. Ann. Statist. 41, 484-507.
+    Carter, A. V., Schnepel, K. T. & Steigerwald, D. G. (2017). Asymptotic behavior of a t-test robust to cluster
+    heterogeneity. Rev. Econ. Stat. 99, 698-709.
 
     Examples
     --------
@@ -70,29 +75,33 @@ def clustered_equal_rates(
     >>> 0.03 < found.p_value < 0.06, found.p_values[0]
     (True, 1.0)
     """
+    if not all(rates.totals):
+        raise UndefinedMetricError("a category has no people: it has no rate")
     require_some(rates.selected, rates.totals)
     selected, people = _counts(rates)
     sizes = people.sum(axis=0)
     few, alike = int(sizes.sum()) <= _MOST_ROWS, bool(np.ptp(sizes) == 0)
     whole = _Table.of(selected[None], people)
-    evidence = whole.evidence()[0].clip(min=0.0)
+    raw = whole.evidence()[0].clip(min=0.0)
+    scaled = _on_normal_scale(raw, selected, people)
 
     def law(places: Sequence[int], own: Floats) -> Floats:
-        part, found = whole.take(places), np.zeros(len(places))
+        part, found, to = whole.take(places), np.zeros(len(places)), np.ix_(places, places)
+        bound = scaled[to].max(axis=1)
         if few:
             rng = np.random.Generator(np.random.PCG64(seed))
             largest = _permuted(selected[list(places)], people[list(places)], permutations, rng)
-            found = told_by_draws(largest, own, lambda i: _by_pairs(part, own[i]))
+            found = told_by_draws(largest, raw[to].max(axis=1), lambda i: _by_pairs(len(places), bound[i]))
         if few and alike:
             return found
         largest = largest_differences(part.logs(), draws, seed)
-        normal = told_by_draws(largest, part.on_normal_scale(own), lambda i: _by_pairs(part, own[i]))
-        return np.maximum(found, normal)
+        return np.maximum(found, told_by_draws(largest, own, lambda i: _by_pairs(len(places), own[i])))
 
     permuted = f"{permutations + 1:,} permutations of the people within clusters, and of clusters"
     normal = "normal errors by clusters"
     how = permuted if few and alike else f"{normal}, and {permuted}" if few else normal
-    p_values, statistics = step_down(evidence, law)
+    p_values, _ = step_down(raw if few and alike else scaled, law)
+    statistics = raw.max(axis=1)
     return EqualRates(
         p_values=tuple(p_values.tolist()),
         statistics=tuple(statistics.tolist()),
@@ -113,6 +122,26 @@ def _counts(rates: ClusteredRates) -> tuple[Floats, Floats]:
                 f"all {n} people of a category are in one cluster: no spread to estimate"
             )
     return np.rint(rates.influence * totals + common * people), people
+
+
+def _on_normal_scale(evidence: Floats, selected: Floats, people: Floats) -> Floats:
+    """Put evidence of pairs on the normal scale, by Student's law with what the clusters of the two are worth.
+
+    A cluster that holds most of a category pulls its rate to its own, and errors by the rest are then too small; where
+    few clusters have anybody selected, they are too often too small.
+    """
+    df, told = np.full(len(people), np.inf), np.ones(len(people))
+    for j, (won, there) in enumerate(zip(selected, people, strict=True)):
+        n, x, units = there.sum(), won.sum(), int(np.count_nonzero(there))
+        if 0 < x < n and units > 1:
+            squares = np.square(won - x / n * there)
+            even = math.fsum(np.square(squares)) / max(math.fsum(squares) ** 2, 1e-300) - 1 / units
+            df[j] = max(min(n**2 / float(np.square(there).sum()) - 1, 2 / max(even, 1e-300)), 0.01)
+            told[j] = (1 - there.max() / n) / (1 - 1 / units)
+    fewest = np.minimum(df[:, None], df[None, :])
+    own = evidence * np.minimum(told[:, None], told[None, :])
+    tail = np.maximum(stdtr(np.where(np.isfinite(fewest), fewest, 1.0), -own), 1e-300)
+    return np.asarray(np.where(np.isfinite(fewest), -ndtri(tail), own).clip(min=0.0), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,14 +207,6 @@ class _Table:
         rate, variance, _ = self._spread()
         return np.asarray((variance / (rate[:, :, None] * rate[:, None, :]))[0], dtype=np.float64)
 
-    def on_normal_scale(self, own: Floats) -> Floats:
-        """Put evidence on the normal scale by Student's law with the degrees of freedom of the fewest clusters."""
-        uneven = (self.x[0] > 0) & (self.x[0] < self.n) & (self.units > 1)
-        if not uneven.any():
-            return own
-        tail = np.maximum(stdtr(self.units[uneven].min() - 1, -own), 1e-300)
-        return np.asarray(-ndtri(tail), dtype=np.float64)
-
     def _spread(self) -> tuple[Floats, Floats, Floats]:
         """Rates, their covariance by clusters, and the variance of each log rate of independent people.
 
@@ -240,7 +261,6 @@ def _moved(
     return np.ascontiguousarray(counts.transpose(2, 0, 1))
 
 
-def _by_pairs(part: _Table, evidence: float) -> float:
-    """Twice the tail of Student's law, times the number of pairs: what needs no draws."""
-    k, z = part.n.size, float(part.on_normal_scale(np.array([evidence]))[0])
-    return min(float(ndtr(-z)) * k * (k - 1), 1.0)
+def _by_pairs(k: int, evidence: float) -> float:
+    """Twice the tail of the normal law, times the number of pairs of k categories: what needs no draws."""
+    return min(float(ndtr(-evidence)) * k * (k - 1), 1.0)

@@ -107,6 +107,9 @@ def test_what_cannot_be_tested_says_why() -> None:
     one = ClusteredRates.of(np.array([[1, 0, 2], [0, 2, 0]]), np.array([[1, 1, 2], [0, 3, 0]]))
     with pytest.raises(UndefinedMetricError, match="in one cluster"):
         clustered_equal_rates(one)
+    empty = ClusteredRates.of(np.array([[1, 0], [0, 1], [0, 0]]), np.array([[1, 1], [1, 1], [0, 0]]))
+    with pytest.raises(UndefinedMetricError, match="a category has no people"):
+        clustered_equal_rates(empty)
 
 
 def competing(rng: np.random.Generator, rounds: int, size: int, places: int) -> tuple[np.ndarray, np.ndarray]:
@@ -163,3 +166,32 @@ def test_the_order_of_clusters_changes_nothing() -> None:
     there = clustered_equal_rates(ClusteredRates.of(won, people), seed=1)
     back = clustered_equal_rates(ClusteredRates.of(won[:, order], people[:, order]), seed=1)
     assert there == back
+
+
+def test_a_category_of_two_clusters_does_not_hide_a_difference_between_those_of_hundreds() -> None:
+    rng = np.random.default_rng(5)
+    people = np.zeros((3, 602), dtype=int)
+    people[0, :300] = people[1, 300:600] = 5
+    people[2, 600:] = 1
+    won = rng.binomial(people, np.array([0.5, 0.38, 0.5])[:, None])
+    won[2, 600:] = [1, 0]
+    without = clustered_equal_rates(ClusteredRates.of(won[:2, :600], people[:2, :600])).p_values[1]
+    found = clustered_equal_rates(ClusteredRates.of(won, people)).p_values
+    assert without < 1e-6 and found[1] == pytest.approx(3 * without)
+    assert found[0] > 0.2 and found[2] == 1.0
+
+
+@pytest.mark.parametrize(("largest", "others", "rate"), [(3000, 60, 0.4), (10, 300, 0.02)])
+def test_neither_one_large_cluster_nor_few_selected_make_equal_groups_unequal(
+    largest: int, others: int, rate: float
+) -> None:
+    # Each cluster is of one group, and shares a fifth of the variance; more than 2,000 rows, so nothing is permuted.
+    sizes = np.array([largest] + [5 if largest > 10 else 10] * others)
+    found, rng = 0, np.random.default_rng(5)
+    for repeat in range(200):
+        people = np.zeros((4, sizes.size), dtype=int)
+        people[rng.permuted(np.arange(sizes.size) % 4), np.arange(sizes.size)] = sizes
+        won = rng.binomial(people, rng.beta(4 * rate, 4 * (1 - rate), sizes.size))
+        rates = ClusteredRates.of(won, people)
+        found += clustered_equal_rates(rates, draws=999, seed=repeat).p_value < 0.05
+    assert found / 200 < 0.05 + 2 * 0.0154  # 5%, and two Monte Carlo errors

@@ -38,7 +38,8 @@ IN_THEM: Final = "people in strata with one decision only"
 def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     """Compute the disparity of every group and its reference, by the column of `measure.condition`.
 
-    Values of it in which nobody, or everybody, of the two groups is selected say nothing, and are left out and counted in its parameters.
+    Values of it in which nobody, or everybody, of the two groups is selected say nothing; they are left out, and
+    counted in the parameters with their people.
     """
     name = spec.measure.condition
     if name not in rows.columns:
