@@ -10,7 +10,8 @@ from typing import Any, Final
 from audit_lib.canonical import sha256
 from audit_lib.compare.contents import Contents, stratum_key
 from audit_lib.compare.output_statistics import asked_of, exclusions_of, statistics_of, used_of
-from audit_lib.compare.paired import paired_family, tested_by
+from audit_lib.compare.paired import metric_contrasts, paired_family, tested_by
+from audit_lib.compare.paired_rates import rate_contrasts
 from audit_lib.documents.comparison import (
     ComparedEstimate,
     ComparedFamily,
@@ -77,6 +78,7 @@ def comparison_of(runs: Sequence[Run], design: str, not_studied: str | None) -> 
         )
     _check_generations(runs, shared)
     measure = runs[0].spec.measure
+    tested = [metric.name for metric in metrics if metric.shared and isinstance(metric.tested, str)]
     family, adjusted = _adjusted(estimates, measure.alpha)
     about = tuple(_about(contents, number, label) for number, label in enumerate(run_labels(runs)))
     return Comparison(
@@ -89,9 +91,7 @@ def comparison_of(runs: Sequence[Run], design: str, not_studied: str | None) -> 
         multiplicity=family,
         estimates=adjusted,
         rates=rates,
-        paired=paired_family(
-            contents, [metric.name for metric in metrics if metric.shared and isinstance(metric.tested, str)]
-        ),
+        paired=paired_family(contents, [*metric_contrasts(contents, tested), *rate_contrasts(contents)]),
         exclusions=exclusions_of([run.statistics for run in about]),
         not_studied=not_studied,
     )

@@ -24,11 +24,12 @@ from audit_lib.run import Run
 from audit_lib.stats.multiplicity import holm
 from audit_lib.stats.paired import UnitSums, paired_difference
 
-RATIOS: Final = ("adverse_impact_ratio",)
+RATIOS: Final = ("adverse_impact_ratio", "impact_ratio", "scoring_rate_impact_ratio")
 """Metrics that hand on influence values though their estimates have no standard error."""
 
 RULE: Final = (
     "One test for each pair of models and each estimate of a metric that has influence values, in every stratum. "
+    "Impact ratios of categories are those over the category of groups.reference, in every model. "
     "p_holm_models is adjusted for the pairs of models of one estimate, p_holm for all of these tests."
 )
 _METHOD: Final = (
@@ -53,9 +54,8 @@ def why_not_tested(contents: Contents, metric: str) -> Undefined | None:
     return _BY_ITS_OWN if said is None or not any(e.is_defined for e in found) else said
 
 
-def paired_family(contents: Contents, metrics: Sequence[str]) -> PairedFamily:
-    """Test every pair of runs by the metrics, and adjust for the number of tests."""
-    contrasts = list(_contrasts(contents, metrics))
+def paired_family(contents: Contents, contrasts: Sequence[PairedContrast]) -> PairedFamily:
+    """Adjust the tests of every pair of runs for their number."""
     p_values = [pair.p_value for one in contrasts for pair in one.pairs]
     adjusted = iter(holm([Undefined("no test") if p is None else p for p in p_values]).p_values)
     alpha = contents.runs[0].spec.measure.alpha
@@ -136,10 +136,11 @@ def _untested(a: int, b: int, value: float | Undefined) -> PairedDifference:
     )  # fmt: skip
 
 
-def _contrasts(contents: Contents, metrics: Sequence[str]) -> Iterator[PairedContrast]:
+def metric_contrasts(contents: Contents, metrics: Sequence[str]) -> Iterator[PairedContrast]:
+    """Test every pair of runs by each estimate of the metrics."""
     printed = [{identity(e): e for e in contents.printed(n)} for n in range(len(contents.runs))]
     level = contents.runs[0].spec.measure.level
-    parts = [_parts(run, rows) for run, rows in zip(contents.runs, contents.rows, strict=True)]
+    parts = [parts_of(run, rows) for run, rows in zip(contents.runs, contents.rows, strict=True)]
     for metric in metrics:
         wanted = dict.fromkeys(stratum_key(e.stratum) for e in printed[0].values() if e.metric == metric)
         for where in wanted:
@@ -161,7 +162,7 @@ def _contrasts(contents: Contents, metrics: Sequence[str]) -> Iterator[PairedCon
                 yield contrast_of(told, kept, level)
 
 
-def _parts(run: Run, rows: Rows) -> dict[Any, Rows]:
+def parts_of(run: Run, rows: Rows) -> dict[Any, Rows]:
     """Return the rows of each stratum that the spec asks for."""
     return {
         stratum_key(part.levels): part

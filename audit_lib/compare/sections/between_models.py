@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from audit_lib.compare.sections.estimates import contrast, in_headline, setting
-from audit_lib.documents.comparison import ComparedMetric, Comparison, PairedContrast, PairedDifference
+from audit_lib.documents.comparison import Comparison, PairedContrast, PairedDifference
+from audit_lib.measure.metric import record_of
 from audit_lib.report.blocks import (
     Block,
     Bullets,
@@ -20,6 +21,7 @@ from audit_lib.report.blocks import (
     Text,
     text,
 )
+from audit_lib.report.exact_tables import group_in_words
 from audit_lib.report.numbers import count, decimal, interval, p_value, signed
 from audit_lib.results import Undefined
 from audit_lib.translation import archived, t
@@ -49,7 +51,8 @@ def between_models(document: Comparison) -> list[Section]:
             for pair in one.pairs
         ]
         if lines:
-            blocks += [Heading(t(metric.title)), *_metric(document, metric, lines)]
+            blocks += [Heading(t(metric.title)), *_metric(document, metric.title, lines)]
+    blocks += _rates(document)
     none: list[Text] = [
         text(t("{metric}: {reason}.", metric=t(metric.title), reason=archived(metric.tested.reason)))
         for metric in document.metrics
@@ -60,7 +63,34 @@ def between_models(document: Comparison) -> list[Section]:
     return [Section("between-models", t("Models tested against each other"), tuple(blocks))]
 
 
-def _metric(document: Comparison, metric: ComparedMetric, lines: Sequence[PairedLine]) -> list[Block]:
+def _rates(document: Comparison) -> Iterator[Block]:
+    """Impact ratios of categories, which are in tables of their own and not among the metrics."""
+    compared = {metric.name for metric in document.metrics}
+    names = dict.fromkeys(one.metric for one in document.paired.contrasts if one.metric not in compared)
+    for name in names:
+        lines = [
+            (one, pair)
+            for one in document.paired.contrasts
+            if one.metric == name and in_headline(document, one)
+            for pair in one.pairs
+        ]
+        if not lines:
+            continue
+        title = record_of(name).title
+        yield Heading(t(title))
+        words = t(
+            "The comparator is {reference} in every model, named in the spec before any answer, and not the category "
+            "with the highest rate, which may differ between models. The interval is of the difference of the "
+            "logarithms of the two ratios.",
+            reference="; ".join(dict.fromkeys(group_in_words(one.reference) for one, _ in lines)),
+        )
+        if name == "scoring_rate_impact_ratio":
+            words += " " + t("Each model's median is taken as fixed.")
+        yield Paragraph(text(words))
+        yield from _metric(document, title, lines)
+
+
+def _metric(document: Comparison, title: str, lines: Sequence[PairedLine]) -> list[Block]:
     alpha = document.paired.alpha
     tested = [pair for _, pair in lines if pair.p_value is not None]
     found = sum(pair.p_holm_models is not None and pair.p_holm_models < alpha for pair in tested)
@@ -78,7 +108,7 @@ def _metric(document: Comparison, metric: ComparedMetric, lines: Sequence[Paired
         said += " " + t(
             "The {shown} with the smallest p are shown; all are in differences.csv.", shown=count(len(shown))
         )
-    return [Paragraph(text(said)), _table(document, metric, shown)]
+    return [Paragraph(text(said)), _table(document, title, shown)]
 
 
 def _by_evidence(line: PairedLine) -> tuple[bool, float]:
@@ -86,7 +116,7 @@ def _by_evidence(line: PairedLine) -> tuple[bool, float]:
     return p is None, 1.0 if p is None else p
 
 
-def _table(document: Comparison, metric: ComparedMetric, lines: Sequence[PairedLine]) -> Table:
+def _table(document: Comparison, title: str, lines: Sequence[PairedLine]) -> Table:
     ratio = lines[0][0].scale == "ratio"
     columns = (
         Column(t("Models"), numeric=False),
@@ -98,7 +128,7 @@ def _table(document: Comparison, metric: ComparedMetric, lines: Sequence[PairedL
         Column(t("p, all tests")),
         Column(t("Rounds") if lines[0][0].unit == "round" else t("Applications")),
     )
-    caption = t("{metric}, pairs of models", metric=t(metric.title))
+    caption = t("{metric}, pairs of models", metric=t(title))
     return Table(caption, columns, tuple(_row(document, *line) for line in lines))
 
 

@@ -19,7 +19,8 @@ def rates(document: Comparison) -> list[Section]:
         return []
     words = t(
         "The rate of each category over the highest of the same model. The category with the highest rate need not be "
-        "the same in two models, so these ratios are set side by side and not tested against each other."
+        "the same in two models, so these ratios are set side by side. Models are tested against each other by ratios "
+        "over one category, that of the reference."
     )
     blocks: list[Block] = [Paragraph(text(words))]
     kinds = in_order(f"{rate.kind} {rate.family}" for rate in found)

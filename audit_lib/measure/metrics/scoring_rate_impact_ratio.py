@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
@@ -30,14 +31,19 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     A tied coarse score can put far fewer than half above the median; the count shows it.
     """
     rows.need_scores()
-    known, scored = rows.known(), ~np.isnan(rows.score)
-    above = np.full(rows.score.shape, -1, dtype=np.int8)
-    context: dict[str, float | int] = {}
-    of: Literal["all", "known"] = "known" if policy.median == "known" else "all"
-    if (scored & known if of == "known" else scored).any():
-        split = median_split(rows.score, known, of)
-        above[scored] = split.above[scored]
-        context = {"median": split.median.value, "median_ties": int(split.tied.sum())}
+    above, context = above_median(rows, policy)
     return Measured(
         tables=rate_tables("scoring", "scoring_rate_impact_ratio", rows, spec, policy, above, **context)
     )
+
+
+def above_median(rows: Rows, policy: Policy) -> tuple[NDArray[np.int8], dict[str, float | int]]:
+    """Return who scored above the sample's median (-1: no score), with the median and how many scores equal it."""
+    known, scored = rows.known(), ~np.isnan(rows.score)
+    above = np.full(rows.score.shape, -1, dtype=np.int8)
+    of: Literal["all", "known"] = "known" if policy.median == "known" else "all"
+    if not (scored & known if of == "known" else scored).any():
+        return above, {}
+    split = median_split(rows.score, known, of)
+    above[scored] = split.above[scored]
+    return above, {"median": split.median.value, "median_ties": int(split.tied.sum())}
