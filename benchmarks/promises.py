@@ -1,20 +1,19 @@
-"""What p-values, planned power and intervals do not allow for: simulations behind the cautions of the report.
+"""What planned power and intervals do not allow for: simulations behind the cautions of the report.
 
     python -m benchmarks.promises    # two minutes on one core
 
-Three tables. How often equal groups give a finding after Holm's adjustment, where each rate is tested against the
-highest, which was picked after looking. How often a difference of the planned size is found, where the comparator is
-picked, the p-value is adjusted, or rows share applications. How often the interval of an effect, clustered by
-application, holds the effect over all names that could have signalled the groups, and not these names only.
+Two tables. How often a difference of the planned size is found, where the comparator is picked and the test allows for
+it, the p-value is adjusted, or rows share applications. How often the interval of an effect, clustered by application,
+holds the effect over all names that could have signalled the groups, and not these names only. How often equal groups
+are found unequal is in ``python -m benchmarks.coverage --only no_difference``.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import norm as normal
 from scipy.stats import t as student
 
-from audit_lib.stats import holm
+from audit_lib.stats import equal_rates
 from audit_lib.stats.exact import fisher_p_values
 from audit_lib.stats.power import smallest_detectable_ratio
 
@@ -30,57 +29,17 @@ def region(n: int) -> np.ndarray:
     return p
 
 
-def against_highest(selected: np.ndarray, n: int) -> np.ndarray:
-    """Two-sided p-values (Fisher) of each rate against the highest of its row; that of the highest itself is NaN."""
-    best = selected.argmax(axis=1)
-    p = region(n)[selected, selected[np.arange(len(selected)), best][:, None]]
-    p[np.arange(len(selected)), best] = np.nan
-    return p
-
-
-def z_against_highest(selected: np.ndarray, n: int) -> np.ndarray:
-    """The same by the pooled z test, which large clustered samples come near to."""
-    best = selected.argmax(axis=1)
-    top = selected[np.arange(len(selected)), best][:, None]
-    pooled = (selected + top) / (2 * n)
-    spread = np.sqrt(np.maximum(pooled * (1 - pooled) * 2 / n, 1e-12))
-    p = 2 * normal.sf(np.abs(top - selected) / n / spread)
-    p[np.arange(len(selected)), best] = np.nan
-    return p
-
-
-def any_after_holm(p: np.ndarray) -> float:
-    """Share of rows with a finding: Holm rejects something if the smallest p is below alpha over the tests."""
-    first = [min(holm(row[~np.isnan(row)].tolist()).p_values) for row in p[:200]]
-    smallest = np.nanmin(p, axis=1) * (p.shape[1] - 1)
-    assert np.allclose(np.minimum(smallest[:200], 1), first)
-    return float((smallest < ALPHA).mean())
-
-
-def false_findings(repeats: int = 20_000) -> None:
-    print("categories, people in each, rate: tables with a false finding after Holm, %: Fisher, z")
-    for k in (2, 4, 7, 14):
-        for n in (50, 200):
-            for rate in (0.2, 0.5):
-                rng = np.random.default_rng([15, k, n, int(100 * rate)])
-                selected = rng.binomial(n, rate, (repeats, k))
-                exact, pooled = (
-                    any_after_holm(test(selected, n)) for test in (against_highest, z_against_highest)
-                )
-                print(f"{k:3d} {n:4d} {rate:.1f}: {100 * exact:5.1f} {100 * pooled:5.1f}")
-
-
 def power(repeats: int = 20_000, k: int = 8, n: int = 100, rate: float = 0.5) -> None:
     ratio = float(smallest_detectable_ratio(n, n, rate, power=0.8, alpha=ALPHA))
     print(f"\n{k} categories of {n}, one at {ratio:.3f} of {rate}: found, %")
     rng = np.random.default_rng(16)
     selected = rng.binomial(n, [rate] * (k - 1) + [ratio * rate], (repeats, k))
     fixed = region(n)[selected[:, -1], selected[:, 0]]
-    picked = against_highest(selected, n)
-    last = np.nan_to_num(picked[:, -1], nan=1.0)
-    print(f"  reference fixed, unadjusted            {100 * (fixed < ALPHA).mean():5.1f}")
-    print(f"  comparator picked, Holm over one table {100 * _holm_of_last(picked).mean():5.1f}")
-    print(f"  comparator picked, adjusted for 100    {100 * (last * 100 < ALPHA).mean():5.1f}")
+    tests = (equal_rates(row.tolist(), [n] * k, seed=i) for i, row in enumerate(selected[: repeats // 10]))
+    last = np.array([test.p_values[-1] for test in tests])
+    print(f"  reference fixed, unadjusted          {100 * (fixed < ALPHA).mean():5.1f}")
+    print(f"  comparator picked, of one table      {100 * (last < ALPHA).mean():5.1f}")
+    print(f"  comparator picked, table one of 100  {100 * (last * 100 < ALPHA).mean():5.1f}")
     m, icc = 5, 0.3
     a, b = ((1 - icc) / icc * share for share in (1.0, 1.0))
     found = 0
@@ -90,16 +49,6 @@ def power(repeats: int = 20_000, k: int = 8, n: int = 100, rate: float = 0.5) ->
         gap = abs(sums[0].mean() - sums[1].mean())
         found += 2 * student.sf(gap / spread, 2 * (n // m) - 2) < ALPHA
     print(f"  reference fixed, {m} rows an application (ICC {icc}) {100 * found / 4000:5.1f}")
-
-
-def _holm_of_last(p: np.ndarray) -> np.ndarray:
-    """Whether Holm rejects the last hypothesis of each row."""
-    order = np.sort(np.where(np.isnan(p), np.inf, p), axis=1)[:, :-1]
-    steps = order * np.arange(order.shape[1], 0, -1)
-    place = (order < p[:, -1:]).sum(axis=1)
-    adjusted = np.maximum.accumulate(steps, axis=1)
-    found = np.take_along_axis(adjusted, np.minimum(place, order.shape[1] - 1)[:, None], axis=1)[:, 0]
-    return (found < ALPHA) & ~np.isnan(p[:, -1])
 
 
 def names(repeats: int = 20_000, applications: int = 300) -> None:
@@ -127,6 +76,5 @@ def names(repeats: int = 20_000, applications: int = 300) -> None:
 
 
 if __name__ == "__main__":
-    false_findings()
     power()
     names()
