@@ -380,7 +380,7 @@ def test_the_howto_s_spec_runs(tmp_path: Path) -> None:
     (tmp_path / "letters.jsonl").write_text("".join(lines), encoding="utf-8")
     (tmp_path / "gender_words.csv").write_text(PROTECTED)
     (tmp_path / "occupations.csv").write_text("word\nnurse\n")
-    (tmp_path / "audit.yaml").write_text(f"audit: letters\ntitle: Letters\nseed: 1\n{spec}")
+    (tmp_path / "audit.yaml").write_text(spec)
     run = pipeline.open_run(tmp_path / "audit.yaml", WINDOW, str(tmp_path / "store"))
     for stage in ("plan", "sample", "variants"):
         pipeline.run_stage(run, stage)

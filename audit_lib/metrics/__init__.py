@@ -17,7 +17,7 @@ from audit_lib.metrics.allocation import (
     rank_counts_by_group,
     score_gap,
 )
-from audit_lib.metrics.calibration import ReliabilityRow, calibration_gap, reliability_table
+from audit_lib.metrics.calibration import calibration_gap
 from audit_lib.metrics.correspondence import standardised_effects
 from audit_lib.metrics.effects import FactorEffect, StandardisedEffects
 from audit_lib.metrics.error_rates import (
@@ -41,7 +41,6 @@ from audit_lib.metrics.impact import (
     scoring_rates,
 )
 from audit_lib.metrics.inequality import (
-    benefits,
     conditional_demographic_disparity,
     theil_between,
     theil_index,
@@ -101,7 +100,6 @@ __all__ = [
     "Median",
     "MedianSplit",
     "PairwiseStatistics",
-    "ReliabilityRow",
     "ScoringRates",
     "ScoringRow",
     "StandardisedEffects",
@@ -112,7 +110,6 @@ __all__ = [
     "auc_by_group",
     "auc_gap",
     "average_odds_gap",
-    "benefits",
     "calibration_gap",
     "column_selection_rates",
     "conditional_demographic_disparity",
@@ -154,7 +151,6 @@ __all__ = [
     "probability_of_any",
     "rabbi",
     "rank_counts_by_group",
-    "reliability_table",
     "round_half_up",
     "score_gap",
     "scoring_rates",

@@ -31,7 +31,7 @@ COLUMNS: Final = (
     "rate_low", "rate_high", "impact_ratio", "ratio_low", "ratio_high", "ratio_low_simultaneous",
     "ratio_high_simultaneous", "comparator", "fisher_p", "below_guideline", "small_cell", "excluded", "undefined",
     "table_total", "table_unknown", "median", "median_ties", "tied_rounds", "auc", "auc_low", "auc_high",
-    "picked_p", "p_holm", "table_p", "table_p_holm",
+    "picked_p", "p_holm", "equal_rates_p", "equal_rates_p_holm",
 )  # fmt: skip
 """Columns of ``tables.csv``: a line a category of a statutory table, and a line (kind ``auc``) a subgroup with an AUC.
 
@@ -227,8 +227,8 @@ def _line(content: Content, table: ExactTable, row: ExactRow) -> dict[str, Any]:
         "tied_rounds": table.tied_rounds,
         "picked_p": next((defined(test.p_value) for test in row.estimate.tests if test.name == PICKED), None),
         "p_holm": adjusted_p(row.estimate),
-        "table_p": defined(whole.p_value) if isinstance(whole, TestResult) else None,
-        "table_p_holm": None if table.multiplicity is None else defined(table.multiplicity.holm),
+        "equal_rates_p": defined(whole.p_value) if isinstance(whole, TestResult) else None,
+        "equal_rates_p_holm": None if table.multiplicity is None else defined(table.multiplicity.holm),
     }
 
 

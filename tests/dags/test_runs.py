@@ -166,7 +166,7 @@ def test_a_wrong_window_fails_the_run_and_says_so(
 ) -> None:
     run = outcomes[step]
     assert run["state"] == "failed"
-    assert run["tasks"]["plan"] == "failed"
+    assert run["tasks"]["preflight"] == "failed"
     assert run["tasks"]["archive"] == "skipped"
     assert run["events"] == []
     assert message in run["output"]

@@ -8,7 +8,8 @@ import pytest
 from sklearn.calibration import calibration_curve
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.metrics import calibration_gap, reliability_table
+from audit_lib.metrics import calibration_gap
+from audit_lib.metrics.calibration import reliability_table
 
 
 def test_by_hand():

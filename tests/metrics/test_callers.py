@@ -33,6 +33,17 @@ FOR_STUDIES = {
 }
 """What the audit does not call, and why it is offered: replications and figures of several runs, or of none, do."""
 
+IN_ONE_CALL = {
+    "audit_lib.metrics.conditional_demographic_disparity": "StrataShares",
+    "audit_lib.metrics.decision_flip_share": "flips",
+    "audit_lib.metrics.ndkl": "divergences",
+    "audit_lib.metrics.ndkl_at_random": "divergences",
+    "audit_lib.metrics.skew_at_k": "skew_of_shares",
+    "audit_lib.metrics.theil_between": "theil_of_groups",
+    "audit_lib.metrics.theil_index": "theil_of_shares",
+}
+"""What takes people or scores without a run, and the definition that it shares with the audit."""
+
 
 @cache
 def names_used(folder: str) -> frozenset[str]:
@@ -81,7 +92,7 @@ def _names(hint: Any) -> set[str]:
 def test_a_public_name_has_a_caller_in_the_audit(path: str) -> None:
     part, name = OFFERED[path], path.rsplit(".", 1)[1]
     if inspect.isfunction(part):
-        assert name in names_used("audit_lib") or path in FOR_STUDIES, (
+        assert name in names_used("audit_lib") or path in {**FOR_STUDIES, **IN_ONE_CALL}, (
             f"{path}: nothing in the audit calls it"
         )
     elif inspect.isclass(part):
@@ -95,6 +106,24 @@ def test_what_the_audit_does_not_call_is_called_by_a_study(path: str) -> None:
     figures = (ROOT / "docs" / "howto" / "figures.md").read_text(encoding="utf-8")
     assert name in studies or f"metrics.{name}(" in figures
     assert name not in names_used("audit_lib"), "the audit calls it: take it off the list"
+
+
+@pytest.mark.parametrize(("path", "shared"), IN_ONE_CALL.items())
+def test_what_takes_people_without_a_run_computes_by_what_the_audit_calls(path: str, shared: str) -> None:
+    module = importlib.import_module(OFFERED[path].__module__)
+    tree = ast.parse(inspect.getsource(module))
+    bodies = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    wanted, seen = {path.rsplit(".", 1)[1]}, set()
+    while wanted:  # what it calls, and what that calls
+        seen.add(name := wanted.pop())
+        used = (
+            {node.id for node in ast.walk(bodies[name]) if isinstance(node, ast.Name)}
+            if name in bodies
+            else set()
+        )
+        wanted |= used - seen
+    assert shared in seen
+    assert shared in names_used("audit_lib") and path.rsplit(".", 1)[1] not in names_used("audit_lib")
 
 
 @pytest.mark.parametrize("path", [path for path, part in OFFERED.items() if inspect.isfunction(part)])

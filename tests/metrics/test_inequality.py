@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from audit_lib.errors import InputError, UndefinedMetricError
-from audit_lib.metrics import benefits, conditional_demographic_disparity, theil_between, theil_index
+from audit_lib.metrics import conditional_demographic_disparity, theil_between, theil_index
+from audit_lib.metrics.inequality import benefits
 
 
 def entropy(values: np.ndarray) -> float:

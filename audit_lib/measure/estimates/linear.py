@@ -41,7 +41,7 @@ def inferred_from(
     --------
     >>> found = inferred_from(3.0, np.array([-1.0, 0.0, 1.0]), np.arange(3), 0.95)
     >>> round(found.interval.low, 3), round(found.standard_error, 3), found.clusters
-    (-2.268, 1.225, 3)
+    (-4.452, 1.732, 3)
     """
     codes, units = compact(clusters)
     try:
