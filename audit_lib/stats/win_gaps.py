@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from audit_lib.errors import InputError
+from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval
 from audit_lib.stats._checks import finite_values
 from audit_lib.stats._labels import cluster_codes
@@ -42,7 +42,7 @@ def win_gap_interval(outcomes: ArrayLike, clusters: ArrayLike, level: float = 0.
     InputError
         If an outcome is something else.
     UndefinedMetricError
-        With one round, or where all rounds show the same shares.
+        With fewer than two rounds.
 
     Notes
     -----
@@ -64,6 +64,8 @@ def win_gap_interval(outcomes: ArrayLike, clusters: ArrayLike, level: float = 0.
     if not np.isin(values, (-1.0, 0.0, 1.0)).all():
         raise InputError("an outcome is neither 1, -1 nor 0: give a win, a loss, or neither")
     codes, count = cluster_codes(clusters, values.size)
+    if count < 2:
+        raise UndefinedMetricError(f"{count} round: no variance between rounds to measure")
     n, shares, limits, sums = values.size, [], [], []
     for kind in (1.0, -1.0):
         chosen = (values == kind).astype(np.float64)

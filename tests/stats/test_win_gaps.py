@@ -54,3 +54,9 @@ def test_what_is_no_outcome_and_what_has_no_spread_is_refused() -> None:
         win_gap_interval([1, 0], [1, 1])
     with pytest.raises(UndefinedMetricError, match="same rate"):
         win_gap_interval([1, 0, 1, 0], [1, 1, 2, 2])
+
+
+@pytest.mark.parametrize("outcomes", [[], [1, -1, 1]])
+def test_one_round_or_none_has_no_interval(outcomes: list[int]) -> None:
+    with pytest.raises(UndefinedMetricError, match="round: no variance between rounds"):
+        win_gap_interval(outcomes, [0] * len(outcomes))
