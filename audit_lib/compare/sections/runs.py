@@ -137,7 +137,7 @@ def cost(document: Comparison) -> list[Section]:
         "Counted from the requests themselves, before any is sent; retries are not in it. Tokens are estimated, as are "
         "prices, which come from the spec. Recorded answers cost nothing now."
     )
-    table = Table(t("What asking takes"), columns, tuple(rows))
+    table = Table(t("What asking takes, by run"), columns, tuple(rows))
     return [Section("cost", t("What asking takes"), (Paragraph(text(words)), table, _used(document)))]
 
 
