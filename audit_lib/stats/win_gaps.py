@@ -42,7 +42,7 @@ def win_gap_interval(outcomes: ArrayLike, clusters: ArrayLike, level: float = 0.
     InputError
         If an outcome is something else.
     UndefinedMetricError
-        With fewer than two rounds.
+        With fewer than two rounds, or where all rounds show the same share of both, unless all or none.
 
     Notes
     -----
@@ -65,7 +65,7 @@ def win_gap_interval(outcomes: ArrayLike, clusters: ArrayLike, level: float = 0.
         raise InputError("an outcome is neither 1, -1 nor 0: give a win, a loss, or neither")
     codes, count = cluster_codes(clusters, values.size)
     if count < 2:
-        raise UndefinedMetricError(f"{count} round: no variance between rounds to measure")
+        raise UndefinedMetricError(f"all {values.size} people are in one cluster: no spread to estimate")
     n, shares, limits, sums = values.size, [], [], []
     for kind in (1.0, -1.0):
         chosen = (values == kind).astype(np.float64)
