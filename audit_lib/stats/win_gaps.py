@@ -64,9 +64,9 @@ def win_gap_interval(outcomes: ArrayLike, clusters: ArrayLike, level: float = 0.
     if not np.isin(values, (-1.0, 0.0, 1.0)).all():
         raise InputError("an outcome is neither 1, -1 nor 0: give a win, a loss, or neither")
     codes, count = cluster_codes(clusters, values.size)
-    if count < 2:
-        raise UndefinedMetricError(f"all {values.size} people are in one cluster: no spread to estimate")
     n, shares, limits, sums = values.size, [], [], []
+    if count < 2:
+        raise UndefinedMetricError(f"all {n} people are in one cluster: no spread to estimate")
     for kind in (1.0, -1.0):
         chosen = (values == kind).astype(np.float64)
         share = float(chosen.mean())
