@@ -14,14 +14,14 @@ from audit_lib.documents.parameters import CLASS, WITHOUT_DECISION, WITHOUT_OUTC
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.estimates.bounded_means import bounded_mean, end_of, turned
 from audit_lib.measure.estimates.error_rates import all_labels
-from audit_lib.measure.inference import Contrast, Estimator, compare
+from audit_lib.measure.inference import Contrast, Estimator, compare, undirected
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import Side, Variable
 from audit_lib.metrics.error_rates import average_odds_gap, equalised_odds_gap
 from audit_lib.results import Estimate, Interval, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats.clusters import difference_interval, t_test, variance_of_sums
-from audit_lib.stats.distances import distance_interval, distance_test
+from audit_lib.stats.distances import ErrorDraws
 from audit_lib.stats.largest_gap import largest_gap_errors
 
 _FLAT = "all people of a rate are decided alike: no spread to estimate"
@@ -93,7 +93,7 @@ def average_odds(group: Side, reference: Side, level: float) -> Contrast:
     Where a rate is 0 or 1 in all its people it has limits and no spread: the interval is then MOVER's from the limits
     of the four rates, whose reaches are added where a unit has people in several of them.
     """
-    value = average_odds_gap(*_columns(group, reference))
+    value = average_odds_gap(*_columns(group.values, reference.values))
     rates = _rates(group, reference)
     ours, theirs = (sum((one.sums() for one in rates if one.sign == sign), np.zeros(group.units)) / 2
                     for sign in (1, -1))  # fmt: skip
@@ -114,41 +114,27 @@ def average_odds(group: Side, reference: Side, level: float) -> Contrast:
 
 def equalised_odds(seed: int) -> Estimator:
     """Make an estimator of the larger of both gaps, a distance: above 0 on any sample."""
-    deviation = Undefined(
-        "a distance is biased away from 0: no standard error describes it; see its interval"
-    )
 
-    def estimator(group: Side, reference: Side, level: float) -> Contrast:
-        value = equalised_odds_gap(*_columns(group, reference))
+    def error(group: Side, reference: Side) -> ErrorDraws:
         rates = _rates(group, reference)
         ours, theirs = (
             np.column_stack([one.sums() for one in rates if one.sign == sign]) for sign in (1, -1)
         )
-        try:
-            # A rate of 0 can only be too low, and one of 1 too high; the reference's counts against the gap.
-            flat = [
-                (one.gap, one.sign * (1 if one.end == 1 else -1), int(np.unique(one.clusters).size))
-                for one in rates
-                if one.end is not None
-            ]
-            errors = largest_gap_errors(ours, theirs, group.occurs, reference.occurs, flat, seed=seed)
-        except UndefinedMetricError as error:
-            nothing = Undefined(str(error))
-            return Contrast(value=value, interval=nothing, test=nothing, standard_error=nothing)
-        return Contrast(
-            value=value,
-            interval=distance_interval(value, errors, level),
-            test=distance_test(value, errors),
-            standard_error=deviation,
-        )
+        # A rate of 0 can only be too low, and one of 1 too high; the reference's counts against the gap.
+        flat = [
+            (one.gap, one.sign * (1 if one.end == 1 else -1), int(np.unique(one.clusters).size))
+            for one in rates
+            if one.end is not None
+        ]
+        return largest_gap_errors(ours, theirs, group.occurs, reference.occurs, flat, seed=seed)
 
-    return estimator
+    return undirected(lambda ours, theirs: equalised_odds_gap(*_columns(ours, theirs)), error)
 
 
-def _columns(group: Side, reference: Side) -> tuple[NDArray[Any], ...]:
-    """Outcome, decision and members, as the kernels take them."""
-    codes = np.concatenate([group.values, reference.values])
-    ours = np.arange(codes.size) < group.values.size
+def _columns(group: NDArray[Any], reference: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Outcome, decision and members, as the kernels take them, from the values of both sides."""
+    codes = np.concatenate([group, reference])
+    ours = np.arange(codes.size) < group.size
     return codes >= 2, codes % 2 == 1, ours, ~ours
 
 
