@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from audit_lib.options import Options
-from audit_lib.score.backends import Backend, backend, parse_options
+from audit_lib.score.backends import backend, parse_options
 from audit_lib.score.local.folder_check import check_scorable
 from audit_lib.score.local.noise_floor import noise_floor
-from audit_lib.score.local.orders import checked_requests, located, order_of, response_to
+from audit_lib.score.local.orders import checked_requests, located, order_of
 from audit_lib.score.local.process import ScoringProcess
+from audit_lib.score.local.process_backend import ProcessBackend
 from audit_lib.score.local.template_options import ChatTemplateOptions
 from audit_lib.score.local.weights import check_name
 from audit_lib.score.packs import Pack
@@ -49,7 +50,7 @@ class TransformersOptions(ChatTemplateOptions):
 
 
 @backend("transformers")
-class Transformers(Backend):
+class Transformers(ProcessBackend):
     """Label probabilities over the full vocabulary, and texts, in float32.
 
     `model.name` is a folder (looked for from the spec's folder, then from the working one), an id of the
@@ -58,6 +59,7 @@ class Transformers(Backend):
     """
 
     Options: ClassVar[type[Options]] = TransformersOptions
+    options: TransformersOptions
     extra: ClassVar[str | None] = "local"
     packages: ClassVar[tuple[str, ...]] = ("torch", "transformers")
     local: ClassVar[bool] = True
@@ -72,7 +74,6 @@ class Transformers(Backend):
         self.pack_size = self.options.pack_size
         self._process = ScoringProcess(model.name, self.options.threads)
         self._loaded: dict[str, Any] = {}
-        self._note: str | None = None
 
     @classmethod
     def check(cls, model: Model) -> None:
@@ -82,38 +83,6 @@ class Transformers(Backend):
         if (folder := Path(name).expanduser()).is_dir():
             check_scorable(folder)
         check_name(name)
-
-    def describe(self) -> dict[str, Any]:
-        """Return the model and what it runs on; loads it if need be."""
-        self._start()
-        return {
-            "backend": "transformers",
-            "name": self.model.name,
-            "options": self.options.model_dump(mode="json"),
-            **self._loaded,
-        }
-
-    def check_roles(self, roles: Sequence[str], *, for_labels: bool) -> None:
-        """Let the model's chat template write a conversation of these roles."""
-        self._start()
-        self._process.ask({"roles": list(roles), "labels": for_labels})
-
-    def check_labels(self, labels: Sequence[str]) -> None:
-        """Let the model's tokenizer tell the labels apart."""
-        self._start()
-        self._process.ask({"told_apart": list(labels)})
-
-    def loading_note(self) -> str | None:
-        """Return how long loading took, and which ways of computing are exact."""
-        return self._note
-
-    def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
-        """Yield a response for each request, pack by pack."""
-        self._start()
-        for pack in packs:
-            found = self._process.ask({"pack": [order_of(request) for request in pack]})["answers"]
-            for request, answer in zip(pack, found, strict=True):
-                yield response_to(request, answer, self.model.name)
 
     def account(self, packs: Sequence[Pack], responses: Sequence[Response]) -> dict[str, Any] | None:
         """Return the shard's scoring plan with the noise floor, for ``plan.json``; None if no labels are asked for.
@@ -141,10 +110,6 @@ class Transformers(Backend):
         self._start()
         found = self._process.ask({"alone": [order_of(request) for request in requests]})["alone"]
         return [None if a["probabilities"] is None else tuple(a["probabilities"]) for a in found]
-
-    def close(self) -> None:
-        """End the scoring process."""
-        self._process.close()
 
     def _start(self) -> None:
         if self._process.is_running:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
@@ -13,11 +13,12 @@ from pydantic import Field
 
 from audit_lib.errors import SpecError
 from audit_lib.options import Options
-from audit_lib.score.backends import Backend, backend, parse_options, require_packages
+from audit_lib.score.backends import backend, parse_options, require_packages
 from audit_lib.score.backends.transformers import Transformers
 from audit_lib.score.local.folder_check import check_scorable
-from audit_lib.score.local.orders import located, order_of, response_to
+from audit_lib.score.local.orders import located, order_of
 from audit_lib.score.local.process import ScoringProcess
+from audit_lib.score.local.process_backend import ProcessBackend
 from audit_lib.score.local.reference import FLOOR_IS, Floor, floor_of, no_floor
 from audit_lib.score.local.template_options import ChatTemplateOptions
 from audit_lib.score.local.weights import check_name
@@ -72,7 +73,7 @@ class VllmOptions(ChatTemplateOptions):
 
 
 @backend("vllm")
-class Vllm(Backend):
+class Vllm(ProcessBackend):
     """Label probabilities over the full vocabulary, and texts, by vLLM.
 
     `model.name` is what it is for the backend ``transformers``, and prompts are written and cut into tokens in the same
@@ -80,6 +81,7 @@ class Vllm(Backend):
     """
 
     Options: ClassVar[type[Options]] = VllmOptions
+    options: VllmOptions
     local: ClassVar[bool] = True
     weights: ClassVar[bool] = True
     loads: ClassVar[bool] = True
@@ -94,7 +96,6 @@ class Vllm(Backend):
             model.name, self.options.threads, "audit_lib.score.local.vllm_worker", os.environ.get(INTERPRETER)
         )
         self._loaded: dict[str, Any] = {}
-        self._note: str | None = None
 
     @classmethod
     def check(cls, model: Model) -> None:
@@ -107,38 +108,6 @@ class Vllm(Backend):
             check_scorable(folder)
         check_name(name)
 
-    def describe(self) -> dict[str, Any]:
-        """Return the model and what it runs on; loads it if need be."""
-        self._start()
-        return {
-            "backend": "vllm",
-            "name": self.model.name,
-            "options": self.options.model_dump(mode="json"),
-            **self._loaded,
-        }
-
-    def check_roles(self, roles: Sequence[str], *, for_labels: bool) -> None:
-        """Let the model's chat template write a conversation of these roles."""
-        self._start()
-        self._process.ask({"roles": list(roles), "labels": for_labels})
-
-    def check_labels(self, labels: Sequence[str]) -> None:
-        """Let the model's tokenizer tell the labels apart."""
-        self._start()
-        self._process.ask({"told_apart": list(labels)})
-
-    def loading_note(self) -> str | None:
-        """Return how long loading took."""
-        return self._note
-
-    def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
-        """Yield a response for each request, pack by pack."""
-        self._start()
-        for pack in packs:
-            found = self._process.ask({"pack": [order_of(request) for request in pack]})["answers"]
-            for request, answer in zip(pack, found, strict=True):
-                yield response_to(request, answer, self.model.name)
-
     def account(self, packs: Sequence[Pack], responses: Sequence[Response]) -> dict[str, Any] | None:
         """Return what a shard's prompts share and the noise floor, for ``plan.json``; None without labels."""
         self._start()
@@ -149,10 +118,6 @@ class Vllm(Backend):
         if self.options.floor == "none":
             return {**plan, "noise_floor": no_floor()}
         return {**plan, "noise_floor": floor_of(as_transformers(self.model), packs, responses)}
-
-    def close(self) -> None:
-        """End the scoring process."""
-        self._process.close()
 
     def _start(self) -> None:
         if self._process.is_running:

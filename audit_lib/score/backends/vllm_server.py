@@ -12,11 +12,12 @@ from pydantic import Field, field_validator
 from audit_lib.backends import Probe, Secret
 from audit_lib.errors import BackendError, ModelNotFoundError
 from audit_lib.options import Options
-from audit_lib.score.backends import Backend, backend, parse_options, require_packages
+from audit_lib.score.backends import backend, parse_options, require_packages
 from audit_lib.score.backends.http import Http
 from audit_lib.score.backends.vllm import as_transformers
 from audit_lib.score.local.orders import located, order_of
 from audit_lib.score.local.process import ScoringProcess
+from audit_lib.score.local.process_backend import ProcessBackend
 from audit_lib.score.local.reference import FLOOR_IS, Floor, floor_of, no_floor
 from audit_lib.score.local.template_options import ChatTemplateOptions
 from audit_lib.score.local.trie import size
@@ -64,7 +65,7 @@ class VllmServerOptions(ChatTemplateOptions, Limits):
 
 
 @backend("vllm_server")
-class VllmServer(Backend):
+class VllmServer(ProcessBackend):
     """Label probabilities over the full vocabulary, and texts, from a vLLM server of one's own.
 
     Conversations are written and cut into tokens here, as for the backend ``transformers``, and sent as token ids to
@@ -74,6 +75,7 @@ class VllmServer(Backend):
     """
 
     Options: ClassVar[type[Options]] = VllmServerOptions
+    options: VllmServerOptions
     extra: ClassVar[str | None] = "local"
     packages: ClassVar[tuple[str, ...]] = ("torch", "transformers")
     pool: ClassVar[str] = "llm_api"
@@ -125,16 +127,6 @@ class VllmServer(Backend):
             "dtype": self.options.dtype,
             **{key: value for key, value in self._loaded.items() if key != "ends"},
         }
-
-    def check_roles(self, roles: Sequence[str], *, for_labels: bool) -> None:
-        """Let the model's chat template write a conversation of these roles."""
-        self._start()
-        self._process.ask({"roles": list(roles), "labels": for_labels})
-
-    def check_labels(self, labels: Sequence[str]) -> None:
-        """Let the model's tokenizer tell the labels apart."""
-        self._start()
-        self._process.ask({"told_apart": list(labels)})
 
     def find_out(self, requests: Sequence[Request]) -> None:
         """Check the server, and that requests like these can be put into the model's tokens."""
@@ -198,10 +190,6 @@ class VllmServer(Backend):
             **plan,
             "noise_floor": floor_of(as_transformers(self.model, self._tokenizer_at), packs, responses),
         }
-
-    def close(self) -> None:
-        """End the process that holds the tokenizer."""
-        self._process.close()
 
     def _key(self) -> str:
         return "" if self.options.api_key_env is None else read_variable(self.options.api_key_env, KEY_OPTION)
