@@ -9,9 +9,10 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri, stdtr
+from scipy.special import ndtr
 
 from audit_lib.errors import UndefinedMetricError
+from audit_lib.stats.cluster_worth import degrees_left, leave_one_out, on_normal_scale
 from audit_lib.stats.clustered_rates import ClusteredRates
 from audit_lib.stats.equal_rates import (
     PERMUTATIONS,
@@ -44,9 +45,8 @@ def clustered_equal_rates(
     effect, as measured between clusters. Where all clusters have as many rows as each other, in 2,000 rows at most,
     its law is that of permutations: who was selected moves among the rows of a cluster, and with it among clusters,
     and design effects are measured again each time. Else it is that of normal errors with the estimated covariance of
-    the log rates, on the scale that the clusters of each pair give: Student's law of as many as they are worth. These
-    are :math:`1 / \sum_c s_c^2`, with :math:`s_c` the share of a category in a cluster, or, where fewer,
-    Satterthwaite's of the squares of its influence values; evidence is less by the share of the largest cluster.
+    the log rates, on the scale that the clusters of each pair give: Student's law of as many as they are worth
+    (`audit_lib.stats.cluster_worth`); evidence is less by what leaving each cluster out adds to a category's error.
 
     Parameters
     ----------
@@ -63,8 +63,6 @@ def clustered_equal_rates(
     References
     ----------
     Chung, E. & Romano, J. P. (2013). Exact and asymptotically robust permutation tests. Ann. Statist. 41, 484-507.
-    Carter, A. V., Schnepel, K. T. & Steigerwald, D. G. (2017). Asymptotic behavior of a t-test robust to cluster
-    heterogeneity. Rev. Econ. Stat. 99, 698-709.
 
     Examples
     --------
@@ -125,23 +123,20 @@ def _counts(rates: ClusteredRates) -> tuple[Floats, Floats]:
 
 
 def _on_normal_scale(evidence: Floats, selected: Floats, people: Floats) -> Floats:
-    """Put evidence of pairs on the normal scale, by Student's law with what the clusters of the two are worth.
-
-    A cluster that holds most of a category pulls its rate to its own, and errors by the rest are then too small; where
-    few clusters have anybody selected, they are too often too small.
-    """
+    """Put evidence of pairs on the normal scale, by Student's law with what the clusters of the two are worth."""
     df, told = np.full(len(people), np.inf), np.ones(len(people))
     for j, (won, there) in enumerate(zip(selected, people, strict=True)):
         n, x, units = there.sum(), won.sum(), int(np.count_nonzero(there))
         if 0 < x < n and units > 1:
-            squares = np.square(won - x / n * there)
-            even = math.fsum(np.square(squares)) / max(math.fsum(squares) ** 2, 1e-300) - 1 / units
-            df[j] = max(min(n**2 / float(np.square(there).sum()) - 1, 2 / max(even, 1e-300)), 0.01)
-            told[j] = (1 - there.max() / n) / (1 - 1 / units)
+            shares, sums = there / n, (won - x / n * there) / n
+            moved = leave_one_out(sums, shares)
+            df[j] = max(degrees_left(moved, shares), 0.01)
+            plain = math.fsum(np.square(sums)) * units / (units - 1)
+            corrected = math.fsum(np.square(moved))
+            told[j] = math.sqrt(plain / corrected) if corrected > 0.0 else 1.0
     fewest = np.minimum(df[:, None], df[None, :])
     own = evidence * np.minimum(told[:, None], told[None, :])
-    tail = np.maximum(stdtr(np.where(np.isfinite(fewest), fewest, 1.0), -own), 1e-300)
-    return np.asarray(np.where(np.isfinite(fewest), -ndtri(tail), own).clip(min=0.0), dtype=np.float64)
+    return on_normal_scale(own, fewest).clip(min=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
