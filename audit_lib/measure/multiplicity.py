@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from audit_lib.documents.metrics import Findings, Heterogeneity, TestFamily
 from audit_lib.documents.rate_tables import RateRow, RateTable
@@ -13,13 +13,16 @@ from audit_lib.stats.multiplicity import holm
 
 RULE = (
     "One test a hypothesis: of each impact ratio that its rate could be the highest, whichever comparator the data "
-    "pick, in every table and stratum; the first test of each estimate; and of each comparison of strata Breslow-Day "
-    "(counts of independent people) or Cochran Q. The ratios of one table hold together by the law of its largest "
-    "difference, so a table counts once: its smallest p-value is that of all its rates being equal. Over tables, "
-    "estimates and comparisons p-values are adjusted by Holm's steps. A second statistic of the same hypothesis, such "
-    "as Fisher's test or the number of standard deviations, is not counted again. Strata that hold the rows of another "
-    "one are not measured again, and statistics that have the very same numbers of the same comparison (the share of "
-    "texts flagged and of prompts with one, where each prompt has one text) are one hypothesis."
+    "pick, in every table and stratum; the first test of each estimate; and of each comparison of strata Breslow-"
+    "Day (counts of independent people) or Cochran Q. The ratios of one table hold together by the law of its "
+    "largest difference, so a table counts once: its smallest p-value is that of all its rates being equal. There "
+    "are two families: the tables of everybody, and all else (tables of strata, estimates and comparisons). Each "
+    "has half of the error, the whole of it where the other has no test. Within a family tables, estimates and "
+    "comparisons count alike, and p-values are adjusted by Holm's steps, with these weights. A second statistic of "
+    "the same hypothesis, such as Fisher's test or the number of standard deviations, is not counted again. Strata "
+    "that hold the rows of another one are not measured again, and statistics that have the very same numbers of "
+    "the same comparison (the share of texts flagged and of prompts with one, where each prompt has one text) are "
+    "one hypothesis."
 )
 
 
@@ -38,14 +41,23 @@ Holder = TypeVar("Holder", bound=Estimate | Heterogeneity)
 class Mark(Protocol):
     """Sees what was tested, one after another, and gives it back, perhaps with more in it."""
 
-    def __call__(
-        self, part: tuple[object, ...], about: tuple[object, ...], holder: Holder, test: TestResult
-    ) -> Holder:
-        """Return `holder`, whose hypothesis `test` is of; equal ones with equal p-values are one hypothesis.
-
-        `about` says which of the hypotheses of a table it is, and is empty where `part` is one alone.
-        """
+    def __call__(self, about: About, holder: Holder, test: TestResult) -> Holder:
+        """Return `holder`, whose hypothesis `test` is of; equal ones with equal p-values are one hypothesis."""
         ...
+
+
+class About(NamedTuple):
+    """What a hypothesis is about."""
+
+    part: tuple[object, ...]
+    """The table, estimate or comparison."""
+    row: str | None = None
+    """Which of the hypotheses of a table it is; None where `part` is one alone."""
+    family: Family = "all else"
+
+
+Family = Literal["tables of everybody", "all else"]
+"""Each has an equal share of the error."""
 
 
 def adjust(tested: Hypotheses, alpha: float) -> tuple[Hypotheses, TestFamily]:
@@ -67,26 +79,26 @@ def adjust(tested: Hypotheses, alpha: float) -> tuple[Hypotheses, TestFamily]:
     place_of: dict[str, int] = {}
     p_values: list[float | Undefined] = []
     parts: list[str] = []
+    families: list[Family] = []
 
-    def place(part: tuple[object, ...], about: tuple[object, ...], test: TestResult) -> int:
-        same = repr((*part, *about, test.p_value))
+    def place(about: About, test: TestResult) -> int:
+        same = repr((*about.part, about.row, test.p_value))
         if same not in place_of:
             place_of[same] = len(p_values)
             p_values.append(test.p_value)
-            parts.append(repr(part) if about else same)
+            parts.append(same if about.row is None else repr(about.part))
+            families.append(about.family)
         return place_of[same]
 
-    def count(
-        part: tuple[object, ...], about: tuple[object, ...], holder: Holder, test: TestResult
-    ) -> Holder:
-        place(part, about, test)
+    def count(about: About, holder: Holder, test: TestResult) -> Holder:
+        place(about, test)
         return holder
 
     _each(tested, count)
-    adjusted = holm(p_values, parts)
+    adjusted = holm(p_values, parts, families)
 
-    def mark(part: tuple[object, ...], about: tuple[object, ...], holder: Holder, test: TestResult) -> Holder:
-        own = Multiplicity(test=test.name, holm=adjusted.p_values[place(part, about, test)])
+    def mark(about: About, holder: Holder, test: TestResult) -> Holder:
+        own = Multiplicity(test=test.name, holm=adjusted.p_values[place(about, test)])
         return replace(holder, multiplicity=own)
 
     family = TestFamily(
@@ -115,12 +127,13 @@ def _each(tested: Hypotheses, mark: Mark) -> Hypotheses:
 def _table(table: RateTable[RateRow], mark: Mark) -> RateTable[RateRow]:
     counts = [(row.n, row.selected) for row in table.rows]
     of_table = ("table", table.family, dict(table.stratum), table.classification, counts)
+    family: Family = "all else" if table.stratum else "tables of everybody"
 
     def one(row: RateRow) -> RateRow:
         test = _first(row.impact_ratio)
         if test is None:
             return row
-        return replace(row, impact_ratio=mark(of_table, (row.label,), row.impact_ratio, test))
+        return replace(row, impact_ratio=mark(About(of_table, row.label, family), row.impact_ratio, test))
 
     rows = tuple(one(row) for row in table.rows)
     # That all rates are equal is ruled out where any of them is found below the highest.
@@ -138,14 +151,14 @@ def _estimate(estimate: Estimate, mark: Mark) -> Estimate:
         return estimate
     named = (dict(estimate.group), dict(estimate.reference), dict(estimate.stratum))
     counts = (estimate.n, estimate.n_group, estimate.n_reference)
-    return mark(("estimate", *named, estimate.value, *counts), (), estimate, test)
+    return mark(About(("estimate", *named, estimate.value, *counts)), estimate, test)
 
 
 def _strata(entry: Heterogeneity, mark: Mark) -> Heterogeneity:
     test = entry.tested
     if isinstance(test, Undefined) or isinstance(test.p_value, Undefined):
         return entry
-    return mark(("strata", dict(entry.group), dict(entry.reference), test.statistic), (), entry, test)
+    return mark(About(("strata", dict(entry.group), dict(entry.reference), test.statistic)), entry, test)
 
 
 def _first(estimate: Estimate) -> TestResult | None:

@@ -52,6 +52,29 @@ def test_tables_count_as_long_as_something_of_them_is_left(tested):
 def test_tables_are_given_one_each():
     with pytest.raises(InputError, match="1 tables for 2 p-values"):
         holm([0.1, 0.2], ["sex"])
+    with pytest.raises(InputError, match="1 families for 2 p-values"):
+        holm([0.1, 0.2], families=["sex"])
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=7))
+def test_families_share_the_error_as_the_closure_of_weighted_bonferroni_tests(tested):
+    """Every set of hypotheses has a test of its own; a hypothesis is ruled out where all sets that hold it are."""
+    p_values, families = [p for p, _ in tested], [law for _, law in tested]
+    weights = [1 / families.count(law) for law in families]
+    sets = [[i for i in range(len(tested)) if number >> i & 1] for number in range(1, 2 ** len(tested))]
+    of_sets = [min(p_values[i] * sum(weights[j] for j in one) / weights[i] for i in one) for one in sets]
+    expected = [
+        min(1.0, max(p for one, p in zip(sets, of_sets, strict=True) if i in one)) for i in range(len(tested))
+    ]
+    assert holm(p_values, families=families).p_values == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_table_shares_its_family_s_half_with_no_estimate():
+    p_values = [0.004, 0.03, *[0.5] * 98]
+    families = ["law", "law", *["rest"] * 98]
+    assert holm(p_values, ["race", "race", *range(98)], families).p_values[:2] == pytest.approx([0.008, 0.06])
+    assert holm(p_values, ["race", "race", *range(98)]).p_values[0] == pytest.approx(0.004 * 99)
+    assert holm(p_values[:2], ["race", "race"], families[:2]).p_values == (0.004, 0.03)
 
 
 @given(families, st.randoms())
