@@ -97,7 +97,6 @@ class Engine:
         self.tokenizer = load_tokenizer(folder)
         self.reader = PromptReader(self.tokenizer, model_type(folder), asking)
         self.template = self.reader.template
-        self.packed = 0
         record = TrialRecord(weights_digest, self.place, threads)
         self.packed = 0
         kept = record.read()
@@ -109,7 +108,6 @@ class Engine:
             self._hold(self.place, kept.lengths)
         self.ways = kept
         self.passes.whole_up_to = kept.lengths.shared
-        self.shape = shape_of(self.model)
         self.longest = self.ways.lengths.longest
 
     def _try_ways(self) -> ExactWays:
@@ -130,6 +128,7 @@ class Engine:
     def _hold(self, place: Placement, lengths: Lengths) -> None:
         self.model = load_model(self._folder, place)
         self.device = self.model.device
+        self.shape = shape_of(self.model)  # before weights are laid out anew: what is packed is no parameter
         self.passes = LabelPasses(self.model, lengths.shared)
         # Where nothing is shared each pass is the model's own, to the last digit: some choose experts or keys by it.
         packs = self.device.type == "cpu" and place.device_map is None and lengths.shared > 0

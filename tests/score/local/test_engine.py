@@ -62,6 +62,14 @@ def test_a_pack_gives_what_prompts_alone_give(engine):
     assert max(a.probabilities[0] for a in answers) > 2 * min(a.probabilities[0] for a in answers)
 
 
+def test_the_plan_counts_weights_that_were_laid_out_anew(engine):
+    config, width = engine.model.config, engine.model.config.hidden_size
+    keys = config.num_key_value_heads * config.head_dim
+    layer = 2 * width * (width + keys) + 3 * width * config.intermediate_size
+    assert engine.packed > 0 and engine.shape.linear == config.num_hidden_layers * layer
+    assert engine.shape.head == config.vocab_size * width
+
+
 def test_prompts_without_a_common_beginning(engine):
     asked = [
         Prompt(messages=({"role": role, "content": "x" * n},), labels=("No", "Yes"))
