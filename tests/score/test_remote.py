@@ -16,7 +16,7 @@ from audit_lib.errors import BackendError, SpecError
 from audit_lib.run import StageOutput
 from audit_lib.score import check_model, score_shard
 from audit_lib.score.remote.limiter import Limiter, TokenBucket
-from audit_lib.score.remote.limits import Limits, backoff, retry_after
+from audit_lib.score.remote.limits import Limits, asked_wait, backoff
 from audit_lib.spec import Model
 from tests.score.conftest import SECRET
 from tests.score.live import USAGE, good, run_of, table
@@ -67,17 +67,28 @@ def test_backoff_is_jittered_over_the_whole_range_and_bounded():
 
 
 @pytest.mark.parametrize("text", [None, "", "soon", "nan", "inf"])
-def test_a_retry_after_that_is_no_time_is_ignored(text):
-    assert retry_after(text, datetime.now(UTC)) is None
+@pytest.mark.parametrize("name", ["retry-after", "retry-after-ms"])
+def test_a_retry_after_that_is_no_time_is_ignored(name, text):
+    assert asked_wait({} if text is None else {name: text}, datetime.now(UTC)) is None
+
+
+def test_milliseconds_go_first_and_what_is_none_gives_way():
+    now = datetime.now(UTC)
+    assert asked_wait({"retry-after": "9", "retry-after-ms": "250.5"}, now) == 0.2505
+    assert asked_wait({"retry-after": "9", "retry-after-ms": "soon"}, now) == 9.0
+    assert asked_wait({"retry-after-ms": "-5"}, now) == 0.0
 
 
 def test_a_retry_after_in_the_past_is_no_wait():
-    assert retry_after("Mon, 05 Jan 2026 12:00:00 GMT", datetime(2027, 1, 1, tzinfo=UTC)) == 0.0
+    past = {"retry-after": "Mon, 05 Jan 2026 12:00:00 GMT"}
+    assert asked_wait(past, datetime(2027, 1, 1, tzinfo=UTC)) == 0.0
 
 
-def test_retry_after_is_honoured_and_holds_for_everybody(tmp_path, serve):
+@pytest.mark.parametrize("header", [("Retry-After", "0.8"), ("retry-after-ms", "800")])
+def test_retry_after_is_honoured_and_holds_for_everybody(tmp_path, serve, header):
     def behave(word: str, asked: int) -> Reply:
-        return (429, {"Retry-After": "0.8"}, b"{}") if word == "w000" and asked == 1 else good(word, asked)
+        said = dict([header])
+        return (429, said, b"{}") if word == "w000" and asked == 1 else good(word, asked)
 
     server = serve(behave)
     scores = table(run_of(tmp_path, server, 3, retries=1, max_concurrency=1))

@@ -28,7 +28,7 @@ from audit_lib.score.remote.error_texts import provider_message, told
 from audit_lib.score.remote.json_answer import parsed
 from audit_lib.score.remote.json_body import SLOT, SLOTS, filled, names_in, texts_in
 from audit_lib.score.remote.limiter import Allotment, Limiter
-from audit_lib.score.remote.limits import CLIENT_ONLY, Limits, retry_after
+from audit_lib.score.remote.limits import CLIENT_ONLY, Limits, asked_wait
 from audit_lib.score.requests import AnswerKind, Request, Response
 from audit_lib.spec import Model
 
@@ -348,9 +348,7 @@ class _HttpCalls:
                 f"{options.url}: HTTP {status}, no such endpoint; look at model.options.url and verb{said}"
             )
         if status in (408, 409, 429) or status >= 500:
-            raise TryAgainError(
-                f"HTTP {status}{said}", retry_after(answer.headers.get("retry-after"), datetime.now(UTC))
-            )
+            raise TryAgainError(f"HTTP {status}{said}", asked_wait(answer.headers, datetime.now(UTC)))
         if not 200 <= status < 300:
             raise FailedError(f"HTTP {status}{said}")
         try:

@@ -24,7 +24,7 @@ from audit_lib.score.remote.error_codes import safe_code
 from audit_lib.score.remote.error_texts import provider_message, told
 from audit_lib.score.remote.json_answer import parsed
 from audit_lib.score.remote.limiter import Allotment, Limiter
-from audit_lib.score.remote.limits import retry_after
+from audit_lib.score.remote.limits import asked_wait
 from audit_lib.score.remote.stated_errors import stated_error
 from audit_lib.score.requests import Request
 from audit_lib.spec import Model
@@ -195,7 +195,7 @@ class ClientPost:
             said = self._said(request, error)
             status, detail = self._chat.refused_or_failed(code, safe_code(getattr(error, "code", None)), said)
             if code in (408, 409, 429) or code >= 500:
-                wait = retry_after(error.response.headers.get("retry-after"), datetime.now(UTC))
+                wait = asked_wait(error.response.headers, datetime.now(UTC))
                 raise TryAgainError(detail, wait) from None
             raise FailedError(detail, status, said=error.response.text) from None
         except openai.APIConnectionError as error:

@@ -19,7 +19,7 @@ from audit_lib.score.remote.conversation import Conversation
 from audit_lib.score.remote.error_codes import safe_code
 from audit_lib.score.remote.error_texts import failure, provider_message, told
 from audit_lib.score.remote.limiter import Limiter
-from audit_lib.score.remote.limits import backoff, retry_after
+from audit_lib.score.remote.limits import asked_wait, backoff
 
 FINAL: Final = ("completed", "expired", "cancelled", "failed")
 """What a batch ends as. In any other status, also one that is not known yet, it is under way."""
@@ -217,7 +217,7 @@ class Provider:
             except (TimeoutError, openai.APIConnectionError, openai.APIStatusError) as error:
                 self._limiter.seconds_left(where)
                 said = error.response.headers if isinstance(error, openai.APIStatusError) else {}
-                asked = min(retry_after(said.get("retry-after"), datetime.now(UTC)) or 0.0, _LONGEST_WAIT_S)
+                asked = min(asked_wait(said, datetime.now(UTC)) or 0.0, _LONGEST_WAIT_S)
                 wait = max(backoff(attempt, 0, "batch"), asked)
                 last = attempt > self._options.retries or loop.time() + wait >= end
                 if last or not heals(getattr(error, "status_code", 0)):

@@ -20,7 +20,7 @@ from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayE
 from audit_lib.score.remote.error_codes import safe_code
 from audit_lib.score.remote.error_texts import failure, provider_message, told
 from audit_lib.score.remote.json_answer import parsed
-from audit_lib.score.remote.limits import retry_after
+from audit_lib.score.remote.limits import asked_wait
 from audit_lib.score.remote.stated_errors import AGAIN, REFUSED, stated_error
 
 _CHUNK: Final = 65_536
@@ -166,7 +166,7 @@ def meaning(
     code = safe_code(_code(exchange.content), *secrets)
     detail = failure(status, code, said)
     if status in AGAIN or status >= 500:
-        return TryAgainError(detail, retry_after(exchange.headers.get("retry-after"), datetime.now(UTC)))
+        return TryAgainError(detail, asked_wait(exchange.headers, datetime.now(UTC)))
     kind = "refused" if code in REFUSED else "error"
     return FailedError(detail, kind, said=exchange.content.decode(errors="replace"))  # type: ignore[arg-type]
 

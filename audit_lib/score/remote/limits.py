@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -129,15 +129,26 @@ def backoff(attempt: int, seed: int, *purpose: str | int) -> float:
     return float(generator(seed, "backoff", attempt, *purpose).uniform(0, longest))
 
 
-def retry_after(value: str | None, now: datetime) -> float | None:
-    """Return the seconds that a ``Retry-After`` header asks to wait; None if there is none or it is no time.
+def asked_wait(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Return the seconds that an answer's headers ask to wait; None if they ask for none, or it is no time.
+
+    ``retry-after-ms``, which OpenAI and Azure send, is finer than ``retry-after`` and goes first.
 
     Examples
     --------
     >>> now = datetime(2026, 1, 5, 12, tzinfo=UTC)
-    >>> retry_after("2.5", now), retry_after("Mon, 05 Jan 2026 12:00:30 GMT", now), retry_after("soon", now)
-    (2.5, 30.0, None)
+    >>> asked_wait({"retry-after": "2.5"}, now), asked_wait({"retry-after": "Mon, 05 Jan 2026 12:00:30 GMT"}, now)
+    (2.5, 30.0)
+    >>> asked_wait({"retry-after": "2", "retry-after-ms": "1500"}, now), asked_wait({"retry-after": "soon"}, now)
+    (1.5, None)
     """
+    try:
+        milliseconds = float(headers.get("retry-after-ms", ""))
+    except ValueError:
+        milliseconds = math.nan
+    if math.isfinite(milliseconds):
+        return max(0.0, milliseconds / 1000)
+    value = headers.get("retry-after")
     if value is None:
         return None
     try:
