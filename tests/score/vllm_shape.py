@@ -36,6 +36,9 @@ class TokenServer(ThreadingHTTPServer):
     masks, old, cuts, longest, key
         What a server may do otherwise: show log-probabilities after masks, know no ``logprob_token_ids``, cut texts
         into other tokens, take prompts of so many tokens, want a key.
+    adds, keeps, shows, states
+        What it may do to every call: put tokens before a prompt, read its last ones alone, write log-probabilities in
+        another way, state something else than an answer.
     """
 
     daemon_threads = True
@@ -49,6 +52,10 @@ class TokenServer(ThreadingHTTPServer):
         self.breaks: Breaks | None = None
         self.masks = self.old = self.cuts = False
         self.longest, self.key = 512, ""
+        self.adds: list[int] = []
+        self.keeps: int | None = None
+        self.shows: Callable[[float], Any] = float
+        self.states: Any = None
         self.bodies: list[dict[str, Any]] = []
         self.asked: Counter[str] = Counter()
         self.lock = threading.Lock()
@@ -63,7 +70,9 @@ class TokenServer(ThreadingHTTPServer):
 
     def complete(self, body: dict[str, Any]) -> tuple[int, Any]:
         """Return the status and the answer to a call for a completion."""
-        prompt = body["prompt"]
+        prompt = [*self.adds, *body["prompt"]][-(self.keeps or 0) :]
+        if self.states is not None:
+            return 200, self.states
         if body["model"] != self.name:
             return 404, _error(f"The model `{body['model']}` does not exist.", "NotFoundError", 404)
         if len(prompt) + body["max_tokens"] > self.longest:
@@ -81,7 +90,7 @@ class TokenServer(ThreadingHTTPServer):
             if body.get("logprobs") is not None:
                 seen = pushed.log_softmax(-1) if self.masks else logs
                 wanted = [best] if self.old else [best, *body.get("logprob_token_ids", [])]
-                shown = {f"token_id:{token}": float(seen[token]) for token in wanted}
+                shown = {f"token_id:{token}": self.shows(float(seen[token])) for token in wanted}
             if best in body.get("stop_token_ids", []):
                 end = "stop"
                 break

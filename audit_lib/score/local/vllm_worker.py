@@ -47,7 +47,7 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
     }
     engine: Any = reader
     if order["engine"] is None:
-        loaded |= {"ends": sorted(ends_of(folder, reader)), "sample": (_SAMPLE, reader.tokenise(_SAMPLE))}
+        loaded |= {"ends": sorted(ends_of(folder, reader)), "sample": _sample(reader)}
     else:
         from audit_lib.score.local.vllm_engine import VllmEngine
 
@@ -70,6 +70,17 @@ def _answered(engine: Any, order: dict[str, Any]) -> dict[str, Any]:
     if "pack" in order:
         return {"answers": [asdict(answer) for answer in engine.score(prompts_of(order["pack"]))]}
     return {"questions": [_tokens(engine, p, order["longest"]) for p in prompts_of(order["tokens"])]}
+
+
+def _sample(reader: Any) -> tuple[str, Any]:
+    """Return a text and its tokens: with the template's own special tokens, where it writes such a conversation."""
+    from audit_lib.score.local.chat_template import PromptError
+
+    try:
+        text = reader.render([{"role": "user", "content": _SAMPLE}], for_labels=False)
+    except PromptError:
+        text = _SAMPLE
+    return text, reader.tokenise(text)
 
 
 def _tokens(reader: Any, prompt: Any, longest: int) -> dict[str, Any]:

@@ -12,19 +12,21 @@ from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.score.local.label_reads import looks_at, probabilities_of
 from audit_lib.score.local.label_tokens import label_probabilities
 from audit_lib.score.local.trie import Tokens
-from audit_lib.score.reading.json_values import writable
+from audit_lib.score.reading.json_values import RepeatedKeyError, once, writable
 from audit_lib.score.remote.asker import FailedError, TryAgainError, TurnedAwayError
 from audit_lib.score.remote.completions import mapping, system_mark
 from audit_lib.score.remote.cost import Usage, prompt_tokens
 from audit_lib.score.remote.error_texts import provider_message, told
 from audit_lib.score.remote.json_answer import parsed
-from audit_lib.score.remote.limits import retry_after
+from audit_lib.score.remote.limits import asked_wait
+from audit_lib.score.remote.stated_errors import stated_error
 from audit_lib.score.requests import Request, Response
 from audit_lib.seeds import derive_seed
 
 AT_A_TIME: Final = 20
 """Tokens whose log-probabilities one call asks for: what a server gives unless it was started with another number."""
 _ROUNDING: Final = 1e-4
+_BROKEN_OFF: Final = {"abort", "error"}
 _MOST_SEED: Final = 2**63
 PLAIN_SAMPLING: Final = {
     "top_p": 1.0,
@@ -116,7 +118,7 @@ class VllmCalls:
             raise TryAgainError("no connection") from None
         status = answer.status_code
         if status == 200:
-            return parsed(answer.content)
+            return self._whole(request, answer.content)
         said = told(provider_message(answer.content), request.asked, self._secrets)
         said = f": {said}" if said else ""
         if status in (401, 403):
@@ -129,9 +131,23 @@ class VllmCalls:
                 f"(--served-model-name) and base_url{said}"
             )
         if status in (408, 409, 429) or status >= 500:
-            wait = retry_after(answer.headers.get("retry-after"), datetime.now(UTC))
+            wait = asked_wait(answer.headers, datetime.now(UTC))
             raise TryAgainError(f"HTTP {status}{said}", wait)
         raise FailedError(f"HTTP {status}{said}")
+
+    def _whole(self, request: Request, content: bytes) -> Any:
+        """Return an answer with HTTP 200 that states no error and was not broken off."""
+        try:
+            body = parsed(content, once)
+        except RepeatedKeyError:
+            raise FailedError("a JSON object of the answer gives a key twice") from None
+        if (stated := stated_error(body, request.asked, self._secrets)) is not None:
+            raise stated
+        choices = mapping(body).get("choices")
+        ends = [mapping(one).get("finish_reason") for one in choices] if isinstance(choices, list) else []
+        if set(ends) & _BROKEN_OFF:
+            raise TryAgainError("the server broke the answer off")
+        return body
 
     def read(self, request: Request, answers: Sequence[Any]) -> Response:
         """Return what the answers to all calls say."""
@@ -139,11 +155,14 @@ class VllmCalls:
         if question.error is not None:
             return self.failed(request, question.error)
         try:
+            orders = self.orders(request)
+            for order, answer in zip(orders, answers, strict=True):
+                check_read(answer, order)
             shared = _shared(answers, self._model)
             if request.sampling is not None:
                 return self._response(request, method="generated", **_text(answers[0]), **shared)
             logs = self._logs(question, answers)
-        except (TypeError, KeyError, IndexError, ValueError) as error:
+        except (AttributeError, TypeError, KeyError, IndexError, ValueError) as error:
             return self.failed(request, f"the answer is not a completion of vLLM ({type(error).__name__})")
         except FailedError as error:
             return self.failed(request, error.detail)
@@ -203,7 +222,8 @@ def looked_at(answer: Any, wanted: Sequence[int]) -> dict[int, float]:
     FailedError
         If one is not there, or none.
     """
-    top = mapping(mapping(answer["choices"][0])["logprobs"])["top_logprobs"][0]
+    shown = mapping(mapping(answer["choices"][0])["logprobs"])["top_logprobs"]
+    top = mapping(shown[0] if isinstance(shown, list) and shown else None)
     found = {}
     for token in wanted:
         value = top.get(f"token_id:{token}")
@@ -218,7 +238,23 @@ def looked_at(answer: Any, wanted: Sequence[int]) -> dict[int, float]:
                 "a log-probability is above 0 or none at all; it is not of --logprobs-mode raw_logprobs"
             )
         found[token] = min(float(value), 0.0)
+    if math.fsum(map(math.exp, found.values())) > 1 + _ROUNDING:
+        raise FailedError("the probabilities of some tokens sum to more than 1; they are not raw_logprobs")
     return found
+
+
+def check_read(answer: Any, order: Mapping[str, Any]) -> None:
+    """Raise FailedError if a server did not read the very tokens that were sent, as far as it counts them."""
+    read = mapping(mapping(answer).get("usage")).get("prompt_tokens")
+    if isinstance(read, bool) or not isinstance(read, int):
+        raise FailedError(
+            "the answer is not a completion of vLLM: it does not count the prompt's tokens (usage)"
+        )
+    if read != len(order["prompt"]):
+        raise FailedError(
+            f"the server read {read:,} tokens where {len(order['prompt']):,} were sent, so its answer is to another "
+            "prompt: it cuts prompts or adds tokens of its own; look at how it was started"
+        )
 
 
 def estimated(request: Request) -> tuple[int, Usage]:
@@ -233,8 +269,10 @@ def _looks(question: TokenQuestion) -> dict[Tokens, tuple[int, ...]]:
 
 def _shared(answers: Sequence[Any], model: str) -> dict[str, Any]:
     """Return what holds of all answers to one request: who answered, and the tokens that were counted."""
-    counted = [mapping(answer.get("usage") or {}) for answer in answers]
+    counted = [mapping(answer["usage"]) for answer in answers]
     said = answers[-1].get("model")
+    if any(answer.get("model") != said for answer in answers):
+        raise FailedError("the answers to one request are of several models")
     return {
         "model": writable(said) if isinstance(said, str) and said else model,
         "system_fingerprint": system_mark(answers[-1]),

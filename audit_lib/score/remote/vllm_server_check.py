@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -10,11 +11,14 @@ from audit_lib.score.remote.asker import FailedError, TryAgainError
 from audit_lib.score.remote.completions import mapping
 from audit_lib.score.remote.error_texts import provider_message, told
 from audit_lib.score.remote.json_answer import parsed
-from audit_lib.score.remote.vllm_calls import look_body, looked_at
+from audit_lib.score.remote.stated_errors import stated_error
+from audit_lib.score.remote.vllm_calls import check_read, look_body, looked_at
 
 _PUSH: Final = 40.0
 """Added to a token's logit: where that moves its log-probability, it is not the model's own that is shown."""
 _SAME: Final = 1e-3
+_LEAST_OF_BEST: Final = -math.log(2**21)
+"""Of a larger vocabulary than any model's, the most probable token has more."""
 _SECONDS: Final = 120.0  # the first question to a server compiles its kernels
 
 
@@ -53,7 +57,8 @@ class ServerCheck:
 
         with httpx2.Client(headers=dict(self._headers), timeout=_SECONDS) as client:
             models = mapping(self._ask(client, "GET", f"{self._where}/models"))
-            listed = [mapping(one) for one in models.get("data") or []]
+            data = models.get("data")
+            listed = [mapping(one) for one in data] if isinstance(data, list) else []
             ours = next((one for one in listed if one.get("id") == self._model), None)
             if ours is None:
                 names = ", ".join(str(one.get("id")) for one in listed) or "none"
@@ -83,12 +88,12 @@ class ServerCheck:
         body, token = look_body(self._model, tokens, [tokens[0]]), tokens[0]
         try:
             plain, pushed = (
-                looked_at(self._ask(client, "POST", f"{self._where}/completions", one), [token])[token]
+                self._looked_at(client, one, token)
                 for one in (body, {**body, "logit_bias": {str(token): _PUSH}})
             )
         except FailedError as error:
             raise BackendError(f"{self._where}: {error.detail}") from None
-        except (TypeError, KeyError, IndexError):
+        except (AttributeError, TypeError, KeyError, IndexError):
             raise BackendError(
                 f"{self._where}: what answers there is no completion of vLLM; look at model.options.base_url"
             ) from None
@@ -97,6 +102,22 @@ class ServerCheck:
                 f"{self._where}: the server shows log-probabilities after masks and biases; start it with "
                 "--logprobs-mode raw_logprobs"
             )
+
+    def _looked_at(self, client: Any, body: Mapping[str, Any], token: int) -> float:
+        answer = self._ask(client, "POST", f"{self._where}/completions", body)
+        if (stated := stated_error(answer, [], self._secrets)) is not None:
+            raise FailedError(stated.detail)
+        found = looked_at(answer, [token])[token]
+        check_read(answer, body)
+        # The token that was chosen is the most probable one, or with the push the pushed one.
+        chosen = mapping(answer["choices"][0]["logprobs"]).get("token_logprobs")
+        best = chosen[0] if isinstance(chosen, list) and chosen else None
+        if "logit_bias" not in body and isinstance(best, int | float) and best < _LEAST_OF_BEST:
+            raise FailedError(
+                "the most probable token has a probability that is below any share; these are no log-probabilities: "
+                "start it with --logprobs-mode raw_logprobs"
+            )
+        return found
 
     def _ask(self, client: Any, verb: str, url: str, body: Any = None) -> Any:
         import httpx2

@@ -1,162 +1,75 @@
-"""A vLLM server asked in token ids: what is computed, what is refused, and whatever a server may do, on loopback."""
+"""A vLLM server asked in token ids: what is computed and sent, what is recorded, and the guide's examples."""
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 import yaml
 
 from audit_lib.errors import BackendError, ModelNotFoundError, SpecError
 from audit_lib.records import from_parquet
-from audit_lib.run import StageOutput
 from audit_lib.score import check_model, score_shard
-from audit_lib.score.backends import vllm_server as part
 from audit_lib.score.backends.vllm import Vllm
 from audit_lib.score.backends.vllm_server import VllmServer
-from audit_lib.score.local import vllm_worker
 from audit_lib.score.local.noise_floor import bounds
-from audit_lib.score.requests import Candidate, Message, Request, Sampling
+from audit_lib.score.requests import Sampling
 from audit_lib.spec import Model
 from tests.installed import needs_torch
 from tests.score.cases import messages, run_with, variant
 from tests.score.conftest import SECRET
-from tests.score.vllm_shape import TokenServer, loaded, token_server
+from tests.score.vllm_cases import FAST, asked_of, model_of, request, scored
+from tests.score.vllm_shape import TokenServer
 from tests.specs import REPOSITORY
 
 pytestmark = needs_torch
 pytest.importorskip("httpx2", reason="httpx2 is not installed")
 
-FAST = {"floor": "none", "retries": 0, "timeout": 5.0}
 
-
-class SameProcess:
-    """The scoring process without a process: what is said goes through JSON all the same."""
-
-    def __init__(self, name: str, threads: int, module: str) -> None:
-        self._reader: Any = None
-
-    @property
-    def is_running(self) -> bool:
-        return self._reader is not None
-
-    def start(self, order: dict[str, Any]) -> dict[str, Any]:
-        said = io.StringIO()
-        self._reader = vllm_worker._load(json.loads(json.dumps(order)), said)
-        told: dict[str, Any] = json.loads(said.getvalue())["loaded"]
-        return told
-
-    def ask(self, content: dict[str, Any]) -> dict[str, Any]:
-        answer = vllm_worker._answered(self._reader, json.loads(json.dumps(content)))
-        found: dict[str, Any] = json.loads(json.dumps(answer))
-        return found
-
-    def close(self) -> None:
-        self._reader = None
-
-
-@pytest.fixture(autouse=True)
-def same_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spare each test the seconds in which a process imports torch."""
-    if "own_process" not in request.fixturenames:
-        monkeypatch.setattr(part, "ScoringProcess", SameProcess)
-
-
-@pytest.fixture
-def own_process() -> None:
-    """Ask for a process as it really is."""
-
-
-@pytest.fixture(scope="module")
-def weights(tiny_model: Path) -> tuple[Any, Any]:
-    return loaded(tiny_model)
-
-
-@pytest.fixture
-def server(weights: tuple[Any, Any]) -> Iterator[TokenServer]:
-    with token_server(*weights) as one:
-        yield one
-
-
-def model_of(server: TokenServer, folder: Path, **options: Any) -> dict[str, Any]:
-    asked = {"base_url": server.url, "tokenizer": str(folder)} | FAST | options
-    return {"backend": "vllm_server", "name": "tiny", "options": asked}
-
-
-def scored(
-    place: Path, server: TokenServer, folder: Path, words: list[str], **options: Any
-) -> tuple[pd.DataFrame, StageOutput]:
-    rows = [variant(word, messages=messages(f"{word} asks")) for word in words]
-    run = run_with(place, rows, model=model_of(server, folder, **options), score={"shards": 1})
-    output = score_shard(run, 0)
-    return from_parquet(output.artefacts["scores.parquet"]).set_index("variant_id"), output
-
-
-def request(number: int, labels: tuple[str, ...] = (), sampling: Sampling | None = None) -> Request:
-    return Request(
-        request_id=f"r{number}", section="s", family="f", labels=labels, sampling=sampling,
-        candidates=(Candidate(variant_id=f"r{number}"),),
-        messages=(Message(role="user", content=f"applicant {number}"), Message(role="assistant", content="Answer:")),
-    )  # fmt: skip
-
-
-def asked_of(server: TokenServer, folder: Path, requests: list[Request], **options: Any) -> list[Any]:
-    backend = VllmServer(Model(**model_of(server, folder, **options)))
-    try:
-        backend.describe()
-        server.bodies.clear()
-        return sorted(backend.score([tuple(requests)]), key=lambda response: response.request_id)
-    finally:
-        backend.close()
-
-
-def by_hand(server: TokenServer, text: str, label: str) -> float:
+def by_hand(vllm: TokenServer, text: str, label: str) -> float:
     """Return the probability that an answer begins with a label, at once or after a space."""
     total = 0.0
     for written in (label, f" {label}"):
-        before = server.tokenizer.encode(text, add_special_tokens=False)
-        tokens = server.tokenizer.encode(text + written, add_special_tokens=False)
+        before = vllm.tokenizer.encode(text, add_special_tokens=False)
+        tokens = vllm.tokenizer.encode(text + written, add_special_tokens=False)
         steps = range(len(before), len(tokens))
-        total += math.exp(sum(float(server.logs(tokens[:at])[tokens[at]]) for at in steps))
+        total += math.exp(sum(float(vllm.logs(tokens[:at])[tokens[at]]) for at in steps))
     return total
 
 
 def test_labels_of_several_tokens_are_the_model_s_own_probabilities(
-    server: TokenServer, tiny_model: Path
+    vllm: TokenServer, tiny_model: Path
 ) -> None:
     labels = ("Maybe not", "Yes", "1", "12")
-    (found,) = asked_of(server, tiny_model, [request(7, labels)])
+    (found,) = asked_of(vllm, tiny_model, [request(7, labels)])
     text = "<|im_start|>user\napplicant 7<|im_end|>\n<|im_start|>assistant\nAnswer:"
-    begins = [by_hand(server, text, label) for label in labels]
+    begins = [by_hand(vllm, text, label) for label in labels]
     wanted = [begins[0], begins[1], begins[2] - begins[3], begins[3]]
     assert found.status == "ok" and found.method == "logits"
     assert found.label_probabilities == pytest.approx(wanted, abs=1e-6)
-    assert all("messages" not in body and isinstance(body["prompt"][0], int) for body in server.bodies)
-    sent = [tuple(body["prompt"]) for body in server.bodies]
+    assert all("messages" not in body and isinstance(body["prompt"][0], int) for body in vllm.bodies)
+    sent = [tuple(body["prompt"]) for body in vllm.bodies]
     assert len(sent) == len(set(sent)) > 2, "a look at what follows each beginning, and no more"
     assert found.prompt_tokens == sum(map(len, sent)) and found.completion_tokens == len(sent)
 
 
 def test_more_tokens_than_a_server_shows_at_a_time_are_asked_for_in_parts(
-    server: TokenServer, tiny_model: Path
+    vllm: TokenServer, tiny_model: Path
 ) -> None:
     labels = tuple("abcdefghijklmnopqrstuvw")
-    (found,) = asked_of(server, tiny_model, [request(1, labels)])
+    (found,) = asked_of(vllm, tiny_model, [request(1, labels)])
     assert found.status == "ok" and len(found.label_probabilities or ()) == 23
-    assert max(len(body["logprob_token_ids"]) for body in server.bodies) == 20 and len(server.bodies) >= 2
+    assert max(len(body["logprob_token_ids"]) for body in vllm.bodies) == 20 and len(vllm.bodies) >= 2
 
 
 def test_labels_that_are_the_same_tokens_are_refused_before_anything_is_asked(
-    server: TokenServer, tiny_model: Path
+    vllm: TokenServer, tiny_model: Path
 ) -> None:
-    backend = VllmServer(Model(**model_of(server, tiny_model)))
+    backend = VllmServer(Model(**model_of(vllm, tiny_model)))
     try:
         with pytest.raises(BackendError, match="are the same tokens to this model's tokenizer"):
             backend.check_labels(["Yes", " Yes"])
@@ -167,22 +80,22 @@ def test_labels_that_are_the_same_tokens_are_refused_before_anything_is_asked(
         backend.close()
 
 
-def test_a_text_is_written_without_the_server_s_own_defaults(server: TokenServer, tiny_model: Path) -> None:
+def test_a_text_is_written_without_the_server_s_own_defaults(vllm: TokenServer, tiny_model: Path) -> None:
     how = Sampling(max_tokens=5, temperature=0.5, seed=2**62)
-    first, second = asked_of(server, tiny_model, [request(1, sampling=how), request(2, sampling=how)])
+    first, second = asked_of(vllm, tiny_model, [request(1, sampling=how), request(2, sampling=how)])
     assert first.method == "generated" and first.completion_tokens <= 5
     assert {first.status, second.status} <= {"ok", "unparsed"}
-    for body in server.bodies:
+    for body in vllm.bodies:
         assert body["top_k"] == -1 and body["top_p"] == 1.0 and body["repetition_penalty"] == 1.0
         assert body["stop_token_ids"] and 0 <= body["seed"] < 2**63
-    assert len({body["seed"] for body in server.bodies}) == 2, "each text has draws of its own"
+    assert len({body["seed"] for body in vllm.bodies}) == 2, "each text has draws of its own"
 
 
 @pytest.mark.slow  # starts processes that import torch
 def test_a_shard_is_scored_and_held_against_the_model_s_own_attention(
-    tmp_path: Path, server: TokenServer, tiny_model: Path
+    tmp_path: Path, vllm: TokenServer, tiny_model: Path
 ) -> None:
-    scores, output = scored(tmp_path, server, tiny_model, ["w1", "w2", "w3"], floor="transformers")
+    scores, output = scored(tmp_path, vllm, tiny_model, ["w1", "w2", "w3"], floor="transformers")
     assert scores.status.eq("ok").all() and scores.method.eq("logits").all() and scores.score.nunique() == 3
     plan = json.loads(output.artefacts["plan.json"])
     assert plan["noise_floor"]["requests"] >= 2 and plan["noise_floor"]["largest_difference"] < 1e-5
@@ -194,23 +107,21 @@ def test_a_shard_is_scored_and_held_against_the_model_s_own_attention(
 
 @pytest.mark.slow  # starts processes that import torch
 def test_a_fault_of_the_server_shows_in_the_floor(
-    tmp_path: Path, server: TokenServer, tiny_model: Path
+    tmp_path: Path, vllm: TokenServer, tiny_model: Path
 ) -> None:
     def warmer(body: dict[str, Any], asked: int, answer: Any) -> Any:
         top = answer["choices"][0]["logprobs"]["top_logprobs"][0]
         top.update({token: value - 0.5 for token, value in top.items()})
         return answer
 
-    server.breaks = warmer
-    _, output = scored(tmp_path, server, tiny_model, ["w1", "w2"], floor="transformers")
+    vllm.breaks = warmer
+    _, output = scored(tmp_path, vllm, tiny_model, ["w1", "w2"], floor="transformers")
     floor = json.loads(output.artefacts["plan.json"])["noise_floor"]
     assert floor["largest_difference"] > 1e-5, "above what float32 may differ"
 
 
-def test_without_a_reference_the_record_says_so(
-    tmp_path: Path, server: TokenServer, tiny_model: Path
-) -> None:
-    _, output = scored(tmp_path, server, tiny_model, ["w1"])
+def test_without_a_reference_the_record_says_so(tmp_path: Path, vllm: TokenServer, tiny_model: Path) -> None:
+    _, output = scored(tmp_path, vllm, tiny_model, ["w1"])
     floor = json.loads(output.artefacts["plan.json"])["noise_floor"]
     assert bounds(json.loads(output.artefacts["model.json"]))[0] == 1e-5, (
         "float32's, not that of an unknown type"
@@ -219,146 +130,51 @@ def test_without_a_reference_the_record_says_so(
 
 
 def test_the_key_is_sent_and_never_kept(
-    tmp_path: Path, server: TokenServer, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, vllm: TokenServer, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEST_API_KEY", SECRET)
-    server.key = SECRET
-    scores, output = scored(tmp_path, server, tiny_model, ["w1"], api_key_env="TEST_API_KEY")
+    vllm.key = SECRET
+    scores, output = scored(tmp_path, vllm, tiny_model, ["w1"], api_key_env="TEST_API_KEY")
     assert scores.status.eq("ok").all()
     kept = [path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file()]
     assert SECRET.encode() not in b"".join(kept) and SECRET not in repr(output)
     monkeypatch.setenv("TEST_API_KEY", "another-key")
     (again := tmp_path / "again").mkdir()
     with pytest.raises(BackendError, match="HTTP 401, the key is refused; look at model.options.api_key_env"):
-        scored(again, server, tiny_model, ["w1"], api_key_env="TEST_API_KEY")
+        scored(again, vllm, tiny_model, ["w1"], api_key_env="TEST_API_KEY")
 
 
-def test_a_prompt_that_is_too_long_is_a_row(tmp_path: Path, server: TokenServer, tiny_model: Path) -> None:
-    scores, _ = scored(tmp_path, server, tiny_model, ["w1", "w2 " + "many words " * 60])
+def test_a_prompt_that_is_too_long_is_a_row(tmp_path: Path, vllm: TokenServer, tiny_model: Path) -> None:
+    scores, _ = scored(tmp_path, vllm, tiny_model, ["w1", "w2 " + "many words " * 60])
     assert scores.status.to_list() == ["ok", "error"]
     assert "the model takes 511" in scores.detail.iloc[1]
 
 
-SERVERS: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "another tokenizer": ({"cuts": True}, {}, "cuts a text into other tokens .* model.options.tokenizer"),
-    "masks": ({"masks": True}, {}, "after masks and biases; start it with --logprobs-mode raw_logprobs"),
-    "old": ({"old": True}, {}, r"no log-probability of a token that was asked for \(logprob_token_ids\)"),
-    "another model": ({"name": "other"}, {}, "no model 'tiny' there; it has other. Write that in model.name"),
-    "wants a key": ({"key": "k" * 20}, {}, "HTTP 401, the key is refused"),
-    "says no length": ({"longest": None}, {}, "how long a prompt may be"),
-    "wrong address": ({}, {"base_url": "http://127.0.0.1:1/v1"}, "no answer .*; start the server"),
-    "no vLLM": ({}, {"base_url": "{root}/other"}, r"HTTP 404.*is it a vLLM server\? Others are asked"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", SERVERS)
-def test_a_server_that_cannot_be_scored_exactly_is_refused_before_the_first_row(
-    tmp_path: Path, server: TokenServer, tiny_model: Path, kind: str
-) -> None:
-    changed, options, said = SERVERS[kind]
-    for name, value in changed.items():
-        setattr(server, name, value)
-    root = server.url.removesuffix("/v1")
-    options = {key: value.format(root=root) for key, value in options.items()}
-    server.complete = _unbounded(server) if server.longest is None else server.complete  # type: ignore[method-assign]
-    with pytest.raises(BackendError, match=said):
-        scored(tmp_path, server, tiny_model, ["w1"], **options)
-    assert len(server.bodies) <= 2, "no row was asked"
-
-
-def _unbounded(server: TokenServer) -> Callable[[dict[str, Any]], tuple[int, Any]]:
-    complete = server.complete
-
-    def answer(body: dict[str, Any]) -> tuple[int, Any]:
-        server.longest = 10**6
-        try:
-            return complete(body)
-        finally:
-            server.longest = None  # type: ignore[assignment]
-
-    return answer
-
-
-HOSTILE: dict[str, Any] = {
-    "nothing": {},
-    "a list": [],
-    "a text": "Yes",
-    "no choices": {"choices": []},
-    "choices of null": {"choices": None},
-    "no log-probabilities": {"choices": [{"text": "", "logprobs": None}]},
-    "another token": {"choices": [{"logprobs": {"top_logprobs": [{"token_id:0": -1.0}]}}]},
-    "words for tokens": {"choices": [{"logprobs": {"top_logprobs": [{" Yes": -1.0}]}}]},
-    "not JSON": (200, {}, b"<html>busy</html>"),
-    "not UTF-8": (200, {}, b"\xff\xfe\x00"),
-    "compressed": (200, {"Content-Encoding": "gzip"}, b"\x1f\x8b"),
-    "a redirect": (302, {"Location": "http://127.0.0.1:1/"}, b""),
-    "bad request": (400, {}, b'{"error": {"message": "no such field"}}'),
-    "a deep one": (200, {}, b"[" * 5000),
-    "cut off": None,
-}
-
-
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_answer_is_one_error_row_and_the_others_stand(
-    tmp_path: Path, server: TokenServer, tiny_model: Path, kind: str
-) -> None:
-    bad = server.tokenizer.encode("bad", add_special_tokens=False)
-
-    def breaks(body: dict[str, Any], asked: int, answer: Any) -> Any:
-        prompt = body["prompt"]
-        hit = any(prompt[at : at + len(bad)] == bad for at in range(len(prompt)))
-        return HOSTILE[kind] if hit else answer
-
-    server.breaks = breaks
-    scores, _ = scored(tmp_path, server, tiny_model, ["w1", "bad", "w2"])
-    assert scores.status.to_dict() == {"bad": "error", "w1": "ok", "w2": "ok"}
-    assert scores.detail["bad"] and "asks" not in scores.detail["bad"]
-
-
-@pytest.mark.parametrize("value", [math.nan, 0.5, True, "x", None])
-def test_a_value_that_is_no_log_probability_is_an_error(
-    tmp_path: Path, server: TokenServer, tiny_model: Path, value: Any
-) -> None:
-    count = 0
-
-    def breaks(body: dict[str, Any], asked: int, answer: Any) -> Any:
-        nonlocal count
-        count += 1
-        if count > 2:  # the first two are the check of the server
-            top = answer["choices"][0]["logprobs"]["top_logprobs"][0]
-            top.update(dict.fromkeys(top, value))
-        return answer
-
-    server.breaks = breaks
-    with pytest.raises(BackendError, match="all of the first .* answers were failures"):
-        scored(tmp_path, server, tiny_model, [f"w{i}" for i in range(25)])
-
-
 def test_what_fails_for_a_while_is_asked_again_and_what_was_answered_is_kept(
-    tmp_path: Path, server: TokenServer, tiny_model: Path
+    tmp_path: Path, vllm: TokenServer, tiny_model: Path
 ) -> None:
-    server.breaks = lambda body, asked, answer: (503, {}, b"{}")
+    vllm.breaks = lambda body, asked, answer: (503, {}, b"{}")
     with pytest.raises(BackendError, match="HTTP 503; try again when the server is ready"):
-        scored(tmp_path, server, tiny_model, ["w1", "w2"], retries=2)
-    server.bodies.clear()
-    server.breaks = lambda body, asked, answer: (
-        (503, {"Retry-After": "0.01"}, b"{}") if asked == 1 and len(server.bodies) > 2 else answer
+        scored(tmp_path, vllm, tiny_model, ["w1", "w2"], retries=2)
+    vllm.bodies.clear()
+    vllm.breaks = lambda body, asked, answer: (
+        (503, {"Retry-After": "0.01"}, b"{}") if asked == 1 and len(vllm.bodies) > 2 else answer
     )
-    scores, _ = scored(tmp_path, server, tiny_model, ["w1", "w2"], retries=2)
+    scores, _ = scored(tmp_path, vllm, tiny_model, ["w1", "w2"], retries=2)
     assert scores.status.eq("ok").all() and scores.attempts.eq(2).all()
-    before = len(server.bodies)
-    again, output = scored(tmp_path, server, tiny_model, ["w1", "w2"], retries=2)
+    before = len(vllm.bodies)
+    again, output = scored(tmp_path, vllm, tiny_model, ["w1", "w2"], retries=2)
     assert again.equals(scores) and output.counts["from_ledger"] == 2
-    assert len(server.bodies) - before == 2, "the check of the server alone"
+    assert len(vllm.bodies) - before == 2, "the check of the server alone"
 
 
 def test_a_budget_stops_the_shard_before_it_is_exceeded(
-    tmp_path: Path, server: TokenServer, tiny_model: Path
+    tmp_path: Path, vllm: TokenServer, tiny_model: Path
 ) -> None:
     words = [f"w{i:02}" for i in range(30)]
     with pytest.raises(BackendError, match="budget is used up"):
-        scored(tmp_path, server, tiny_model, words, max_tokens_total=2000, max_concurrency=2)
-    spent = sum(len(body["prompt"]) + 1 for body in server.bodies[2:])
+        scored(tmp_path, vllm, tiny_model, words, max_tokens_total=2000, max_concurrency=2)
+    spent = sum(len(body["prompt"]) + 1 for body in vllm.bodies[2:])
     assert 1000 < spent <= 2000
 
 
@@ -376,12 +192,12 @@ def test_a_tokenizer_that_is_nowhere_is_refused_when_the_spec_is_checked(tmp_pat
 
 @pytest.mark.slow  # starts processes that import torch
 def test_weights_are_not_needed_here(
-    server: TokenServer, tiny_model: Path, tmp_path: Path, own_process: None
+    vllm: TokenServer, tiny_model: Path, tmp_path: Path, own_process: None
 ) -> None:
     for file in tiny_model.iterdir():
         if file.suffix != ".safetensors":
             (tmp_path / file.name).write_bytes(file.read_bytes())
-    (found,) = asked_of(server, tmp_path, [request(1, ("No", "Yes"))])
+    (found,) = asked_of(vllm, tmp_path, [request(1, ("No", "Yes"))])
     assert found.status == "ok"
 
 
@@ -393,14 +209,14 @@ def guide() -> list[dict[str, Any]]:
 
 
 def test_the_guide_s_example_asks_a_server(
-    tmp_path: Path, server: TokenServer, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, vllm: TokenServer, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (model,) = (one for one in guide() if one["backend"] == "vllm_server")
     monkeypatch.setenv(model["options"]["api_key_env"], SECRET)
-    server.key, server.name = SECRET, model["name"]
+    vllm.key, vllm.name = SECRET, model["name"]
     (place := tmp_path / model["options"]["tokenizer"]).parent.mkdir()
     place.symlink_to(tiny_model)
-    model["options"] |= {"base_url": server.url} | FAST
+    model["options"] |= {"base_url": vllm.url} | FAST
     run = run_with(tmp_path, [variant("w1", messages=messages("w1 asks"))], model=model, score={"shards": 1})
     assert from_parquet(score_shard(run, 0).artefacts["scores.parquet"]).status.eq("ok").all()
 
