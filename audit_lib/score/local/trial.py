@@ -25,6 +25,8 @@ _OPERATIONS: Final = (1e11, 1e14)  # of the linear maps that a trial may take, a
 _ACROSS: Final = (1e13, 1e15)  # of a trial across a window: without it longer prompts share nothing
 _LEAST, _MOST, _FARTHEST = 40, 384, 4096  # tokens of the longest sequence; of one that crosses a limit
 _LABELS: Final = 8
+_MARKS: Final = ("pad_token_id", "eos_token_id", "bos_token_id")
+_MARKED: Final = 7  # of so many words one is such a token
 NOT_REPEATABLE: Final = (
     "its scores are not repeatable: name another model, or ask this one several times through a server of its own "
     "(backend http, score.repeats)"
@@ -163,11 +165,21 @@ def _branches(words: Sequence[int], length: int) -> list[Tokens]:
 def _words(model: Any, count: int) -> list[int]:
     size = model.get_input_embeddings().weight.shape[0]
     config = model.config.get_text_config(decoder=True)
-    # A token that pads or ends may count for no position, and one that stands for an image for no word.
-    named = [value for key, value in config.to_dict().items() if key.endswith(("token_id", "token_index"))]
-    special = {one for value in named for one in (value if isinstance(value, list) else [value])}
+    # A token that stands for an image is no word.
+    named = [
+        (key, one)
+        for key, value in config.to_dict().items()
+        if key.endswith(("token_id", "token_index"))
+        for one in (value if isinstance(value, list) else [value])
+    ]
+    special = {one for _, one in named}
     drawn = ((7919 * n * n + 104729 * n + 13) % size for n in range(2 * count + 64))
-    return [word for word in drawn if word not in special][:count]
+    words = [word for word in drawn if word not in special][:count]
+    # One that pads, begins or ends stands in conversations too, and some models count no position for it.
+    marks = sorted({one for key, one in named if key in _MARKS and isinstance(one, int) and 0 <= one < size})
+    for turn, place in enumerate(range(_MARKED - 1, len(words) - 2, _MARKED) if marks else ()):
+        words[place] = marks[turn % len(marks)]
+    return words
 
 
 def _probe(model: Any, prompt: Tokens) -> TrialProbe:
