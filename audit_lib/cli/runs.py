@@ -270,7 +270,7 @@ def _plan(options: argparse.Namespace) -> int:
         spec = run.spec
         print(f"audit      {spec.title}; {len(spec.groups.cells())} groups; {spec.score.shards} shards")
         print(f"model      {spec.model.name} ({spec.model.backend})")
-        print("\n".join(estimate(run).lines()))
+        print("\n".join(estimate(run, load=True).lines()))
         design = run.stage("variants").read_document(Design, "design.json")
         for line in names_lines(design.names_needed or (), spec.measure.names.smallest_effect):
             print(line)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 
 from audit_lib.canonical import pretty_json
-from audit_lib.errors import EvidenceError
+from audit_lib.errors import AuditError, EvidenceError
 from audit_lib.records import REPLY_SCHEMA, SCORE_SCHEMA, to_parquet
 from audit_lib.run import Run, StageOutput
 from audit_lib.score.backends import (
@@ -146,8 +146,15 @@ def score_shard(run: Run, shard: int) -> StageOutput:
     )
 
 
-def estimate(run: Run) -> CostEstimate:
-    """Return what scoring a run would take: requests, tokens, money and time. Nothing is asked or loaded.
+def estimate(run: Run, *, load: bool = False) -> CostEstimate:
+    """Return what scoring a run would take: requests, tokens, money and time. Nothing is asked.
+
+    Parameters
+    ----------
+    run : Run
+    load : bool
+        Whether a tokenizer may be loaded where calls are counted by one; without it the same files give the same
+        numbers on every machine.
 
     Raises
     ------
@@ -156,6 +163,9 @@ def estimate(run: Run) -> CostEstimate:
     """
     task, cuts = all_shards(run)
     with closing(backend.get(run.spec.model.backend)(run.spec.model)) as answering:
+        if load:
+            with suppress(AuditError):  # the preflight says what is missing
+                answering.load_for_estimate()
         return estimate_cuts(run, task, cuts, answering)
 
 

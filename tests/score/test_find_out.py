@@ -90,6 +90,41 @@ def test_labels_of_several_tokens_where_one_is_shown(tmp_path, monkeypatch):
         assert "Strongly, Weakly." in server.bodies[0]["messages"][-1]["content"] and not of_the_audit(server)
 
 
+class OneWeak(Loopback):
+    """A model that answers Weak, a token, unless it is asked for Strongly, which is two."""
+
+    def __init__(self, begins: str = "Strong") -> None:
+        self.begins = begins
+        super().__init__(lambda word, asked: None)
+
+    def reply(self, path: str, body: Any, word: str, time_asked: int) -> Any:
+        if body["messages"][-1]["content"].endswith(": Strongly"):
+            return completion({self.begins: -0.01, "Weak": -5.0}, self.begins, {"model": "model-1"})
+        return completion({"Weak": -0.1, "I": -3.0}, "Weak", {"model": "model-1"})
+
+
+@pytest.mark.parametrize("options", [{}, {"probe": True}, {"thinking_tokens": 100}])
+@pytest.mark.parametrize("backend", ["openai", "openai_batch"])
+def test_labels_of_several_tokens_of_which_none_is_shown_at_first(tmp_path, monkeypatch, backend, options):
+    monkeypatch.setenv("TEST_API_KEY", SECRET)
+    labels = {"labels": ["Strongly", "Weak"], "relevance": [1, 0]}
+    with serving(OneWeak()) as server:  # type: ignore[arg-type]
+        (fault,) = told(audit(tmp_path, server.url, backend=backend, prompt=labels, **options))
+    assert "labels Strongly, Weak: an answer's first token is only the beginning of a label" in fault
+    assert not of_the_audit(server)
+
+
+def test_a_label_that_is_shown_when_it_is_asked_for_is_no_fault_and_asked_for_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEST_API_KEY", SECRET)
+    labels = {"labels": ["Strongly", "Weak"], "relevance": [1, 0]}
+    with serving(OneWeak("Strongly")) as server:  # type: ignore[arg-type]
+        path = audit(tmp_path, server.url, prompt=labels, probe=True)
+        assert told(path) == []
+        asked = len(server.bodies)
+        assert sum("Strongly" in json.dumps(body["messages"][-1]) for body in server.bodies) == 2
+        assert told(path) == [] and len(server.bodies) == asked, "what was found is kept"
+
+
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [

@@ -73,6 +73,10 @@ class Backend(BackendRecord, ABC):
         """Raise BackendError if the model, asked a few small questions, cannot be asked requests like these."""
         return None
 
+    def load_for_estimate(self) -> None:
+        """Load what calls are counted by, if anything is; nobody is asked."""
+        return None
+
     def loading_note(self) -> str | None:
         """Return a line on what loading took, once `describe` was asked; None if there is nothing to tell."""
         return None

@@ -15,6 +15,8 @@ from audit_lib.options import Options
 from audit_lib.score.backends import backend, parse_options, require_packages
 from audit_lib.score.backends.http import Http
 from audit_lib.score.backends.vllm import as_transformers
+from audit_lib.score.local.label_tokens import last_line
+from audit_lib.score.local.lengths import NO_LIMIT
 from audit_lib.score.local.orders import located, order_of
 from audit_lib.score.local.process import ScoringProcess
 from audit_lib.score.local.process_backend import ProcessBackend
@@ -29,7 +31,7 @@ from audit_lib.score.remote.cost import Usage
 from audit_lib.score.remote.credentials import plain_url, read_variable
 from audit_lib.score.remote.limiter import Allotment, Limiter
 from audit_lib.score.remote.limits import CLIENT_ONLY, Limits
-from audit_lib.score.remote.vllm_calls import TokenQuestion, VllmCalls, estimated
+from audit_lib.score.remote.vllm_calls import TokenQuestion, VllmCalls, calls_of, estimated
 from audit_lib.score.remote.vllm_server_check import ServerCheck
 from audit_lib.score.requests import AnswerKind, Request, Response
 from audit_lib.spec import Model
@@ -90,6 +92,7 @@ class VllmServer(ProcessBackend):
         self._tokenizer_at = _tokenizer_of(model, self.options)
         self._process = ScoringProcess(model.name, 1, "audit_lib.score.local.vllm_worker")
         self._loaded: dict[str, Any] = {}
+        self._calls: dict[tuple[tuple[str, ...], str, str], int] = {}
         self._questions: dict[tuple[str, int], TokenQuestion] = {}
 
     @classmethod
@@ -140,8 +143,15 @@ class VllmServer(ProcessBackend):
         self._allotment = allotment
 
     def estimate(self, request: Request) -> tuple[int, Usage]:
-        """Return the calls and tokens of a request, by a rule: nothing is loaded for it."""
-        return estimated(request)
+        """Return the calls and tokens of a request.
+
+        Tokens by a rule. Calls by the tokenizer once it is loaded, and until then as if labels had one token each.
+        """
+        return estimated(request, self._calls_of(request))
+
+    def load_for_estimate(self) -> None:
+        """Load the tokenizer, so that estimates count the calls that labels of several tokens take."""
+        self._load_tokenizer()
 
     def score(self, packs: Sequence[Pack]) -> Iterator[Response]:
         """Yield a response for each request, as they come.
@@ -194,12 +204,16 @@ class VllmServer(ProcessBackend):
     def _key(self) -> str:
         return "" if self.options.api_key_env is None else read_variable(self.options.api_key_env, KEY_OPTION)
 
+    def _load_tokenizer(self) -> None:
+        if not self._process.is_running:
+            order = {"name": self._tokenizer_at, "revision": self.model.revision, **self.options.written()}
+            self._loaded = self._process.start({**order, "engine": None})
+
     def _start(self) -> None:
-        if self._process.is_running:
+        if self._process.is_running and "server" in self._loaded:
             return
-        order = {"name": self._tokenizer_at, "revision": self.model.revision, **self.options.written()}
-        loaded = self._process.start({**order, "engine": None})
-        key = self._key()
+        self._load_tokenizer()
+        key, loaded = self._key(), dict(self._loaded)
         text, tokens = loaded.pop("sample")
         server = ServerCheck(
             self.options.base_url,
@@ -213,9 +227,21 @@ class VllmServer(ProcessBackend):
             )
         self._loaded = {**loaded, "server": server}
 
-    def _in_tokens(self, requests: Sequence[Request]) -> dict[tuple[str, int], TokenQuestion]:
+    def _calls_of(self, request: Request) -> int:
+        if not request.labels or not self._process.is_running:
+            return 1
+        # How a label is cut into tokens is decided by the line that it stands on.
+        like = (request.labels, request.messages[-1].role, last_line(request.messages[-1].content))
+        if like not in self._calls:
+            self._calls[like] = calls_of(self._in_tokens([request], NO_LIMIT)[request.key])
+        return self._calls[like]
+
+    def _in_tokens(
+        self, requests: Sequence[Request], longest: int | None = None
+    ) -> dict[tuple[str, int], TokenQuestion]:
         # The server wants a place for the token that it generates after a label's beginning.
-        order = {"tokens": [order_of(r) for r in requests], "longest": self._loaded["server"]["longest"]}
+        longest = self._loaded["server"]["longest"] if longest is None else longest
+        order = {"tokens": [order_of(r) for r in requests], "longest": longest}
         found = self._process.ask(order)["questions"]
         return {
             request.key: TokenQuestion(

@@ -98,6 +98,18 @@ def read_top(top: Sequence[Any], labels: Sequence[str]) -> tuple[tuple[float, ..
     return shares, None
 
 
+def not_shown(top: Sequence[Any], labels: Sequence[str]) -> list[str]:
+    """Return the labels of which no spelling is among the tokens shown.
+
+    Examples
+    --------
+    >>> not_shown([{"token": " Yes", "logprob": -0.1}], ["No", "Yes"])
+    ['No']
+    """
+    found = {_SPACE.sub(" ", token["token"]).strip().casefold() for token in top}
+    return [label for label in labels if label.strip().casefold() not in found]
+
+
 Spellings = Sequence[tuple[str, str]]
 
 

@@ -59,6 +59,12 @@ def small_request(like: Request) -> Request:
     return replace(probe_request(), labels=(), sampling=replace(sampling, max_tokens=_ANSWER_TOKENS))
 
 
+def forced_request(small: Request, label: str) -> Request:
+    """Return a small question that only one of its labels answers."""
+    question = f"Answer with exactly this and nothing else: {label}"
+    return replace(small, messages=(Message(role="user", content=question),))
+
+
 class CapabilityProbe:
     """The calls, and what they show.
 

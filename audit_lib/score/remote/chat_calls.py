@@ -12,7 +12,7 @@ from audit_lib.documents.capabilities import Capabilities, CapabilityRecord, Tri
 from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.errors import BackendError
 from audit_lib.score.reading.json_values import writable
-from audit_lib.score.reading.logprobs import SEVERAL
+from audit_lib.score.reading.logprobs import SEVERAL, not_shown
 from audit_lib.score.remote.asker import (
     AdaptedError,
     FailedError,
@@ -20,7 +20,12 @@ from audit_lib.score.remote.asker import (
     TurnedAwayError,
     another_answered,
 )
-from audit_lib.score.remote.capability_probe import CapabilityProbe, probe_request, small_request
+from audit_lib.score.remote.capability_probe import (
+    CapabilityProbe,
+    forced_request,
+    probe_request,
+    small_request,
+)
 from audit_lib.score.remote.chat import Chat
 from audit_lib.score.remote.completions import (
     has_logprobs,
@@ -30,7 +35,7 @@ from audit_lib.score.remote.completions import (
     thought,
     used_tokens,
 )
-from audit_lib.score.remote.cost import Usage
+from audit_lib.score.remote.cost import NOTHING, Usage
 from audit_lib.score.remote.limiter import Allotment, Limiter
 from audit_lib.score.remote.limits import backoff
 from audit_lib.score.requests import Request, Response
@@ -76,14 +81,15 @@ class ChatCalls:
         self._chat, self._post, self._where = chat, post, where
         self._allotment, self._limiter, self._advice = allotment, limiter, advice
         self._lock = asyncio.Lock()
-        found: Capabilities | Tried | None = None
+        found: list[Capabilities | Tried] = []
         if (kept := kept_capabilities(allotment)) is not None:
-            found = chat.can = kept.capabilities
-        elif _is_kept(allotment, _TRIED):
-            found = _read_kept(allotment, _TRIED, Tried)
-        if found is not None:
-            used = Usage(prompt=found.prompt_tokens, completion=found.completion_tokens)
-            limiter.count_finding_out(used, earlier=True)
+            chat.can = kept.capabilities
+            found.append(kept.capabilities)
+        if _is_kept(allotment, _TRIED):
+            found.append(_read_kept(allotment, _TRIED, Tried))
+        if found:
+            used = (Usage(prompt=one.prompt_tokens, completion=one.completion_tokens) for one in found)
+            limiter.count_finding_out(sum(used, NOTHING), earlier=True)
 
     async def find_out_first(self, requests: Sequence[Request]) -> None:
         """Find out as `find_out` does, before anything else is asked; a refused key ends the shard."""
@@ -96,7 +102,9 @@ class ChatCalls:
         """Find out before anything is paid for; where the spec does not ask for it, by one small question first.
 
         That one is asked as the requests will be. What the server refuses of it, or does not show, or that it thinks
-        where nothing says how much it may, makes the model be looked at in full, and refused where that says so.
+        where nothing says how much it may, makes the model be looked at in full, and refused where that says so. Where
+        labels are read from log-probabilities, each that is not shown is asked for by itself: its first token may be
+        only its beginning.
 
         Raises
         ------
@@ -104,13 +112,16 @@ class ChatCalls:
             If it cannot be asked as the spec says, or not at all; says what to do.
         """
         options, known = self._chat.options, self._chat.can is not None
-        if options.probe is False or (not known and _is_kept(self._allotment, _TRIED)):
+        tried = _is_kept(self._allotment, _TRIED)
+        if options.probe is False or (not known and tried):
             return
-        if known or options.probes_first or options.prefill:
+        small = small_request(requests[0])
+        in_full = known or options.probes_first or options.prefill
+        if in_full:
             await self.find_out_first(requests)
-        else:
+        if not tried and (not in_full or self.orders(small)[0].get("logprobs")):
             try:
-                await self._try(small_request(requests[0]))
+                await self._try(small)
             except TurnedAwayError as said:
                 raise self._turned_away(said) from None
             self.check(requests)
@@ -188,10 +199,9 @@ class ChatCalls:
 
     async def _try(self, small: Request) -> None:
         """Ask one small question; find out in full where its answer gives reason to."""
-        order, (_, room) = self.orders(small)[0], self.estimate(small)
-        self._require_room(room)
+        order, known = self.orders(small)[0], self._chat.can is not None
         try:
-            completion = await self._attempts(lambda: self.call(small, order))
+            completion = await self._ask_small(small, order)
         except (AdaptedError, TryAgainError):
             return  # it was found out in full, or there is no answer: asking the rows says why
         except FailedError as refused:
@@ -205,19 +215,40 @@ class ChatCalls:
         self._require_named(mapping(completion).get("model"))
         if order.get("logprobs"):
             read = self.read(small, [completion])
-            if read.detail == SEVERAL:
-                raise BackendError(f"{self._where}: labels {', '.join(small.labels)}: {SEVERAL}")
+            self._require_whole(small, read)
             if read.status == "error" and not _shows_none(completion):
                 raise BackendError(
                     f"{self._where}: the answer to a small question cannot be read: {read.detail}"
                 )
         used = used_tokens(completion)
+        if order.get("logprobs") and not _shows_none(completion):
+            for label in not_shown(
+                completion["choices"][0]["logprobs"]["content"][0]["top_logprobs"], small.labels
+            ):
+                used += await self._ask_for(forced_request(small, label))
         self._limiter.count_finding_out(used)
         if thought(completion) and self._chat.options.thinking_tokens is None:
             await self.find_out([small])
-        elif self._chat.can is None:
+        elif known or self._chat.can is None:
             tried = Tried(prompt_tokens=used.prompt, completion_tokens=used.completion)
             _keep(self._allotment, _TRIED, tried.as_dict())
+
+    async def _ask_small(self, small: Request, order: dict[str, Any]) -> Any:
+        self._require_room(self.estimate(small)[1])
+        return await self._attempts(lambda: self.call(small, order))
+
+    async def _ask_for(self, forced: Request) -> Usage:
+        """Ask for one label, and refuse one of several tokens; return what that took."""
+        try:
+            completion = await self._ask_small(forced, self.orders(forced)[0])
+        except (AdaptedError, TryAgainError, FailedError):
+            return NOTHING  # nothing is known of it, and its rows will say
+        self._require_whole(forced, self.read(forced, [completion]))
+        return used_tokens(completion)
+
+    def _require_whole(self, small: Request, read: Response) -> None:
+        if read.detail == SEVERAL:
+            raise BackendError(f"{self._where}: labels {', '.join(small.labels)}: {SEVERAL}")
 
     async def _probe(self) -> None:
         chat, asked = self._chat, probe_request()

@@ -257,10 +257,15 @@ def check_read(answer: Any, order: Mapping[str, Any]) -> None:
         )
 
 
-def estimated(request: Request) -> tuple[int, Usage]:
-    """Return what a request takes, by a rule, before the model's tokenizer is there: labels of one token each."""
-    longest = 1 if request.sampling is None else request.sampling.max_tokens
-    return 1, Usage(prompt=prompt_tokens(request), completion=longest)
+def estimated(request: Request, calls: int) -> tuple[int, Usage]:
+    """Return what a request of so many calls takes, by a rule: its prompt is not cut into tokens for it."""
+    longest = calls if request.sampling is None else request.sampling.max_tokens
+    return calls, Usage(prompt=calls * prompt_tokens(request), completion=longest)
+
+
+def calls_of(question: TokenQuestion) -> int:
+    """Return the calls that a request for labels takes, one where it cannot be asked."""
+    return sum(-(-len(wanted) // AT_A_TIME) for wanted in _looks(question).values()) or 1
 
 
 def _looks(question: TokenQuestion) -> dict[Tokens, tuple[int, ...]]:

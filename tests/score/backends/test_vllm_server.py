@@ -13,10 +13,11 @@ import yaml
 
 from audit_lib.errors import BackendError, ModelNotFoundError, SpecError
 from audit_lib.records import from_parquet
-from audit_lib.score import check_model, score_shard
+from audit_lib.score import check_model, estimate, score_shard
 from audit_lib.score.backends.vllm import Vllm
 from audit_lib.score.backends.vllm_server import VllmServer
 from audit_lib.score.local.noise_floor import bounds
+from audit_lib.score.remote.vllm_calls import estimated
 from audit_lib.score.requests import Sampling
 from audit_lib.spec import Model
 from tests.installed import needs_torch
@@ -64,6 +65,39 @@ def test_more_tokens_than_a_server_shows_at_a_time_are_asked_for_in_parts(
     (found,) = asked_of(vllm, tiny_model, [request(1, labels)])
     assert found.status == "ok" and len(found.label_probabilities or ()) == 23
     assert max(len(body["logprob_token_ids"]) for body in vllm.bodies) == 20 and len(vllm.bodies) >= 2
+
+
+def test_an_estimate_counts_the_calls_that_are_made(vllm: TokenServer, tiny_model: Path) -> None:
+    asked = [request(1, ("Maybe not", "Yes")), request(2, tuple("abcdefghijklmnopqrstuvw"))]
+    backend = VllmServer(Model(**model_of(vllm, tiny_model)))
+    try:
+        assert [backend.estimate(one)[0] for one in asked] == [1, 1]
+        backend.load_for_estimate()
+        counted = [backend.estimate(one)[0] for one in asked]
+        assert not vllm.bodies and not vllm.asked, "nobody is asked for it"
+        made = []
+        for one in asked:
+            backend.describe()
+            vllm.bodies.clear()
+            list(backend.score([(one,)]))
+            made.append(len(vllm.bodies))
+        assert counted == made and min(made) > 1
+        prompts = backend.estimate(asked[0])[1].prompt
+        assert prompts == made[0] * estimated(asked[0], 1)[1].prompt
+    finally:
+        backend.close()
+
+
+def test_a_plan_counts_the_calls_of_labels_by_the_tokenizer(
+    tmp_path: Path, vllm: TokenServer, tiny_model: Path
+) -> None:
+    rows = [variant(word, messages=messages(f"{word} asks")) for word in ("w1", "w2")]
+    run = run_with(tmp_path, rows, model=model_of(vllm, tiny_model), score={"shards": 1})
+    assert estimate(run).calls == estimate(run).requests == 2
+    planned = estimate(run, load=True).calls
+    assert not vllm.bodies
+    score_shard(run, 0)
+    assert planned == len(vllm.bodies) - 2, "without the check of the server"
 
 
 def test_labels_that_are_the_same_tokens_are_refused_before_anything_is_asked(
