@@ -26,6 +26,7 @@ simultaneous       ... when the largest of many differences was picked?
 ratios             ... when the comparator is whichever rate is highest?
 clustered_rates    ... when candidates compete in rounds or share applications?
 equal_rates        could all rates be equal, and which could be the highest?
+effective_wilson   ... of one rate, from its variance?
 clustered_equal_rates  ... when candidates compete in rounds or share applications?
 win_gaps           how much more often does one side win, of pairs in rounds?
 multiplicity       what is left of p-values after so many tests?
@@ -56,7 +57,7 @@ from audit_lib.stats.bootstrap import (
 )
 from audit_lib.stats.cells import class_reason, flags, pair_reason
 from audit_lib.stats.clustered_equal_rates import clustered_equal_rates
-from audit_lib.stats.clustered_rates import ClusteredRates, effective_wilson, flat_limit
+from audit_lib.stats.clustered_rates import ClusteredRates
 from audit_lib.stats.clusters import (
     TwoSidedVariance,
     cluster_interval,
@@ -76,6 +77,7 @@ from audit_lib.stats.distances import (
     earth_movers_errors,
     jensen_shannon_errors,
 )
+from audit_lib.stats.effective_wilson import effective_wilson, flat_limit
 from audit_lib.stats.equal_rates import EqualRates, equal_rates
 from audit_lib.stats.exact import boschloo, fisher_exact, sign_test
 from audit_lib.stats.few_clusters import Coefficient, least_squares_cr2

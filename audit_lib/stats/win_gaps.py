@@ -11,8 +11,8 @@ from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval
 from audit_lib.stats._checks import finite_values
 from audit_lib.stats._labels import cluster_codes
-from audit_lib.stats.clustered_rates import effective_wilson
 from audit_lib.stats.clusters import cluster_sums
+from audit_lib.stats.effective_wilson import effective_wilson
 
 __all__ = ["win_gap_interval"]
 

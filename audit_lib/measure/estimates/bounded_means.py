@@ -17,8 +17,8 @@ from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import Contrast, Estimator, PointEstimator, gap_of_means, mean_gap
 from audit_lib.measure.sides import Side
 from audit_lib.results import Interval, TestResult, Undefined
-from audit_lib.stats.clustered_rates import effective_wilson, flat_limit
 from audit_lib.stats.clusters import cluster_interval, cluster_sums
+from audit_lib.stats.effective_wilson import effective_wilson, flat_limit
 
 MeanBounds = tuple[float, float]
 CLIPPED = "interval_clipped"

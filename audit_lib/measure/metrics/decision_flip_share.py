@@ -20,7 +20,7 @@ from audit_lib.metrics.flips import flips
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
-from audit_lib.stats.clustered_rates import flat_limit
+from audit_lib.stats.effective_wilson import flat_limit
 from audit_lib.stats.exact import sign_test
 
 
