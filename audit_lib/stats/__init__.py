@@ -25,8 +25,8 @@ auc                how sure are AUCs of overlapping subgroups, and the gap betwe
 simultaneous       ... when the largest of many differences was picked?
 ratios             ... when the comparator is whichever rate is highest?
 clustered_rates    ... when candidates compete in rounds or share applications?
-equal_rates        could all rates be equal, and which could be the highest?
 effective_wilson   ... of one rate, from its variance?
+equal_rates        could all rates be equal, and which could be the highest?
 clustered_equal_rates  ... when candidates compete in rounds or share applications?
 win_gaps           how much more often does one side win, of pairs in rounds?
 multiplicity       what is left of p-values after so many tests?

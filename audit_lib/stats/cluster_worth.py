@@ -7,6 +7,7 @@ where few clusters decide, a variance is measured by few. Both are set right her
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -16,9 +17,9 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from audit_lib.errors import UndefinedMetricError
 
 __all__ = [
-    "degrees_left",
+    "ClusterSpread",
+    "cluster_spread",
     "from_normal_scale",
-    "leave_one_out",
     "on_normal_scale",
     "require_worth",
     "worth_of",
@@ -78,79 +79,89 @@ def require_worth(shares: Floats) -> None:
         )
 
 
-def leave_one_out(sums: Floats, shares: Floats) -> Floats:
-    r"""Return what each cluster moves a mean, measured from the mean of the other clusters (jackknife).
-
-    .. math:: \tilde u_c = \sqrt{\tfrac{A - 1}{A}} \, \frac{u_c}{1 - s_c}
-
-    The sum of their squares is the jackknife variance. With A clusters of one size it is
-    :math:`\tfrac{A}{A - 1} \sum_c u_c^2`, the usual one.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSpread:
+    """How clusters spread around a rate.
 
     Parameters
     ----------
-    sums : ndarray of float, shape (clusters,)
-        u: the summed influence values of each cluster.
-    shares : ndarray of float, shape (clusters,)
-        As in :func:`worth_of`; 0 where a cluster has no rows.
+    moved : ndarray of float, shape (clusters,)
+        What each cluster moves the rate, measured from the others.
+    variance : float
+        Of the rate: the sum of their squares.
+    df : float
+        Degrees of freedom of the variance.
+    """
+
+    moved: Floats
+    variance: float
+    df: float
+
+
+def cluster_spread(selected: Floats, people: Floats, rate: float | None = None) -> ClusterSpread:
+    r"""Measure how clusters spread around a rate: the jackknife's variance, and its degrees of freedom.
+
+    With :math:`n_c` of N people and :math:`s_c = n_c / N`, each cluster is measured from the others, since one that
+    holds much of the people pulls the rate to its own:
+
+    .. math:: \tilde u_c = \sqrt{\tfrac{A - 1}{A}} \, \frac{x_c - p n_c}{N (1 - s_c)}, \qquad
+              V = \sum_c \tilde u_c^2, \qquad
+              \nu = \min\Big(\frac{1}{\sum s_c^2} - 1,\;
+              2 \Big/ \Big(\frac{\sum \tilde u_c^4}{V^2} - \frac{1}{A}\Big)\Big)
+
+    With A clusters of one size V is the usual :math:`\tfrac{A}{A - 1} \sum_c u_c^2`. The degrees of freedom are what
+    clusters are worth less one, or Satterthwaite's of the squares, where few clusters hold what there is of spread;
+    but clusters of one size that are decided as one, all or nobody of each, are people, whose spread their rate tells.
+
+    Parameters
+    ----------
+    selected, people : ndarray of float, shape (clusters,)
+        Of each cluster.
+    rate : float, optional
+        That around which they spread; their own unless given.
 
     Raises
     ------
     UndefinedMetricError
-        With one cluster.
+        With clusters that are worth fewer than three of one size.
 
     References
     ----------
     Bell, R. M. & McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression with multi-stage
     samples. Survey Methodology 28, 169-181. MacKinnon, J. G., Nielsen, M. O. & Webb, M. D. (2023). Leverage,
-    influence, and the jackknife in clustered regression models. Stata Journal 23, 942-982.
+    influence, and the jackknife in clustered regression models. Stata Journal 23, 942-982. Satterthwaite, F. E. (1946).
+    Biometrics 2, 110-114. Carter, Schnepel and Steigerwald (2017), see :func:`worth_of`.
 
     Examples
     --------
-    >>> found = leave_one_out(np.array([0.1, -0.1, 0.0, 0.0]), np.full(4, 0.25))
-    >>> round(float((found**2).sum()), 4), round(4 / 3 * 0.02, 4)
-    (0.0267, 0.0267)
+    Of 100 people 4 are selected; then of 100 clusters of ten, one or two people of each of four clusters:
+
+    >>> won = np.repeat([1.0, 0.0], [4, 96])
+    >>> round(cluster_spread(won, np.ones(100)).df, 1)
+    99.0
+    >>> round(cluster_spread(won * np.repeat([2.0, 1.0], [2, 98]), np.full(100, 10.0)).df, 1)
+    6.4
     """
-    count = int(np.count_nonzero(shares))
+    n, count = people.sum(), int(np.count_nonzero(people))
+    shares = people / n
+    if count > 1:
+        require_worth(shares)
     if count < 2:
         raise UndefinedMetricError(f"{count} cluster: no variance between clusters to measure")
-    return np.asarray(math.sqrt((count - 1) / count) * sums / (1.0 - shares), dtype=np.float64)
+    p = selected.sum() / n if rate is None else rate
+    moved = math.sqrt((count - 1) / count) * (selected - p * people) / (n * (1.0 - shares))
+    squares = np.square(moved)
+    variance, df = _sum(squares), worth_of(shares) - 1.0
+    uneven = _sum(np.square(squares)) / max(variance**2, 1e-300) - 1.0 / count
+    if variance > 0.0 and uneven > 0.0 and not _decided_as_one(selected, people):
+        df = min(df, 2.0 / uneven)
+    return ClusterSpread(moved=moved, variance=variance, df=df)
 
 
-def degrees_left(sums: Floats, shares: Floats) -> float:
-    r"""Return the degrees of freedom of the sum of squares of :func:`leave_one_out`.
-
-    The fewer of what clusters are worth less one, and of Satterthwaite's of the squares, which says when few clusters
-    hold what there is of spread:
-
-    .. math:: \min\Big(\frac{1}{\sum s_c^2} - 1,\;
-              2 \Big/ \Big(\frac{\sum \tilde u_c^4}{(\sum \tilde u_c^2)^2} - \frac{1}{A}\Big)\Big)
-
-    Parameters
-    ----------
-    sums : ndarray of float, shape (clusters,)
-        From :func:`leave_one_out`.
-    shares : ndarray of float, shape (clusters,)
-        As in :func:`worth_of`.
-
-    References
-    ----------
-    Satterthwaite, F. E. (1946). Biometrics 2, 110-114. Carter, Schnepel and Steigerwald (2017), see
-    :func:`worth_of`.
-
-    Examples
-    --------
-    Of 100 clusters one half is selected; then only four of them:
-
-    >>> def of(won):
-    ...     return degrees_left(np.repeat([1 - won / 100, -won / 100], [won, 100 - won]), np.full(100, 0.01))
-    >>> round(of(50), 1), round(of(4), 1)
-    (99.0, 9.1)
-    """
-    squares = np.square(sums)
-    total = _sum(squares)
-    uneven = _sum(np.square(squares)) / max(total**2, 1e-300) - 1.0 / int(np.count_nonzero(shares))
-    by_size = worth_of(shares) - 1.0
-    return by_size if total == 0.0 or uneven <= 0.0 else min(by_size, 2.0 / uneven)
+def _decided_as_one(selected: Floats, people: Floats) -> bool:
+    there = people > 0
+    sizes = people[there]
+    return bool(np.ptp(sizes) == 0 and ((selected[there] == 0) | (selected[there] == sizes)).all())
 
 
 def on_normal_scale(statistic: Floats, df: Floats) -> Floats:

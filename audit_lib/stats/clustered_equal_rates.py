@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.stats.cluster_worth import degrees_left, leave_one_out, on_normal_scale
+from audit_lib.stats.cluster_worth import cluster_spread, on_normal_scale
 from audit_lib.stats.clustered_rates import ClusteredRates
 from audit_lib.stats.equal_rates import (
     PERMUTATIONS,
@@ -76,7 +76,12 @@ def clustered_equal_rates(
     if not all(rates.totals):
         raise UndefinedMetricError("a category has no people: it has no rate")
     require_some(rates.selected, rates.totals)
-    selected, people = _counts(rates)
+    for n, units in zip(rates.totals, rates.occurs.sum(axis=1).tolist(), strict=True):
+        if units == 1 and n > 1:
+            raise UndefinedMetricError(
+                f"all {n} people of a category are in one cluster: no spread to estimate"
+            )
+    selected, people = rates.won, rates.people
     sizes = people.sum(axis=0)
     few, alike = int(sizes.sum()) <= _MOST_ROWS, bool(np.ptp(sizes) == 0)
     whole = _Table.of(selected[None], people)
@@ -109,31 +114,22 @@ def clustered_equal_rates(
     )
 
 
-def _counts(rates: ClusteredRates) -> tuple[Floats, Floats]:
-    """Take the selected and all people of each category and cluster back from the influence values."""
-    totals = np.array(rates.totals, dtype=np.float64)[:, None]
-    people = np.rint(rates.shares * totals)
-    common = np.array(rates.selected, dtype=np.float64)[:, None] / totals
-    for n, units in zip(rates.totals, rates.occurs.sum(axis=1).tolist(), strict=True):
-        if units == 1 and n > 1:
-            raise UndefinedMetricError(
-                f"all {n} people of a category are in one cluster: no spread to estimate"
-            )
-    return np.rint(rates.influence * totals + common * people), people
-
-
 def _on_normal_scale(evidence: Floats, selected: Floats, people: Floats) -> Floats:
-    """Put evidence of pairs on the normal scale, by Student's law with what the clusters of the two are worth."""
+    """Put evidence of pairs on the normal scale, by Student's law with what the clusters of the two are worth.
+
+    Clusters that are worth too few are evidence of nothing.
+    """
     df, told = np.full(len(people), np.inf), np.ones(len(people))
     for j, (won, there) in enumerate(zip(selected, people, strict=True)):
         n, x, units = there.sum(), won.sum(), int(np.count_nonzero(there))
         if 0 < x < n and units > 1:
-            shares, sums = there / n, (won - x / n * there) / n
-            moved = leave_one_out(sums, shares)
-            df[j] = max(degrees_left(moved, shares), 0.01)
-            plain = math.fsum(np.square(sums)) * units / (units - 1)
-            corrected = math.fsum(np.square(moved))
-            told[j] = math.sqrt(plain / corrected) if corrected > 0.0 else 1.0
+            plain = math.fsum(np.square((won - x / n * there) / n)) * units / (units - 1)
+            try:
+                spread = cluster_spread(won, there)
+                df[j] = spread.df
+                told[j] = math.sqrt(plain / spread.variance) if spread.variance > 0.0 else 1.0
+            except UndefinedMetricError:
+                told[j] = 0.0
     fewest = np.minimum(df[:, None], df[None, :])
     own = evidence * np.minimum(told[:, None], told[None, :])
     return on_normal_scale(own, fewest).clip(min=0.0)

@@ -16,10 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval, TestResult, Undefined
-from audit_lib.stats._checks import t_quantile, z_quantile
-from audit_lib.stats.clusters import t_test, variance_of_sums
+from audit_lib.stats._checks import z_quantile
+from audit_lib.stats.cluster_worth import ClusterSpread, cluster_spread, from_normal_scale
+from audit_lib.stats.clusters import t_test
 from audit_lib.stats.effective_wilson import effective_wilson
-from audit_lib.stats.intervals import koopman_limits
+from audit_lib.stats.intervals import clopper_pearson, koopman_limits
+from audit_lib.stats.own_degrees import pair_degrees
 from audit_lib.stats.ratios import AllRatios, ratios_to_highest
 from audit_lib.stats.simultaneous import DRAWS, PairInterval, max_t_quantile
 
@@ -33,24 +35,21 @@ _METHOD = "Koopman score, variance times the design effect of the clusters"
 class ClusteredRates:
     r"""Selection rates of categories whose members share clusters.
 
-    With :math:`x_{cj}` of :math:`n_{cj}` selected in cluster c and category j, the influence of a cluster
-    on the rate :math:`p_j = \sum_c x_{cj} / N_j` is :math:`u_{cj} = (x_{cj} - p_j n_{cj}) / N_j`, and
-
-    .. math:: V_{jk} = \sqrt{\tfrac{A_j}{A_j - 1} \tfrac{A_k}{A_k - 1}} \sum_c u_{cj} u_{ck}
-
-    with :math:`A_j` the clusters that hold anybody of j. The design effect of a pair is the variance of its
-    log ratio, :math:`V_{jj}/p_j^2 + V_{kk}/p_k^2 - 2 V_{jk} / (p_j p_k)`, over what it would be with
-    independent people. Koopman's score limits are taken at the critical value times its root. Where everybody
-    or nobody of a category is selected there is no spread to measure: its clusters then count as one person each.
+    The influence of a cluster on a category's rate :math:`p_j` is :math:`\tilde u_{cj}`, measured from the other
+    clusters (:func:`audit_lib.stats.cluster_worth.cluster_spread`), and
+    :math:`V_{jk} = \sum_c \tilde u_{cj} \tilde u_{ck}`. Degrees of freedom are those that the clusters leave: of a
+    pair, Welch's where no cluster holds people of both, else the fewer. The design effect of a pair is the variance of
+    its log ratio, :math:`V_{jj}/p_j^2 + V_{kk}/p_k^2 - 2 V_{jk} / (p_j p_k)`, over that of independent people.
+    Koopman's score limits are taken at the critical value times its root. Where everybody or nobody of a category is
+    selected there is no spread to measure: its clusters then count as one person each. Where clusters are worth fewer
+    than three of one size, there is no interval.
 
     Parameters
     ----------
     selected, totals : tuple of int
         Of each category.
-    influence : ndarray of shape (categories, clusters)
-        u, by category.
-    shares : ndarray of shape (categories, clusters)
-        n over N: how much of a category is in a cluster.
+    won, people : ndarray of shape (categories, clusters)
+        x and n: of each category and cluster, as floats.
     occurs : ndarray of bool, of shape (categories, clusters)
         Which clusters hold anybody of a category.
 
@@ -59,8 +58,7 @@ class ClusteredRates:
     Range: rounds of one candidate of each of two or of eight groups, one of whom wins, from 60 rounds on
     (``docs/coverage.md``). For applications in several versions, as for a single rate: where the clusters times
     the smaller rate are at least 10.
-    Not where one cluster holds most of a category: one of 3,000 people next to 30 of five was covered in 44%; nor with
-    15 selected a category in clusters of ten that share a fifth of the variance: 89%.
+    With clusters of very unequal sizes it errs on the long side.
 
     References
     ----------
@@ -70,8 +68,8 @@ class ClusteredRates:
 
     selected: tuple[int, ...]
     totals: tuple[int, ...]
-    influence: Floats
-    shares: Floats
+    won: Floats
+    people: Floats
     occurs: NDArray[np.bool_]
 
     @classmethod
@@ -104,12 +102,11 @@ class ClusteredRates:
         if (x < 0).any() or (x > n).any():
             raise InputError("a cluster has more selected people than people")
         size = n.sum(axis=1)
-        divisor = np.maximum(size, 1)[:, None]
         return cls(
             selected=tuple(x.sum(axis=1).tolist()),
             totals=tuple(size.tolist()),
-            influence=(x - x.sum(axis=1)[:, None] / divisor * n) / divisor,
-            shares=n / divisor,
+            won=x.astype(np.float64),
+            people=n.astype(np.float64),
             occurs=n > 0,
         )
 
@@ -119,8 +116,8 @@ class ClusteredRates:
         return ClusteredRates(
             selected=tuple(self.selected[i] for i in chosen),
             totals=tuple(self.totals[i] for i in chosen),
-            influence=self.influence[chosen],
-            shares=self.shares[chosen],
+            won=self.won[chosen],
+            people=self.people[chosen],
             occurs=self.occurs[chosen],
         )
 
@@ -132,7 +129,7 @@ class ClusteredRates:
         UndefinedMetricError
             If there is no spread between clusters to measure it by.
         """
-        return self.variance_of_log(i, j) / self._independent(i, j)
+        return self._pair(i, j).design_effect
 
     def variance_of_log(self, i: int, j: int) -> float:
         """Return the variance of the log ratio of two rates.
@@ -142,17 +139,17 @@ class ClusteredRates:
         UndefinedMetricError
             As `design_effect`.
         """
-        a, b = self._spread(i), self._spread(j)
-        variance = a.variance / a.rate**2 + b.variance / b.rate**2
-        if not (a.flat or b.flat):
-            variance -= 2 * self._covariance(i, j) / (a.rate * b.rate)
-        if variance <= 1e-12 * self._independent(i, j):
-            raise UndefinedMetricError("every cluster shows the same ratio: no spread to estimate")
-        return variance
+        return self._pair(i, j).variance
 
-    def _independent(self, i: int, j: int) -> float:
-        rates = [(self._spread(at).rate, self.totals[at]) for at in (i, j)]
-        return sum((1 - rate) / (n * rate) for rate, n in rates)
+    def require(self, i: int) -> None:
+        """Refuse a category whose clusters tell no spread.
+
+        Raises
+        ------
+        UndefinedMetricError
+            If it is empty, all in one cluster, or in clusters that are worth fewer than three of one size.
+        """
+        self._spread(i)
 
     def rate(self, i: int, level: float) -> Interval:
         """Interval of one rate: :func:`effective_wilson`.
@@ -165,8 +162,22 @@ class ClusteredRates:
         x, n, units = self.selected[i], self.totals[i], int(np.count_nonzero(self.occurs[i]))
         if n == 0:
             raise UndefinedMetricError("nobody was assessed in a category")
-        variance = self._covariance(i, i) if units > 1 else 0.0
-        return effective_wilson(x, n, units, variance, level)
+        if x in (0, n) or units < 2:
+            return effective_wilson(x, n, units, 0.0, math.inf, level)
+        spread = cluster_spread(self.won[i], self.people[i])
+        found = effective_wilson(x, n, units, spread.variance, spread.df, level)
+        there = self.people[i] > 0
+        some = int(np.count_nonzero(self.won[i]))
+        whole = int(np.count_nonzero(self.won[i][there] == self.people[i][there]))
+        low, high = clopper_pearson(whole, units, level).low, clopper_pearson(some, units, level).high
+        if some == whole or (found.low >= low and found.high <= high):
+            return found
+        df = spread.df
+        method = (
+            f"Wilson score, n over the design effect of {units} clusters, t({df:.4g}), "
+            "no longer than Clopper-Pearson's over these"
+        )
+        return replace(found, low=max(low, found.low), high=min(high, found.high), method=method)
 
     def ratio(self, i: int, j: int, level: float) -> Interval:
         """Interval of rate i over rate j, a pair chosen beforehand.
@@ -176,25 +187,25 @@ class ClusteredRates:
         UndefinedMetricError
             As `design_effect`.
         """
-        low, high = self._limits(i, j, self._t(i, j, level))
-        return Interval(low=low, high=high, level=level, method=_METHOD, kind="conditional")
+        return self._conditional(i, j, self._pair(i, j), level)
 
     def ratios(self, level: float, *, draws: int = DRAWS, seed: int = 0) -> AllRatios:
         """Ratios of all pairs, and each over the highest, holding together, as `simultaneous_ratios`.
 
+        Each pair's critical value is the normal one of all pairs, put on the scale of its own degrees of freedom.
+
         Raises
         ------
         UndefinedMetricError
-            With fewer than two categories, an empty one, or no spread at all.
+            With fewer than two categories, one that `require` refuses, or no spread at all.
         """
         k = len(self.totals)
         if k < 2:
             raise UndefinedMetricError("fewer than two categories: there is nothing to compare with")
         spreads = [self._spread(i) for i in range(k)]
-        logs = np.diag([one.variance / one.rate**2 for one in spreads])
+        logs = np.diag([one.of_log[0] for one in spreads])
         for i, j in combinations(range(k), 2):
-            if not (spreads[i].flat or spreads[j].flat):
-                logs[i, j] = logs[j, i] = self._covariance(i, j) / (spreads[i].rate * spreads[j].rate)
+            logs[i, j] = logs[j, i] = spreads[i].shared(spreads[j])
         critical = max_t_quantile(logs, level, draws=draws, seed=seed)
         pairs = []
         for i, j in combinations(range(k), 2):
@@ -203,9 +214,9 @@ class ClusteredRates:
             interval: Interval | Undefined
             conditional: Interval | Undefined
             try:
-                conditional = self.ratio(i, j, level)
-                # The wider of the normal quantile's and the t's, as in the pair's own interval.
-                low, high = self._limits(i, j, critical * self._t(i, j, level) / z_quantile(level))
+                pair = self._of(i, j, spreads[i], spreads[j])
+                conditional = self._conditional(i, j, pair, level)
+                low, high = self._limits(i, j, pair, from_normal_scale(critical, pair.df))
                 method = f"{_METHOD}, max-|t| over all pairs"
                 interval = Interval(low=low, high=high, level=level, method=method, kind="simultaneous")
             except UndefinedMetricError as error:
@@ -228,34 +239,45 @@ class ClusteredRates:
             if n == 0 or m == 0:
                 raise UndefinedMetricError("nobody was assessed in a category")
             common = (x + y) / (n + m)
-            a = self.influence[i] + (x / n - common) * self.shares[i]
-            b = self.influence[j] + (y / m - common) * self.shares[j]
-            spread = variance_of_sums(a, -b, self.occurs[i], self.occurs[j])
-            if spread.variance == 0.0:
+            a, b = (cluster_spread(self.won[at], self.people[at], common) for at in (i, j))
+            variance = float(np.square(a.moved - b.moved).sum())
+            if variance <= 1e-12 * (a.variance + b.variance):
                 raise UndefinedMetricError("no spread between clusters to estimate")
         except UndefinedMetricError as error:
             nothing = Undefined(str(error))
             return TestResult(
                 name="cluster_t_test", p_value=nothing, statistic=nothing, n=count, method="not computed"
             )
+        df = self._degrees(i, j, (a.variance, a.df), (b.variance, b.df))
         method = "difference of rates, cluster influence function at the common rate"
-        found = t_test(x / n - y / m, math.sqrt(spread.variance), spread.df, count, method)
+        found = t_test(x / n - y / m, math.sqrt(variance), df, count, method)
         return replace(found, name="cluster_t_test")
 
-    def _limits(self, i: int, j: int, critical: float) -> tuple[float, float]:
-        scaled = critical * math.sqrt(self.design_effect(i, j))
+    def _conditional(self, i: int, j: int, pair: _Pair, level: float) -> Interval:
+        low, high = self._limits(i, j, pair, from_normal_scale(z_quantile(level), pair.df))
+        return Interval(low=low, high=high, level=level, method=_METHOD, kind="conditional")
+
+    def _limits(self, i: int, j: int, pair: _Pair, critical: float) -> tuple[float, float]:
+        scaled = critical * math.sqrt(pair.design_effect)
         return koopman_limits(self.selected[i], self.totals[i], self.selected[j], self.totals[j], scaled)
 
-    def _t(self, i: int, j: int, level: float) -> float:
-        units = [int(np.count_nonzero(self.occurs[at])) for at in (i, j) if not self._spread(at).flat]
-        return t_quantile(level, min(units) - 1) if units else z_quantile(level)
+    def _pair(self, i: int, j: int) -> _Pair:
+        return self._of(i, j, self._spread(i), self._spread(j))
 
-    def _covariance(self, i: int, j: int) -> float:
-        factor = 1.0
-        for at in (i, j):
-            units = int(np.count_nonzero(self.occurs[at]))
-            factor *= units / (units - 1)
-        return math.sqrt(factor) * float((self.influence[i] * self.influence[j]).sum())
+    def _of(self, i: int, j: int, a: _Spread, b: _Spread) -> _Pair:
+        variance = a.of_log[0] + b.of_log[0] - 2 * a.shared(b)
+        independent = sum(
+            (1 - one.rate) / (n * one.rate) for one, n in ((a, self.totals[i]), (b, self.totals[j]))
+        )
+        if variance <= 1e-12 * independent:
+            raise UndefinedMetricError("every cluster shows the same ratio: no spread to estimate")
+        # What a category without spread adds is no estimate: it lends the pair no degrees of freedom.
+        df = min(a.found.df, b.found.df) if a.flat or b.flat else self._degrees(i, j, a.of_log, b.of_log)
+        return _Pair(variance=variance, design_effect=variance / independent, df=df)
+
+    def _degrees(self, i: int, j: int, a: tuple[float, float], b: tuple[float, float]) -> float:
+        """Take variances and degrees of freedom of two categories to those of their difference."""
+        return min(a[1], b[1]) if (self.occurs[i] & self.occurs[j]).any() else pair_degrees(a, b)
 
     def _spread(self, i: int) -> _Spread:
         x, n, units = self.selected[i], self.totals[i], int(np.count_nonzero(self.occurs[i]))
@@ -267,14 +289,34 @@ class ClusteredRates:
             )
         if x in (0, n) or units == 1:
             rate = (x + 0.5) / (n + 1)
-            return _Spread(rate=rate, variance=rate * (1 - rate) / units, flat=True)
-        return _Spread(rate=x / n, variance=self._covariance(i, i), flat=False)
+            nothing = np.zeros_like(self.won[i])
+            found = ClusterSpread(moved=nothing, variance=rate * (1 - rate) / units, df=math.inf)
+            return _Spread(rate=rate, found=found, flat=True)
+        return _Spread(rate=x / n, found=cluster_spread(self.won[i], self.people[i]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Spread:
-    """A rate above 0, its variance, and whether that is the binomial one for want of any spread."""
+    """A rate above 0, how clusters spread around it, and whether that is the binomial one for want of any spread."""
 
     rate: float
+    found: ClusterSpread
+    flat: bool = False
+
+    @property
+    def of_log(self) -> tuple[float, float]:
+        """Variance of the log rate, and its degrees of freedom."""
+        return self.found.variance / self.rate**2, self.found.df
+
+    def shared(self, other: _Spread) -> float:
+        """Return the covariance of two log rates."""
+        return float((self.found.moved * other.found.moved).sum()) / (self.rate * other.rate)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    """The log ratio of two rates: its variance, that over what independent people would give, degrees of freedom."""
+
     variance: float
-    flat: bool
+    design_effect: float
+    df: float

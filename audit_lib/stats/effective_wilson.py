@@ -6,18 +6,19 @@ import math
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.results import Interval
-from audit_lib.stats._checks import t_quantile
+from audit_lib.stats._checks import z_quantile
+from audit_lib.stats.cluster_worth import from_normal_scale
 from audit_lib.stats.intervals import clopper_pearson
 
 __all__ = ["effective_wilson", "flat_limit"]
 
 
-def effective_wilson(x: int, n: int, units: int, variance: float, level: float = 0.95) -> Interval:
+def effective_wilson(x: int, n: int, units: int, variance: float, df: float, level: float = 0.95) -> Interval:
     r"""Interval of a rate whose people come in clusters: Wilson's, of as many people as the clusters are worth.
 
     The effective number of people is :math:`\tilde n = p (1 - p) / V`, with V the rate's variance over
-    clusters: n over the design effect. Wilson's limits are taken at it, with the t quantile of A - 1 degrees
-    of freedom. Where everybody or nobody is selected there is no V; see :func:`flat_limit`.
+    clusters: n over the design effect. Wilson's limits are taken at it, with the t quantile of the degrees of
+    freedom that the clusters leave. Where everybody or nobody is selected there is no V; see :func:`flat_limit`.
 
     Parameters
     ----------
@@ -27,6 +28,8 @@ def effective_wilson(x: int, n: int, units: int, variance: float, level: float =
         A, the clusters they come in.
     variance : float
         V; not looked at where x is 0 or n.
+    df : float
+        Its degrees of freedom, such as :func:`audit_lib.stats.cluster_worth.degrees_left` of the clusters.
     level : float
         Nominal coverage.
 
@@ -51,10 +54,10 @@ def effective_wilson(x: int, n: int, units: int, variance: float, level: float =
     --------
     Twelve of 60 people in 20 clusters; the rate varies twice as much as with 60 independent people.
 
-    >>> interval = effective_wilson(12, 60, 20, variance=2 * 0.2 * 0.8 / 60)
+    >>> interval = effective_wilson(12, 60, 20, variance=2 * 0.2 * 0.8 / 60, df=19)
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.09, 0.386)
-    >>> effective_wilson(0, 60, 20, variance=0.0).method
+    >>> effective_wilson(0, 60, 20, variance=0.0, df=19).method
     'Clopper-Pearson over 20 clusters, conservative'
     """
     if x in (0, n):
@@ -67,11 +70,11 @@ def effective_wilson(x: int, n: int, units: int, variance: float, level: float =
     p = x / n
     if variance <= 1e-12 * p * (1 - p) / n:
         raise UndefinedMetricError("every cluster shows the same rate: no spread to estimate")
-    t = t_quantile(level, units - 1)
+    t = from_normal_scale(z_quantile(level), df)
     shrink = t * t * variance / (p * (1 - p))  # t^2 over the effective number
     centre = (p + shrink / 2) / (1 + shrink)
     half = math.sqrt(t * t * variance + shrink * shrink / 4) / (1 + shrink)
-    method = f"Wilson score, n over the design effect of {units} clusters, t({units - 1})"
+    method = f"Wilson score, n over the design effect of {units} clusters, t({df:.4g})"
     return Interval(low=max(centre - half, 0.0), high=min(centre + half, 1.0), level=level, method=method)
 
 

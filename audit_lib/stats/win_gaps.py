@@ -11,8 +11,7 @@ from audit_lib.errors import InputError, UndefinedMetricError
 from audit_lib.results import Interval
 from audit_lib.stats._checks import finite_values
 from audit_lib.stats._labels import cluster_codes
-from audit_lib.stats.clusters import cluster_sums
-from audit_lib.stats.effective_wilson import effective_wilson
+from audit_lib.stats.clustered_rates import ClusteredRates
 
 __all__ = ["win_gap_interval"]
 
@@ -42,7 +41,8 @@ def win_gap_interval(outcomes: ArrayLike, clusters: ArrayLike, level: float = 0.
     InputError
         If an outcome is something else.
     UndefinedMetricError
-        With fewer than two rounds, or where all rounds show the same share of both, unless all or none.
+        With fewer than two rounds, with pairs so unevenly spread that rounds are worth fewer than three of one size,
+        or where all rounds show the same share of both, unless all or none.
 
     Notes
     -----
@@ -67,14 +67,13 @@ def win_gap_interval(outcomes: ArrayLike, clusters: ArrayLike, level: float = 0.
     n, shares, limits, sums = values.size, [], [], []
     if count < 2:
         raise UndefinedMetricError(f"all {n} people are in one cluster: no spread to estimate")
+    pairs = np.bincount(codes, minlength=count)
     for kind in (1.0, -1.0):
-        chosen = (values == kind).astype(np.float64)
-        share = float(chosen.mean())
-        influence = cluster_sums((chosen - share) / n, codes, count)
-        variance = count / max(count - 1, 1) * float(np.square(influence).sum())
-        limits.append(effective_wilson(int(chosen.sum()), n, count, variance, level))
+        chosen = values == kind
+        share, held = float(chosen.mean()), np.bincount(codes[chosen], minlength=count)
+        limits.append(ClusteredRates.of(held[None], pairs[None]).rate(0, level))
         shares.append(share)
-        sums.append(influence)
+        sums.append((held - share * pairs) / n)
     scale = math.sqrt(float(np.square(sums[0]).sum()) * float(np.square(sums[1]).sum()))
     together = float((sums[0] * sums[1]).sum()) / scale if scale > 0.0 else 0.0
     (wins, losses), (own, other) = shares, limits

@@ -71,7 +71,8 @@ def test_the_test_is_that_of_the_clustered_difference_of_means():
     from scipy.stats import t
 
     df = int((n > 0).sum(axis=1).min()) - 1
-    assert test.p_value == pytest.approx(2 * t.sf(abs(test.statistic), df))
+    own = min(size**2 / (one**2).sum() - 1 for one, size in zip(n, n.sum(axis=1), strict=True))
+    assert test.p_value == pytest.approx(2 * t.sf(abs(test.statistic), own)) and own < df
     # Under equal rates: a little more than the interval's own error, where the rates differ.
     assert 1.0 <= (difference / test.statistic) / (half / t.ppf(0.975, df)) < 1.1
 
@@ -133,6 +134,78 @@ def test_versions_that_are_always_decided_alike_leave_no_spread():
     same = ClusteredRates.of(x, np.ones_like(x))
     with pytest.raises(UndefinedMetricError, match="same ratio"):
         same.ratio(0, 1, 0.95)
+
+
+def test_the_variance_is_that_of_leaving_each_cluster_out():
+    n = np.array([[8, 1, 3, 2, 6, 0, 4], [2, 5, 0, 9, 1, 3, 7]])
+    x = np.array([[5, 0, 1, 2, 1, 0, 3], [1, 2, 0, 3, 1, 1, 2]])
+    logs = np.log(x.sum(axis=1) / n.sum(axis=1))
+    left = []
+    for i in range(2):
+        own = [
+            (x[i].sum() - x[i, c]) / (n[i].sum() - n[i, c]) - math.exp(logs[i]) if n[i, c] else 0.0
+            for c in range(7)
+        ]
+        left.append(np.array(own) * math.sqrt(5 / 6) / math.exp(logs[i]))  # six clusters hold anybody
+    assert ClusteredRates.of(x, n).variance_of_log(0, 1) == pytest.approx(((left[0] - left[1]) ** 2).sum())
+
+
+def test_a_cluster_that_holds_most_of_a_category_leaves_no_interval():
+    people = np.zeros((3, 61), dtype=int)
+    people[0, 0], people[0, 1:21], people[1, 21:41], people[2, 41:] = 3000, 5, 5, 5
+    won = people // 2
+    won[:, ::3] += people[:, ::3] > 2
+    rates = ClusteredRates.of(won, people)
+    reason = (
+        "21 clusters, of which the largest holds 97% of the people, are worth 1.1 of one size; at least 3"
+    )
+    for work in (lambda: rates.rate(0, 0.95), lambda: rates.ratio(0, 1, 0.95), lambda: rates.ratios(0.95)):
+        with pytest.raises(UndefinedMetricError, match=reason):
+            work()
+    assert isinstance(rates.test(0, 1).p_value, Undefined)
+    assert rates.ratio(1, 2, 0.95).low < 1 < rates.ratio(1, 2, 0.95).high
+
+
+def test_a_rate_of_few_clusters_is_no_less_sure_than_who_has_anybody_selected():
+    people = np.full((1, 30), 4)
+    won = np.zeros((1, 30), dtype=int)
+    won[0, 0] = 3
+    found = ClusteredRates.of(won, people).rate(0, 0.95)
+    assert found.high == clopper_pearson(1, 30).high and 0 < found.low < 0.025
+    assert "no longer than Clopper-Pearson" in found.method
+
+
+def dominated(share):
+    return np.r_[int(150 * share / (1 - share)), np.full(30, 5)]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rate", "shared"),
+    [
+        (dominated(0.4), 0.4, 0.2),
+        (np.maximum(100 // np.arange(1, 101), 1), 0.3, 0.2),  # Zipf's
+        (np.full(75, 10), 0.02, 0.2),
+        (np.full(5, 10), 0.4, 0.2),
+    ],
+    ids=["one of 40%", "Zipf", "rare", "few"],
+)
+def test_uneven_and_few_clusters_are_covered(sizes, rate, shared):
+    """Two categories, each in clusters of its own, which share a part of the variance (beta-binomial)."""
+    rng, draws, of = np.random.default_rng([len(sizes), 5]), 400, (1 - shared) / shared
+    people = np.zeros((2, 2 * len(sizes)), dtype=int)
+    people[0, : len(sizes)] = people[1, len(sizes) :] = sizes
+    one = pair = plain = 0
+    for _ in range(draws):
+        won = rng.binomial(people, rng.beta(of * rate, of * (1 - rate), people.shape))
+        rates = ClusteredRates.of(won, people)
+        interval = rates.rate(0, 0.95)
+        one += interval.low <= rate <= interval.high
+        interval = rates.ratio(0, 1, 0.95)
+        pair += interval.low <= 1 <= interval.high
+        low, high = koopman_limits(*(int(v) for a in (0, 1) for v in (won[a].sum(), people[a].sum())), 1.96)
+        plain += low <= 1 <= high
+    assert min(one, pair) / draws > 0.95 - 2 * (0.0475 / draws) ** 0.5
+    assert plain / draws < 0.92
 
 
 def test_counts_are_checked():

@@ -53,7 +53,9 @@ def test_what_is_no_outcome_and_what_has_no_spread_is_refused() -> None:
     with pytest.raises(UndefinedMetricError, match="one cluster"):
         win_gap_interval([1, 0], [1, 1])
     with pytest.raises(UndefinedMetricError, match="same rate"):
-        win_gap_interval([1, 0, 1, 0], [1, 1, 2, 2])
+        win_gap_interval([1, 0, 1, 0, 1, 0], [1, 1, 2, 2, 3, 3])
+    with pytest.raises(UndefinedMetricError, match=r"2 clusters, .* are worth 2.0 of one size"):
+        win_gap_interval([1, 0, 1, 1], [1, 1, 2, 2])
 
 
 @pytest.mark.parametrize("outcomes", [[], [1, -1, 1]])

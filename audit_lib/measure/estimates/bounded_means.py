@@ -17,8 +17,9 @@ from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import Contrast, Estimator, PointEstimator, gap_of_means, mean_gap
 from audit_lib.measure.sides import Side
 from audit_lib.results import Interval, TestResult, Undefined
+from audit_lib.stats.clustered_rates import ClusteredRates
 from audit_lib.stats.clusters import cluster_interval, cluster_sums
-from audit_lib.stats.effective_wilson import effective_wilson, flat_limit
+from audit_lib.stats.effective_wilson import flat_limit
 
 MeanBounds = tuple[float, float]
 CLIPPED = "interval_clipped"
@@ -74,8 +75,8 @@ def bounded_mean(
             nothing = Undefined("all values are the same: no spread to estimate")
             return BoundedMean(interval=_at_end(mean, end, units, level, bounds), standard_error=nothing)
         if bounds == (0.0, 1.0) and within and bool(((values == 0.0) | (values == 1.0)).all()):
-            variance = 0.0 if isinstance(error, Undefined) else error**2
-            found = effective_wilson(int(values.sum()), values.size, units, variance, level)
+            people, won = (np.bincount(clusters, of, units).astype(np.int64) for of in (None, values))
+            found = ClusteredRates.of(won[None], people[None]).rate(0, level)
             return BoundedMean(interval=found, standard_error=error)
         interval = cluster_interval(influence, clusters, mean, level)
     except UndefinedMetricError as undefined:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,12 @@ from audit_lib.stats.equal_rates import equal_rates
 from audit_lib.stats.exact import fisher_exact
 from audit_lib.stats.intervals import ratio_of_proportions, wilson
 from audit_lib.stats.ratios import simultaneous_ratios
+from audit_lib.translation import mark
+
+AMONG: Final = mark(
+    "ratio to the highest rate among the categories whose clusters tell their spread, from simultaneous intervals of "
+    "all pairs of these"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,19 +137,27 @@ class Clusters:
             return Undefined(str(error))
 
     def to_highest(self, rows: Sequence[ImpactRow]) -> dict[str, Interval]:
-        """Simultaneous intervals of each rate over the highest, by category; none where they do not exist."""
-        if len(rows) < 2:
+        """Simultaneous intervals of each rate over the highest, by category; none where they do not exist.
+
+        Categories whose clusters tell no spread have none, and are left out of what the others are compared with; if
+        the highest rate is one of them, nobody has any.
+        """
+        kept = [row for row in rows if self._told(row)]
+        if len(kept) < 2 or max(rows, key=_exact_rate) not in kept:
             return {}
         try:
             if self.rates is None:
                 found = simultaneous_ratios(
-                    [row.selected for row in rows], [row.total for row in rows], self.level
+                    [row.selected for row in kept], [row.total for row in kept], self.level
                 )
             else:
-                found = self.rates.take([self._place(row) for row in rows]).ratios(self.level)
+                found = self.rates.take([self._place(row) for row in kept]).ratios(self.level)
         except UndefinedMetricError:
             return {}
-        return {str(row.category): interval for row, interval in zip(rows, found.to_highest, strict=True)}
+        named = {str(row.category): interval for row, interval in zip(kept, found.to_highest, strict=True)}
+        if len(kept) == len(rows):
+            return named
+        return {label: replace(interval, method=AMONG) for label, interval in named.items()}
 
     def equal_rates(self, rows: Sequence[ImpactRow], seed: int) -> TableTests:
         """Test that all rates are equal, and whether each could be the highest.
@@ -171,6 +187,14 @@ class Clusters:
         tests |= {label: replace(table, name=PICKED, p_value=nothing, statistic=nothing) for label in alone}
         return TableTests(table=table, rows=tests)
 
+    def _told(self, row: ImpactRow) -> bool:
+        try:
+            if self.rates is not None:
+                self.rates.require(self._place(row))
+        except UndefinedMetricError:
+            return False
+        return True
+
     def _in_one(self, row: ImpactRow) -> bool:
         return self.units_of(str(row.category)) == 1 and row.total > 1
 
@@ -199,3 +223,7 @@ class Clusters:
 
     def _place(self, row: ImpactRow) -> int:
         return self.places[str(row.category)]
+
+
+def _exact_rate(row: ImpactRow) -> Fraction:
+    return Fraction(row.selected, row.total)
