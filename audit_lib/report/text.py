@@ -7,7 +7,7 @@ from typing import Final
 
 from audit_lib.documents.estimates import first_p
 from audit_lib.documents.metrics import PrintedMetrics, SuppressedMetrics
-from audit_lib.documents.parameters import ATTRIBUTE, CLASS, VARIATION
+from audit_lib.documents.parameters import ATTRIBUTE, CLASS, VARIATION, K
 from audit_lib.documents.rate_tables import HiddenRow, PrintedRow, RateRow, RateTable
 from audit_lib.measure.metric import record_of
 from audit_lib.policies import Policy
@@ -146,6 +146,7 @@ def _estimate(e: Estimate) -> list[str]:
     varied = str(e.parameters.get(VARIATION, "none"))
     whom = against(e) if e.group else str(e.parameters.get(ATTRIBUTE, "all rows"))
     what = whom + ("" if varied == "none" else f", {variation_in_words(varied)}")
+    what += f", k = {e.parameters[K]}" if K in e.parameters else ""
     what += f", class {e.parameters[CLASS]}" if CLASS in e.parameters else ""
     marks = ", ".join(filter(None, [mark_of(e), "small cell" if "small_cell" in e.flags else ""]))
     sign = record_of(e.metric).signed

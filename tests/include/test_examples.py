@@ -22,7 +22,8 @@ from tests.installed import needs_torch
 from tests.specs import INCLUDE
 
 EXAMPLES = sorted((INCLUDE / "examples").glob("*.yaml"))
-TASKS = {"resume_pairwise", "resume_rating", "resume_experiment", "teacher_rating", "teacher_experiment",
+TASKS = {"resume_pairwise", "resume_rating", "resume_experiment",
+         "resume_errors_and_places", "teacher_rating", "teacher_experiment",
          "essay_grading", "essay_pairwise", "recorded_decisions",
          "recorded_classes", "recorded_letters", "recorded_lists"}  # fmt: skip
 

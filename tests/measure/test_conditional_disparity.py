@@ -18,12 +18,12 @@ def test_strata_with_one_decision_are_counted_with_their_people() -> None:
     assert SPEC.measure.condition == "position"
     rows = table()
     both = _of(rows)
-    assert both["strata with one decision only"] == both["people in strata with one decision only"] == 0
+    assert both["strata_of_one_decision"] == both["people_in_strata_of_one_decision"] == 0
     cook = rows["position"] == "cook"
     rows["selected"] = pd.array(np.where(cook, rows["selected"], False), dtype="boolean")
     found = _of(rows)
-    assert found["strata with one decision only"] == 1
-    assert found["people in strata with one decision only"] == int((~cook).sum())
+    assert found["strata_of_one_decision"] == 1
+    assert found["people_in_strata_of_one_decision"] == int((~cook).sum())
     assert found["n"] == len(rows)
     alone = _of(rows[cook])
     assert found["value"] == pytest.approx(alone["value"], abs=1e-12)

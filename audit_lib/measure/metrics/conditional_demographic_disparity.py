@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.documents.parameters import WITHOUT_DECISION
+from audit_lib.documents.parameters import (
+    CONDITION,
+    PEOPLE_IN_THEM,
+    STRATA_OF_ONE_DECISION,
+    WITHOUT_CONDITION,
+    WITHOUT_DECISION,
+)
 from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.measure.estimates.linear import inferred_from
 from audit_lib.measure.inference import Contrast, compare
@@ -19,9 +23,6 @@ from audit_lib.policies import Policy
 from audit_lib.registry import did_you_mean
 from audit_lib.results import Undefined
 from audit_lib.spec import AuditSpec
-
-LEFT_OUT: Final = "strata with one decision only"
-IN_THEM: Final = "people in strata with one decision only"
 
 
 @metric(
@@ -47,8 +48,8 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     made, condition = rows.decisions.selected, rows.columns[name].codes
     known = (made >= 0) & (condition >= 0)
     codes = np.where(known, 2 * condition.astype(np.int64) + made, -1)
-    parameters: dict[str, int | float | str] = {"condition": name, WITHOUT_DECISION: int((made < 0).sum())}
-    parameters[f"{name} unknown"] = int(((made >= 0) & (condition < 0)).sum())
+    parameters: dict[str, int | float | str] = {CONDITION: name, WITHOUT_DECISION: int((made < 0).sum())}
+    parameters[WITHOUT_CONDITION] = int(((made >= 0) & (condition < 0)).sum())
     return Measured(
         estimates=compare(
             "conditional_demographic_disparity", Variable.of(rows, codes, decision_unit(spec)), spec, disparity,
@@ -72,7 +73,7 @@ def disparity(group: Side, reference: Side, level: float) -> Contrast:
     influence = _influence(counts, value, made, condition, mine)
     found = inferred_from(value, influence, clusters, level)
     test = found.tests[0] if found.tests else Undefined("no variance: nothing to test")
-    left_out = {LEFT_OUT: counts.left_out, IN_THEM: codes.size - int(counts.sizes.sum())}
+    left_out = {STRATA_OF_ONE_DECISION: counts.left_out, PEOPLE_IN_THEM: codes.size - int(counts.sizes.sum())}
     return Contrast(
         value=value,
         interval=found.interval,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.documents.parameters import WITHOUT_DECISION
+from audit_lib.documents.parameters import UNPAIRED, WITHOUT_DECISION
 from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.estimates.bounded_means import bounded_mean
@@ -37,7 +37,7 @@ from audit_lib.stats.exact import sign_test
     cite="Kusner, Loftus, Russell and Silva (2017), arXiv:1703.06856; Garg et al. (2019), arXiv:1809.10610",
     further={
         "net": {
-            "title": "Decision flips for less against the group",
+            "title": "Net decision flips",
             "meaning": "Share of pairs in which the group's version alone is selected, minus the share in which the "
             "reference's is.",
             "better": "parity",
@@ -108,7 +108,7 @@ def _flips(rows: Rows, spec: AuditSpec, group: CategoryLevels, reference: Catego
         clusters, units = compact(application[found.applications])
         parameters |= {
             "pairs": found.pairs, "for": float(found.toward.mean()), "against": float(found.against.mean()),
-            "unpaired": int((~paired).sum()),
+            UNPAIRED: int((~paired).sum()),
         }  # fmt: skip
         flipped, leaning = found.toward + found.against, found.toward - found.against
         value, net = float(flipped.mean()), float(leaning.mean())

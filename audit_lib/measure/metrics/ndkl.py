@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.documents.parameters import ATTRIBUTE
+from audit_lib.documents.parameters import ATTRIBUTE, UNKNOWN_GROUP
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.estimates.linear import Inferred, inferred_from
 from audit_lib.measure.inference import Compared
@@ -16,8 +16,6 @@ from audit_lib.metrics.exposure import Divergences, divergences, require_order
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Undefined
 from audit_lib.spec import AuditSpec
-
-_UNKNOWN = "unknown_group"
 
 
 @metric(
@@ -72,7 +70,7 @@ def _of_attribute(
     kept = np.isin(rows.round[own], found.rounds)
     parameters: dict[str, int | float | str] = {
         ATTRIBUTE: axis, "rounds": int(found.value.size), "rounds_left_out": count - int(found.value.size),
-        _UNKNOWN: int((rows.pools.size > 0).sum()) - own.size,
+        UNKNOWN_GROUP: int((rows.pools.size > 0).sum()) - own.size,
     }  # fmt: skip
     values: dict[str, NDArray[np.float64]] = {
         "ndkl": found.value, "ndkl_excess": found.value - found.at_random,

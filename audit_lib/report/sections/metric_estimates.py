@@ -7,7 +7,14 @@ from functools import partial
 from typing import Final
 
 from audit_lib.documents.estimates import adjusted_p, first_p, interval_method, limits
-from audit_lib.documents.parameters import GENERATIONS, GENERATIONS_MOST, ROUNDS_LEFT_OUT, WORD, K
+from audit_lib.documents.parameters import (
+    ATTRIBUTE,
+    GENERATIONS,
+    GENERATIONS_MOST,
+    ROUNDS_LEFT_OUT,
+    WORD,
+    K,
+)
 from audit_lib.figures import Dot
 from audit_lib.figures.by_metric import MetricFigure, draw
 from audit_lib.measure.metric import record_of
@@ -31,6 +38,7 @@ from audit_lib.report.content import Content, in_words
 from audit_lib.report.method_words import method_words
 from audit_lib.report.numbers import UNDEFINED, count, interval, p_or_dash, signed
 from audit_lib.report.sections.experiment import OWN_SECTION
+from audit_lib.report.sections.left_out import left_out
 from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.sections.what_was_varied import comparison_words
 from audit_lib.results import Estimate, Undefined
@@ -44,6 +52,7 @@ _UNPERCEIVED: Final = mark(
 _AGAINST: Final = mark("{title} of each group against its reference, with {level:.0%} intervals.")
 _OF_EVERY_TWO: Final = mark("{title} of every two groups, with {level:.0%} intervals.")
 _OF_EACH: Final = mark("{title} of each group, with {level:.0%} intervals.")
+_OF_ALL: Final = mark("{title} of all groups together, with {level:.0%} intervals.")
 MOST_STRATA: Final = 50
 """Strata that are printed in full; the tables of more are in the CSV files."""
 _MOST_DOTS = 40
@@ -182,7 +191,12 @@ def _label(estimate: Estimate) -> str:
             reference=reference,
         )
     if not group:
-        return t("All groups")
+        attribute = estimate.parameters.get(ATTRIBUTE)
+        return (
+            t("All groups")
+            if attribute is None
+            else t("All levels of {attribute}", attribute=known(str(attribute)))
+        )
     return t("{group} against {reference}", group=group, reference=reference) if reference else group
 
 
@@ -246,21 +260,26 @@ def _n(value: object) -> str:
 def _table(content: Content, title: str, where: str, estimates: list[Estimate]) -> Table:
     details = _details(estimates)
     tested = any(e.tests for e in estimates)
+    sided = any(e.n_group is not None for e in estimates)
     rows = []
     for e in estimates:
         cells = [_value(e, _reason(e)), Cell(_limits(e))]
         if tested:
             cells += [Cell(p_or_dash(x, content.spec.measure.alpha)) for x in (first_p(e), adjusted_p(e))]
-        cells += [Cell(_n(n)) for n in (e.n_group, e.n_reference, e.clusters)]
+        sizes = (e.n_group, e.n_reference) if sided else (e.n,)
+        cells += [Cell(_n(n)) for n in (*sizes, e.clusters)]
         notes = [details.get(id(e), ""), t("few rows") if "small_cell" in e.flags else ""]
         rows.append(Row(_label(e), tuple(cells), note=", ".join(filter(None, notes))))
     methods = dict.fromkeys(method_words(e.method, interval_method(e)) for e in estimates)
-    columns = [Column(t("Group against reference"), numeric=False), Column(t("Value")), Column(t("Interval"))]
+    first = t("Group against reference") if sided else t("Groups")
+    columns = [Column(first, numeric=False), Column(t("Value")), Column(t("Interval"))]
     columns += [Column("p"), Column(t("p adjusted for all tests"))] if tested else []
-    columns += [Column(t("n, group")), Column(t("n, reference")), Column(t("Clusters"))]
+    columns += [Column(t("n, group")), Column(t("n, reference"))] if sided else [Column("n")]
+    columns.append(Column(t("Clusters")))
     return Table(
-        f"{title}{f', {where}' if where else ''}", tuple(columns), tuple(rows), tuple(list(methods)[:2])
-    )
+        f"{title}{f', {where}' if where else ''}", tuple(columns), tuple(rows),
+        (*list(methods)[:2], *left_out(estimates)),
+    )  # fmt: skip
 
 
 def _reason(estimate: Estimate) -> str:
@@ -279,13 +298,13 @@ def _by_quota(title: str, where: str, estimates: list[Estimate]) -> Table:
             for k in quotas
         ]
         rows.append(Row(label, tuple(cells)))
-    left_out = max(int(e.parameters.get(ROUNDS_LEFT_OUT, 0)) for e in estimates)
+    short = max(int(e.parameters.get(ROUNDS_LEFT_OUT, 0)) for e in estimates)
     notes = [method_words(estimates[0].method, interval_method(estimates[0]))]
-    if left_out:
+    if short:
         notes.append(
             t(
                 "Up to {rounds} rounds had fewer scored candidates than k and were left out at that k.",
-                rounds=count(left_out),
+                rounds=count(short),
             )
         )
     columns = (
@@ -335,6 +354,7 @@ def _forest(
     }
     of_two = _OF_EVERY_TWO if any(len(levels) > 1 for levels in references.values()) else _AGAINST
     said = of_two if all(e.reference for e in estimates) else _OF_EACH
+    said = said if any(e.group for e in estimates) else _OF_ALL
     caption = [t(said, title=title, level=content.spec.measure.level)]
     if parity is not None:
         caption.append(t("The line at {parity:g} is parity.", parity=parity))

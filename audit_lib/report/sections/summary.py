@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from audit_lib.documents.estimates import defined
+from audit_lib.measure.metric import record_of
 from audit_lib.plan.power_limits import NOT_PROMISED, THESE_NAMES, scope_of_names
 from audit_lib.report.answerers import whose
 from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph, Section, Text, strong, text
@@ -69,6 +70,8 @@ def _verdict(content: Content) -> str:
         )
     elif found.hidden:
         first = t("No impact ratio is printed for these data.")
+    elif not any(record_of(name).unit == "ratio" for name in content.spec.measure.metrics):
+        first = t("The spec asks for no impact ratio.")
     else:
         first = t("No impact ratio is defined for these data.")
     hidden = tn("{n:,} more is hidden.", "{n:,} more are hidden.", found.hidden) if found.hidden else ""
