@@ -90,6 +90,9 @@ class RateRow(Typed):
         Bounds for the category's people without an answer, and for the table's people of unknown category.
     adverse_impact : AdverseImpact
         Shortfall, flip-flop and the smallest ratio that could have been found.
+    population : Interval or Undefined or None
+        Of scoring rates: an interval of the ratio at the population's median, the comparator picked by the data. The
+        others take the sample's median as fixed.
     """
 
     category: CategoryLevels
@@ -104,6 +107,7 @@ class RateRow(Typed):
     missing: Bounds
     unknown: Bounds
     adverse_impact: AdverseImpact
+    population: Interval | Undefined | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

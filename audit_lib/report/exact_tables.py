@@ -12,7 +12,7 @@ from audit_lib.documents.rate_tables import AdverseImpact, Bounds, HiddenEstimat
 from audit_lib.errors import EvidenceError
 from audit_lib.policies import Policy
 from audit_lib.records import NO_AND_YES
-from audit_lib.results import Estimate, Multiplicity, TestResult, Undefined
+from audit_lib.results import Estimate, Interval, Multiplicity, TestResult, Undefined
 from audit_lib.translation import known, mark, t
 
 _CLOSE = 1e-9
@@ -40,6 +40,8 @@ class ExactRow:
         Missing-data bounds; None where they are hidden.
     adverse_impact : AdverseImpact or None
         Shortfall, flip-flop and power; None where they are hidden.
+    population : Interval or Undefined or None
+        Of scoring rates: the ratio's interval at the population's median; None where it is hidden.
     hidden : bool
         Whether the policy hides the row's numbers; they are then not here either.
     ratio_hidden : bool
@@ -61,6 +63,7 @@ class ExactRow:
     missing: Bounds | None
     unknown: Bounds | None
     adverse_impact: AdverseImpact | None
+    population: Interval | Undefined | None = None
     hidden: bool = False
     ratio_hidden: bool = False
 
@@ -213,6 +216,7 @@ def _row(
         missing=row.missing,
         unknown=row.unknown,
         adverse_impact=row.adverse_impact,
+        population=row.population,
     )
 
 

@@ -31,7 +31,7 @@ COLUMNS: Final = (
     "rate_low", "rate_high", "impact_ratio", "ratio_low", "ratio_high", "ratio_low_simultaneous",
     "ratio_high_simultaneous", "comparator", "fisher_p", "below_guideline", "small_cell", "excluded", "undefined",
     "table_total", "table_unknown", "median", "median_ties", "tied_rounds", "auc", "auc_low", "auc_high",
-    "picked_p", "p_holm", "equal_rates_p", "equal_rates_p_holm",
+    "picked_p", "p_holm", "equal_rates_p", "equal_rates_p_holm", "ratio_low_population", "ratio_high_population",
 )  # fmt: skip
 """Columns of ``tables.csv``: a line a category of a statutory table, and a line (kind ``auc``) a subgroup with an AUC.
 
@@ -196,7 +196,7 @@ def _line(content: Content, table: ExactTable, row: ExactRow) -> dict[str, Any]:
     fisher = next((test.p_value for test in row.estimate.tests if test.name == "fisher_exact"), None)
     (rate_low, rate_high), (low, high) = _ends(row.rate_estimate.interval), _ends(row.estimate.interval)
     wide_low, wide_high = _ends(picked(row))
-    whole = table.equal_rates
+    whole, population = table.equal_rates, _ends(row.population)
     undefined = row.ratio.reason if isinstance(row.ratio, Undefined) else ""
     return _run(content) | {
         "kind": table.kind,
@@ -229,6 +229,8 @@ def _line(content: Content, table: ExactTable, row: ExactRow) -> dict[str, Any]:
         "p_holm": adjusted_p(row.estimate),
         "equal_rates_p": defined(whole.p_value) if isinstance(whole, TestResult) else None,
         "equal_rates_p_holm": None if table.multiplicity is None else defined(table.multiplicity.holm),
+        "ratio_low_population": population[0],
+        "ratio_high_population": population[1],
     }
 
 

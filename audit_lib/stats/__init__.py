@@ -26,6 +26,7 @@ simultaneous       ... when the largest of many differences was picked?
 ratios             ... when the comparator is whichever rate is highest?
 clustered_rates    ... when candidates compete in rounds or share applications?
 effective_wilson   ... of one rate, from its variance?
+estimated_median   ... when they are rates above a median that was itself estimated?
 equal_rates        could all rates be equal, and which could be the highest?
 clustered_equal_rates  ... when candidates compete in rounds or share applications?
 win_gaps           how much more often does one side win, of pairs in rounds?
@@ -79,6 +80,7 @@ from audit_lib.stats.distances import (
 )
 from audit_lib.stats.effective_wilson import effective_wilson, flat_limit
 from audit_lib.stats.equal_rates import EqualRates, equal_rates
+from audit_lib.stats.estimated_median import MedianRates, rates_above_median
 from audit_lib.stats.exact import boschloo, fisher_exact, sign_test
 from audit_lib.stats.few_clusters import Coefficient, least_squares_cr2
 from audit_lib.stats.heterogeneity import (
@@ -123,6 +125,7 @@ __all__ = [
     "ErrorDraws",
     "FindingReversal",
     "MantelHaenszel",
+    "MedianRates",
     "PairInterval",
     "SampleSize",
     "SimpsonCheck",
@@ -172,6 +175,7 @@ __all__ = [
     "power_of_two_proportions",
     "rank_index_interval",
     "rate_bounds",
+    "rates_above_median",
     "ratio_bounds",
     "ratio_bounds_joint",
     "ratio_of_proportions",

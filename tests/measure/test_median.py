@@ -57,6 +57,32 @@ def test_audit_decision_and_library_count_alike(scores: list[float]) -> None:
     assert int((decided.selected == 1).sum()) == scoring_rates(scores, rows["sex"]).above
 
 
+def test_scoring_tables_have_an_interval_at_the_population_s_median() -> None:
+    """The comparator has none, tables of selections have none, and coarse scores say why they have none."""
+    rng = np.random.Generator(np.random.PCG64(2))
+    rows = table()
+    fine = rows.assign(score=rng.normal(size=len(rows)))
+    for scoring in measured("scoring_rate_impact_ratio", fine)[0]["tables"]:
+        for row in scoring["rows"]:
+            own, other = row.get("population"), row["impact_ratio"]["interval"]
+            assert (own is None) == (row["label"] == scoring["comparator"])
+            if own is not None:
+                assert (
+                    own["kind"] == "simultaneous"
+                    and own["low"] < row["impact_ratio"]["value"] <= own["high"] <= 1
+                )
+                assert own["method"] != other["method"]
+    assert "population" not in measured("impact_ratio", fine)[0]["tables"][0]["rows"][0]
+    coarse = rows.assign(score=np.tile([1.0, 2.0], len(rows) // 2))
+    found = [
+        row.get("population")
+        for t in measured("scoring_rate_impact_ratio", coarse)[0]["tables"]
+        for row in t["rows"]
+    ]
+    why = [one["undefined"] for one in found if one]
+    assert any("scores near the median are equal: it may be one value or another" in reason for reason in why)
+
+
 def test_two_of_two_are_above_a_median_between_neighbouring_floats() -> None:
     scores = [0.0, LOW, float(np.nextafter(LOW, 1)), 1.0]
     rows = table(4).assign(score=scores, sex=["female", "female", "male", "male"])

@@ -87,8 +87,10 @@ def test_no_entry_is_about_a_hidden_group(small_run: Run, hidden: dict[str, byte
     assert not about(json.loads(hidden["report.json"])["metrics"])
 
 
-def test_nothing_counts_hidden_tests(hidden: dict[str, bytes]) -> None:
+def test_nothing_counts_hidden_tests(small_run: Run, hidden: dict[str, bytes]) -> None:
     """Adjusted p-values and the wider intervals depend on the hidden rows too."""
+    stored = json.loads(small_run.stage("metrics").read("metrics.json"))["tables"]
+    assert any("population" in row for table in stored for row in table["rows"])
     document = json.loads(hidden["report.json"])["metrics"]
     assert set(document["multiplicity"]) == {"undefined"}
     for table in document["tables"]:
@@ -96,6 +98,7 @@ def test_nothing_counts_hidden_tests(hidden: dict[str, bytes]) -> None:
         for row in table["rows"]:
             assert "multiplicity" not in row["impact_ratio"]
             assert not (gone and row["impact_ratio"]["intervals"])
+            assert not gone or "population" not in row
     assert all("multiplicity" not in entry for entry in document["estimates"])
 
 

@@ -31,19 +31,23 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     A tied coarse score can put far fewer than half above the median; the count shows it.
     """
     rows.need_scores()
-    above, context = above_median(rows, policy)
+    above, sample, context = above_median(rows, policy)
     return Measured(
-        tables=rate_tables("scoring", "scoring_rate_impact_ratio", rows, spec, policy, above, **context)
+        tables=rate_tables(
+            "scoring", "scoring_rate_impact_ratio", rows, spec, policy, above, sample, **context
+        )
     )
 
 
-def above_median(rows: Rows, policy: Policy) -> tuple[NDArray[np.int8], dict[str, float | int]]:
-    """Return who scored above the sample's median (-1: no score), with the median and how many scores equal it."""
+def above_median(
+    rows: Rows, policy: Policy
+) -> tuple[NDArray[np.int8], NDArray[np.bool_] | None, dict[str, float | int]]:
+    """Return who scored above the median of a sample (-1: no score), whose it is, and it with the scores it ties."""
     known, scored = rows.known(), ~np.isnan(rows.score)
     above = np.full(rows.score.shape, -1, dtype=np.int8)
     of: Literal["all", "known"] = "known" if policy.median == "known" else "all"
     if not (scored & known if of == "known" else scored).any():
-        return above, {}
+        return above, None, {}
     split = median_split(rows.score, known, of)
     above[scored] = split.above[scored]
-    return above, {"median": split.median.value, "median_ties": int(split.tied.sum())}
+    return above, split.sample, {"median": split.median.value, "median_ties": int(split.tied.sum())}

@@ -20,6 +20,7 @@ from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import decision_unit, score_unit
 from audit_lib.measure.statutory.categories import category_of
 from audit_lib.measure.statutory.intervals import Clusters, TableTests
+from audit_lib.measure.statutory.population_median import MedianSample
 from audit_lib.measure.statutory.rate_details import ITSELF, adverse_impact, bounds
 from audit_lib.metrics.impact import ImpactRatios, ImpactRow, impact_ratios
 from audit_lib.policies import Category, Policy
@@ -48,6 +49,7 @@ def rate_tables(
     spec: AuditSpec,
     policy: Policy,
     positive: NDArray[np.int8],
+    sample: NDArray[np.bool_] | None = None,
     **context: Any,
 ) -> list[ClusteredTable]:
     """Return the policy's tables over the rows for which `positive` is 1 or 0 (-1: not assessed).
@@ -60,6 +62,8 @@ def rate_tables(
         Name of the impact ratio's estimates.
     positive : ndarray of int8, shape (rows,)
         1 selected (or above the median), 0 not, -1 not assessed.
+    sample : ndarray of bool, shape (rows,), optional
+        Whose median the rates are counted above.
     **context
         ``median``, ``median_ties``, ``tied_rounds``, ``undersized_rounds`` of the table.
     """
@@ -108,6 +112,7 @@ def rate_tables(
         sheet = _Sheet(
             kind=kind, metric=metric, family=family.name, rows=rows, spec=spec, policy=policy, unknown=unknown,
             clusters=clusters, context=context,
+            median=None if sample is None else MedianSample.of(rows, sample, of_profile, labels, unit),
         )  # fmt: skip
         table = _table(sheet, counts)
         tables.append(replace(table, larger=_larger(sheet, table, counts)))
@@ -139,6 +144,8 @@ class Picked(NamedTuple):
 
     intervals: Mapping[str, Interval]
     tests: TableTests
+    population: Mapping[str, Interval | Undefined]
+    """At the population's median; empty where the rates are counted above none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +161,7 @@ class _Sheet:
     unknown: int
     clusters: Clusters
     context: Mapping[str, Any]
+    median: MedianSample | None
 
 
 def _larger(sheet: _Sheet, table: ClusteredTable, counts: list[CategoryCount]) -> ClusteredTable | None:
@@ -188,7 +196,16 @@ def _table(sheet: _Sheet, counts: list[CategoryCount]) -> ClusteredTable:
     top = law[law.comparators[0]] if law.comparators else None
     compared = [row for row in law.rows if row is top or not isinstance(row.ratio, Undefined)]
     seed = derive_seed(sheet.spec.seed, "measure", "equal_rates")
-    picked = Picked(intervals=clusters.to_highest(compared), tests=clusters.equal_rates(compared, seed))
+    population = (
+        {}
+        if sheet.median is None or top is None
+        else sheet.median.to_highest(compared, top, sheet.spec.measure.level)
+    )
+    picked = Picked(
+        intervals=clusters.to_highest(compared),
+        tests=clusters.equal_rates(compared, seed),
+        population=population,
+    )
     nobody = Undefined(_no_comparator(sheet.kind, law))
     return ClusteredTable(
         kind=sheet.kind,
@@ -238,6 +255,7 @@ def _row(
         excluded=excluded.get(label),
         missing=bounds(row, compared, count.missing),
         unknown=bounds(row, compared, sheet.unknown),
+        population=picked.population.get(label),
         adverse_impact=adverse_impact(
             row, row.ratio if isinstance(row.ratio, Undefined) else compared, sheet.spec, sheet.policy
         ),

@@ -61,16 +61,16 @@ def masked(table: ExactTable, hidden: frozenset[StratumCell]) -> ExactTable:
             return replace(
                 row, n=0, selected=0, share=_GONE, rate=_GONE, ratio=_GONE, below=None, small=True, excluded=None,
                 rate_estimate=_NOTHING, estimate=_NOTHING, missing=None, unknown=None, adverse_impact=None,
-                hidden=True,
+                population=None, hidden=True,
             )  # fmt: skip
         if compared:
-            return replace(row, estimate=_without_others(row.estimate))
+            return replace(row, estimate=_without_others(row.estimate), population=None)
         # Why an empty or an excluded row has no ratio does not depend on the comparator.
         own = row.empty or row.excluded is not None
         ratio = row.ratio if own else Undefined(GIVES_AWAY)
         return replace(
             row, ratio=ratio, below=None, estimate=_NOTHING, missing=None, unknown=None, adverse_impact=None,
-            ratio_hidden=not own,
+            population=None, ratio_hidden=not own,
         )  # fmt: skip
 
     if len(gone) == len(table.rows):
@@ -172,7 +172,8 @@ def _redacted_table(table: RateTable[RateRow], hidden: frozenset[StratumCell]) -
             return HiddenRow(category=row.category, label=row.label, rate=_NOTHING, impact_ratio=_NOTHING)
         if compared:
             estimate = _without_others(row.impact_ratio) if gone else _alone(row.impact_ratio)
-            return replace(row, impact_ratio=cast(Estimate, estimate))
+            population = None if gone else row.population
+            return replace(row, impact_ratio=cast(Estimate, estimate), population=population)
         # Why an empty or an excluded row has no ratio does not depend on the comparator.
         own = row.n == 0 or row.excluded is not None
         why = (
