@@ -21,7 +21,7 @@ from scipy.stats import binom
 
 from audit_lib import stats
 from audit_lib.results import Interval, Undefined
-from benchmarks.coverage_clusters import ratios_of_rates, single_rates
+from benchmarks.coverage_clusters import ratios_of_rates, single_rates, uneven_clusters
 from benchmarks.coverage_distances import distances
 from benchmarks.coverage_effects import effects
 from benchmarks.coverage_families import families
@@ -180,6 +180,7 @@ STUDIES: dict[str, tuple[str, Callable[[float], Study]]] = {
     "clusters": ("Clusters: means, rates and the rank index", clusters),
     "single_rates": ("A rate, where people share rounds or applications", single_rates),
     "ratios_of_rates": ("Ratio of two rates, where one of a round wins", ratios_of_rates),
+    "uneven_clusters": ("Rates and ratios, where clusters differ in size or are few", uneven_clusters),
     "effects": ("Effects of an experiment, where few applications show a level", effects),
     "names": ("Effects for other names like those that were shown", other_names),
     "name-designs": ("The same in other designs", other_designs),

@@ -21,7 +21,6 @@ from audit_lib.stats.cluster_worth import ClusterSpread, cluster_spread, from_no
 from audit_lib.stats.clusters import t_test
 from audit_lib.stats.effective_wilson import effective_wilson
 from audit_lib.stats.intervals import clopper_pearson, koopman_limits
-from audit_lib.stats.own_degrees import pair_degrees
 from audit_lib.stats.ratios import AllRatios, ratios_to_highest
 from audit_lib.stats.simultaneous import DRAWS, PairInterval, max_t_quantile
 
@@ -38,8 +37,9 @@ class ClusteredRates:
     The influence of a cluster on a category's rate :math:`p_j` is :math:`\tilde u_{cj}`, measured from the other
     clusters (:func:`audit_lib.stats.cluster_worth.cluster_spread`), and
     :math:`V_{jk} = \sum_c \tilde u_{cj} \tilde u_{ck}`. Degrees of freedom are those that the clusters leave: of a
-    pair, Welch's where no cluster holds people of both, else the fewer. The design effect of a pair is the variance of
-    its log ratio, :math:`V_{jj}/p_j^2 + V_{kk}/p_k^2 - 2 V_{jk} / (p_j p_k)`, over that of independent people.
+    pair, the fewer of the two (Welch's fall short where many pairs have few clusters). The design effect of a pair is
+    the variance of its log ratio, :math:`V_{jj}/p_j^2 + V_{kk}/p_k^2 - 2 V_{jk} / (p_j p_k)`, over that of independent
+    people.
     Koopman's score limits are taken at the critical value times its root. Where everybody or nobody of a category is
     selected there is no spread to measure: its clusters then count as one person each. Where clusters are worth fewer
     than three of one size, there is no interval.
@@ -203,7 +203,7 @@ class ClusteredRates:
         if k < 2:
             raise UndefinedMetricError("fewer than two categories: there is nothing to compare with")
         spreads = [self._spread(i) for i in range(k)]
-        logs = np.diag([one.of_log[0] for one in spreads])
+        logs = np.diag([one.of_log for one in spreads])
         for i, j in combinations(range(k), 2):
             logs[i, j] = logs[j, i] = spreads[i].shared(spreads[j])
         critical = max_t_quantile(logs, level, draws=draws, seed=seed)
@@ -248,9 +248,8 @@ class ClusteredRates:
             return TestResult(
                 name="cluster_t_test", p_value=nothing, statistic=nothing, n=count, method="not computed"
             )
-        df = self._degrees(i, j, (a.variance, a.df), (b.variance, b.df))
         method = "difference of rates, cluster influence function at the common rate"
-        found = t_test(x / n - y / m, math.sqrt(variance), df, count, method)
+        found = t_test(x / n - y / m, math.sqrt(variance), min(a.df, b.df), count, method)
         return replace(found, name="cluster_t_test")
 
     def _conditional(self, i: int, j: int, pair: _Pair, level: float) -> Interval:
@@ -265,19 +264,13 @@ class ClusteredRates:
         return self._of(i, j, self._spread(i), self._spread(j))
 
     def _of(self, i: int, j: int, a: _Spread, b: _Spread) -> _Pair:
-        variance = a.of_log[0] + b.of_log[0] - 2 * a.shared(b)
+        variance = a.of_log + b.of_log - 2 * a.shared(b)
         independent = sum(
             (1 - one.rate) / (n * one.rate) for one, n in ((a, self.totals[i]), (b, self.totals[j]))
         )
         if variance <= 1e-12 * independent:
             raise UndefinedMetricError("every cluster shows the same ratio: no spread to estimate")
-        # What a category without spread adds is no estimate: it lends the pair no degrees of freedom.
-        df = min(a.found.df, b.found.df) if a.flat or b.flat else self._degrees(i, j, a.of_log, b.of_log)
-        return _Pair(variance=variance, design_effect=variance / independent, df=df)
-
-    def _degrees(self, i: int, j: int, a: tuple[float, float], b: tuple[float, float]) -> float:
-        """Take variances and degrees of freedom of two categories to those of their difference."""
-        return min(a[1], b[1]) if (self.occurs[i] & self.occurs[j]).any() else pair_degrees(a, b)
+        return _Pair(variance=variance, design_effect=variance / independent, df=min(a.found.df, b.found.df))
 
     def _spread(self, i: int) -> _Spread:
         x, n, units = self.selected[i], self.totals[i], int(np.count_nonzero(self.occurs[i]))
@@ -304,9 +297,9 @@ class _Spread:
     flat: bool = False
 
     @property
-    def of_log(self) -> tuple[float, float]:
-        """Variance of the log rate, and its degrees of freedom."""
-        return self.found.variance / self.rate**2, self.found.df
+    def of_log(self) -> float:
+        """Variance of the log rate."""
+        return self.found.variance / self.rate**2
 
     def shared(self, other: _Spread) -> float:
         """Return the covariance of two log rates."""
