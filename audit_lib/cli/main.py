@@ -10,7 +10,18 @@ import sys
 from collections.abc import Sequence
 
 from audit_lib import __version__
-from audit_lib.cli import compare, evidence, experiment, recommend, redact, runs, sign_off, validity, windows
+from audit_lib.cli import (
+    compare,
+    evidence,
+    experiment,
+    monitor,
+    recommend,
+    redact,
+    runs,
+    sign_off,
+    validity,
+    windows,
+)
 from audit_lib.cli.shared import Action
 from audit_lib.errors import AuditError, EvidenceError, ValidationFailedError
 
@@ -62,4 +73,5 @@ def _parser() -> argparse.ArgumentParser:
     redact.add_command(command)
     recommend.add_command(command)
     windows.add_commands(command)
+    monitor.add_commands(command)
     return parser

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, TypeVar
 
-from audit_lib.canonical import canonical_json, sha256
+from audit_lib.canonical import canonical_json
 from audit_lib.documents.canaries import CanaryAnswer, read_canaries
 from audit_lib.documents.drift import (
     BeforeAndNow,
@@ -25,7 +25,6 @@ from audit_lib.documents.drift import (
     MetricNumber,
     NamedNumber,
     NotAudited,
-    RunIdentity,
     TableNumber,
     WindowState,
 )
@@ -37,6 +36,7 @@ from audit_lib.errors import EvidenceError
 from audit_lib.monitor.canaries import compare_canaries
 from audit_lib.monitor.estimate_change import METHOD, compare_estimates
 from audit_lib.monitor.history import History
+from audit_lib.monitor.run_identity import identity_of
 from audit_lib.monitor.served_models import compare_served_models
 from audit_lib.results import Estimate, Undefined
 from audit_lib.run import Run
@@ -86,7 +86,7 @@ def measure_drift(run: Run, history: History) -> DriftDocument:
     if earlier is None:
         return FirstRun(
             audit=run.key.audit,
-            current=_identity(run),
+            current=identity_of(run),
             not_audited=not_audited,
             reason=_why_first(missing),
         )
@@ -95,9 +95,9 @@ def measure_drift(run: Run, history: History) -> DriftDocument:
     items, only_previous, only_current = _compare(previous, current)
     return Drift(
         audit=run.key.audit,
-        current=_identity(run),
+        current=identity_of(run),
         not_audited=not_audited,
-        previous=_identity(before),
+        previous=identity_of(before),
         design_changed=before.key.spec_digest != run.key.spec_digest,
         changed_sections=tuple(_changed_sections(before, run)),
         model_changed=_fingerprints(before) != _fingerprints(run),
@@ -125,14 +125,6 @@ def _metrics(run: Run) -> Metrics:
 
 def _manifest(run: Run) -> Manifest:
     return run.stage("evidence").read_document(Manifest, "manifest.json")
-
-
-def _identity(run: Run) -> RunIdentity:
-    return RunIdentity(
-        window=run.key.window.label,
-        spec_digest=run.key.spec_digest,
-        manifest_sha256=sha256(run.stage("evidence").read("manifest.json")),
-    )
 
 
 def _changed_sections(before: Run, run: Run) -> list[str]:

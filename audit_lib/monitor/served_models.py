@@ -18,12 +18,13 @@ def compare_served_models(before: Run, run: Run) -> ServedModels:
     ServedModels
         The names, in order, and whether they differ; None where one run has none.
     """
-    previous, current = _names(before), _names(run)
+    previous, current = served_names(before), served_names(run)
     changed = previous != current if previous and current else None
     return ServedModels(previous=previous, current=current, changed=changed)
 
 
-def _names(run: Run) -> tuple[str, ...]:
+def served_names(run: Run) -> tuple[str, ...]:
+    """Return the names under which models answered a run, in order."""
     if run.spec.model.answers_are_recorded:
         models = run.stage("sample").read_document(Sample, "sample.json").models or ()
         return tuple(sorted({one.model for one in models if one.sampled and one.audited and one.model}))

@@ -3,6 +3,7 @@
 from audit_lib.spec.audit import RESERVED, AuditSpec, json_schema
 from audit_lib.spec.data import Demographics, Groups, Outcome, Sample, Schedule, Source
 from audit_lib.spec.experiment import Leakage, Manipulation, Material, Robustness
+from audit_lib.spec.monitor import Monitor
 from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, RandomRounds, Report
 from audit_lib.spec.panel import Panel, PanelModel, load_spec, panel_digest, read_spec
 from audit_lib.spec.perturb import Perturb
@@ -35,6 +36,7 @@ __all__ = [
     "Material",
     "Measure",
     "Model",
+    "Monitor",
     "Name",
     "Outcome",
     "Panel",

@@ -27,6 +27,7 @@ from audit_lib.registry import did_you_mean
 from audit_lib.spec.data import Demographics, Groups, Sample, Schedule, Source
 from audit_lib.spec.experiment import Leakage, Manipulation, Robustness
 from audit_lib.spec.installed_packs import ARCHIVED, installed_pack, packs_under
+from audit_lib.spec.monitor import Monitor
 from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, Report
 from audit_lib.spec.perturb import Perturb
 from audit_lib.spec.protected_lists import KEPT, shipped_files
@@ -93,6 +94,7 @@ class AuditSpec(SpecSection):
     checks: Checks = Checks()
     measure: Measure = Measure()
     report: Report = Report()
+    monitor: Monitor = Monitor()
     use: Use = Use()
     framework: Framework | None = Field(
         None, description="Answers for `audit recommend SPEC`; null: nothing is recommended."

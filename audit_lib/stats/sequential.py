@@ -31,14 +31,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 
 from audit_lib.errors import InputError
 from audit_lib.results import Interval
+from audit_lib.stats._bets import log_average, log_e_values, lower_limits, so_far
 from audit_lib.stats._checks import check_level
 
 __all__ = [
@@ -47,16 +46,9 @@ __all__ = [
     "e_bh",
     "evidence_above",
     "evidence_below",
-    "evidence_outside",
 ]
 
 Floats = NDArray[np.float64]
-
-BETS: Final = 0.9 * 2.0 ** (-np.arange(26) / 2.0)
-"""Half an octave apart, down to 1/6,400: for changes seen in one window and for ones that need a million values."""
-_COST: Final = -np.log1p(-BETS) - BETS
-STEPS: Final = 60
-"""Halvings of an interval: to the last bits of a double."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -108,7 +100,13 @@ class WindowSums:
         high: float = 1.0,
         centre: float = 0.0,
     ) -> WindowSums:
-        """Add up the values of each window."""
+        """Add up the values of each window.
+
+        Raises
+        ------
+        InputError
+            If a value is out of bounds.
+        """
         arrays = [np.asarray(values, dtype=np.float64) for values in windows]
         for place, values in enumerate(arrays):
             if not ((values >= low) & (values <= high)).all():
@@ -159,12 +157,23 @@ def evidence_above(sums: WindowSums, null: float) -> Floats:
     >>> evidence_above(sums, 0.0)[[0, 4, 9]].round(1).tolist()
     [0.1, 1.3, 4.0]
     """
-    n, total, squares = so_far(sums)
-    return log_average(log_e_values(n, total, squares, null, sums))
+    return log_average(log_e_values(*so_far(sums.n, sums.total, sums.squares), null, sums.reach))
 
 
 def evidence_below(sums: WindowSums, null: float) -> Floats:
     """Return the log of the evidence, at each look, that values lie below `null` on average; as `evidence_above`.
+
+    Parameters
+    ----------
+    sums : WindowSums
+        The values of all windows so far.
+    null : float
+        The smallest mean of which one is content.
+
+    Returns
+    -------
+    ndarray, shape (windows,)
+        An e-process.
 
     Examples
     --------
@@ -173,21 +182,6 @@ def evidence_below(sums: WindowSums, null: float) -> Floats:
     True
     """
     return evidence_above(sums.mirrored, -null)
-
-
-def evidence_outside(sums: WindowSums, margin: float) -> Floats:
-    """Return the log of the evidence, at each look, that the mean is further than `margin` from 0 on either side.
-
-    Examples
-    --------
-    >>> sums = WindowSums.of([[0.3, 0.5, 0.4, 0.2]] * 10)
-    >>> bool(evidence_outside(sums, 0.0)[-1] > math.log(20)), bool(evidence_outside(sums, 0.4)[-1] > 0)
-    (True, False)
-    """
-    if margin < 0:
-        raise InputError(f"margin is {margin}; give 0 or more")
-    both = np.stack([evidence_above(sums, margin), evidence_below(sums, -margin)])
-    return np.asarray(logsumexp(both, axis=0) - math.log(2.0))
 
 
 def confidence_sequence(sums: WindowSums, level: float = 0.95) -> list[Interval]:
@@ -208,10 +202,10 @@ def confidence_sequence(sums: WindowSums, level: float = 0.95) -> list[Interval]
     >>> [(round(looks[k].low, 2), round(looks[k].high, 2)) for k in (0, 9, 99)]
     [(-1.0, 1.0), (0.02, 0.68), (0.27, 0.43)]
     """
-    n, total, squares = so_far(sums)
-    bound = -math.log((1.0 - check_level(level)) / 2.0)
-    lower = lower_limits(n, total, squares, sums, bound)
-    upper = -lower_limits(n, -total, squares, sums.mirrored, bound)
+    parts, bound = so_far(sums.n, sums.total, sums.squares), -math.log((1.0 - check_level(level)) / 2.0)
+    turned = sums.mirrored
+    lower = lower_limits(*parts, (sums.low, sums.high), sums.reach, bound)
+    upper = -lower_limits(parts[0], -parts[1], parts[2], (turned.low, turned.high), turned.reach, bound)
     method = "confidence sequence, empirical Bernstein, mixture of bets"
     return [
         Interval(low=float(low), high=float(high), level=level, method=method)
@@ -232,6 +226,11 @@ def e_bh(log_e: ArrayLike, level: float = 0.05) -> NDArray[np.bool_]:
     level : float
         Bound of the false discovery rate.
 
+    Raises
+    ------
+    InputError
+        If one is no number, or the level no share.
+
     Examples
     --------
     >>> e_bh(np.log([100.0, 30.0, 1.0, 0.2]), level=0.1).tolist()
@@ -245,28 +244,3 @@ def e_bh(log_e: ArrayLike, level: float = 0.05) -> NDArray[np.bool_]:
     ranks = np.arange(1, ordered.size + 1)
     told = np.flatnonzero(ordered >= np.log(ordered.size / (level * ranks)))
     return values >= (ordered[told[-1]] if told.size else np.inf)
-
-
-def so_far(sums: WindowSums) -> tuple[Floats, Floats, Floats]:
-    return np.cumsum(sums.n).astype(np.float64), np.cumsum(sums.total), np.cumsum(sums.squares)
-
-
-def log_e_values(n: Floats, total: Floats, squares: Floats, null: float | Floats, sums: WindowSums) -> Floats:
-    """Log evidence that values lie above `null`, for each bet in a last axis."""
-    reach = sums.reach
-    gain = (total - n * null) / reach
-    return np.asarray(gain[..., None] * BETS - (squares / reach**2)[..., None] * _COST)
-
-
-def log_average(log_e: Floats) -> Floats:
-    return np.asarray(logsumexp(log_e, axis=-1) - math.log(BETS.size))
-
-
-def lower_limits(n: Floats, total: Floats, squares: Floats, sums: WindowSums, bound: float) -> Floats:
-    """Least mean that is not told to be exceeded, at each look: the evidence falls where the null rises."""
-    low, high = np.full(n.shape, sums.low), np.full(n.shape, sums.high)
-    for _ in range(STEPS):
-        middle = (low + high) / 2.0
-        told = log_average(log_e_values(n, total, squares, middle, sums)) >= bound
-        low, high = np.where(told, middle, low), np.where(told, high, middle)
-    return low

@@ -1,13 +1,13 @@
 r"""Have windows changed since the baseline, and since when? Over all looks at once, as `sequential`.
 
 Every window after the baseline may be the first of a change. Bets on each of them are kept up with all windows since;
-their weighted average, or their sum, is the evidence: a step and a slow drift both leave some bets that win.
+their weighted average is the evidence: a step and a slow drift both leave some bets that win.
 
 References
 ----------
 Shin, J., Ramdas, A. & Rinaldo, A. (2024). E-detectors: a nonparametric framework for sequential change detection. New
 England Journal of Statistics in Data Science 2, 229-260.
-Shekhar, S. & Ramdas, A. (2023). Sequential changepoint detection via backward confidence sequences. ICML, PMLR 202.
+Shekhar, S. & Ramdas, A. (2023). Reducing sequential change detection to sequential estimation. arXiv:2309.09111.
 """
 
 from __future__ import annotations
@@ -21,23 +21,18 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from audit_lib.errors import InputError
+from audit_lib.stats._bets import BETS, STEPS, log_average, log_e_values, so_far
 from audit_lib.stats._checks import as_count
-from audit_lib.stats.sequential import (
-    BETS,
-    STEPS,
-    WindowSums,
-    log_average,
-    log_e_values,
-    lower_limits,
-    so_far,
-)
+from audit_lib.stats.sequential import WindowSums
 
-__all__ = ["ChangeEvidence", "change_detector", "evidence_of_change"]
+__all__ = ["ChangeEvidence", "evidence_of_change", "evidence_since"]
 
 Floats = NDArray[np.float64]
 
 _NEAR: Final = 1e-9
 """Of a minimum: how much lower, in logarithms, it can lie than where the search ends."""
+_PAIRS: Final = 40_000
+"""Looks times starts at a time: what the processor's caches hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -80,6 +75,11 @@ def evidence_of_change(sums: WindowSums, baseline: int, floor: float = 0.0) -> C
     ChangeEvidence
         For each window.
 
+    Raises
+    ------
+    InputError
+        If the baseline has no window, or the floor is negative.
+
     Examples
     --------
     >>> sums = WindowSums.of([[0.1, -0.1, 0.0, 0.1, -0.1] * 20] * 8 + [[0.6, 0.4, 0.5, 0.6, 0.4] * 20] * 4)
@@ -98,61 +98,64 @@ def evidence_of_change(sums: WindowSums, baseline: int, floor: float = 0.0) -> C
     )
 
 
-def change_detector(
-    sums: WindowSums, baseline: int, floor: float = 0.0, missed: float = 0.01
-) -> ChangeEvidence:
-    r"""Return a detector of change whose false alarms are counted by the time between them.
+def evidence_since(sums: WindowSums, null: float) -> ChangeEvidence:
+    r"""Return the evidence, at each look, that from some window on values have lain above `null` on average.
 
-    The sum over all windows :math:`j` after the baseline of the evidence that those from :math:`j` on have a mean
-    further than `floor` from the confidence sequence of those before it (Shiryaev and Roberts' scheme, of e-values).
-    An alarm at ``log(length)`` comes no sooner than after `length` looks on average where the mean stays the same,
-    unless the confidence sequence misses, which it does in at most a share `missed` of histories.
+    The average over all windows :math:`j` of `evidence_above` of the windows from :math:`j` on, with weights that add
+    up to 1 over an endless audit: what was right for years does not hide what has been wrong since. Where no window's
+    mean is above `null`, it ever exceeds ``log(1 / alpha)`` with a probability of at most `alpha`.
 
     Parameters
     ----------
-    sums, baseline, floor
-        As in `evidence_of_change`.
-    missed : float
-        Probability that the mean before some window ever lies outside its confidence sequence.
+    sums : WindowSums
+        The values of all windows.
+    null : float
+        The largest mean of which one is content.
+
+    Returns
+    -------
+    ChangeEvidence
+        For each window.
 
     Examples
     --------
-    >>> sums = WindowSums.of([[0.1, -0.1, 0.0, 0.1, -0.1] * 20] * 8 + [[0.6, 0.4, 0.5, 0.6, 0.4] * 20] * 4)
-    >>> found = change_detector(sums, baseline=4)
-    >>> (found.log_e > math.log(1000)).tolist().index(True)
-    8
+    >>> sums = WindowSums.of([[-0.5, -0.3, -0.4] * 30] * 20 + [[0.6, 0.4, 0.5] * 30] * 3)
+    >>> found = evidence_since(sums, 0.0)
+    >>> (found.log_e > math.log(20)).tolist().index(True), int(found.since[-1])
+    (20, 20)
     """
-    if as_count(baseline, "baseline") < 1:
-        raise InputError("baseline is 0; give the number of its windows")
-    up, down = (_sums_of_rises(one, baseline, floor, missed) for one in (sums, sums.mirrored))
-    return ChangeEvidence(
-        log_e=np.logaddexp(up.log_e, down.log_e) - math.log(2.0),
-        since=np.where(up.log_e >= down.log_e, up.since, down.since),
-    )
+    parts = _Parts.of(sums)
+    log_e, since = np.full(sums.n.size, -np.inf), np.full(sums.n.size, -1, dtype=np.int64)
+    for look in range(sums.n.size):
+        starts = np.arange(look + 1)
+        told = _weights(starts) + log_average(log_e_values(*parts.after(starts, look), null, sums.reach))
+        log_e[look], since[look] = logsumexp(told), int(np.argmax(told))
+    return ChangeEvidence(log_e=log_e, since=since)
 
 
 def _rises(sums: WindowSums, baseline: int, floor: float) -> ChangeEvidence:
     """Evidence that windows have a mean above that of those before them by more than the floor."""
-    parts = _Parts.of(sums)
-    log_e, since = np.full(sums.n.size, -np.inf), np.full(sums.n.size, -1, dtype=np.int64)
-    for look in range(baseline, sums.n.size):
-        starts = np.arange(baseline, look + 1)
-        told = _least(parts, starts, look, floor)
-        log_e[look], since[look] = logsumexp(told), starts[int(np.argmax(told))]
+    parts, looks = _Parts.of(sums), sums.n.size
+    log_e, since = np.full(looks, -np.inf), np.full(looks, -1, dtype=np.int64)
+    means = np.clip(parts.total[1:] / np.maximum(parts.n[1:], 1.0) - floor / 2.0, sums.low, sums.high)
+    for some in np.array_split(np.arange(baseline, looks), looks * looks // _PAIRS + 1):
+        if not some.size:
+            continue
+        # All starts of all these looks at once, in one long row; those of a look are next to each other.
+        counts = some - baseline + 1
+        starts = np.concatenate([np.arange(baseline, look + 1) for look in some.tolist()])
+        ends = np.repeat(some, counts)
+        told = _bets(parts, starts, ends, means[ends], floor)[0]
+        for look, own in zip(some.tolist(), np.split(told, np.cumsum(counts)[:-1]), strict=True):
+            if logsumexp(own) >= 0:
+                own = _least(parts, np.arange(baseline, look + 1), look, float(means[look]), floor)
+            log_e[look], since[look] = logsumexp(own), baseline + int(np.argmax(own))
     return ChangeEvidence(log_e=log_e, since=since)
 
 
-def _sums_of_rises(sums: WindowSums, baseline: int, floor: float, missed: float) -> ChangeEvidence:
-    """Sum of the evidence of each start, against the upper limit of the mean of what was before it."""
-    parts = _Parts.of(sums)
-    n, total, squares = so_far(sums)
-    upper = -lower_limits(n, -total, squares, sums.mirrored, -math.log(missed / 2.0))
-    log_e, since = np.full(sums.n.size, -np.inf), np.full(sums.n.size, -1, dtype=np.int64)
-    for look in range(baseline, sums.n.size):
-        starts = np.arange(baseline, look + 1)
-        told = log_average(log_e_values(*parts.after(starts, look), upper[starts - 1] + floor, sums))
-        log_e[look], since[look] = logsumexp(told), starts[int(np.argmax(told))]
-    return ChangeEvidence(log_e=log_e, since=since)
+def _weights(place: NDArray[np.int64]) -> Floats:
+    """Logarithms of the weights of the windows that a change may begin with, by their place: together they are 1."""
+    return np.asarray(-np.log(place + 1.0) - np.log(place + 2.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,10 +170,14 @@ class _Parts:
 
     @classmethod
     def of(cls, sums: WindowSums) -> _Parts:
-        n, total, squares = (np.concatenate([[0.0], part]) for part in so_far(sums))
+        n, total, squares = (
+            np.concatenate([[0.0], part]) for part in so_far(sums.n, sums.total, sums.squares)
+        )
         return cls(sums=sums, turned=sums.mirrored, n=n, total=total, squares=squares)
 
-    def after(self, starts: NDArray[np.int64], look: int) -> tuple[Floats, Floats, Floats]:
+    def after(
+        self, starts: NDArray[np.int64], look: int | NDArray[np.int64]
+    ) -> tuple[Floats, Floats, Floats]:
         """Return the sums of the windows from each start to a look."""
         return (
             self.n[look + 1] - self.n[starts],
@@ -183,23 +190,36 @@ class _Parts:
         return self.n[starts], -self.total[starts], self.squares[starts]
 
 
-def _least(parts: _Parts, starts: NDArray[np.int64], look: int, floor: float) -> Floats:
+def _bets(
+    parts: _Parts,
+    starts: NDArray[np.int64],
+    looks: int | NDArray[np.int64],
+    mean: float | Floats,
+    floor: float,
+) -> tuple[Floats, Floats, Floats]:
+    """Return the weighted evidence of a rise at each start for a mean before it, and that of each bet on both parts."""
+    earlier = log_e_values(*parts.before(starts), -mean, parts.turned.reach)
+    later = log_e_values(*parts.after(starts, looks), mean + floor, parts.sums.reach)
+    weights = _weights(starts - starts[0])
+    return weights + log_average(earlier) + log_average(later), earlier, later
+
+
+def _least(parts: _Parts, starts: NDArray[np.int64], look: int, mean: float, floor: float) -> Floats:
     """Evidence of a rise at each start, for the mean before it for which all of it together is least.
 
-    The logarithm of the sum is convex in that mean: Newton's steps from the mean of all values, kept between the
-    points where its slope is known to be negative and positive.
+    The logarithm of the sum is convex in that mean: Newton's steps, kept between the points where its slope is known to
+    be negative and positive. Once it is below 0 it can raise no alarm: it is told as it is there, which is at least as
+    much as the least.
     """
-    place = (starts - starts[0]).astype(np.float64)
-    weights = -np.log(place + 1.0) - np.log(place + 2.0)
-    before, after = parts.before(starts), parts.after(starts, look)
-    n_before, n_after = before[0] / parts.turned.reach, after[0] / parts.sums.reach
+    n_before = parts.n[starts] / parts.turned.reach
+    n_after = (parts.n[look + 1] - parts.n[starts]) / parts.sums.reach
     low, high = parts.sums.low, parts.sums.high
-    mean = min(max(float(parts.total[look + 1] / max(parts.n[look + 1], 1.0)) - floor / 2.0, low), high)
     for _ in range(STEPS):
-        earlier = log_e_values(*before, -mean, parts.turned)
-        later = log_e_values(*after, mean + floor, parts.sums)
-        told = weights + log_average(earlier) + log_average(later)
-        share = np.exp(told - logsumexp(told))
+        told, earlier, later = _bets(parts, starts, look, mean, floor)
+        whole = logsumexp(told)
+        if whole < 0:
+            break
+        share = np.exp(told - whole)
         (e1, e2), (l1, l2) = _moments(earlier), _moments(later)
         slopes = n_before * e1 - n_after * l1
         slope = float(share @ slopes)
@@ -210,7 +230,7 @@ def _least(parts: _Parts, starts: NDArray[np.int64], look: int, floor: float) ->
         if abs(slope * (high - low)) < _NEAR or step in (low, high):
             break
         mean = step
-    return np.asarray(told)
+    return told
 
 
 def _moments(log_e: Floats) -> tuple[Floats, Floats]:

@@ -60,7 +60,13 @@ class PairSums:
 
     @classmethod
     def of(cls, windows: Sequence[tuple[ArrayLike, ArrayLike]]) -> PairSums:
-        """Add up the values of each window: the group's, and the comparator's of the same units."""
+        """Add up the values of each window: the group's, and the comparator's of the same units.
+
+        Raises
+        ------
+        InputError
+            If a window has other numbers of the two, or a value is not between 0 and 1.
+        """
         arrays = [tuple(np.asarray(one, dtype=np.float64) for one in pair) for pair in windows]
         for place, (one, other) in enumerate(arrays):
             if one.shape != other.shape:

@@ -17,9 +17,8 @@ from audit_lib.stats.sequential import (
     e_bh,
     evidence_above,
     evidence_below,
-    evidence_outside,
 )
-from audit_lib.stats.sequential_change import change_detector, evidence_of_change
+from audit_lib.stats.sequential_change import evidence_of_change, evidence_since
 from audit_lib.stats.sequential_pairs import PairSums
 
 unit = st.floats(-1.0, 1.0, allow_nan=False)
@@ -83,7 +82,7 @@ def test_windows_may_arrive_in_any_order_and_size(windows: list[list[float]], ra
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     one = WindowSums.of([[x for window in windows for x in window]])
     for other in (WindowSums.of(windows), WindowSums.of(shuffled)):
-        assert evidence_outside(other, 0.1)[-1] == pytest.approx(evidence_outside(one, 0.1)[-1], abs=1e-9)
+        assert evidence_below(other, 0.1)[-1] == pytest.approx(evidence_below(one, 0.1)[-1], abs=1e-9)
         assert confidence_sequence(other)[-1].low == pytest.approx(confidence_sequence(one)[-1].low, abs=1e-9)
 
 
@@ -112,9 +111,12 @@ def brute_change(windows: list[list[float]], baseline: int, floor: float) -> flo
 def test_change_is_the_definition_with_the_least_favourable_mean(floor: float) -> None:
     rng = np.random.default_rng(5)
     windows = [rng.uniform(-0.2, 0.4, 6).tolist() for _ in range(3)]
-    windows += [rng.uniform(0.2, 1.0, 9).tolist() for _ in range(2)]
+    windows += [rng.uniform(0.4, 1.0, 40).tolist() for _ in range(2)]
     found = evidence_of_change(WindowSums.of(windows), baseline=2, floor=floor)
-    assert found.log_e[-1] == pytest.approx(brute_change(windows, 2, floor), abs=1e-3)
+    assert found.log_e[-1] > 0.5
+    assert found.log_e[-1] == pytest.approx(
+        brute_change(windows, 2, floor), abs=2e-2
+    )  # its mean is on a grid
     assert np.isneginf(found.log_e[:2]).all()
     assert found.since[:2].tolist() == [-1, -1]
 
@@ -146,36 +148,20 @@ def test_a_change_below_the_floor_is_none() -> None:
     windows = [[0.1, -0.1] * 50] * 5 + [[0.2, 0.0] * 50] * 40
     assert evidence_of_change(WindowSums.of(windows), 5).log_e[-1] > math.log(20)
     assert evidence_of_change(WindowSums.of(windows), 5, floor=0.1).log_e[-1] < 0
-    assert change_detector(WindowSums.of(windows), 5, floor=0.15).log_e[-1] < math.log(1000)
 
 
-def test_the_detector_adds_up_what_each_start_tells() -> None:
+def test_evidence_since_is_the_average_over_starts() -> None:
     rng = np.random.default_rng(3)
-    windows = [rng.uniform(-0.2, 0.4, 30).tolist() for _ in range(4)] + [rng.uniform(0.4, 1, 9).tolist()] * 2
-    sums = WindowSums.of(windows)
-    sides = []
-    for sign in (1.0, -1.0):
-        turned = [[sign * x for x in window] for window in windows]
-        before = confidence_sequence(WindowSums.of(turned), 0.99)  # one side of it: 0.5% each
-        sides.append(
-            sum(
-                math.exp(
-                    plain_log_e([x for w in turned[start:] for x in w], before[start - 1].high, -1.0, 0.0)
-                )
-                for start in range(3, 6)
-            )
-        )
-    found = change_detector(sums, baseline=3, missed=0.01)
-    assert found.log_e[-1] == pytest.approx(math.log(sum(sides) / 2), abs=1e-6)
-
-
-def test_false_alarms_of_the_detector_come_no_sooner_than_stated() -> None:
-    rng = np.random.default_rng(13)
-    length, looks = 100.0, 60
-    alarmed = [
-        change_detector(drawn(rng, [0.5] * looks, 40), 4).log_e.max() > math.log(length) for _ in range(60)
-    ]
-    assert sum(alarmed) <= 60 * (looks / length) + 2 * math.sqrt(60 * 0.24)
+    windows = [rng.uniform(-0.6, 0.2, 30).tolist() for _ in range(4)] + [rng.uniform(0.1, 1, 9).tolist()] * 2
+    found = evidence_since(WindowSums.of(windows), 0.1)
+    for look in range(6):
+        told = [
+            math.exp(plain_log_e([x for w in windows[start : look + 1] for x in w], 0.1, -1.0, 0.0))
+            / ((start + 1) * (start + 2))
+            for start in range(look + 1)
+        ]
+        assert found.log_e[look] == pytest.approx(math.log(sum(told)), abs=1e-9)
+        assert found.since[look] == int(np.argmax(told))
 
 
 def test_e_bh_against_every_choice_of_how_many() -> None:
@@ -197,7 +183,6 @@ def test_e_bh_against_every_choice_of_how_many() -> None:
         (lambda: WindowSums.of([[0.5]], low=0.0, high=1.0, centre=0.0), "the centre 0.0 is not between them"),
         (lambda: evidence_of_change(WindowSums.of([[0.0]]), 0), "give the number of its windows"),
         (lambda: evidence_of_change(WindowSums.of([[0.0]]), 1, floor=-0.1), "floor is -0.1"),
-        (lambda: evidence_outside(WindowSums.of([[0.0]]), -0.1), "margin is -0.1"),
         (lambda: e_bh([0.0, math.nan]), "an e-value is no number"),
         (lambda: e_bh([0.0], level=1.5), "level is 1.5"),
     ],

@@ -1,0 +1,173 @@
+"""Commands about an audit over its windows: ``audit baseline`` and ``audit trend``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from audit_lib.cli.shared import AddCommand, notify, store_option
+from audit_lib.errors import InputError
+from audit_lib.results import Undefined
+
+if TYPE_CHECKING:
+    from audit_lib.documents.sequences import Baseline, FollowedSequence, Sequences
+
+
+def add_commands(command: AddCommand) -> None:
+    """Add the commands to the parser."""
+    baseline = command(
+        "baseline",
+        _baseline,
+        "Decide which windows of an audit later ones are compared with, or show what was decided",
+        "No window becomes a baseline by itself. `set` verifies the runs and writes the decision into the store; it is "
+        "never changed, and a later one takes its place: the sequences begin anew.",
+    )
+    baseline.add_argument("what", choices=("set", "show"), help="decide a baseline, or print all decisions")
+    baseline.add_argument("audit", help="name of an audit in the store")
+    baseline.add_argument(
+        "--from", dest="first", metavar="INSTANT", help="start of the first window (ISO 8601)"
+    )
+    baseline.add_argument("--to", dest="last", metavar="INSTANT", help="end of the last window (ISO 8601)")
+    baseline.add_argument("--name", default="", help="what the baseline is called on pages")
+    baseline.add_argument("--by", default="", help="who decides it: a full name")
+    baseline.add_argument("--reason", default="", help="why these windows")
+    store_option(baseline)
+
+    trend = command(
+        "trend",
+        _trend,
+        "Print how groups compare over all windows of an audit, and what has changed since the baseline",
+        "Evidence over all windows so far that may be looked at each time: if nothing changes, at most the share "
+        "`monitor.false_alarms` of audits ever raises an alarm. Exit code 1 where an alarm stands.",
+    )
+    trend.add_argument("audit", help="name of an audit in the store")
+    trend.add_argument("--json", action="store_true", help="print the whole document instead")
+    store_option(trend)
+
+
+def _baseline(options: argparse.Namespace) -> int:
+    from audit_lib.monitor import read_baselines, set_baseline
+    from audit_lib.store import open_store
+    from audit_lib.window import Window
+
+    store = open_store(options.store)
+    if options.what == "show":
+        found = read_baselines(store, options.audit)
+        for one in found:
+            print("\n".join(_told(one, one is found[-1])))
+        if not found:
+            print(f"{options.audit}: no baseline; decide one with `audit baseline set {options.audit}`")
+        return 0
+    missing = [
+        flag
+        for flag, value in (
+            ("--from", options.first),
+            ("--to", options.last),
+            ("--name", options.name),
+            ("--by", options.by),
+            ("--reason", options.reason),
+        )
+        if not value
+    ]
+    if missing:
+        raise InputError(f"audit baseline set: give {', '.join(missing)} too")
+    decided = set_baseline(
+        store,
+        options.audit,
+        Window.parse(options.first, options.last),
+        name=options.name,
+        decided_by=options.by,
+        reason=options.reason,
+    )
+    print("\n".join(_told(decided, True)))
+    return 0
+
+
+def _told(one: Baseline, newest: bool) -> list[str]:
+    state = "in use" if newest else "replaced"
+    settings = one.settings
+    return [
+        f"{one.number}. {one.name} ({state}): {len(one.runs)} windows, decided by {one.decided_by} at "
+        f"{one.decided_at}: {one.reason}",
+        f"   false alarms {settings.false_alarms:g}, floor {settings.floor:g}, at least {settings.minimum} units, "
+        f"line {'none' if settings.line is None else f'{settings.line:g}'}",
+        *(
+            f"   {run.window}  spec {run.spec_digest[:12]}  manifest {run.manifest_sha256}"
+            for run in one.runs
+        ),
+    ]
+
+
+def _trend(options: argparse.Namespace) -> int:
+    from audit_lib.monitor import follow_audit
+    from audit_lib.store import open_store
+
+    followed = follow_audit(open_store(options.store), options.audit, notify)
+    document = followed.sequences
+    if options.json:
+        print(json.dumps(document.as_dict(), indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(_lines(document)))
+    for line in followed.not_read:
+        notify(f"WARNING: {line}")
+    stands = any(alarm.stands for one in document.sequences for alarm in one.alarms)
+    return int(stands or bool(followed.not_read))
+
+
+def _lines(document: Sequences) -> list[str]:
+    baseline = document.baseline
+    if isinstance(baseline, Undefined):
+        said = [f"{document.audit}: {baseline.reason}"]
+    else:
+        said = [
+            f"{document.audit}: against {baseline.name} ({len(baseline.runs)} windows, decided by "
+            f"{baseline.decided_by}); at most {baseline.settings.false_alarms:g} of such audits ever raise a false "
+            f"alarm, over {document.hypotheses} questions"
+        ]
+    for one in document.sequences:
+        said += _of_sequence(one)
+    said += [f"  {one.window}: {', '.join(one.changed)} became another" for one in document.versions]
+    said += [
+        f"  {one.window} (spec {one.spec_digest[:12]}) left out: {one.reason}" for one in document.set_aside
+    ]
+    said += [f"  {one.quantity}: not followed: {one.reason}" for one in document.left_out]
+    return said
+
+
+def _of_sequence(one: FollowedSequence) -> list[str]:
+    name = f"{one.quantity} of {_cell(one.group)} less {_cell(one.reference)}"
+    if not one.looks:
+        return [f"  {name}: no window"]
+    last = one.looks[-1]
+    units = sum(look.units for look in one.looks)
+    said = [
+        f"  {name}: {len(one.looks)} windows, {units} units; mean difference within {last.interval.low:+.3f} to "
+        f"{last.interval.high:+.3f} at all looks; change since the baseline: {_evidence(last.change)}"
+    ]
+    for alarm in one.alarms:
+        state = "" if alarm.stands else " (no longer told)"
+        if alarm.kind == "below_line" or alarm.before is None or alarm.after is None:
+            said.append(
+                f"    ALARM{state}: the ratio of rates is below the line, most likely since {alarm.since}; told in "
+                f"{alarm.told_in}"
+            )
+        else:
+            said.append(
+                f"    ALARM{state}: changed, most likely with {alarm.since}; told in {alarm.told_in}; before "
+                f"{alarm.before.low:+.3f} to {alarm.before.high:+.3f}, since then {alarm.after.low:+.3f} to "
+                f"{alarm.after.high:+.3f}"
+            )
+    return said
+
+
+def _evidence(log_e: float | None) -> str:
+    if log_e is None:
+        return "not looked for"
+    return f"evidence {math.exp(min(log_e, 700.0)):.3g} to 1"
+
+
+def _cell(levels: Mapping[str, str]) -> str:
+    return "+".join(levels.values())

@@ -1,0 +1,120 @@
+"""The sequences of an audit as a document in its store, made of its sealed runs and its newest baseline.
+
+``<audit>/monitor/sums/`` keeps what each run adds, so that it is read once; ``<audit>/monitor/sequences.json`` is what
+follows from them. Both are derived: removed, they are made again from the runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from audit_lib.canonical import pretty_json
+from audit_lib.documents.sequences import Alarm, SequenceName, Sequences, WindowSumsDocument
+from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
+from audit_lib.monitor.baseline import read_baselines
+from audit_lib.monitor.history import CompleteRun, read_history
+from audit_lib.monitor.run_identity import identity_of
+from audit_lib.monitor.sequences import follow
+from audit_lib.monitor.window_sums import window_sums
+from audit_lib.progress import ignore
+from audit_lib.results import Undefined
+from audit_lib.run import Run
+from audit_lib.store import Store
+from audit_lib.typed_json import decode
+
+_FOLDER: Final = "monitor"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowedAudit:
+    """What came of following an audit.
+
+    Parameters
+    ----------
+    sequences : Sequences
+        The document as it now is.
+    new_alarms : list of (SequenceName, Alarm)
+        Those that the document in the store did not have.
+    not_read : list of str
+        A line for each sealed run that could not be read, and why.
+    """
+
+    sequences: Sequences
+    new_alarms: list[tuple[SequenceName, Alarm]]
+    not_read: list[str]
+
+
+def follow_audit(store: Store, audit: str, notify: Callable[[str], None] = ignore) -> FollowedAudit:
+    """Follow an audit over all its sealed runs, and write the document where it says something else than before.
+
+    Raises
+    ------
+    EvidenceError
+        If a baseline is not as it was written, or one was removed.
+    StoreUnreachableError
+        If the store cannot be read now.
+    """
+    complete = sorted(read_history(store, audit).complete, key=lambda one: one.sealed_at, reverse=True)
+    sums: list[WindowSumsDocument] = []
+    not_read: list[str] = []
+    for place, one in enumerate(complete, start=1):
+        try:
+            sums.append(_sums_of(store, audit, one))
+        except StoreUnreachableError:
+            raise
+        except AuditError as error:
+            not_read.append(f"{one.prefix}: is in no sequence: {error}")
+        notify(f"windows: {place} of {len(complete)}")
+    baselines = read_baselines(store, audit)
+    found = follow(audit, baselines[-1] if baselines else None, sums)
+    key, content = f"{audit}/{_FOLDER}/sequences.json", pretty_json(found.as_dict())
+    before = _told_before(store, key)
+    if not store.exists(key) or store.get(key) != content:
+        store.replace(key, content)
+    new = [
+        (SequenceName(quantity=one.quantity, group=one.group, reference=one.reference), alarm)
+        for one in found.sequences
+        for alarm in one.alarms
+        if _key(found, one, alarm) not in before
+    ]
+    return FollowedAudit(sequences=found, new_alarms=new, not_read=not_read)
+
+
+def _sums_of(store: Store, audit: str, one: CompleteRun) -> WindowSumsDocument:
+    """Return what a run adds: as it was kept, if that was of this very run."""
+    run = Run.load(store.uri(one.prefix))
+    key = f"{audit}/{_FOLDER}/sums/{one.prefix.removeprefix(f'{audit}/').replace('/', '_')}.json"
+    if store.exists(key):
+        try:
+            kept = decode(WindowSumsDocument, store.get(key), store.uri(key))
+        except EvidenceError:
+            kept = None  # of another version of this library: made again
+        if kept is not None and kept.run == identity_of(run):
+            return kept
+    found = window_sums(run)
+    store.replace(key, pretty_json(found.as_dict()))
+    return found
+
+
+def _told_before(store: Store, key: str) -> set[tuple[str, ...]]:
+    if not store.exists(key):
+        return set()
+    try:
+        earlier = decode(Sequences, store.get(key), store.uri(key))
+    except EvidenceError:
+        return set()  # of another version of this library, or changed: its alarms are told again
+    return {_key(earlier, one, alarm) for one in earlier.sequences for alarm in one.alarms}
+
+
+def _key(document: Sequences, name: SequenceName, alarm: Alarm) -> tuple[str, ...]:
+    baseline = "" if isinstance(document.baseline, Undefined) else str(document.baseline.number)
+    return (
+        baseline,
+        name.quantity,
+        str(dict(name.group)),
+        str(dict(name.reference)),
+        alarm.kind,
+        alarm.told_in,
+    )
