@@ -1,4 +1,4 @@
-"""Compares each newly archived run with the window before it, and records what changed.
+"""Compares each newly archived run with the window before it and with the baseline, and tells what changed.
 
 A window that was audited later takes its place: the comparisons of the windows after it are renewed.
 
@@ -17,8 +17,8 @@ from notify import Message, failed_task, send
 
 @task(retries=2, retry_delay=timedelta(seconds=30), on_failure_callback=failed_task)
 def monitor() -> dict[str, int]:
-    """Compare every run that was archived since the last time, and renew the comparisons that it changes."""
-    from audit_lib.monitor import alerts_of, compare_windows, summary_line
+    """Compare every run that was archived since the last time, renew what it changes, and tell of new alarms."""
+    from audit_lib.monitor import alarms_text, alerts_of, compare_windows, summary_line
 
     with in_task():
         refuse_unknown_conf()
@@ -32,16 +32,22 @@ def monitor() -> dict[str, int]:
         for document in written:
             if alerts_of(document):
                 send(Message("something changed", document.audit, summary_line(document)), context)
+        for uri, one in zip(runs, recorded, strict=True):
+            if one.new_alarms:
+                send(
+                    Message("alarm", uri.rstrip("/").rsplit("/", 3)[1], alarms_text(one.new_alarms)), context
+                )
         if failed := [why for one in recorded for why in one.not_compared]:
             raise AirflowFailException("; ".join(failed))
-        return small({"runs": len(runs), "written": len(written)})
+        alarms = sum(len(one.new_alarms) for one in recorded)
+        return small({"runs": len(runs), "written": len(written), "alarms": alarms})
 
 
 _assets = archived_assets()
 
 with DAG(
     "drift_monitor",
-    description="Compares each archived run with the one before it",
+    description="Compares each archived run with the one before it and with the baseline",
     doc_md=__doc__,
     schedule=AssetAny(*_assets) if _assets else None,
     start_date=datetime(2026, 1, 5, tzinfo=UTC),

@@ -138,6 +138,8 @@ def _lines(document: Sequences) -> list[str]:
 
 
 def _of_sequence(one: FollowedSequence) -> list[str]:
+    from audit_lib.monitor import alarm_line
+
     name = f"{one.quantity} of {_cell(one.group)} less {_cell(one.reference)}"
     if not one.looks:
         return [f"  {name}: no window"]
@@ -147,20 +149,10 @@ def _of_sequence(one: FollowedSequence) -> list[str]:
         f"  {name}: {len(one.looks)} windows, {units} units; mean difference within {last.interval.low:+.3f} to "
         f"{last.interval.high:+.3f} at all looks; change since the baseline: {_evidence(last.change)}"
     ]
-    for alarm in one.alarms:
-        state = "" if alarm.stands else " (no longer told)"
-        if alarm.kind == "below_line" or alarm.before is None or alarm.after is None:
-            said.append(
-                f"    ALARM{state}: the ratio of rates is below the line, most likely since {alarm.since}; told in "
-                f"{alarm.told_in}"
-            )
-        else:
-            said.append(
-                f"    ALARM{state}: changed, most likely with {alarm.since}; told in {alarm.told_in}; before "
-                f"{alarm.before.low:+.3f} to {alarm.before.high:+.3f}, since then {alarm.after.low:+.3f} to "
-                f"{alarm.after.high:+.3f}"
-            )
-    return said
+    return said + [
+        f"    ALARM{'' if alarm.stands else ' (no longer told)'}: {alarm_line(one, alarm)}"
+        for alarm in one.alarms
+    ]
 
 
 def _evidence(log_e: float | None) -> str:

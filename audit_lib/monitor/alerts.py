@@ -1,32 +1,28 @@
-"""What of a comparison people should be told, in words without any applicant's text."""
+"""What people should be told of a comparison and of a sequence, in words without any applicant's text."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
-from audit_lib.documents.drift import DriftDocument, FirstRun
+from audit_lib.documents.drift import DriftDocument, DriftSummary, FirstRun
+from audit_lib.documents.sequences import Alarm, SequenceName
 from audit_lib.window import Window
 
 _MOST_NAMED: Final = 5
 
 
 def alerts_of(document: DriftDocument) -> list[str]:
-    """Return what was found in a comparison, as sentences; nothing where nothing is beyond chance.
+    """Return what was found in a comparison of two runs, as sentences; nothing where nothing happened.
 
-    A changed number alone is none: among m of them without any real change about m x (1 - level) exceed by chance.
+    No number is among them: compared window by window, some change by chance at almost every look. What they tell over
+    all looks raises alarms of its own (`alarm_line`).
     """
     said = _windows(document)
     if isinstance(document, FirstRun):
         return said
-    summary, canaries = document.summary, document.canaries
-    if summary.exceeding > summary.expected_by_chance:
-        said.append(
-            f"{summary.exceeding} of {summary.with_interval} numbers changed by more than both intervals "
-            f"explain (by chance about {summary.expected_by_chance:g})"
-        )
-    if summary.newly_flagged:
-        said.append(f"{summary.newly_flagged} impact ratios are newly below four fifths")
+    canaries = document.canaries
     if document.answering.changed:
         named = (_named(names) for names in (document.answering.previous, document.answering.current))
         said.append(f"another model, or another version of it, answered ({' before, '.join(named)} now)")
@@ -45,12 +41,43 @@ def alerts_of(document: DriftDocument) -> list[str]:
 
 
 def summary_line(document: DriftDocument) -> str:
-    """Return one line on a comparison: which windows, and what was found."""
+    """Return one line on a comparison: which windows, what happened, and how many numbers changed."""
     current = _days(document.current.window)
     if isinstance(document, FirstRun):
         return f"{current}: {document.reason}"
-    said = "; ".join(alerts_of(document)) or "nothing beyond what chance explains"
+    said = "; ".join([*alerts_of(document), _numbers(document.summary)])
     return f"{current}, against {_days(document.previous.window)}: {said}"
+
+
+def alarm_line(name: SequenceName, alarm: Alarm) -> str:
+    """Return one line on an alarm: whom it is about, since when, how sure, and how much."""
+    pair = f"{'+'.join(name.group.values())} and {'+'.join(name.reference.values())}"
+    sure = f"evidence {math.exp(min(alarm.log_evidence, 700.0)):.3g} to 1 over all windows"
+    if alarm.kind == "below_line" or alarm.before is None or alarm.after is None:
+        return (
+            f"{pair}: the ratio of their selection rates has been below the line, most likely since "
+            f"{_days(alarm.since)}; {sure}"
+        )
+    what = "selection rates" if name.quantity == "selection_rate" else "scores"
+    return (
+        f"{pair}: the difference of their {what} changed, most likely with {_days(alarm.since)}: between "
+        f"{alarm.before.low:+.3f} and {alarm.before.high:+.3f} before, between {alarm.after.low:+.3f} and "
+        f"{alarm.after.high:+.3f} since; {sure}"
+    )
+
+
+def alarms_text(lines: Sequence[str]) -> str:
+    """Return one text on all alarms of a look: what changed for one group often shows in several comparisons."""
+    more = [f"and {len(lines) - _MOST_NAMED} more, see `audit trend`"] if len(lines) > _MOST_NAMED else []
+    return "; ".join([*lines[:_MOST_NAMED], *more])
+
+
+def _numbers(summary: DriftSummary) -> str:
+    return (
+        f"by tests of these two windows alone {summary.exceeding} of {summary.with_interval} numbers changed (about "
+        f"{summary.expected_by_chance:g} do by chance), {summary.newly_flagged} impact ratios are newly below four "
+        "fifths"
+    )
 
 
 def _windows(document: DriftDocument) -> list[str]:

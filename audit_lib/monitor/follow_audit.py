@@ -65,7 +65,7 @@ def follow_audit(store: Store, audit: str, notify: Callable[[str], None] = ignor
         except StoreUnreachableError:
             raise
         except AuditError as error:
-            not_read.append(f"{one.prefix}: is in no sequence: {error}")
+            not_read.append(f"{one.prefix}: cannot be followed: {error}")
         notify(f"windows: {place} of {len(complete)}")
     baselines = read_baselines(store, audit)
     found = follow(audit, baselines[-1] if baselines else None, sums)

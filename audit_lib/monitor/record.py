@@ -7,14 +7,15 @@ evidence stays as it was sealed, and is replaced when the history says something
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from audit_lib.canonical import pretty_json
 from audit_lib.documents.drift import DriftDocument
-from audit_lib.errors import AuditError, NotFoundError, StoreUnreachableError
-from audit_lib.monitor.alerts import summary_line
+from audit_lib.errors import AuditError, EvidenceError, NotFoundError, StoreUnreachableError
+from audit_lib.monitor.alerts import alarm_line, summary_line
 from audit_lib.monitor.drift import measure_drift
+from audit_lib.monitor.follow_audit import follow_audit
 from audit_lib.monitor.history import read_history
 from audit_lib.progress import ignore
 from audit_lib.run import Run
@@ -35,10 +36,13 @@ class RecordedDrift:
     not_compared : list of str
         A line for each run that could not be compared, and why: it or the one before it cannot be read, as another
         version made it or it was changed.
+    new_alarms : list of str
+        A line for each alarm over all windows of the audit that was not there before.
     """
 
     documents: list[DriftDocument]
     not_compared: list[str]
+    new_alarms: list[str] = field(default_factory=list)
 
 
 def record_drift(store: Store, audit: str, window: Window) -> RecordedDrift:
@@ -80,7 +84,7 @@ def record_drift(store: Store, audit: str, window: Window) -> RecordedDrift:
 
 
 def compare_windows(uri: str, notify: Callable[[str], None] = ignore) -> RecordedDrift:
-    """Compare a run with the window before it, and the windows after it anew; return what is new, and what failed.
+    """Compare a run with the window before it, and the windows after it anew, and follow the audit over all of them.
 
     Of a run that failed, as early as you like, the windows after it are told. The documents are in
     ``<audit>/monitor/``, outside the runs: they follow from the history, and change with it.
@@ -97,7 +101,17 @@ def compare_windows(uri: str, notify: Callable[[str], None] = ignore) -> Recorde
         window = Window.from_label(label)
     except ValueError:
         raise NotFoundError(f"{uri}: no run; a run's URI is STORE/AUDIT/WINDOW/DIGEST") from None
-    recorded = record_drift(open_store(root), audit, window)
+    store = open_store(root)
+    recorded = record_drift(store, audit, window)
+    try:
+        followed = follow_audit(store, audit)
+    except EvidenceError as error:
+        recorded.not_compared.append(f"{audit}: its windows cannot be followed: {error}")
+    else:
+        recorded.not_compared.extend(one for one in followed.not_read if one not in recorded.not_compared)
+        recorded.new_alarms.extend(alarm_line(*one) for one in followed.new_alarms)
+    for line in recorded.new_alarms:
+        notify(f"ALARM: {line}")
     for document in recorded.documents:
         notify(f"changes: {summary_line(document)}")
     for why in recorded.not_compared:

@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 from aiosmtpd.controller import Controller
 
+from audit_lib.monitor import set_baseline
+from audit_lib.store import open_store
 from audit_lib.window import Window
 from tests.archive.cases import applicants, do, new_run
 from tests.dags.conftest import DAGS, airflow_environment
@@ -191,6 +193,11 @@ def test_the_monitor_tells_what_changed_and_nothing_else(tmp_path: Path) -> None
         (inputs := tmp_path / f"inputs {week}").mkdir()
         window = Window.parse(f"2026-01-{week:02d}", f"2026-01-{week + 7:02d}")
         do(new_run(inputs, str(tmp_path / "store"), window, rows=applicants(240, shift=shift)))
+    store = open_store(str(tmp_path / "store"))
+    said = {"name": "accepted", "decided_by": "Ada Byron", "reason": "the vendor was accepted on it"}
+    set_baseline(store, "small", Window.parse("2026-01-05", "2026-01-12"), **said)
+    for line in store.list("small/monitor"):
+        (tmp_path / "store" / line).unlink()
     runs = sorted(str(path) for path in (tmp_path / "store/small").glob("2026*/*"))
     code = f"""
 import drift_monitor
@@ -203,6 +210,8 @@ for run in {runs!r}:
     with web() as (kept, url):
         done(code, tmp_path, **connections(1, url) | {"AUDIT_NOTIFY": "http:hook"})
     ((_, body),) = kept
-    assert (body["event"], body["audit"]) == ("something changed", "small")
-    assert "2026-01-12 00:00 to 2026-01-19 00:00, against 2026-01-05" in body["text"]
-    assert "numbers changed by more than both intervals explain" in body["text"]
+    assert (body["event"], body["audit"]) == ("alarm", "small")
+    assert (
+        "Black and White: the difference of their selection rates changed, most likely with 2026-01-12"
+        in body["text"]
+    )

@@ -129,6 +129,9 @@ def test_a_week_in_which_one_group_does_worse(tmp_path: Path) -> None:
     document = compare(second)
     assert document["summary"]["exceeding"] > document["summary"]["expected_by_chance"]
     assert document["summary"]["newly_flagged"] > 0
+    # A test of one look raises no alarm: over a year of looks at an unchanged system several would.
+    assert alerts_of(document) == []
+    assert "by tests of these two windows alone" in monitor.summary_line(read(document))
     cell = next(
         item
         for item in document["comparisons"]
