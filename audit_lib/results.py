@@ -192,6 +192,32 @@ class TheseNames(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MissingOutcomes(Typed):
+    """What people whose true outcome is not known could change in a gap of two groups.
+
+    Parameters
+    ----------
+    group, reference : int
+        People a side who have a decision (or score) and no known outcome.
+    bounds : tuple of float or Undefined
+        The least and the greatest gap, whatever their outcomes are.
+    interval : Interval or Undefined
+        Of all that lies between the bounds, at the level: sampling error added at both ends.
+    at_random : float or Undefined or None
+        The gap where outcomes are missing at random among like people; None where the spec does not say so.
+    at_random_interval : Interval or Undefined or None
+        Its interval.
+    """
+
+    group: int
+    reference: int
+    bounds: tuple[float, float] | Undefined
+    interval: Interval | Undefined
+    at_random: float | Undefined | None = field(default=None, metadata=OPTIONAL)
+    at_random_interval: Interval | Undefined | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate(Typed):
     """One number of the audit, with everything needed to read it.
 
@@ -235,6 +261,8 @@ class Estimate(Typed):
     these_names : TheseNames or None
         The same for the names that were shown alone, where interval, tests and standard error are for other names like
         them; None where names are no part of the design.
+    missing_outcomes : MissingOutcomes or None
+        Of a metric of true outcomes: what those that are not known could change; None where all are known.
     """
 
     metric: str
@@ -258,6 +286,7 @@ class Estimate(Typed):
     equivalence: Equivalence | None = field(default=None, metadata=OPTIONAL)
     remark: str | None = field(default=None, metadata=OPTIONAL)
     these_names: TheseNames | None = field(default=None, metadata=OPTIONAL)
+    missing_outcomes: MissingOutcomes | None = field(default=None, metadata=OPTIONAL)
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and math.isnan(self.value):

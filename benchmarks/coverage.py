@@ -25,6 +25,7 @@ from benchmarks.coverage_clusters import ratios_of_rates, single_rates, uneven_c
 from benchmarks.coverage_distances import distances
 from benchmarks.coverage_effects import effects
 from benchmarks.coverage_families import families
+from benchmarks.coverage_missing import missing_outcomes
 from benchmarks.coverage_names import job_effects, other_designs, other_names
 from benchmarks.coverage_simulated import (
     auc_gap,
@@ -189,6 +190,7 @@ STUDIES: dict[str, tuple[str, Callable[[float], Study]]] = {
     "distances": ("Earth mover's distance and Jensen-Shannon divergence", distances),
     "texts": ("Texts and lists", texts),
     "families": ("Families: odds, flips, calibration, exposure, skew, benefits", families),
+    "missing_outcomes": ("Gaps where true outcomes are missing", missing_outcomes),
     "auc_gap": ("AUC and the AUC gap", auc_gap),
     "overlapping_aucs": ("AUC gap of overlapping subgroups", overlapping_aucs),
     "random_rounds": ("Selection gaps over rounds drawn at random", random_rounds),

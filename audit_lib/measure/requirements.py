@@ -101,6 +101,13 @@ def _check_condition(spec: AuditSpec) -> None:
             f"measure.condition: {name!r} is neither position nor one of source.fields"
             f"{did_you_mean(name, ['position', *spec.source.fields])}"
         )
+    known = ["position", "model", *spec.source.fields]
+    for column in spec.measure.outcomes_at_random or ():
+        if column not in known:
+            raise SpecError(
+                f"measure.outcomes_at_random: {column!r} is neither position, model nor one of source.fields"
+                f"{did_you_mean(column, known)}"
+            )
     if "decision_flip_share" in asked and spec.decision.rule == "top_k":
         raise SpecError(f"measure.metrics: decision_flip_share: {BY_COMPETITION}")
 

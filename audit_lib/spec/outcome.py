@@ -160,6 +160,14 @@ class Measure(SpecSection):
         description="conditional_demographic_disparity: what like cases have in common: position, or one of "
         "source.fields.",
     )
+    outcomes_at_random: list[Name] | None = Field(
+        None,
+        exclude_if=lambda given: given is None,
+        description="Gaps of error rates, odds and calibration: true outcomes that are not known are missing at random "
+        "among people of one group and decision who have the same values of these columns (position, model, or any of "
+        "source.fields; [] for none): they are then estimated too. Null: nothing is assumed of them, and there are "
+        "bounds alone.",
+    )
     tolerance: dict[Name, Annotated[float, Field(gt=0)]] = Field(
         default_factory=dict,
         exclude_if=lambda given: not given,

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from audit_lib.documents.parameters import CLASS, WITHOUT_DECISION, WITHOUT_OUTCOME
 from audit_lib.measure.estimates.bounded_means import bounded_gap
+from audit_lib.measure.estimates.missing_outcomes import OutcomeRates, with_missing_outcomes
 from audit_lib.measure.inference import NOBODY_QUALIFIED, compare
 from audit_lib.measure.rows.coded import Coded
-from audit_lib.measure.rows.scored import Rows
+from audit_lib.measure.rows.scored import Floats, Rows
 from audit_lib.measure.rows.split_columns import CLASSIFICATION, TRUE_CLASS
 from audit_lib.measure.sides import ClusterUnit, Side, Variable, decision_unit, score_unit
 from audit_lib.metrics.error_rates import RateGap
@@ -162,4 +163,14 @@ def _gaps(name: str, rows: Rows, spec: AuditSpec, rate: ErrorRate, labels: Label
         parameters[WITHOUT_OUTCOME] = int((decided & (true < 0)).sum())
     variable = Variable.of(rows, values, labels.unit)
     estimator = bounded_gap((0.0, 1.0), point, opposed=True)
-    return compare(name, variable, spec, estimator, method=rate.method, parameters=parameters, reason=reason)
+    found = compare(name, variable, spec, estimator, method=rate.method, parameters=parameters, reason=reason)
+    if not rate.of_truth or reason is not None:
+        return list(found)
+
+    def share(outcomes: BinaryOutcomes) -> Floats:
+        return np.where(rate.among(made, outcomes), rate.event(made, outcomes), np.nan).astype(np.float64)
+
+    return with_missing_outcomes(
+        found, rows, spec,
+        OutcomeRates(shares=[share], there=decided, made=made, true=true, unit=labels.unit),
+    )  # fmt: skip

@@ -14,6 +14,7 @@ from audit_lib.documents.parameters import CLASS, WITHOUT_DECISION, WITHOUT_OUTC
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.estimates.bounded_means import bounded_mean, end_of, turned
 from audit_lib.measure.estimates.error_rates import all_labels
+from audit_lib.measure.estimates.missing_outcomes import OutcomeRates, Share, with_missing_outcomes
 from audit_lib.measure.inference import Contrast, Estimator, compare, undirected
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import Side, Variable
@@ -34,18 +35,29 @@ def odds_gaps(
 
     The estimator's values are 2 * outcome + decision, of the rows that have both.
     """
-    estimates = []
+    estimates: list[Estimate] = []
     for labels in all_labels(rows, spec, of_truth=True):
         known = (labels.made >= 0) & (labels.true >= 0)
         codes = np.where(known, 2 * labels.true + labels.made, -1).astype(np.int8)
         parameters: dict[str, int | float | str] = {} if labels.of is None else {CLASS: labels.of}
         parameters[WITHOUT_DECISION] = int((labels.made < 0).sum())
         parameters[WITHOUT_OUTCOME] = int(((labels.made >= 0) & (labels.true < 0)).sum())
-        estimates += compare(
+        reason = labels.unknown if (labels.true < 0).all() else None
+        found = compare(
             name, Variable.of(rows, codes, labels.unit), spec, estimator, method=method, parameters=parameters,
-            flags=flags, reason=labels.unknown if (labels.true < 0).all() else None,
+            flags=flags, reason=reason,
         )  # fmt: skip
+        rates = OutcomeRates(
+            shares=[_share(labels.made, among) for among in (1, 0)], there=labels.made >= 0, made=labels.made,
+            true=labels.true, unit=labels.unit, of_two="largest" if "undirected" in flags else "mean",
+        )  # fmt: skip
+        estimates += found if reason is not None else with_missing_outcomes(found, rows, spec, rates)
     return estimates
+
+
+def _share(made: NDArray[np.int8], among: int) -> Share:
+    """Return the share of the selected among those of one outcome."""
+    return lambda true: np.where(true == among, made == 1, np.nan).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

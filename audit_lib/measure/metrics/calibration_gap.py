@@ -8,6 +8,7 @@ import numpy as np
 
 from audit_lib.documents.parameters import WITHOUT_OUTCOME
 from audit_lib.errors import UndefinedMetricError
+from audit_lib.measure.estimates.missing_outcomes import OutcomeRates, with_missing_outcomes
 from audit_lib.measure.inference import NOBODY_QUALIFIED, compare, gap_of_means
 from audit_lib.measure.metric import Measured, metric
 from audit_lib.measure.rows.scored import Rows
@@ -52,7 +53,15 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
         "calibration_gap", variable, spec, gap_of_means(point), method="difference of means of score less outcome",
         parameters={WITHOUT_OUTCOME: int((np.isfinite(rows.score) & (rows.qualified < 0)).sum())}, reason=reason,
     )  # fmt: skip
-    return Measured(estimates=[_with_means(one, variable) for one in estimates])
+    estimates = [_with_means(one, variable) for one in estimates]
+    if reason is None:
+        there = np.isfinite(rows.score)
+        rates = OutcomeRates(
+            shares=[lambda true: rows.score - true], there=there, made=rows.decisions.selected,
+            true=rows.qualified, unit=score_unit(spec),
+        )  # fmt: skip
+        estimates = with_missing_outcomes(estimates, rows, spec, rates)
+    return Measured(estimates=estimates)
 
 
 def _why_not(rows: Rows) -> str | None:

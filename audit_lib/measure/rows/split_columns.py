@@ -83,7 +83,11 @@ def attributed(run: Run) -> int:
 def _fields(spec: AuditSpec) -> list[str]:
     taken = {*_OURS, *spec.groups.axes}
     columns = dict.fromkeys(
-        [*(name for names in spec.measure.strata for name in names), spec.measure.condition]
+        [
+            *(name for names in spec.measure.strata for name in names),
+            spec.measure.condition,
+            *(spec.measure.outcomes_at_random or ()),
+        ]
     )
     return [name for name in columns if name in spec.source.fields and name not in taken]
 

@@ -39,6 +39,7 @@ from audit_lib.report.method_words import method_words
 from audit_lib.report.numbers import UNDEFINED, count, interval, p_or_dash, signed
 from audit_lib.report.sections.experiment import OWN_SECTION
 from audit_lib.report.sections.left_out import left_out
+from audit_lib.report.sections.missing_outcomes import missing_outcomes
 from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.sections.what_was_varied import comparison_words
 from audit_lib.results import Estimate, Undefined
@@ -179,6 +180,7 @@ def _blocks(
             if forest := _forest(content, title, where, own, figure):
                 yield forest
     yield _table(content, title, where, estimates)
+    yield from missing_outcomes(f"{title}{f', {where}' if where else ''}", estimates, _label)
 
 
 def _label(estimate: Estimate) -> str:
