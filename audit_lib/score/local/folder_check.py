@@ -11,17 +11,23 @@ from typing import Any, Final
 from audit_lib.score.local.refusal import refusal
 
 _LIBRARIES: Final = {
-    "aqlm": ("aqlm", "aqlm"),
-    "auto-round": ("auto_round", "auto-round"),
-    "awq": ("gptqmodel", "gptqmodel"),
-    "bitsandbytes": ("bitsandbytes", "bitsandbytes"),
-    "compressed-tensors": ("compressed_tensors", "compressed-tensors"),
-    "gptq": ("gptqmodel", "gptqmodel"),
-    "hqq": ("hqq", "hqq"),
-    "quanto": ("optimum.quanto", "optimum-quanto"),
-    "torchao": ("torchao", "torchao"),
+    "aqlm": {"aqlm": "aqlm"},
+    "auto-round": {"auto_round": "auto-round"},
+    "awq": {"gptqmodel": "gptqmodel"},
+    "bitsandbytes": {"bitsandbytes": "bitsandbytes"},
+    "compressed-tensors": {"compressed_tensors": "compressed-tensors"},
+    "gptq": {"gptqmodel": "gptqmodel", "optimum": "optimum"},
+    "hqq": {"hqq": "hqq"},
+    "quanto": {"optimum.quanto": "optimum-quanto"},
+    "torchao": {"torchao": "torchao"},
 }
-"""Way of quantising -> the module that reads such weights, and its package."""
+"""Way of quantising -> the modules that read such weights, and their packages."""
+_ON_GPUS: Final = frozenset(
+    {"eetq", "fbgemm_fp8", "fp8", "fp_quant", "fouroversix", "mxfp4", "mxfp8", "nvfp4"}
+)
+"""Ways whose kernels are for GPUs. Elsewhere transformers turns some of them into other numbers with a warning."""
+_KEYS: Final = ("quantization_config", "compression_config")
+_UNNAMED: Final = "an unnamed way"
 _OTHER_HEADS: Final = (
     "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice",
     "ForRewardModel", "RewardModel", "ForMaskedLM", "ForImageClassification",
@@ -76,17 +82,30 @@ def way_of_quantising(config: Mapping[str, Any]) -> str | None:
     --------
     >>> way_of_quantising({"quantization_config": {"quant_method": "GPTQ"}}), way_of_quantising({})
     ('gptq', None)
+    >>> way_of_quantising({"text_config": {"quantization_config": {"quant_method": "fp8"}}})
+    'fp8'
     """
-    said = config.get("quantization_config")
-    if not isinstance(said, Mapping):
+    # A model that reads images too says it of its part for texts.
+    parts = [config, *(value for value in config.values() if isinstance(value, Mapping))]
+    said = next((part[key] for part in parts for key in _KEYS if part.get(key) is not None), None)
+    if said is None:
         return None
+    if not isinstance(said, Mapping):
+        return _UNNAMED
     # bitsandbytes wrote none in its first versions.
-    bits = "bitsandbytes" if said.get("load_in_4bit") or said.get("load_in_8bit") else "an unnamed way"
+    bits = "bitsandbytes" if said.get("load_in_4bit") or said.get("load_in_8bit") else _UNNAMED
     return str(said.get("quant_method") or bits).lower()
 
 
 def _check_quantised(kind: str, method: str) -> None:
     served = "or serve this one (vLLM, llama.cpp) and use the backend openai"
+    if method in _ON_GPUS:
+        raise refusal(
+            kind,
+            f"its weights are quantised ({method}), which is computed on GPUs alone and not read here",
+            "use the backend vllm (pip install vllm, in an environment of its own), or give the folder of the model "
+            "before it was quantised",
+        )
     if method not in _LIBRARIES:
         raise refusal(
             kind,
@@ -94,10 +113,17 @@ def _check_quantised(kind: str, method: str) -> None:
             f"({', '.join(_LIBRARIES)})",
             f"give the folder of the model before it was quantised, {served}",
         )
-    module, package = _LIBRARIES[method]
-    if importlib.util.find_spec(module.split(".")[0]) is None:
+    missing = [package for module, package in _LIBRARIES[method].items() if not _is_installed(module)]
+    if missing:
         raise refusal(
             kind,
-            f"its weights are quantised ({method}), and the package that reads them is not installed",
-            f"pip install {package}, {served}",
+            f"its weights are quantised ({method}), and what reads them is not installed ({', '.join(missing)})",
+            f"pip install {' '.join(missing)}, {served}",
         )
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # the package that it would be a part of is not there
+        return False
