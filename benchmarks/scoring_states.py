@@ -21,7 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import scoring
+from benchmarks import scoring, scoring_peers
+from benchmarks.scoring_prompts import MEN, WOMEN, pointwise_packs
 
 WIDTH, LAYERS, WINDOW = 256, 6, 128
 
@@ -95,13 +96,13 @@ def measure(what: str, engine: Any, pack: list[Any], runs: int) -> bool:
     ratios, shares = [], []
     for _ in range(runs):
         ours, found = seconds_of(scoring.ours, engine, pack)
-        peer, theirs = seconds_of(scoring.by_generate, engine, pack)
+        peer, theirs = seconds_of(scoring_peers.by_generate, engine, pack)
         each, _ = seconds_of(one_by_one, engine, pack)
         ratios.append(peer / ours)
         shares.append((least / ours) / (alone / each))
     checked = range(0, len(pack), max(1, len(pack) // 4))
-    own = scoring.by_plain_passes(engine, [pack[n] for n in checked])
-    gaps = (scoring.apart([found[n] for n in checked], own), scoring.apart(found, theirs))
+    own = scoring_peers.by_plain_passes(engine, [pack[n] for n in checked])
+    gaps = (scoring_peers.apart([found[n] for n in checked], own), scoring_peers.apart(found, theirs))
     cells = (
         what, plan.strategy, len(pack), f"{plan.tokens // len(pack)}", f"{plan.bound if shares_beginnings else 1:.2f}x",
         f"{min(ratios):.1f} to {max(ratios):.1f}x", f"{min(shares):.0%} to {max(shares):.0%}",
@@ -140,8 +141,8 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             engine = engine_of(config, Path(folder), tokenizer)
             for names in arguments.names:
-                several = (*scoring.NAMES, *scoring.MEN)[:names]
-                (pack,) = scoring.pointwise_packs(1, several, arguments.resumes)
+                several = (*WOMEN, *MEN)[:names]
+                (pack,) = pointwise_packs(1, several, arguments.resumes)
                 fast &= measure(what, engine, pack, arguments.runs)
     print(f"\nat least as fast as generate(1), and 75% of the bound: {'yes' if fast else 'NO'}")
     return 0 if fast else 1
