@@ -64,6 +64,11 @@ The ways are those that were used: `tree` computes each shared token once, `pref
 for each prompt and reads its labels from memory, `alone` is the model's own pass. What is not named was not exact, or
 not for prompts of such a length.
 
+Mamba, FalconMamba and Jamba take a pass for each prompt (`once`), so that nothing is shared: a second piece of more
+than one token starts from an empty state, because their scan (`mamba_selective_scan`) takes none, whatever memory is
+handed over; `forward` has no `cache_position` any more. Token by token they do go on, which is how labels after a
+prompt are read. Mamba2's scan takes the state (`initial_states`), so its beginnings are shared.
+
 {types} types: {counts}.
 
 | type | class | tiny | ways used, or why not | other configs |

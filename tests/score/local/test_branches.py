@@ -19,6 +19,7 @@ from audit_lib.score.local.segments import cut_where_prompts_branch  # noqa: E40
 from audit_lib.score.local.trie import size  # noqa: E402
 from tests.score.conftest import save_tiny_model  # noqa: E402
 from tests.score.local.architectures import save_architecture  # noqa: E402
+from tests.score.local.tiny_configs import tiny_config  # noqa: E402
 
 LABELS = ((3,), (4, 5), (4, 6), (7, 8, 9), (7, 8, 10))
 
@@ -152,3 +153,25 @@ def test_beyond_a_window_that_is_too_long_to_try_nothing_is_shared(tmp_path, mon
     monkeypatch.setattr(trial, "_LEAST", 30)
     engine = Engine(tmp_path, device="cpu", threads=1)
     assert engine.ways.for_labels(41) == ("alone",) and engine.ways.for_labels(40)[0] == "tree"
+
+
+@pytest.mark.parametrize(("kind", "goes_on"), [("mamba", False), ("falcon_mamba", False), ("mamba2", True)])
+@torch.inference_mode()
+def test_what_keeps_a_state_for_a_second_piece(kind, goes_on):
+    """The page of types says so of this version of transformers; a later one may hand the state over."""
+    torch.manual_seed(0)
+    model = transformers.AutoModelForCausalLM.from_config(tiny_config(kind)).eval()
+    for name, parameter in model.named_parameters():
+        if name.endswith("A_log"):
+            parameter.fill_(-3.0)  # what was read long before still counts
+        elif parameter.ndim > 1:
+            parameter.mul_(5.0)
+    tokens = torch.randint(5, 250, (1, 20), generator=torch.Generator().manual_seed(1))
+    whole = model(input_ids=tokens, use_cache=False).logits[0, -1].softmax(-1)
+    _, memory = branches.read_on(model, tokens[:, :12], None)
+    two, _ = branches.read_on(model, tokens[:, 12:], memory)
+    _, memory = branches.read_on(model, tokens[:, :12], None)
+    for place in range(12, 20):
+        each, memory = branches.read_on(model, tokens[:, place : place + 1], memory)
+    assert float((each[0].softmax(-1) - whole).abs().max()) < 1e-5, "token by token all go on"
+    assert (float((two[0].softmax(-1) - whole).abs().max()) < 1e-5) is goes_on
