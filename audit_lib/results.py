@@ -147,25 +147,48 @@ class Multiplicity(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Equivalence(Typed):
-    """Whether a number is within the tolerance that the spec gives its metric.
+class HeldToMargin(Typed):
+    """What of a number is held against the margin that the plan gives its metric.
 
     Parameters
     ----------
-    tolerance : float
-        Largest distance from parity that is tolerated.
+    margin : float
+        Largest distance from parity that is of no interest; of a ratio the lowest ratio that is.
     level : float
-        Nominal coverage of the interval, 1 - 2 alpha: two one-sided tests at alpha.
+        Nominal coverage of the interval, 1 - 2 alpha / m for m numbers with a margin: two one-sided tests of each at
+        alpha / m.
     interval : Interval or Undefined
-        What is held against the tolerance.
-    verdict : {"within", "outside"} or Undefined
-        Within: the whole interval is. Outside: none of it is. Otherwise it cannot be told, with the reason.
+        At that level; of an impact ratio the one that allows for the comparator being picked by the data.
     """
 
-    tolerance: float
+    margin: float
     level: float
     interval: Interval | Undefined
-    verdict: Literal["within", "outside"] | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict(Typed):
+    """What is said of a planned comparison (`audit_lib.measure.verdicts`).
+
+    Parameters
+    ----------
+    kind : {"difference", "below_the_line", "equivalent", "undecided", "uninterpretable"}
+        ``below_the_line`` is a difference, and the ratio is shown to be below the margin. ``uninterpretable`` is what
+        would be undecided or equivalent, of groups that the model did not tell apart when asked.
+    size : {"within", "beyond"} or None
+        Of a difference: shown to be within the margin, shown to be beyond it, or neither.
+    reason : str or None
+        Why nothing could be told, or what else has to be known.
+    """
+
+    kind: Literal["difference", "below_the_line", "equivalent", "undecided", "uninterpretable"]
+    size: Literal["within", "beyond"] | None = field(default=None, metadata=OPTIONAL)
+    reason: str | None = field(default=None, metadata=OPTIONAL)
+
+    @property
+    def found(self) -> bool:
+        """Whether a difference is shown."""
+        return self.kind in ("difference", "below_the_line")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,8 +276,10 @@ class Estimate(Typed):
         ``logit``: of the rank index x, log((1 + x) / (1 - x)).
     multiplicity : Multiplicity or None
         The first test's p-value, adjusted; None before that, and where there is none.
-    equivalence : Equivalence or None
-        Whether it is within the tolerance of the spec; None where that gives none.
+    held : HeldToMargin or None
+        What is held against the plan's margin; None where there is none.
+    verdict : Verdict or None
+        What is said of a planned comparison; None of what compares nothing.
     remark : str or None
         Why the number, though it is right, does not say what it seems to: a null of groups that the model does not
         tell apart.
@@ -283,7 +308,8 @@ class Estimate(Typed):
     standard_error: float | Undefined | None = field(default=None, metadata=OPTIONAL)
     scale: Literal["identity", "logit"] | None = field(default=None, metadata=OPTIONAL)
     multiplicity: Multiplicity | None = field(default=None, metadata=OPTIONAL)
-    equivalence: Equivalence | None = field(default=None, metadata=OPTIONAL)
+    held: HeldToMargin | None = field(default=None, metadata=OPTIONAL)
+    verdict: Verdict | None = field(default=None, metadata=OPTIONAL)
     remark: str | None = field(default=None, metadata=OPTIONAL)
     these_names: TheseNames | None = field(default=None, metadata=OPTIONAL)
     missing_outcomes: MissingOutcomes | None = field(default=None, metadata=OPTIONAL)

@@ -35,7 +35,7 @@ PARTS: Final = (
     (
         "audit_lib.results",
         "Results",
-        ("Estimate", "Interval", "TestResult", "Multiplicity", "Equivalence", "Undefined"),
+        ("Estimate", "Interval", "TestResult", "Multiplicity", "HeldToMargin", "Verdict", "Undefined"),
     ),
     ("audit_lib.metrics", "Metrics", ()),
     ("audit_lib.stats", "Inference", ()),

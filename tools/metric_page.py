@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from audit_lib.measure.metric import METRICS, MetricColumn, MetricInput, MetricRecord, record_of
+from audit_lib.plan.hypotheses import RATIOS, question_of
 
 START: Final = """\
 # Metrics
@@ -20,6 +21,9 @@ errors are in the docstrings of `audit_lib.metrics`. How to add one: [parts of y
 
 - **Parity** is the value at which a group and its reference fare the same. "None" means that no value says so.
 - **Good values** are those near parity, the higher, or the lower.
+- **Question**: metrics of one question do not contradict each other ([verdicts](../explanation/verdicts.md)); most ask
+  their own. **Margin**: the one that holds where `measure.margins` gives none; without one, groups are never called
+  equivalent.
 - **Needs** are alternatives: any one of them is enough; what follows "and" is wanted too.
 """
 
@@ -56,12 +60,22 @@ def page() -> str:
     of_packages = METRICS.plugins.names()
     records = {name: record_of(name) for name in METRICS.names() if name not in of_packages}
     rows = [
-        f"| [`{name}`](#{name}) | {said.title} | {_number(said.parity)} | {GOOD[said.better]} | {said.unit} |"
+        f"| [`{name}`](#{name}) | {said.title} | {_number(said.parity)} | {GOOD[said.better]} | {said.unit} "
+        f"| {_question(name)} | {'the guideline' if name in RATIOS else 'none'} |"
         for name, said in records.items()
     ]
-    table = ["| metric | title | parity | good values | unit |", "|---|---|---:|---|---|", *rows]
+    table = [
+        "| metric | title | parity | good values | unit | question | margin |",
+        "|---|---|---:|---|---|---|---|",
+        *rows,
+    ]
     parts = [START, "\n".join(table) + "\n", *(_section(name, said) for name, said in records.items())]
     return "\n".join(parts)
+
+
+def _question(name: str) -> str:
+    """Return the question that a metric shares with others; a dash for one of its own."""
+    return "\N{EN DASH}" if question_of(name) == name else question_of(name)
 
 
 LANGUAGES = {

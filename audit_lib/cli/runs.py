@@ -248,7 +248,9 @@ def _plan(options: argparse.Namespace) -> int:
     import tempfile
 
     from audit_lib.documents.design import Design
+    from audit_lib.documents.plan import Plan
     from audit_lib.perturb.names_needed import lines as names_lines
+    from audit_lib.plan.hypotheses import lines as verdict_lines
     from audit_lib.preflight import preflight
     from audit_lib.score import estimate
     from audit_lib.spec import Panel, read_spec
@@ -271,6 +273,10 @@ def _plan(options: argparse.Namespace) -> int:
         print(f"audit      {spec.title}; {len(spec.groups.cells())} groups; {spec.score.shards} shards")
         print(f"model      {spec.model.name} ({spec.model.backend})")
         print("\n".join(estimate(run, load=True).lines()))
+        planned = run.stage("plan").read_document(Plan, "plan.json").verdicts
+        if planned is not None:
+            for line in verdict_lines(planned, spec.measure.alpha):
+                print(line)
         design = run.stage("variants").read_document(Design, "design.json")
         for line in names_lines(design.names_needed or (), spec.measure.names.smallest_effect):
             print(line)

@@ -119,7 +119,7 @@ def _ratio_line(
         _undefined(ratio) if isinstance(ratio, Undefined) else guarded(ratio, digits.ratio, line),
         _DASH if of_ratio is None else interval(of_ratio.low, of_ratio.high, 3, line),
         p_or_dash(adjusted_p(number.estimate), alpha),
-        number.verdict(alpha) or ("highest rate" if row.label == table.comparator else _DASH),
+        number.verdict or ("highest rate" if row.label == table.comparator else _DASH),
     ]
 
 
@@ -138,7 +138,7 @@ def _estimate_table(metric: str, own: Sequence[NumberRow], alpha: float) -> str:
                 ", ".join([who, *where, *number.at]), count(one.n), none or said(one.value),
                 f"none: {why}" if why else _limits(number, sign=record.signed),
                 p_or_dash(adjusted_p(one), alpha),
-                number.verdict(alpha) or _DASH,
+                number.verdict or _DASH,
             ]
         )  # fmt: skip
     unit = f", in {record.unit}" if record.unit not in ("", "index", "score") else ""

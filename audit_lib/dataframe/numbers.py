@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from audit_lib.documents.estimates import adjusted_p, defined, first_p, limits
 from audit_lib.documents.metrics import Metrics
 from audit_lib.documents.rate_tables import RateRow, RateTable
+from audit_lib.report.verdict_words import verdict_words
 from audit_lib.results import Estimate, Interval, Undefined
 
 Kind = Literal["rate", "ratio", "gap", "value"]
@@ -63,21 +64,11 @@ class NumberRow:
         """What else it depends on, in words."""
         return [f"{name} = {value}" for name, value in self.estimate.parameters.items() if name in _AT]
 
-    def verdict(self, alpha: float) -> str:
-        """Say what can be told: a difference after Holm's adjustment, within or outside the tolerance, or nothing.
-
-        Empty where there is neither a test nor a tolerance, such as of a rate.
-        """
-        held = self.estimate.equivalence
-        said = (
-            None if held is None or isinstance(held.verdict, Undefined) else f"{held.verdict} the tolerance"
-        )
-        p = adjusted_p(self.estimate)
-        if p is not None and p < alpha:
-            return "difference" if said is None else f"difference, {said}"
-        if said is not None:
-            return said
-        return "undecided" if p is not None or held is not None else ""
+    @property
+    def verdict(self) -> str:
+        """The verdict in words; empty where nothing is compared, such as of a rate."""
+        found = self.estimate.verdict
+        return "" if found is None else verdict_words(found)
 
 
 def numbers_of(metrics: Metrics, called: Mapping[str, str]) -> Iterator[NumberRow]:
@@ -160,7 +151,9 @@ def as_row(number: NumberRow, splits: Mapping[str, str], alpha: float) -> dict[s
         "p_holm": adjusted_p(one),
         "test": None if test is None else test.name,
         "below_four_fifths": row.four_fifths_flag if row is not None and number.kind == "ratio" else None,
-        "verdict": number.verdict(alpha) or None,
+        "verdict": number.verdict or None,
+        "verdict_reason": None if one.verdict is None else one.verdict.reason,
+        "margin": None if one.held is None else one.held.margin,
         "flags": ", ".join(one.flags) or None,
         "method": one.method,
         "interval_method": None if shown is None else shown.method,

@@ -51,7 +51,7 @@ class Settings(TypedDict, total=False):
     policy : str
         Pack whose tables, switches and guideline hold.
     measure : mapping
-        Any other key of a spec's section `measure`: ``level``, ``alpha``, ``quotas``, ``tolerance``, ``small_cell``.
+        Any other key of a spec's section `measure`: ``level``, ``alpha``, ``quotas``, ``margins``, ``small_cell``.
     """
 
     reference: str | Mapping[str, str]

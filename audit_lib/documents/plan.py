@@ -63,6 +63,29 @@ class NamesRule(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Hypothesis(Typed):
+    """What a metric asks of every two groups that it compares: whether they differ, and by more than a margin."""
+
+    metric: str
+    question: str
+    """Metrics of one question do not contradict each other."""
+    compared: Literal["each_category_with_the_highest", "each_group_with_its_reference"]
+    margin: float | None
+    """Largest distance from parity that is of no interest; of a ratio the lowest ratio that is. None: equivalence is
+    never said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedVerdicts(Typed):
+    """How each comparison will have its verdict."""
+
+    rule: str
+    fewest_people: int
+    """Of each of the two groups, for a finding."""
+    hypotheses: tuple[Hypothesis, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan(Typed):
     """``plan.json``."""
 
@@ -85,5 +108,7 @@ class Plan(Typed):
     inputs: Mapping[str, str]
     """Design file -> SHA-256."""
     power: tuple[Power, ...]
+    verdicts: PlannedVerdicts | None = field(default=None, metadata=LATER)
+    """Earlier versions had none."""
     names: NamesRule | None = field(default=None, metadata=OPTIONAL)
     """Of standardised effects of personas with names."""

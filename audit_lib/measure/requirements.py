@@ -9,8 +9,8 @@ from typing import Final
 
 from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.figures.by_metric import try_figure
-from audit_lib.measure.equivalence import check_tolerances
 from audit_lib.measure.experiment.effects import experiment_only
+from audit_lib.measure.margins import check_margins
 from audit_lib.measure.metric import METRICS, MetricInput, record_of
 from audit_lib.measure.rows.word_lists import Words
 from audit_lib.measure.statutory.thresholds import applicants_only
@@ -89,7 +89,7 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
         )
     _check_shares(spec)
     _check_condition(spec)
-    check_tolerances(spec)
+    check_margins(spec)
     _check_repeats(spec)
 
 

@@ -23,12 +23,13 @@ from audit_lib.documents.metrics import (
 from audit_lib.documents.sample import Sample
 from audit_lib.documents.statuses import ANSWERED, STATUSES, Statuses
 from audit_lib.errors import IncompleteRunError, UndefinedMetricError
-from audit_lib.measure.equivalence import held_to_tolerance
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
 from audit_lib.measure.experiment.names import names_explained
 from audit_lib.measure.leakage import leakage_of
+from audit_lib.measure.margins import held_to_margins, keeps_parts
 from audit_lib.measure.metric import METRICS, Measured, record_of
 from audit_lib.measure.multiplicity import Hypotheses, adjust
+from audit_lib.measure.questions import Levels, with_verdicts
 from audit_lib.measure.rows.group_pairs import pair_table
 from audit_lib.measure.rows.load import load_rows
 from audit_lib.measure.rows.scored import Rows, strata
@@ -119,6 +120,8 @@ def measure_rows(rows: Rows, spec: AuditSpec, policy: Policy) -> Metrics:
     scores: list[ScoreSummary] = []
     answers: list[PairwiseAnswers] = []
     splits = Splits()
+    parts: list[Rows] = []
+    doubts: dict[Levels, frozenset[tuple[str, str]]] = {}
     for number, names in enumerate(spec.splits):
         if names not in spec.measure.strata and len(rows.columns["model"].labels) == 1:
             continue  # one model answered: a split by model would be the whole again
@@ -135,10 +138,16 @@ def measure_rows(rows: Rows, spec: AuditSpec, policy: Policy) -> Metrics:
             answers += pair_table(part, spec)
             # Without any score one word of it is enough; each stratum would repeat it.
             silent = rows.decisions_only and number > 0
-            splits.add(
-                part, {name: _measured(name, part, spec, policy, silent) for name in spec.measure.metrics}
-            )
-    ordered = [one[name] for one in splits.measured for name in spec.measure.metrics]
+            doubted = _unperceived(part, spec)
+            doubts[tuple(sorted(part.levels.items()))] = doubted
+            measured = {name: _measured(name, part, spec, policy, silent) for name in spec.measure.metrics}
+            splits.add(part, {name: _doubted(found, doubted) for name, found in measured.items()})
+            if keeps_parts(spec, policy):
+                parts.append(part)
+    held = held_to_margins(
+        splits.measured, spec, policy, lambda at, name, other: _of_metric(name, parts[at], other, policy)
+    )
+    ordered = [one[name] for one in held for name in spec.measure.metrics]
     tested, family = adjust(
         Hypotheses(
             tables=tuple(table for one in ordered for table in one.tables),
@@ -147,6 +156,7 @@ def measure_rows(rows: Rows, spec: AuditSpec, policy: Policy) -> Metrics:
         ),
         spec.measure.alpha,
     )
+    tested = with_verdicts(tested, spec, policy, doubts)
     return Metrics(
         experiment=spec.groups.provenance == "assigned",
         rows=RowCounts(
@@ -174,8 +184,7 @@ def _measured(name: str, part: Rows, spec: AuditSpec, policy: Policy, silent: bo
     """Compute a metric; one that does not exist here is one Undefined with the reason."""
     try:
         with METRICS.naming(name):
-            found = _doubted(_of_metric(name, part, spec, policy), part, spec)
-            return held_to_tolerance(name, found, spec, lambda other: _of_metric(name, part, other, policy))
+            return _of_metric(name, part, spec, policy)
     except UndefinedMetricError as error:
         nothing = Undefined(str(error))
         estimate = Estimate(
@@ -196,14 +205,18 @@ def _of_metric(name: str, part: Rows, spec: AuditSpec, policy: Policy) -> Measur
     return found
 
 
-def _doubted(found: Measured, part: Rows, spec: AuditSpec) -> Measured:
-    """Flag nulls of an attribute that the model does not perceive: that groups look alike then says nothing."""
-    doubted = {
+def _unperceived(part: Rows, spec: AuditSpec) -> frozenset[tuple[str, str]]:
+    """Return the levels, as (attribute, level), that the model did not tell as they were meant when it was asked."""
+    return frozenset(
         (axis, level)
         for axis, levels in part.attributes.items()
         for level in levels
         if agreement_reason(part, spec, axis, level) is not None
-    }
+    )
+
+
+def _doubted(found: Measured, doubted: frozenset[tuple[str, str]]) -> Measured:
+    """Flag nulls of an attribute that the model does not perceive: that groups look alike then says nothing."""
     if not doubted:
         return found
     return replace(

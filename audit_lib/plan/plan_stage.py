@@ -16,6 +16,7 @@ from audit_lib.canonical import pretty_json, sha256
 from audit_lib.documents.plan import NamesRule, Plan, PolicyVersion, Power, Thresholds
 from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.plan.earlier_reports import EARLIER, earlier_reports
+from audit_lib.plan.hypotheses import planned_verdicts
 from audit_lib.plan.names import FEW_NAMES, RULE
 from audit_lib.plan.power_limits import of_names
 from audit_lib.policies import gates, pack_of, policy_of
@@ -88,6 +89,7 @@ def plan(run: Run, inputs: Mapping[str, bytes] | None = None, earlier: bytes | N
         policy_digest=pack_of(spec).digest,
         inputs={key: sha256(content) for key, content in sorted(inputs.items())},
         power=() if spec.decision.rule == "none" else power_table(spec),
+        verdicts=planned_verdicts(spec, policy),
         names=_names_rule(spec),
     )
     artefacts = {"plan.json": pretty_json(document.as_dict()), "spec.json": spec.canonical()}

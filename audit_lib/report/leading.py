@@ -17,8 +17,10 @@ from typing import Final, NamedTuple
 
 from audit_lib.documents.earlier import Smallest
 from audit_lib.documents.estimates import adjusted_p, first_p
+from audit_lib.plan.hypotheses import fewest_people
 from audit_lib.report.adverse import finding
 from audit_lib.report.content import Content, ExactRow, ExactTable
+from audit_lib.report.verdict_words import verdict_of
 from audit_lib.results import Interval
 
 
@@ -106,7 +108,7 @@ def headline(content: Content, kind: str) -> Smallest | None:
 
 def least(content: Content) -> int:
     """Return how many people both groups of a ratio must have for it to lead."""
-    return max(content.policy.cells.small, content.spec.measure.small_cell)
+    return fewest_people(content.spec, content.policy)
 
 
 def rests_on(content: Content, table: ExactTable, row: ExactRow) -> ExactRow | None:
@@ -128,10 +130,14 @@ def distinguishable(row: ExactRow) -> bool:
 
 
 def convincing(content: Content, table: ExactTable, row: ExactRow) -> bool:
-    """Whether a ratio may have the flag's colour: below the guideline, on enough people, distinguishable from 1."""
+    """Whether a ratio may have the flag's colour: below the guideline, on enough people, and shown to differ from 1.
+
+    By its verdict; where the row is in no planned comparison, or the verdict is hidden, by its interval.
+    """
+    verdict = verdict_of(row.estimate)
     return (
         bool(row.below)
-        and distinguishable(row)
+        and (distinguishable(row) if verdict is None else verdict.found)
         and rests_on(content, table, row) is None
         and not _untold(content, row)
     )

@@ -12,6 +12,7 @@ from audit_lib.report.sections.experiment import experiment
 from audit_lib.report.sections.framework import framework
 from audit_lib.report.sections.history import earlier_audits, history
 from audit_lib.report.sections.leakage import leakage
+from audit_lib.report.sections.margins import margins
 from audit_lib.report.sections.method import caveats, checklist, decisions, evidence, terms
 from audit_lib.report.sections.metric_estimates import metric_estimates
 from audit_lib.report.sections.other_rate_tables import other_rate_tables
@@ -21,7 +22,6 @@ from audit_lib.report.sections.signature import signature
 from audit_lib.report.sections.statutory import statutory, strata
 from audit_lib.report.sections.subgroup_aucs import subgroup_aucs
 from audit_lib.report.sections.summary import summary
-from audit_lib.report.sections.tolerance import tolerance
 from audit_lib.report.sections.unawareness import unawareness
 from audit_lib.report.sections.what_was_audited import what_was_audited
 from audit_lib.translation import LANGUAGES, speaking, spoken, t, tn
@@ -58,7 +58,7 @@ def make_page(content: Content) -> Page:
         leakage(content),
         metric_estimates(content),
         subgroup_aucs(content),
-        tolerance(content),
+        margins(content),
     ]
     sections += [pairwise_answers(content), other_rate_tables(content)]
     sections += [history(content), decisions(content), unawareness(content), framework(content)]

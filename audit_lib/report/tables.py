@@ -15,7 +15,7 @@ from itertools import chain
 from math import isinf
 from typing import Any, Final
 
-from audit_lib.documents.estimates import adjusted_p, defined, first_p, limits
+from audit_lib.documents.estimates import AnyEstimate, adjusted_p, defined, first_p, limits
 from audit_lib.documents.metrics import Missingness
 from audit_lib.documents.rate_tables import PICKED
 from audit_lib.documents.statuses import STATUSES
@@ -24,7 +24,7 @@ from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
 from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.suppress import HIDDEN
-from audit_lib.results import Equivalence, Estimate, Interval, TestResult, TheseNames, Undefined
+from audit_lib.results import Estimate, Interval, TestResult, TheseNames, Undefined
 
 COLUMNS: Final = (
     "audit", "window", "kind", "family", "stratum", "category", "n", "selected", "share_of_data", "rate",
@@ -32,6 +32,8 @@ COLUMNS: Final = (
     "ratio_high_simultaneous", "comparator", "fisher_p", "below_guideline", "small_cell", "excluded", "undefined",
     "table_total", "table_unknown", "median", "median_ties", "tied_rounds", "auc", "auc_low", "auc_high",
     "picked_p", "p_holm", "equal_rates_p", "equal_rates_p_holm", "ratio_low_population", "ratio_high_population",
+    "picked_p", "p_holm", "equal_rates_p", "equal_rates_p_holm", "verdict", "verdict_size", "verdict_reason", "margin",
+    "margin_low", "margin_high", "margin_level",
 )  # fmt: skip
 """Columns of ``tables.csv``: a line a category of a statutory table, and a line (kind ``auc``) a subgroup with an AUC.
 
@@ -41,8 +43,8 @@ Of the latter `n` counts who has a score and is known to be qualified or not, an
 ESTIMATE_COLUMNS: Final = (
     "audit", "window", "metric", "stratum", "group", "reference", "parameters", "value", "low", "high", "level",
     "interval_method", "n", "n_group", "n_reference", "clusters", "test", "p_value", "p_holm", "flags", "undefined",
-    "method", "tolerance", "tolerance_verdict", "remark", "these_names_low", "these_names_high", "these_names_p_value",
-    "names_group", "names_reference",
+    "method", "margin", "verdict", "remark", "these_names_low", "these_names_high", "these_names_p_value",
+    "names_group", "names_reference", "verdict_size", "verdict_reason", "margin_low", "margin_high", "margin_level",
 )  # fmt: skip
 """Columns of ``estimates.csv``: a line an estimate of any metric."""
 
@@ -129,11 +131,17 @@ def _auc(e: Estimate) -> dict[str, Any]:
     }
 
 
-def _verdict(held: Equivalence | None) -> str:
-    """Whether a number is within the tolerance of the spec; nothing where there is none."""
-    if held is None:
-        return ""
-    return f"cannot be told: {held.verdict.reason}" if isinstance(held.verdict, Undefined) else held.verdict
+def _verdict(e: AnyEstimate) -> dict[str, Any]:
+    """The verdict, and what was held against the margin; nothing where a number compares nothing, or is hidden."""
+    found: dict[str, Any] = {}
+    if not isinstance(e, Estimate):
+        return found
+    if (said := e.verdict) is not None:
+        found |= {"verdict": said.kind, "verdict_size": said.size or "", "verdict_reason": said.reason or ""}
+    if (held := e.held) is not None:
+        low, high = _ends(held.interval)
+        found |= {"margin": held.margin, "margin_low": low, "margin_high": high, "margin_level": held.level}
+    return found
 
 
 def _estimate(e: Estimate) -> dict[str, Any]:
@@ -161,9 +169,8 @@ def _estimate(e: Estimate) -> dict[str, Any]:
         "flags": ";".join(e.flags),
         "undefined": "; ".join(dict.fromkeys(reasons)),
         "method": e.method,
-        "tolerance": None if e.equivalence is None else e.equivalence.tolerance,
-        "tolerance_verdict": _verdict(e.equivalence),
         "remark": e.remark or "",
+        **_verdict(e),
         **_these_names(e.these_names),
     }
 
@@ -231,6 +238,7 @@ def _line(content: Content, table: ExactTable, row: ExactRow) -> dict[str, Any]:
         "equal_rates_p_holm": None if table.multiplicity is None else defined(table.multiplicity.holm),
         "ratio_low_population": population[0],
         "ratio_high_population": population[1],
+        **_verdict(row.estimate),
     }
 
 

@@ -26,6 +26,7 @@ from audit_lib.report.sections.estimates import (
 )
 from audit_lib.report.sections.summary import leaders
 from audit_lib.report.suppress import GIVES_AWAY
+from audit_lib.report.verdict_words import verdict_of, verdict_words
 from audit_lib.results import Estimate, Undefined
 
 
@@ -67,7 +68,17 @@ def _table(table: RateTable[RateRow] | RateTable[PrintedRow], policy: Policy) ->
     title = f"{kind.title}, {policy.family(table.family).title.lower()}{f' ({where})' if where else ''}"
     rows: tuple[PrintedRow, ...] = table.rows
     best = next((row for row in rows if row.label == table.comparator), None)
-    cells = [["category", "n", kind.count.lower(), "rate", "impact ratio", "interval, comparator picked"]]
+    cells = [
+        [
+            "category",
+            "n",
+            kind.count.lower(),
+            "rate",
+            "impact ratio",
+            "interval, comparator picked",
+            "verdict",
+        ]
+    ]
     cells += [_cells(row, best, policy) for row in rows]
     lines = [title, *_in_columns(cells)]
     if table.unknown:
@@ -84,7 +95,7 @@ def _table(table: RateTable[RateRow] | RateTable[PrintedRow], policy: Policy) ->
 def _cells(row: PrintedRow, best: PrintedRow | None, policy: Policy) -> list[str]:
     digits, threshold = policy.rounding, policy.guidance.threshold
     if isinstance(row, HiddenRow):
-        return [row.label, *["hidden"] * 4, ""]
+        return [row.label, *["hidden"] * 4, "", ""]
     estimate = row.impact_ratio
     wide = next((one for one in estimate.intervals if one.kind == "simultaneous"), None)
     ratio = "hidden" if estimate.value == Undefined(GIVES_AWAY) else UNDEFINED
@@ -99,6 +110,7 @@ def _cells(row: PrintedRow, best: PrintedRow | None, policy: Policy) -> list[str
         percent(Fraction(row.selected, row.n), digits.rate_percent) if row.n else UNDEFINED,
         ratio + marks,
         "" if wide is None or row is best else interval(wide.low, wide.high, digits.ratio, threshold),
+        "" if (verdict := verdict_of(estimate)) is None or not row.n else verdict_words(verdict),
     ]
 
 
@@ -138,7 +150,7 @@ def _estimates_text(metrics: PrintedMetrics) -> str:
     return "\n".join(lines).rstrip() or "nothing was measured"
 
 
-_HEAD: Final = ["group against reference", "value", "interval", "p", "n", "marks"]
+_HEAD: Final = ["group against reference", "value", "interval", "p", "n", "verdict", "marks"]
 
 
 def _estimate(e: Estimate) -> list[str]:
@@ -156,5 +168,6 @@ def _estimate(e: Estimate) -> list[str]:
         limits_of(e, sign=sign),
         "" if p is None else f"{p:.3f}",
         count_of(e.n),
+        "" if e.verdict is None else verdict_words(e.verdict),
         marks,
     ]

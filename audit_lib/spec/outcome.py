@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from math import inf
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -168,11 +169,14 @@ class Measure(SpecSection):
         "source.fields; [] for none): they are then estimated too. Null: nothing is assumed of them, and there are "
         "bounds alone.",
     )
-    tolerance: dict[Name, Annotated[float, Field(gt=0)]] = Field(
+    margins: dict[Name, float] = Field(
         default_factory=dict,
         exclude_if=lambda given: not given,
-        description="Metric -> largest distance from parity that is tolerated. Within means that the whole interval at "
-        "level 1 - 2 alpha lies inside (two one-sided tests); outside, that none of it does; else it cannot be told.",
+        description="Metric -> its margin: the largest distance from parity that is of no interest, in the metric's "
+        "own unit; of a ratio the lowest ratio that is of no interest, such as 0.8. Sealed in the plan. Groups are "
+        "called equivalent only where two one-sided tests at alpha, shared among all numbers with a margin, show the "
+        "number to be inside. Default: of ratios the policy's guideline (four fifths), of all others none, and then "
+        "groups are never called equivalent.",
     )
     names: NamesPlan = Field(
         default_factory=NamesPlan,
@@ -201,8 +205,8 @@ class Measure(SpecSection):
     small_cell: Annotated[int, Field(ge=1)] = Field(
         5, description="Cells with fewer rows than this are marked."
     )
-    alpha: Annotated[float, Field(gt=0, lt=0.5)] = Field(
-        0.05, description="Significance level of tests and power."
+    alpha: Annotated[float, Field(gt=0, lt=0.25)] = Field(
+        0.05, description="Significance level of tests and power, and of all margins together."
     )
     power: Annotated[float, Field(gt=0.5, lt=1)] = Field(
         0.8,
@@ -210,10 +214,19 @@ class Measure(SpecSection):
         "picking of the comparator are not in it.",
     )
 
+    @field_validator("margins")
+    @classmethod
+    def _above_zero(cls, value: dict[str, float]) -> dict[str, float]:
+        for name, margin in value.items():
+            if not 0 < margin < inf:
+                raise ValueError(
+                    f"{name}: {margin:g} is no margin; it is a distance from parity, without a sign, and greater than "
+                    "0 (of a ratio the lowest ratio that is of no interest, such as 0.8)"
+                )
+        return value
+
     @model_validator(mode="after")
-    def _tolerable(self) -> Measure:
-        if self.tolerance and self.alpha >= 0.25:
-            raise ValueError("tolerance needs an alpha below 0.25: its interval has the level 1 - 2 alpha")
+    def _inside(self) -> Measure:
         if self.inner_level is not None and self.inner_level >= self.level:
             raise ValueError("inner_level has to be below level: its interval lies inside the other")
         return self

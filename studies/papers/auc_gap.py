@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from audit_lib.report.content import Content, gather, in_words
 from audit_lib.report.numbers import count, decimal
+from audit_lib.report.verdict_words import verdict_words
 from audit_lib.results import Estimate, Interval, Undefined
 from studies.markdown import rows
 from studies.results import Results
@@ -33,7 +34,7 @@ subgroups.
 $gaps
 
 The interval is simultaneous over all pairs, since the two were picked by the data. *Verdict*: held against
-`measure.tolerance`, an AUC gap of $tolerance.
+`measure.margins`, an AUC gap of $margin.
 
 ### As in Figure 1: the tools
 
@@ -70,7 +71,7 @@ def shown(results: Results) -> Mapping[str, str]:
     return {
         "students": count(everybody.n),
         "subgroups": str(len(areas[next(iter(areas))]) - 1),
-        "tolerance": str(first.spec.measure.tolerance["auc_gap"]),
+        "margin": str(first.spec.measure.margins["auc_gap"]),
         "gaps": rows(
             ["tool", "years", "AUC gap", "highest", "lowest", "verdict"],
             [_gap(name, e) for name, own in found.items() for e in own.estimates("auc_gap") if not e.group],
@@ -101,13 +102,9 @@ def _name(one: Estimate) -> str:
 
 
 def _gap(name: str, one: Estimate) -> tuple[str, ...]:
-    held = one.equivalence
-    verdict = (
-        "none" if held is None else "cannot be told" if isinstance(held.verdict, Undefined) else held.verdict
-    )
     return (
         name, in_words(one.stratum) or "both", _interval(one.value, one.interval), str(one.parameters["highest"]),
-        str(one.parameters["lowest"]), verdict,
+        str(one.parameters["lowest"]), "none" if one.verdict is None else verdict_words(one.verdict),
     )  # fmt: skip
 
 

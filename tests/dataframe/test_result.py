@@ -24,8 +24,8 @@ EVERYTHING: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def found() -> audit_lib.dataframe.FrameResult:
-    tolerance = {"tolerance": {"decision_rate_gap": 0.5}}
-    return audit_lib.frame(people(), by="job", measure=tolerance, **EVERYTHING)
+    margins = {"margins": {"decision_rate_gap": 0.5}}
+    return audit_lib.frame(people(), by="job", measure=margins, **EVERYTHING)
 
 
 def test_one_row_a_number(found: audit_lib.dataframe.FrameResult) -> None:
@@ -46,13 +46,15 @@ def test_one_row_a_number(found: audit_lib.dataframe.FrameResult) -> None:
     assert rows["conditional_high"].dropna().tolist() == [one.high for one in held if one is not None]
 
 
-def test_verdicts_follow_the_adjusted_tests_and_the_tolerance(found: audit_lib.dataframe.FrameResult) -> None:
+def test_verdicts_follow_the_adjusted_tests_and_the_margins(found: audit_lib.dataframe.FrameResult) -> None:
     table = found.to_frame()
     gaps = table[(table["metric"] == "decision_rate_gap") & table["job"].isna()]
-    assert gaps["verdict"].str.contains("within the tolerance").any()
-    tested = table[table["p_holm"].notna()]
+    assert gaps["verdict"].isin(["equivalent", "difference, within the margin"]).any()
+    assert (gaps["margin"] == 0.5).all()
+    tested = table[table["p_holm"].notna() & (table[["n_group", "n_against"]].min(axis=1) >= 5)]
     below = tested["p_holm"] < 0.05
-    assert (tested["verdict"].str.startswith("difference") == below).all()
+    assert (tested["verdict"].str.startswith(("difference", "below the line")) == below).all()
+    assert table.loc[(table["n_group"] < 5) & table["p_holm"].notna(), "verdict"].eq("undecided").all()
     assert table.loc[table["kind"].eq("rate"), "verdict"].isna().all()
 
 

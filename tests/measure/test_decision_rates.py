@@ -267,11 +267,11 @@ def test_where_every_round_goes_the_same_way_there_is_an_interval(tmp_path: Path
     source = {"kind": "files", "paths": ["prompts.jsonl"], "fields": ["resume"], "windowed": False}
     run = measured(
         tmp_path, rows, source=source, decision={"rule": "top_k", "k": 1, "round": "round_id"},
-        measure={"metrics": ["decision_rate_gap"], "strata": [[]], "tolerance": {"decision_rate_gap": 0.1}},
+        measure={"metrics": ["decision_rate_gap"], "strata": [[]], "margins": {"decision_rate_gap": 0.1}},
     )  # fmt: skip
     found = estimates(run)["decision_rate_gap"]
     assert found["value"] == -1.0 and found["interval"]["low"] == -1.0 - 0
     limit = stats.beta.ppf(0.975, 1, 24)
     assert found["interval"]["high"] == pytest.approx(-1 + 2 * limit)
     assert "added up" in found["interval"]["method"]
-    assert found["equivalence"]["verdict"] == "outside"
+    assert found["verdict"] == {"kind": "difference", "size": "beyond"}

@@ -153,15 +153,13 @@ def test_a_scorer_that_answers_unsure_is_reported_as_the_difference_that_it_make
             return tuple(float(label == "Unsure") for label in request.labels)
         return tuple(truth(request))
 
-    document = audit(
-        tmp_path, answer, measure={"metrics": METRICS, "tolerance": {"standardised_effect": 0.5}}
-    )
+    document = audit(tmp_path, answer, measure={"metrics": METRICS, "margins": {"standardised_effect": 0.5}})
     by = {
         e["group"].get("race", "women"): e for e in found(document, "standardised_effect", variation="none")
     }
     women = by["women"]
     assert women["value"] > 1.5 and women["interval"]["low"] > 1.3 and women["multiplicity"]["holm"] < 1e-6
-    assert "remark" not in women and women["equivalence"]["verdict"] == "outside"
+    assert "remark" not in women and women["verdict"] == {"kind": "difference", "size": "beyond"}
     for race in ("Black", "Asian", "Hispanic"):
         null = by[race]
         assert null["interval"]["low"] <= 0 <= null["interval"]["high"]
@@ -169,9 +167,19 @@ def test_a_scorer_that_answers_unsure_is_reported_as_the_difference_that_it_make
             "uninterpretable: the model does not tell the groups apart when asked"
         )
         assert "named the race of 0 of 192 versions" in null["remark"]
-        assert "did not tell this attribute" in null["equivalence"]["verdict"]["undefined"]
+        assert null["verdict"]["kind"] == "uninterpretable"
+        assert "did not tell these groups apart" in null["verdict"]["reason"]
     seen = audit(tmp_path / "seen", truth, measure={"metrics": METRICS})
     assert document["multiplicity"]["family_size"] == seen["multiplicity"]["family_size"]
+    for one in document["estimates"]:
+        if one.get("multiplicity", {}).get("holm", 1.0) < 0.05:
+            assert one["verdict"]["kind"] == "difference", "a failed check takes no difference away"
+        elif one["group"] and "verdict" in one:
+            assert one["verdict"]["kind"] == "uninterpretable"
+    ratios = [row["impact_ratio"] for table in document["tables"] for row in table["rows"]]
+    assert {one["verdict"]["kind"] for one in ratios if "verdict" in one} <= {
+        "below_the_line", "difference", "uninterpretable", "undecided"
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("effect", [0.5, -0.5])

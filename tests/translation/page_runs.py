@@ -71,7 +71,7 @@ def rated(seen: bool, folder: Path) -> Run:
             model={"backend": "rater", "name": "rater", "valid_judge": False},
             perturb={"controls": True},
             manipulation=CHECKED,
-            measure={"metrics": METRICS, "tolerance": {"score_gap": 0.2}},
+            measure={"metrics": METRICS, "margins": {"score_gap": 0.2}},
             decision={"rule": "threshold", "threshold": 3, "k": None, "round": None},
             sample={"size": 12},
         ),

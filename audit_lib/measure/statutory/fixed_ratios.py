@@ -19,6 +19,7 @@ from audit_lib.measure.influence import Flags, Floats, Influence
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import ClusterUnit, Variable
 from audit_lib.measure.statutory.categories import category_of
+from audit_lib.plan.hypotheses import fewest_people
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, Undefined
 from audit_lib.spec import AuditSpec
@@ -69,7 +70,7 @@ def ratios_to_reference(
                 of_row[where] = places.get(tuple(str(known[name]) for name in family.attributes), -1)
         table = _Table(
             metric=metric, variable=variable, of_row=of_row if variable.kept is None else of_row[variable.kept],
-            least=max(policy.cells.small, spec.measure.small_cell),
+            least=fewest_people(spec, policy),
         )  # fmt: skip
         top = {name: mapping[name][spec.groups.reference[name]] for name in family.attributes}
         reference = table.side(top, places[tuple(top.values())])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
@@ -14,7 +14,7 @@ from audit_lib.documents.rate_tables import PICKED
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.measure.sides import ClusterUnit
-from audit_lib.metrics.impact import ImpactRow
+from audit_lib.metrics.impact import ImpactRow, impact_ratios
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.stats.adverse_impact import two_standard_deviations
 from audit_lib.stats.clustered_equal_rates import clustered_equal_rates
@@ -158,6 +158,12 @@ class Clusters:
         if len(kept) == len(rows):
             return named
         return {label: replace(interval, method=AMONG) for label, interval in named.items()}
+
+    def to_highest_of(self, counts: Mapping[str, tuple[int, int]]) -> dict[str, Interval]:
+        """Return the same for categories by their label: people selected, and all."""
+        selected: dict[Hashable, int] = {label: pair[0] for label, pair in counts.items()}
+        totals: dict[Hashable, int] = {label: pair[1] for label, pair in counts.items()}
+        return self.to_highest(impact_ratios(selected, totals).rows)
 
     def equal_rates(self, rows: Sequence[ImpactRow], seed: int) -> TableTests:
         """Test that all rates are equal, and whether each could be the highest.

@@ -23,6 +23,7 @@ from audit_lib.measure.statutory.intervals import Clusters, TableTests
 from audit_lib.measure.statutory.population_median import MedianSample
 from audit_lib.measure.statutory.rate_details import ITSELF, adverse_impact, bounds
 from audit_lib.metrics.impact import ImpactRatios, ImpactRow, impact_ratios
+from audit_lib.plan.hypotheses import fewest_people
 from audit_lib.policies import Category, Policy
 from audit_lib.policies.gates import check_excluded_share
 from audit_lib.results import Estimate, Interval, TestResult, Undefined
@@ -170,7 +171,7 @@ def _larger(sheet: _Sheet, table: ClusteredTable, counts: list[CategoryCount]) -
     Else one person of one in a tiny category would silence a difference between hundreds and hundreds.
     """
     spec = sheet.spec
-    least = max(sheet.policy.cells.small, spec.measure.small_cell)
+    least = fewest_people(spec, sheet.policy)
     top = next((row for row in table.rows if row.label == table.comparator), None)
     enough = [
         count for count in counts if count.n >= least and count.category.label not in spec.use.exclusions

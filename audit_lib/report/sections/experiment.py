@@ -47,6 +47,7 @@ from audit_lib.report.sections.estimates import (
     variation_in_words,
 )
 from audit_lib.report.sections.experiment_names import both_scopes, jobs, names
+from audit_lib.report.verdict_words import verdict_cell
 from audit_lib.results import Estimate
 from audit_lib.translation import known, mark, t
 
@@ -163,7 +164,8 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
         yield from forest_chart(title, groups, 0.0, caption)
     columns = (
         Column(t("Group against reference, as asked"), numeric=False), Column(t("Effect")), Column(t("Interval")),
-        Column("p"), Column(t("p adjusted for all tests")), Column(t("n, group")), Column(t("n, reference")),
+        Column("p"), Column(t("p adjusted for all tests")), Column(t("Verdict"), numeric=False),
+        Column(t("n, group")), Column(t("n, reference")),
     )  # fmt: skip
     rows = [
         Row(
@@ -172,6 +174,7 @@ def _effects(content: Content, title: str, estimates: Sequence[Estimate], chart:
                 Cell(value_of(e), mark=mark_of(e), note=reason_of(e), tone=tone_of(e)),
                 Cell(limits_of(e)),
                 *_p(content, e),
+                verdict_cell(e),
                 Cell(count_of(e.n_group)),
                 Cell(count_of(e.n_reference)),
             ),
@@ -314,8 +317,8 @@ def _impact(content: Content, title: str, estimates: Sequence[Estimate], chart: 
         yield from forest_chart(title, groups, 1.0, caption)
     columns = (
         Column(t("Group against reference, threshold"), numeric=False), Column(t("Ratio")), Column(t("Interval")),
-        Column(t("70% interval")), Column("p"), Column(t("p adjusted for all tests")), Column(t("n, group")),
-        Column(t("n, reference")),
+        Column(t("70% interval")), Column("p"), Column(t("p adjusted for all tests")),
+        Column(t("Verdict"), numeric=False), Column(t("n, group")), Column(t("n, reference")),
     )  # fmt: skip
     rows = []
     for at, found in by.items():
@@ -329,6 +332,7 @@ def _impact(content: Content, title: str, estimates: Sequence[Estimate], chart: 
                         Cell(limits_of(e, sign=False)),
                         Cell(t(UNDEFINED) if inner is None else interval(inner.low, inner.high, 3)),
                         *_p(content, e),
+                        verdict_cell(e),
                         Cell(count_of(e.n_group)),
                         Cell(count_of(e.n_reference)),
                     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -42,6 +43,7 @@ from audit_lib.report.sections.left_out import left_out
 from audit_lib.report.sections.missing_outcomes import missing_outcomes
 from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.sections.what_was_varied import comparison_words
+from audit_lib.report.verdict_words import verdict_cell, verdict_words
 from audit_lib.results import Estimate, Undefined
 from audit_lib.translation import archived, known, mark, t, tn
 
@@ -246,6 +248,14 @@ def _value(estimate: Estimate, note: str) -> Cell:
     )
 
 
+def _with_verdict(estimate: Estimate, note: str) -> Cell:
+    """The value with what its verdict finds; a table of quotas has no room to say of each that it is undecided."""
+    cell, verdict = _value(estimate, note), estimate.verdict
+    if verdict is None or verdict.kind == "undecided":
+        return cell
+    return replace(cell, mark=", ".join(filter(None, [cell.mark, verdict_words(verdict)])))
+
+
 def _limits(estimate: Estimate) -> str:
     found = estimate.interval
     if isinstance(found, Undefined):
@@ -263,11 +273,14 @@ def _table(content: Content, title: str, where: str, estimates: list[Estimate]) 
     details = _details(estimates)
     tested = any(e.tests for e in estimates)
     sided = any(e.n_group is not None for e in estimates)
+    judged = any(e.verdict is not None for e in estimates)
     rows = []
     for e in estimates:
         cells = [_value(e, _reason(e)), Cell(_limits(e))]
         if tested:
             cells += [Cell(p_or_dash(x, content.spec.measure.alpha)) for x in (first_p(e), adjusted_p(e))]
+        if judged:
+            cells.append(verdict_cell(e))
         sizes = (e.n_group, e.n_reference) if sided else (e.n,)
         cells += [Cell(_n(n)) for n in (*sizes, e.clusters)]
         notes = [details.get(id(e), ""), t("few rows") if "small_cell" in e.flags else ""]
@@ -276,6 +289,7 @@ def _table(content: Content, title: str, where: str, estimates: list[Estimate]) 
     first = t("Group against reference") if sided else t("Groups")
     columns = [Column(first, numeric=False), Column(t("Value")), Column(t("Interval"))]
     columns += [Column("p"), Column(t("p adjusted for all tests"))] if tested else []
+    columns += [Column(t("Verdict"), numeric=False)] if judged else []
     columns += [Column(t("n, group")), Column(t("n, reference"))] if sided else [Column("n")]
     columns.append(Column(t("Clusters")))
     return Table(
@@ -296,12 +310,14 @@ def _by_quota(title: str, where: str, estimates: list[Estimate]) -> Table:
         first = next(iter(chosen.values()))
         cells = [Cell(_n(first.n_group)), Cell(_n(first.n_reference))]
         cells += [
-            _value(chosen[k], _reason(chosen[k]) or _limits(chosen[k])) if k in chosen else Cell("")
+            _with_verdict(chosen[k], _reason(chosen[k]) or _limits(chosen[k])) if k in chosen else Cell("")
             for k in quotas
         ]
         rows.append(Row(label, tuple(cells)))
     short = max(int(e.parameters.get(ROUNDS_LEFT_OUT, 0)) for e in estimates)
     notes = [method_words(estimates[0].method, interval_method(estimates[0]))]
+    if any(e.verdict is not None for e in estimates):
+        notes.append(t("Where no verdict is given next to a number, it is undecided."))
     if short:
         notes.append(
             t(

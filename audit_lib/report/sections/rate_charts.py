@@ -96,7 +96,8 @@ def ratios_chart(content: Content, tables: list[ExactTable]) -> Chart | None:
     guide = (float(policy.guidance.threshold), f"{float(policy.guidance.threshold):g}")
     intervals = t(
         "Impact ratios with {level:.0%} intervals (comparator picked by the data). Open dot: the category with the "
-        "highest rate. Red: below the guideline and distinguishable from 1, on {least} people or more in both groups.",
+        "highest rate. Red: below the guideline and a difference by its verdict, on {least} people or more in both "
+        "groups.",
         level=content.spec.measure.level,
         least=least(content),
     )

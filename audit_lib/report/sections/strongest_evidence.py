@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
-from audit_lib.documents.estimates import adjusted_p, first_p
+from audit_lib.documents.estimates import AnyEstimate, adjusted_p, first_p
 from audit_lib.documents.metrics import RatioHeterogeneity
 from audit_lib.measure.metric import record_of
 from audit_lib.report.blocks import Text, strong, text
@@ -15,8 +15,9 @@ from audit_lib.report.leading import distinguishable
 from audit_lib.report.numbers import count, guarded, p_value
 from audit_lib.report.sections.estimates import against, mark_of
 from audit_lib.report.table_names import category_name, kind_name
+from audit_lib.report.verdict_words import verdict_of
 from audit_lib.results import Undefined
-from audit_lib.translation import t
+from audit_lib.translation import t, tn
 
 _MOST_NAMED: Final = 3
 
@@ -26,18 +27,40 @@ def strongest_evidence(content: Content) -> list[Text]:
     family = content.metrics.multiplicity
     if isinstance(family, Undefined) or not family.family_size or not family.findings.holm:
         return []
-    remain, alpha = family.findings.holm, family.alpha
+    alpha = family.alpha
     found = sorted(
         (bool(stratum), holm, number, words)
         for number, (holm, stratum, words) in enumerate(_adjusted(content))
         if holm < alpha
     )
+    few = sum(_rests_on_few(one, alpha) for one in _every(content))
+    remain = max(family.findings.holm - few, len(found[:_MOST_NAMED]))
     named = [words for *_, words in found[: min(_MOST_NAMED, remain)]]
     if not named:
         return []
     listed = _listed(named, remain)
     title = t("Below {alpha:g} once adjusted for {tests:,} tests.", alpha=alpha, tests=family.family_size)
-    return [text(strong(f"{title} "), f"{count(remain)}: {listed}.")]
+    said = [f"{count(remain)}: {listed}."]
+    if few:
+        said.append(
+            tn(
+                "{n:,} more rests on too few people to be a finding.",
+                "{n:,} more rest on too few people to be findings.",
+                few,
+            )
+        )
+    return [text(strong(f"{title} "), " ".join(said))]
+
+
+def _every(content: Content) -> Iterator[AnyEstimate]:
+    yield from (row.estimate for table in content.tables for row in table.rows)
+    yield from content.metrics.estimates
+
+
+def _rests_on_few(one: AnyEstimate, alpha: float) -> bool:
+    """Whether a test is below alpha once adjusted, and its verdict finds nothing."""
+    verdict, holm = verdict_of(one), adjusted_p(one)
+    return verdict is not None and not verdict.found and holm is not None and holm < alpha
 
 
 def _listed(named: list[str], number: int) -> str:
@@ -59,7 +82,8 @@ def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, str], str]
             holm = adjusted_p(row.estimate)
             # The same counts in tables of two kinds are one hypothesis of the family.
             hypothesis = (table.family, table.where, row.label, counts)
-            if holm is not None and isinstance(row.ratio, Fraction) and hypothesis not in seen:
+            few = _rests_on_few(row.estimate, alpha)
+            if holm is not None and not few and isinstance(row.ratio, Fraction) and hypothesis not in seen:
                 seen.add(hypothesis)
                 best = table.row(str(table.comparator))
                 yield (
@@ -82,7 +106,7 @@ def _adjusted(content: Content) -> Iterator[tuple[float, Mapping[str, str], str]
                 )
     for e in content.metrics.estimates:
         holm = adjusted_p(e)
-        if holm is not None:
+        if holm is not None and not _rests_on_few(e, alpha):
             parts = [
                 t(record_of(e.metric).title),
                 against(e),

@@ -16,6 +16,7 @@ from audit_lib.report.numbers import guarded, interval, percent
 from audit_lib.report.sections.strongest_evidence import distinguishable_ratios, strongest_evidence
 from audit_lib.report.sections.what_was_varied import experiment_words
 from audit_lib.report.table_names import category_name, kind_name
+from audit_lib.report.verdict_words import counted, verdict_of, verdict_words
 from audit_lib.results import Estimate, Interval, Undefined
 from audit_lib.translation import archived, known, t, tn
 
@@ -141,6 +142,8 @@ def _leader(content: Content, kind: str, tables: list[ExactTable]) -> Figure:
                 interval=_between(content, limits),
             )
         )
+    if (verdict := verdict_of(row.estimate)) is not None:
+        words.append(t("Verdict: {verdict}.", verdict=verdict_words(verdict)))
     if limits and not distinguishable(row):
         words.append(
             t("Below the guideline, and not distinguishable from 1.")
@@ -200,7 +203,8 @@ def _between(content: Content, limits: Interval) -> str:
 
 def _limits(content: Content) -> list[Text]:
     reading = _reading(content)
-    items = [*strongest_evidence(content), *([reading] if reading is not None else []), *_family(content)]
+    items = [*strongest_evidence(content), *([] if reading is None else [reading]), *_verdicts(content)]
+    items += _family(content)
     detectable = [defined(entry.smallest_detectable_ratio) for entry in content.plan.power if entry.group]
     numbers = [value for value in detectable if value is not None]
     if numbers:
@@ -228,6 +232,18 @@ def _limits(content: Content) -> list[Text]:
         )
     )
     return items
+
+
+def _verdicts(content: Content) -> list[Text]:
+    """How many comparisons of the headline have which verdict, and what the words say."""
+    first = set(content.spec.measure.strata[0])
+    said = counted(
+        [
+            *(row.estimate for table in content.headline for row in table.rows if row.n),
+            *(e for e in content.metrics.estimates if set(e.stratum) == first),
+        ]
+    )
+    return [] if said is None else [text(strong(said[0] + " "), said[1])]
 
 
 def _family(content: Content) -> list[Text]:
@@ -284,6 +300,15 @@ def _reading(content: Content) -> Text | None:
         return text(
             strong(t("The leading ratio is not distinguishable from 1.") + " "),
             " ".join(filter(None, [reaches, distinguishable_ratios(content)])),
+        )
+    if (verdict := verdict_of(row.estimate)) is not None and not verdict.found:
+        return text(
+            strong(t("The leading ratio is distinguishable from 1 by its own interval only.") + " "),
+            t(
+                "That interval allows for the comparator having been picked after looking ({where}). The test, "
+                "adjusted for all tests of the audit, finds no difference.",
+                where=where,
+            ),
         )
     words = [
         t(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -13,6 +14,7 @@ from audit_lib.report.leading import picked
 from audit_lib.report.numbers import interval, p_or_dash
 from audit_lib.report.sections.what_could_change import number_of
 from audit_lib.report.table_names import category_name, table_name
+from audit_lib.report.verdict_words import verdict_cell
 from audit_lib.results import Estimate, Interval, Undefined
 from audit_lib.translation import archived, mark, t
 
@@ -23,7 +25,7 @@ _FORMS: Final = (mark("pooled"), mark("hypergeometric"))
 
 
 def uncertainty_table(content: Content, table: ExactTable) -> Table:
-    """Make the table of intervals, tests and both verdicts beside each ratio."""
+    """Make the table of intervals, tests and the verdict beside each ratio."""
     alpha, policy = content.spec.measure.alpha, content.policy
     level = content.spec.measure.level
     held = [test.name for row in table.rows for test in row.estimate.tests if test.name not in (PICKED, _TWO)]
@@ -51,7 +53,7 @@ def uncertainty_table(content: Content, table: ExactTable) -> Table:
                     ),
                     Cell(p_or_dash(fixed_p(row.estimate), alpha)),
                     Cell("\N{EN DASH}" if sd is None else f"{sd:+.2f}".replace("-", "\N{MINUS SIGN}")),
-                    Cell(_verdicts(content, row, p)),
+                    _verdict(content, table, row),
                 ),
             )
         )
@@ -71,7 +73,7 @@ def uncertainty_table(content: Content, table: ExactTable) -> Table:
             Column(t("{level:.0%} interval, comparator held fixed", level=level)),
             Column(t("Exact p, comparator held fixed") if exact else t("p, comparator held fixed")),
             Column(t("Standard deviations")),
-            Column(t("Both verdicts"), numeric=False),
+            Column(t("Verdict"), numeric=False),
         ),
         tuple(rows),
         (*_equal_rates(table, alpha), *_median(table), *_methods(table)),
@@ -159,22 +161,13 @@ def _methods(table: ExactTable) -> tuple[str, ...]:
     )
 
 
-def _verdicts(content: Content, row: ExactRow, p: float | None) -> str:
-    """The guideline's verdict and the test's, which often disagree."""
-    if row.below is None or p is None:
-        return "\N{EN DASH}"
-    significant = p < content.spec.measure.alpha
-    if row.below:
-        words = (
-            mark("below {threshold:g}; significant")
-            if significant
-            else mark("below {threshold:g}; not significant")
-        )
-    elif significant:
-        words = mark("not below {threshold:g}; significant")
-    else:
-        words = mark("not below {threshold:g}; not significant")
-    return t(words, threshold=float(content.policy.guidance.threshold))
+def _verdict(content: Content, table: ExactTable, row: ExactRow) -> Cell:
+    """The verdict; under it on which side of the guideline the ratio is, which the guideline asks and no test."""
+    cell = Cell("\N{EN DASH}") if row.empty else verdict_cell(row.estimate)
+    if row.below is None or row.label == table.comparator:
+        return cell
+    words = mark("below {threshold:g}") if row.below else mark("not below {threshold:g}")
+    return replace(cell, note=t(words, threshold=float(content.policy.guidance.threshold)))
 
 
 def _limits(ends: Interval | None, digits: int, threshold: Fraction) -> str:

@@ -136,7 +136,9 @@ def redacted(
         missingness=of_shown(metrics.missingness),
         label_mass=of_shown(metrics.label_mass),
         scores=of_shown(metrics.scores),
-        estimates=tuple(replace(e, multiplicity=None) for e in metrics.estimates if shown(e))
+        estimates=tuple(
+            replace(e, multiplicity=None, verdict=None, held=None) for e in metrics.estimates if shown(e)
+        )
         if hidden
         else metrics.estimates,
         heterogeneity=tuple(replace(e, multiplicity=None) for e in metrics.heterogeneity if agreed(e))
@@ -157,7 +159,12 @@ def _of_everybody(estimate: Estimate) -> bool:
 
 
 def _alone(estimate: AnyEstimate) -> AnyEstimate:
-    return replace(estimate, multiplicity=None) if isinstance(estimate, Estimate) else estimate
+    """A number without what depends on others: how many tests there were, and so its verdict."""
+    return (
+        replace(estimate, multiplicity=None, verdict=None, held=None)
+        if isinstance(estimate, Estimate)
+        else estimate
+    )
 
 
 def _redacted_table(table: RateTable[RateRow], hidden: frozenset[StratumCell]) -> RateTable[PrintedRow]:
