@@ -40,6 +40,7 @@ from benchmarks.coverage_tables import Cell, Study, Target, covers, span
 from benchmarks.coverage_texts import texts
 from benchmarks.coverage_wins import scoring_rates, win_gaps
 from benchmarks.picking import no_difference, planted_difference
+from benchmarks.verdicts_at_margin import verdicts
 
 
 def one_proportion() -> Study:
@@ -199,6 +200,7 @@ STUDIES: dict[str, tuple[str, Callable[[float], Study]]] = {
     "scoring_rates": ("Ratio of scoring rates, whose median is that of the sample", scoring_rates),
     "no_difference": ("Findings where nothing differs", no_difference),
     "planted_difference": ("Findings where something differs", planted_difference),
+    "verdicts": ("Verdicts at the margin", verdicts),
     "strata": ("Strata: common odds ratio and its homogeneity", strata),
 }
 """Title of each table and what makes it, in the order of the page."""
