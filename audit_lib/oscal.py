@@ -26,7 +26,7 @@ from audit_lib.report.document import field_checks
 from audit_lib.report.exact_tables import ExactRow, ExactTable
 from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
-from audit_lib.report.verdict_words import verdict_of
+from audit_lib.report.verdict_words import shown_verdict
 from audit_lib.results import Interval
 from audit_lib.run import Run
 from audit_lib.signoff import SignOff, read_sign_offs, verify_sign_offs
@@ -132,7 +132,7 @@ def _observation(ids: _Ids, content: Content, table: ExactTable, row: ExactRow) 
         facts["impact-ratio"] = guarded(row.ratio, digits, guidance)
         facts["impact-ratio-exact"] = str(row.ratio)
         facts["below-guideline"] = "yes" if row.below else "no"
-        if (verdict := verdict_of(row.estimate)) is not None:
+        if (verdict := shown_verdict(row.estimate)) is not None:
             facts["verdict"] = verdict.kind.replace("_", "-")
         facts |= _limits("interval-picked", picked(row)) | _limits(
             "interval-fixed", limits(row.estimate.interval)
@@ -161,7 +161,7 @@ def _observation(ids: _Ids, content: Content, table: ExactTable, row: ExactRow) 
 
 def _found(row: ExactRow) -> bool:
     """Whether the verdict finds a difference; where it is hidden, whether the ratio is below the guideline."""
-    verdict = verdict_of(row.estimate)
+    verdict = shown_verdict(row.estimate)
     return bool(row.below) if verdict is None else verdict.found
 
 

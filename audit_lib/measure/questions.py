@@ -30,25 +30,25 @@ _CONTRADICTED: Final = mark(
 )
 _OPPOSED: Final = mark("{metric}, of the same question, finds a difference in the other direction")
 
-Levels = tuple[tuple[str, str], ...]
-Doubts = Mapping[Levels, frozenset[tuple[str, str]]]
+SortedLevels = tuple[tuple[str, str], ...]
+Doubts = Mapping[SortedLevels, frozenset[tuple[str, str]]]
 """Stratum -> the levels, as (attribute, level), that the model did not tell as they were meant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class PairQuestion:
     """What is asked of which two groups."""
 
     question: str
-    groups: frozenset[Levels]
-    stratum: Levels
-    design: Levels
+    groups: frozenset[SortedLevels]
+    stratum: SortedLevels
+    design: SortedLevels
 
 
-class Said(NamedTuple):
+class OwnVerdict(NamedTuple):
     """What one number says by itself, and which of the two groups, in the order of their names, has more (1 or -1)."""
 
-    asked: Asked
+    asked: PairQuestion
     metric: str
     verdict: Verdict
     direction: int
@@ -71,7 +71,7 @@ def with_verdicts(tested: Hypotheses, spec: AuditSpec, policy: Policy, doubts: D
     tables = [
         {row.label: judge.of_row(table, row, top) for row, top in _compared(table)} for table in tested.tables
     ]
-    by: dict[Asked, list[Said]] = {}
+    by: dict[PairQuestion, list[OwnVerdict]] = {}
     for said in (*estimates, *(one for rows in tables for one in rows.values())):
         if said is not None:
             by.setdefault(said.asked, []).append(said)
@@ -93,13 +93,13 @@ def compares(one: Estimate) -> bool:
     return record_of(one.metric).parity is not None and (bool(one.reference) or not one.group)
 
 
-def _row(row: RateRow, said: Said | None, by: Mapping[Asked, list[Said]]) -> RateRow:
+def _row(row: RateRow, said: OwnVerdict | None, by: Mapping[PairQuestion, list[OwnVerdict]]) -> RateRow:
     if said is None:
         return row
     return replace(row, impact_ratio=replace(row.impact_ratio, verdict=_consistent(said, by[said.asked])))
 
 
-def _consistent(own: Said, together: list[Said]) -> Verdict:
+def _consistent(own: OwnVerdict, together: list[OwnVerdict]) -> Verdict:
     """Return a verdict, or what becomes of it where another metric of its question contradicts it."""
     others = [one for one in together if one.metric != own.metric and one.verdict.found]
     if own.verdict.kind == "equivalent" and others:
@@ -130,7 +130,7 @@ class _Judge:
     """Attribute -> level -> the policy's category."""
     least: int
 
-    def of_estimate(self, one: Estimate) -> Said:
+    def of_estimate(self, one: Estimate) -> OwnVerdict:
         sizes = [n for n in (one.n_group, one.n_reference) if n is not None]
         fewest = min(sizes) if sizes else 0 if "small_cell" in one.flags else self.least
         group, reference = (self._categories(levels) for levels in (one.group, one.reference))
@@ -144,29 +144,31 @@ class _Judge:
             if key in one.parameters and (key, one.parameters[key]) != (VARIATION, "none")
         )
         drawn = one.metric == "demographic_parity_gap" and self.spec.measure.random_rounds is not None
-        asked = Asked(
+        asked = PairQuestion(
             question=one.metric if drawn else question_of(one.metric),
             groups=frozenset((group, reference)),
             stratum=_items(one.stratum),
             design=tuple(sorted((*design, *self._places(one.metric)))),
         )
         verdict = self._verdict(one, fewest, {*one.group.items()}, _items(one.stratum))
-        return Said(asked, one.metric, verdict, direction if group < reference else -direction)
+        return OwnVerdict(asked, one.metric, verdict, direction if group < reference else -direction)
 
-    def of_row(self, table: RateTable[RateRow], row: RateRow, top: RateRow) -> Said:
+    def of_row(self, table: RateTable[RateRow], row: RateRow, top: RateRow) -> OwnVerdict:
         one = row.impact_ratio
         stratum = _items({name: level for name, level in table.stratum.items() if name != CLASSIFICATION})
         own, highest = _items(row.category), _items(top.category)
-        asked = Asked(
+        asked = PairQuestion(
             question=question_of(one.metric),
             groups=frozenset((own, highest)),
             stratum=_items(table.stratum),
             design=self._places(one.metric),
         )
         verdict = self._verdict(one, min(row.n, top.n), {*self._levels(row), *self._levels(top)}, stratum)
-        return Said(asked, one.metric, verdict, -1 if own < highest else 1)
+        return OwnVerdict(asked, one.metric, verdict, -1 if own < highest else 1)
 
-    def _verdict(self, one: Estimate, fewest: int, levels: set[tuple[str, str]], stratum: Levels) -> Verdict:
+    def _verdict(
+        self, one: Estimate, fewest: int, levels: set[tuple[str, str]], stratum: SortedLevels
+    ) -> Verdict:
         found = Evidence(
             metric=one.metric, value=one.value, tested=bool(one.tests), p=adjusted_p(one), held=one.held,
             fewest=fewest, least=self.least,
@@ -174,14 +176,14 @@ class _Judge:
         )  # fmt: skip
         return verdict_of(found, self.spec.measure.alpha)
 
-    def _places(self, metric: str) -> Levels:
+    def _places(self, metric: str) -> SortedLevels:
         """How many places those have won whom the tool selects: gaps at that number ask the same."""
         decision = self.spec.decision
         if metric in ("impact_ratio", "decision_rate_gap") and decision.rule == "top_k":
             return ((K, str(decision.k)),)
         return ()
 
-    def _categories(self, levels: Mapping[str, str]) -> Levels:
+    def _categories(self, levels: Mapping[str, str]) -> SortedLevels:
         return _items({axis: self.mapping.get(axis, {}).get(level, level) for axis, level in levels.items()})
 
     def _levels(self, row: RateRow) -> Iterator[tuple[str, str]]:
@@ -190,5 +192,5 @@ class _Judge:
             yield from ((axis, level) for level, own in self.mapping.get(axis, {}).items() if own == category)
 
 
-def _items(levels: Mapping[str, str]) -> Levels:
+def _items(levels: Mapping[str, str]) -> SortedLevels:
     return tuple(sorted(levels.items()))

@@ -29,7 +29,7 @@ from audit_lib.measure.leakage import leakage_of
 from audit_lib.measure.margins import held_to_margins, keeps_parts
 from audit_lib.measure.metric import METRICS, Measured, record_of
 from audit_lib.measure.multiplicity import Hypotheses, adjust
-from audit_lib.measure.questions import Levels, with_verdicts
+from audit_lib.measure.questions import SortedLevels, with_verdicts
 from audit_lib.measure.rows.group_pairs import pair_table
 from audit_lib.measure.rows.load import load_rows
 from audit_lib.measure.rows.scored import Rows, strata
@@ -121,7 +121,7 @@ def measure_rows(rows: Rows, spec: AuditSpec, policy: Policy) -> Metrics:
     answers: list[PairwiseAnswers] = []
     splits = Splits()
     parts: list[Rows] = []
-    doubts: dict[Levels, frozenset[tuple[str, str]]] = {}
+    doubts: dict[SortedLevels, frozenset[tuple[str, str]]] = {}
     for number, names in enumerate(spec.splits):
         if names not in spec.measure.strata and len(rows.columns["model"].labels) == 1:
             continue  # one model answered: a split by model would be the whole again

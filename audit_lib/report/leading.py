@@ -20,7 +20,7 @@ from audit_lib.documents.estimates import adjusted_p, first_p
 from audit_lib.plan.hypotheses import fewest_people
 from audit_lib.report.adverse import finding
 from audit_lib.report.content import Content, ExactRow, ExactTable
-from audit_lib.report.verdict_words import verdict_of
+from audit_lib.report.verdict_words import shown_verdict
 from audit_lib.results import Interval
 
 
@@ -134,7 +134,7 @@ def convincing(content: Content, table: ExactTable, row: ExactRow) -> bool:
 
     By its verdict; where the row is in no planned comparison, or the verdict is hidden, by its interval.
     """
-    verdict = verdict_of(row.estimate)
+    verdict = shown_verdict(row.estimate)
     return (
         bool(row.below)
         and (distinguishable(row) if verdict is None else verdict.found)

@@ -26,7 +26,7 @@ from audit_lib.report.sections.estimates import (
 )
 from audit_lib.report.sections.summary import leaders
 from audit_lib.report.suppress import GIVES_AWAY
-from audit_lib.report.verdict_words import verdict_of, verdict_words
+from audit_lib.report.verdict_words import shown_verdict, verdict_words
 from audit_lib.results import Estimate, Undefined
 
 
@@ -110,7 +110,7 @@ def _cells(row: PrintedRow, best: PrintedRow | None, policy: Policy) -> list[str
         percent(Fraction(row.selected, row.n), digits.rate_percent) if row.n else UNDEFINED,
         ratio + marks,
         "" if wide is None or row is best else interval(wide.low, wide.high, digits.ratio, threshold),
-        "" if (verdict := verdict_of(estimate)) is None or not row.n else verdict_words(verdict),
+        "" if (verdict := shown_verdict(estimate)) is None or not row.n else verdict_words(verdict),
     ]
 
 

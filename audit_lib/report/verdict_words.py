@@ -49,14 +49,14 @@ def verdict_words(verdict: Verdict) -> str:
     return t(_WORDS[verdict.kind, size])
 
 
-def verdict_of(estimate: AnyEstimate) -> Verdict | None:
+def shown_verdict(estimate: AnyEstimate) -> Verdict | None:
     """Return the verdict on an estimate; None where it is hidden, and where nothing is compared."""
     return estimate.verdict if isinstance(estimate, Estimate) else None
 
 
 def verdict_cell(estimate: AnyEstimate, *, reason: bool = False) -> Cell:
     """Make the cell of a verdict; `reason` puts under it why nothing could be told."""
-    verdict = verdict_of(estimate)
+    verdict = shown_verdict(estimate)
     if verdict is None:
         return Cell("\N{EN DASH}")
     said = "" if verdict.reason is None or not (reason or verdict.found) else archived(verdict.reason)
@@ -65,7 +65,7 @@ def verdict_cell(estimate: AnyEstimate, *, reason: bool = False) -> Cell:
 
 def counted(estimates: Iterable[AnyEstimate]) -> tuple[str, str] | None:
     """Say how many comparisons have which verdict, and what these say; None where there is none."""
-    kinds = [verdict.kind for one in estimates if (verdict := verdict_of(one)) is not None]
+    kinds = [verdict.kind for one in estimates if (verdict := shown_verdict(one)) is not None]
     if not kinds:
         return None
     there = [kind for kind in _MEANING if kind in kinds]

@@ -15,7 +15,7 @@ from audit_lib.report.leading import distinguishable
 from audit_lib.report.numbers import count, guarded, p_value
 from audit_lib.report.sections.estimates import against, mark_of
 from audit_lib.report.table_names import category_name, kind_name
-from audit_lib.report.verdict_words import verdict_of
+from audit_lib.report.verdict_words import shown_verdict
 from audit_lib.results import Undefined
 from audit_lib.translation import t, tn
 
@@ -59,7 +59,7 @@ def _every(content: Content) -> Iterator[AnyEstimate]:
 
 def _rests_on_few(one: AnyEstimate, alpha: float) -> bool:
     """Whether a test is below alpha once adjusted, and its verdict finds nothing."""
-    verdict, holm = verdict_of(one), adjusted_p(one)
+    verdict, holm = shown_verdict(one), adjusted_p(one)
     return verdict is not None and not verdict.found and holm is not None and holm < alpha
 
 

@@ -16,7 +16,7 @@ from audit_lib.report.numbers import guarded, interval, percent
 from audit_lib.report.sections.strongest_evidence import distinguishable_ratios, strongest_evidence
 from audit_lib.report.sections.what_was_varied import experiment_words
 from audit_lib.report.table_names import category_name, kind_name
-from audit_lib.report.verdict_words import counted, verdict_of, verdict_words
+from audit_lib.report.verdict_words import counted, shown_verdict, verdict_words
 from audit_lib.results import Estimate, Interval, Undefined
 from audit_lib.translation import archived, known, t, tn
 
@@ -142,7 +142,7 @@ def _leader(content: Content, kind: str, tables: list[ExactTable]) -> Figure:
                 interval=_between(content, limits),
             )
         )
-    if (verdict := verdict_of(row.estimate)) is not None:
+    if (verdict := shown_verdict(row.estimate)) is not None:
         words.append(t("Verdict: {verdict}.", verdict=verdict_words(verdict)))
     if limits and not distinguishable(row):
         words.append(
@@ -301,7 +301,7 @@ def _reading(content: Content) -> Text | None:
             strong(t("The leading ratio is not distinguishable from 1.") + " "),
             " ".join(filter(None, [reaches, distinguishable_ratios(content)])),
         )
-    if (verdict := verdict_of(row.estimate)) is not None and not verdict.found:
+    if (verdict := shown_verdict(row.estimate)) is not None and not verdict.found:
         return text(
             strong(t("The leading ratio is distinguishable from 1 by its own interval only.") + " "),
             t(
