@@ -119,10 +119,11 @@ def make_probes(model: Any, lengths: Lengths, weights: int) -> Probes:
     crossing |= {lengths.cached - 3} - {NO_LIMIT - 3}  # past the windows, and not past the limit of positions
     alone = sorted({most, *(n for n in crossing if n <= min(affordable, fits))})
     far = _across(lengths, most, int(_ACROSS[model.device.type != "cpu"] / (2 * max(weights, 1)) / 10), fits)
-    words = _words(model, 4 * max(*alone, far, _LEAST))
-    branches = _branches(words, together) if together >= 8 else []
-    across = [*branches] if far <= together else _two_branches(words, far)
+    words, marked = _words(model, 4 * max(*alone, far, _LEAST))
+    branches = _branches(words, marked, together) if together >= 8 else []
+    across = [*branches] if far <= together else _two_branches(words, marked, far)
     longer = [tuple(words[:n]) for n in alone if n > 0]
+    longer += [tuple(marked[: alone[0]])] if alone[0] > 0 else []
     known = {prompt: _probe(model, prompt) for prompt in dict.fromkeys([*branches, *across, *longer])}
     steady = [
         _is_steady(model, probe, words[-2:])
@@ -144,16 +145,16 @@ def _across(lengths: Lengths, most: int, affordable: int, fits: int) -> int:
     return min(far, fits, lengths.cached - 3)
 
 
-def _two_branches(words: Sequence[int], length: int) -> list[Tokens]:
-    """Return two sequences that branch in their middle, the second a little shorter."""
-    first, others = tuple(words[:length]), tuple(words[length : 2 * length])
+def _two_branches(words: Sequence[int], marked: Sequence[int], length: int) -> list[Tokens]:
+    """Return two sequences that branch in their middle, the second a little shorter and with marks."""
+    first, others = tuple(words[:length]), tuple(marked[length : 2 * length])
     return [first, first[: length // 2] + others[: length // 2 - length // 16]] if length >= 4 else []
 
 
-def _branches(words: Sequence[int], length: int) -> list[Tokens]:
-    """Return sequences of several lengths that branch early and late."""
+def _branches(words: Sequence[int], marked: Sequence[int], length: int) -> list[Tokens]:
+    """Return sequences of several lengths that branch early and late, those after the first with marks."""
     first = tuple(words[:length])
-    others = tuple(words[length : 3 * length])
+    others = tuple(marked[length : 3 * length])
     return [
         first,
         first[: length // 2] + others[: length // 3],
@@ -162,7 +163,12 @@ def _branches(words: Sequence[int], length: int) -> list[Tokens]:
     ]
 
 
-def _words(model: Any, count: int) -> list[int]:
+def _words(model: Any, count: int) -> tuple[list[int], list[int]]:
+    """Return tokens of words, and the same with marks between them: tokens that pad, begin and end a text.
+
+    Conversations have marks, and some models count no position for one. Others take what pads for the end of a
+    sequence and leave out as many tokens, so that a model that reads ahead shows it without marks alone.
+    """
     size = model.get_input_embeddings().weight.shape[0]
     config = model.config.get_text_config(decoder=True)
     # A token that stands for an image is no word.
@@ -175,11 +181,11 @@ def _words(model: Any, count: int) -> list[int]:
     special = {one for _, one in named}
     drawn = ((7919 * n * n + 104729 * n + 13) % size for n in range(2 * count + 64))
     words = [word for word in drawn if word not in special][:count]
-    # One that pads, begins or ends stands in conversations too, and some models count no position for it.
+    marked = list(words)
     marks = sorted({one for key, one in named if key in _MARKS and isinstance(one, int) and 0 <= one < size})
     for turn, place in enumerate(range(_MARKED - 1, len(words) - 2, _MARKED) if marks else ()):
-        words[place] = marks[turn % len(marks)]
-    return words
+        marked[place] = marks[turn % len(marks)]
+    return words, marked
 
 
 def _probe(model: Any, prompt: Tokens) -> TrialProbe:

@@ -77,6 +77,12 @@ def test_a_type_whose_passes_depend_on_their_length_is_exact(model_type, variant
     assert found.verdict == "exact", found.reason
 
 
+def test_a_model_that_reads_ahead_is_refused_where_padding_hides_it():
+    """XLM leaves out as many tokens at the end as there are padding ones."""
+    found = try_family("xlm")
+    assert found.verdict == "refused" and "no causal language model" in found.reason
+
+
 def test_an_encoder_is_exact_as_a_decoder_and_refused_as_it_is():
     assert try_family("bert").verdict == "refused"
     assert try_family("bert", "is_decoder", is_decoder=True).verdict == "exact"
