@@ -1,6 +1,6 @@
 """Local scoring against what people do instead: speed, cost at three sizes, agreement and memory, in one run.
 
-    python -m benchmarks.scoring [--runs 5] [--quick] [--before FOLDER] [--into README.md]
+    python -m benchmarks.scoring [--runs 5] [--resumes 3] [--quick] [--before FOLDER] [--into README.md]
 
 SmolLM2-135M in float32 on one thread. Seconds are CPU seconds of the process that computes. In each run every way takes
 its turn over the same prompts; ratios are taken run by run, and what is printed is their range. A peer that computes
@@ -348,6 +348,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--resumes", type=int, default=3, help="prompts: each under eight names")
     parser.add_argument("--quick", action="store_true", help="a few prompts, one run: does it run?")
     parser.add_argument("--before", type=Path, help="a checkout of this project at another commit")
     parser.add_argument("--into", type=Path, help="file to put the tables into, between the marks")
@@ -362,7 +363,7 @@ def main() -> int:
 
     begun, runs = time.time(), 1 if chosen.quick else chosen.runs
     report, engine = Report(), load()
-    names, each = ((*WOMEN, *MEN), 1 if chosen.quick else 3)
+    names, each = (*WOMEN, *MEN), 1 if chosen.quick else chosen.resumes
     (pack,) = pointwise_packs(1, names, each)
     report.say(
         f"`python -m benchmarks.scoring`: SmolLM2-135M in float32 on one thread, {platform.machine()}, torch "
@@ -370,10 +371,12 @@ def main() -> int:
         f"ways take turns, {os.getloadavg()[2]:.0f} processes at work on {os.cpu_count()} cores when it began."
     )
     report.say()
-    compare_peers(report, engine, runs, pack, several_tokens_pack(8 if chosen.quick else 16))
-    cost_by_size(report, engine, runs, [pack] if chosen.quick else [pack[:6], pack[:12], pack])
+    compare_peers(report, engine, runs, pack, several_tokens_pack(min(16, len(pack))))
+    cost_by_size(
+        report, engine, runs, [pack] if chosen.quick else [pack[: len(pack) // n] for n in (4, 2, 1)]
+    )
     if chosen.before is not None:
-        compare_before(report, runs, chosen.before.resolve(), 4 if chosen.quick else 24)
+        compare_before(report, runs, chosen.before.resolve(), 4 if chosen.quick else min(24, len(pack)))
     command = [sys.executable, "-m", "benchmarks.scoring", "--memory"]
     grown = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1])
     report.say()
