@@ -13,12 +13,20 @@ from audit_lib.spec import AuditSpec
 from audit_lib.translation import mark
 
 FEW_NAMES: Final = 20
-"""Names of a group, or of its reference, below which one variance is estimated for the names of all groups."""
+"""What names of a group, or of its reference, are worth, below which one variance is estimated for those of all groups.
+
+Names of which one is shown a hundred times as often as the others are worth little more than that one.
+"""
+
+LEAST_NAMES: Final = 1.9
+"""What they have to be worth for anything to be said of other names; two names that are shown nearly as often are."""
 
 RULE: Final = mark(
-    "Findings are of other names like those that are shown: errors allow for applications and names. Where a group or "
-    "its reference has fewer than {few} names, one variance is estimated for the names of all groups (crossed "
-    "effects); else each name counts by its own rows (two-way clustering by application and name)."
+    "Findings are of other names like those that are shown: errors allow for applications and names. Names are counted "
+    "by what they are worth: 1 over the sum of the squares of their shares of a group's rows, which is their number "
+    "where all are shown as often. Where those of a group or its reference are worth fewer than {few}, one variance is "
+    "estimated for the names of all groups (crossed effects); else each name counts by its own rows (two-way "
+    "clustering by application and name). Where they are worth fewer than {least}, nothing is said of other names."
 )
 _MOST: Final = 1_000_000
 

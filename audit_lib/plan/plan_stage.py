@@ -17,7 +17,7 @@ from audit_lib.documents.plan import NamesRule, Plan, PolicyVersion, Power, Thre
 from audit_lib.errors import SpecError, UndefinedMetricError
 from audit_lib.plan.earlier_reports import EARLIER, earlier_reports
 from audit_lib.plan.hypotheses import planned_verdicts
-from audit_lib.plan.names import FEW_NAMES, RULE
+from audit_lib.plan.names import FEW_NAMES, LEAST_NAMES, RULE
 from audit_lib.plan.power_limits import of_names
 from audit_lib.policies import gates, pack_of, policy_of
 from audit_lib.results import Undefined
@@ -104,7 +104,7 @@ def _names_rule(spec: AuditSpec) -> NamesRule | None:
         return None
     own = spec.measure.names
     return NamesRule(
-        rule=RULE.format(few=FEW_NAMES),
+        rule=RULE.format(few=FEW_NAMES, least=LEAST_NAMES),
         few_names=FEW_NAMES,
         smallest_effect=own.smallest_effect,
         name_sd=own.name_sd,

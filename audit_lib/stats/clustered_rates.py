@@ -57,8 +57,7 @@ class ClusteredRates:
     -----
     Range: rounds of one candidate of each of two or of eight groups, one of whom wins, from 60 rounds on
     (``docs/coverage.md``). For applications in several versions, as for a single rate: where the clusters times
-    the smaller rate are at least 10.
-    With clusters of very unequal sizes it errs on the long side.
+    the smaller rate are at least 10. Elsewhere, and with clusters of very unequal sizes, it errs on the long side.
 
     References
     ----------

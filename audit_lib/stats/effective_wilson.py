@@ -40,8 +40,8 @@ def effective_wilson(x: int, n: int, units: int, variance: float, df: float, lev
 
     Notes
     -----
-    Range: from 30 clusters on, where the clusters times the rate (or what is left of 1) are at least 10
-    (``docs/coverage.md``).
+    Range: from 30 clusters on, where the clusters times the rate (or what is left of 1) are at least 10; elsewhere,
+    and with clusters of very unequal sizes, 93% or more (``docs/coverage.md``).
 
     References
     ----------

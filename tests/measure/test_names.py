@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from audit_lib.canonical import canonical_json
-from audit_lib.measure.experiment.names import NOT_TOLD
+from audit_lib.measure.experiment.names import NOT_TOLD, UNEVEN
 from audit_lib.measure.rows.load import load_rows
 from audit_lib.measure.stage import measure_rows, scored_shards
 from audit_lib.policies import policy_of
@@ -102,6 +103,25 @@ def test_one_name_a_group_leaves_nothing_to_say_of_others(tmp_path: Path) -> Non
         assert e["interval"] == {"undefined": NOT_TOLD} and isinstance(e["value"], float)
         assert e["tests"] == [] and e["these_names"]["test"]["p_value"] <= 1
     assert "undefined" in document["names"]
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.5, True), (0.97, False)])
+def test_names_count_by_what_they_are_worth(tmp_path: Path, share: float, said: bool) -> None:
+    """Of 96 women's rows under 12 names, a share goes to one name; the names of men stay as they were dealt."""
+    run = audited(tmp_path, rater(0.4), 3)
+    rows, _ = load_rows(run, scored_shards(run))
+    column = rows.columns["candidate"]
+    there = np.flatnonzero(rows.columns["sex"].codes == rows.columns["sex"].labels.index("female"))
+    codes = column.codes.copy()
+    codes[np.random.default_rng(1).permutation(there)[: int(share * there.size)]] = codes[there[0]]
+    rows.columns["candidate"] = replace(column, codes=codes)  # type: ignore[index]
+    after = measure_rows(rows, run.spec, policy_of(run.spec)).as_dict()
+    (women,) = found(after, "standardised_effect", sex="female")
+    if said:
+        assert "names (crossed effects)" in women["interval"]["method"], "they are worth about four names"
+    else:
+        assert women["interval"] == {"undefined": UNEVEN}
+        assert isinstance(women["these_names"]["interval"]["low"], float)
 
 
 def test_a_name_in_each_application_changes_nothing(tmp_path: Path) -> None:

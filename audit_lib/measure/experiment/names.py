@@ -2,9 +2,9 @@
 
 A name that signals a group has an effect of its own, which all applications share that show it: errors clustered by
 application hold for these names, however many applications there are. What is claimed of a group is claimed of other
-names too, so findings rest on errors that allow for both. Where a group or its reference has fewer than `FEW_NAMES`
-names, one variance is estimated for the names of all groups (crossed effects); else each name counts by its own
-products of residuals (two-way clustering).
+names too, so findings rest on errors that allow for both. Where the names of a group or its reference are worth fewer
+than `FEW_NAMES`, one variance is estimated for the names of all groups (crossed effects); else each name counts by its
+own products of residuals (two-way clustering).
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from audit_lib.documents.effects import NameEffect, NamesExplained
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.experiment.regression import LevelEffect, Regressed, regressions
 from audit_lib.measure.rows.scored import Rows
-from audit_lib.plan.names import FEW_NAMES
+from audit_lib.plan.names import FEW_NAMES, LEAST_NAMES
 from audit_lib.records import SHOWN_NAME
 from audit_lib.results import Interval, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats._checks import z_quantile
+from audit_lib.stats.cluster_worth import worth_of
 from audit_lib.stats.crossed import NameDesign, NameSpread, two_way
 from audit_lib.translation import mark
 
@@ -32,6 +33,13 @@ NOT_TOLD: Final = mark(
     "too few names of a group were shown, or each in too few applications, to tell names from groups: whether other "
     "names would fare alike is not known. The interval for these names is next to it"
 )
+
+
+UNEVEN: Final = mark(
+    "one name of a group is shown so much more often than the others that it decides: whether other names would fare "
+    "alike is not known. The interval for these names is next to it"
+)
+_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +104,8 @@ class ShownNames:
     def other_names(self, axis: str, code: int, found: LevelEffect) -> OtherNames:
         """Return the error of an effect that holds for other names too."""
         levels, reference = self.regressed.factors[axis], self.regressed.references[axis]
-        group, against = (int(np.unique(self.codes[levels == one]).size) for one in (code, reference))
-        counts = {"names_group": group, "names_reference": against}
+        shown = [np.unique(self.codes[levels == one], return_counts=True)[1] for one in (code, reference)]
+        counts = {"names_group": int(shown[0].size), "names_reference": int(shown[1].size)}
         error = found.standard_error
         if isinstance(error, Undefined):
             return OtherNames(standard_error=error, df=found.df, method=found.method, **counts)
@@ -106,13 +114,16 @@ class ShownNames:
         if added <= 0.0:
             # Each name in one application: errors by application hold for other names too.
             return OtherNames(standard_error=error, df=found.df, method=found.method, **counts)
-        few = min(group, against) < FEW_NAMES
+        worth = min(worth_of(rows / rows.sum()) for rows in shown) + _ROUNDING
+        few = worth < FEW_NAMES
         own = self.spread if few else _or_reason(lambda: self.design.spread(self.residuals, weights))
         if isinstance(own, Undefined) and not few:
             few, own = True, self.spread
         how = f"{found.method} and names ({'crossed effects' if few else 'two-way'})"
-        if min(group, against) < 2 or isinstance(own, Undefined):
-            return OtherNames(standard_error=Undefined(NOT_TOLD), df=0.0, method=how, **counts)
+        if worth < LEAST_NAMES or isinstance(own, Undefined):
+            uneven = worth < LEAST_NAMES and min(rows.size for rows in shown) > 1
+            nothing = Undefined(UNEVEN if uneven else NOT_TOLD)
+            return OtherNames(standard_error=nothing, df=0.0, method=how, **counts)
         both = two_way(error * found.outcome_sd, found.df, own, added)
         return OtherNames(
             standard_error=both.standard_error / found.outcome_sd, df=both.df, method=how, **counts

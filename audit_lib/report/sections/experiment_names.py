@@ -8,7 +8,7 @@ from typing import Final
 from audit_lib.documents.effects import NamesExplained, StrataSpread
 from audit_lib.documents.metrics import EstimateHeterogeneity
 from audit_lib.figures import Dot
-from audit_lib.plan.names import FEW_NAMES
+from audit_lib.plan.names import FEW_NAMES, LEAST_NAMES
 from audit_lib.report.blocks import Block, Cell, Column, Fold, Heading, Paragraph, Row, Table, text
 from audit_lib.report.content import Content, in_words
 from audit_lib.report.exact_tables import group_in_words
@@ -23,10 +23,12 @@ MOST: Final = 60
 _BOTH: Final = mark(
     "Each effect is given twice. For these names: had the names that were shown come with other applications. For "
     "other names like them: had other names been shown too; this is what is said of a group, and what findings, "
-    "p-values and the figure rest on. More applications narrow the first; only more names narrow the second. Where a "
-    "group or its reference has fewer than {few} names, one variance is estimated for the names of all groups (crossed "
-    "effects); else each name counts by its own rows (two-way clustering by application and name). Where each name "
-    "comes in one application, both are the same."
+    "p-values and the figure rest on. More applications narrow the first; only more names narrow the second. Names "
+    "are counted by what they are worth: 1 over the sum of the squares of their shares of a group's rows, which is "
+    "their number where all are shown as often. Where those of a group or its reference are worth fewer than {few}, "
+    "one variance is estimated for the names of all groups (crossed effects); else each name counts by its own rows "
+    "(two-way clustering by application and name). Where they are worth fewer than {least}, nothing is said of other "
+    "names. Where each name comes in one application, both are the same."
 )
 _NAMES: Final = mark(
     "How much names of one group differ, and each name against the others of its group: in standard deviations of the "
@@ -59,7 +61,7 @@ def both_scopes(
         Column(t("Names, reference")), Column(t("Applications")),
     )  # fmt: skip
     if explained:
-        yield Paragraph(text(t(_BOTH, few=FEW_NAMES)))
+        yield Paragraph(text(t(_BOTH, few=FEW_NAMES, least=LEAST_NAMES)))
     yield Table(t("{title}: these names, and other names", title=title), columns, tuple(rows), stacked=True)
 
 
