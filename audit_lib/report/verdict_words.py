@@ -31,7 +31,7 @@ _MEANING: Final = {
     "uninterpretable": mark(
         "Uninterpretable: nothing was found, and the model did not tell the groups apart when asked."
     ),
-    "undecided": mark("Undecided: too little data to say any of these, which is no sign of equal treatment."),
+    "undecided": mark("Undecided: too little data to say more, which is no sign of equal treatment."),
 }
 """What each kind says, those with the most to say first."""
 _NOT_LAW: Final = mark("No verdict says what is lawful.")

@@ -42,6 +42,7 @@ def uncertainty_table(content: Content, table: ExactTable) -> Table:
                 category_name(row.label),
                 (
                     Cell(number_of(row)),
+                    _verdict(content, table, row),
                     Cell(_limits(picked(row), policy.rounding.ratio, policy.guidance.threshold)),
                     *([_at_population(content, row)] if at_population else []),
                     Cell(p_or_dash(p, alpha)),
@@ -53,7 +54,6 @@ def uncertainty_table(content: Content, table: ExactTable) -> Table:
                     ),
                     Cell(p_or_dash(fixed_p(row.estimate), alpha)),
                     Cell("\N{EN DASH}" if sd is None else f"{sd:+.2f}".replace("-", "\N{MINUS SIGN}")),
-                    _verdict(content, table, row),
                 ),
             )
         )
@@ -62,6 +62,7 @@ def uncertainty_table(content: Content, table: ExactTable) -> Table:
         (
             Column(t("Category"), numeric=False),
             Column(t("Assessed")),
+            Column(t("Verdict"), numeric=False),
             Column(t("{level:.0%} interval, comparator picked by the data", level=level)),
             *(
                 [Column(t("{level:.0%} interval at the population's median", level=level))]
@@ -73,7 +74,6 @@ def uncertainty_table(content: Content, table: ExactTable) -> Table:
             Column(t("{level:.0%} interval, comparator held fixed", level=level)),
             Column(t("Exact p, comparator held fixed") if exact else t("p, comparator held fixed")),
             Column(t("Standard deviations")),
-            Column(t("Verdict"), numeric=False),
         ),
         tuple(rows),
         (*_equal_rates(table, alpha), *_median(table), *_methods(table)),
