@@ -76,7 +76,7 @@ def _numbers(summary: DriftSummary) -> str:
     return (
         f"by tests of these two windows alone {summary.exceeding} of {summary.with_interval} numbers changed (about "
         f"{summary.expected_by_chance:g} do by chance), {summary.newly_flagged} impact ratios are newly below four "
-        "fifths"
+        "fifths by the ratio alone, whatever their verdict"
     )
 
 

@@ -41,7 +41,10 @@ def test_recidivism() -> None:
     assert value(table, "false_positive_rate_gap") == pytest.approx(gap, abs=1e-12)
     assert gap > 0.05 and abs(value(table, "auc", group="Black") - value(table, "auc", group="White")) < 0.05
     assert names["risk"].metrics.rows.unknown_group == 40
-    assert list(names["held"].to_frame()["verdict"].str.contains("beyond the margin").fillna(False)) != [False, False]
+    assert list(names["held"].to_frame()["verdict"].str.contains("beyond the margin").fillna(False)) != [
+        False,
+        False,
+    ]
 
 
 def test_correspondence() -> None:
