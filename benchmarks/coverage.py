@@ -21,6 +21,7 @@ from scipy.stats import binom
 
 from audit_lib import stats
 from audit_lib.results import Interval, Undefined
+from benchmarks.coverage_checks import checks
 from benchmarks.coverage_clusters import ratios_of_rates, single_rates, uneven_clusters
 from benchmarks.coverage_distances import distances
 from benchmarks.coverage_effects import effects
@@ -192,6 +193,7 @@ STUDIES: dict[str, tuple[str, Callable[[float], Study]]] = {
     "texts": ("Texts and lists", texts),
     "families": ("Families: odds, flips, calibration, exposure, skew, benefits", families),
     "missing_outcomes": ("Gaps where true outcomes are missing", missing_outcomes),
+    "checks": ("Checks of an experiment, and words near those of a group", checks),
     "auc_gap": ("AUC and the AUC gap", auc_gap),
     "overlapping_aucs": ("AUC gap of overlapping subgroups", overlapping_aucs),
     "random_rounds": ("Selection gaps over rounds drawn at random", random_rounds),

@@ -29,7 +29,8 @@ def noise_floors(rows: Rows, spec: AuditSpec) -> list[Compared]:
     Repeats first: the SD of the answers to one version, pooled over versions, over the SD of the scores. Controls and
     formats are paired with the ordinary row of the same text: the floor is the mean of the differences over the SD of
     the ordinary scores, its variance that of the applications' mean differences, ``G / (G - 1) sum u_g^2`` with
-    ``u_g = sum over g of (d - mean) / n``.
+    ``u_g = sum over g of (d - mean) / n``. Intervals take the SD of the scores as fixed: they are in the unit of this
+    sample, as the effects that the floor is held against, and too short in that of the population (docs/coverage.md).
     """
     found = [] if rows.within is None else [_repeats(rows, rows.within, spec)]
     if rows.varied is not None:

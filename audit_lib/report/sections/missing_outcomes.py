@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from audit_lib.documents.estimates import limits
+from audit_lib.measure.metric import record_of
 from audit_lib.report.blocks import Block, Cell, Column, Row, Table
-from audit_lib.report.numbers import UNDEFINED, count, interval, signed
+from audit_lib.report.numbers import UNDEFINED, count, decimal, interval, signed
 from audit_lib.results import Estimate, Interval, Undefined
 from audit_lib.translation import archived, t
 
@@ -28,26 +29,27 @@ def missing_outcomes(
     found = [(one, one.missing_outcomes) for one in estimates if one.missing_outcomes is not None]
     if not found:
         return []
+    sign = record_of(found[0][0].metric).signed
     assumed = any(own.at_random is not None for _, own in found)
     rows = []
     for one, own in found:
         bounds = own.bounds
-        ends = None if isinstance(bounds, Undefined) else interval(*bounds, 3, sign=True)
+        ends = None if isinstance(bounds, Undefined) else interval(*bounds, 3, sign=sign)
         cells = [
             Cell(count(own.group)),
             Cell(count(own.reference)),
             Cell(t(UNDEFINED), note=archived(bounds.reason))
             if isinstance(bounds, Undefined)
             else Cell(ends or ""),
-            _limits(own.interval),
+            _limits(own.interval, sign=sign),
         ]
         if assumed:
             value = own.at_random
             undefined = isinstance(value, Undefined)
             cells += [
                 Cell(t(UNDEFINED), note=archived(value.reason)) if isinstance(value, Undefined)
-                else Cell(signed(value)) if value is not None else Cell(""),
-                Cell("") if undefined or own.at_random_interval is None else _limits(own.at_random_interval),
+                else Cell(signed(value) if sign else decimal(value)) if value is not None else Cell(""),
+                Cell("") if undefined or own.at_random_interval is None else _limits(own.at_random_interval, sign=sign),
             ]  # fmt: skip
         rows.append(Row(label(one), tuple(cells)))
     columns = [
@@ -75,8 +77,8 @@ def missing_outcomes(
     return [Table(t("{title}: missing outcomes", title=title), tuple(columns), tuple(rows), tuple(notes))]
 
 
-def _limits(found: Interval | Undefined) -> Cell:
+def _limits(found: Interval | Undefined, *, sign: bool) -> Cell:
     if isinstance(found, Undefined):
         return Cell(t(UNDEFINED), note=archived(found.reason))
     ends = limits(found)
-    return Cell(t(UNDEFINED) if ends is None else interval(ends.low, ends.high, 3, sign=True))
+    return Cell(t(UNDEFINED) if ends is None else interval(ends.low, ends.high, 3, sign=sign))
