@@ -22,6 +22,7 @@ from audit_lib.measure.rows.load import make_rows
 from audit_lib.measure.stage import measure_rows
 from audit_lib.policies import policy_of
 from audit_lib.records import SHOWN_NAME
+from audit_lib.translation import LANGUAGES, mark
 
 _EVERYWHERE: Final = "all"
 """The position of all rows, which a table does not name."""
@@ -63,8 +64,8 @@ def frame(
     weights : str or array_like, optional
         Frequencies: the whole number of people that a row stands for. Others, such as sampling weights, are refused.
     **settings
-        `reference`, `qualified`, `by`, `also`, `assigned`, `names`, `metrics`, `seed`, `policy`, `measure`: see
-        `audit_lib.dataframe.settings.Settings`.
+        `reference`, `qualified`, `by`, `also`, `assigned`, `names`, `metrics`, `seed`, `policy`, `measure`,
+        `language`: see `audit_lib.dataframe.settings.Settings`.
 
     Returns
     -------
@@ -117,6 +118,8 @@ def frame(
     }
     if clusters is not None:
         columns["application_id"] = _complete(table, clusters, "clusters", "where they depend on no other")
+    if (language := settings.get("language", "en")) not in LANGUAGES:
+        raise InputError(f"language: {language!r} is none of {', '.join(LANGUAGES)}")
     if "names" in settings:
         if not settings.get("assigned", False):
             raise InputError(
@@ -143,6 +146,7 @@ def frame(
         policy=policy,
         called={one.name: one.called for one in found},
         notes=(*_notes(found, settings, reference, weighed), *_silent(columns, scored, given)),
+        language=language,
     )
 
 
@@ -231,24 +235,29 @@ def _notes(
 ) -> Iterator[str]:
     if weighed is not None:
         left = int((weighed == 0).sum())
-        yield (
-            f"{weighed.size} rows stand for {int(weighed.sum())} people by their weights"
-            + (f"; {left} rows have the weight 0 and stand for nobody." if left else ".")
+        many = mark("{n} rows stand for {people} people by their weights.")
+        none = mark(
+            "{n} rows stand for {people} people by their weights; {left} rows have the weight 0 and stand for nobody."
         )
+        yield (none if left else many).format(n=weighed.size, people=int(weighed.sum()), left=left)
     if "reference" not in settings:
         chosen = ", ".join(f"{one.called}: {reference[one.name]}" for one in found)
-        yield f"Gaps are against the largest group ({chosen}); choose another with reference."
+        words = mark("Gaps are against the largest group ({chosen}); choose another with reference.")
+        yield words.format(chosen=chosen)
 
 
 def _silent(columns: Mapping[str, pa.Array], scored: pa.Array, given: Given) -> Iterator[str]:
     """Count what is missing."""
     asked = {
-        "decision": given.decided and given.rule is None,
-        "score": given.scored,
-        "outcome (qualified)": given.qualified,
-        "round": given.rounds,
+        mark("{n} of {total} rows have no decision, and are in no number that needs it."): given.decided
+        and given.rule is None,
+        mark("{n} of {total} rows have no score, and are in no number that needs it."): given.scored,
+        mark(
+            "{n} of {total} rows have no outcome (qualified), and are in no number that needs it."
+        ): given.qualified,
+        mark("{n} of {total} rows have no round, and are in no number that needs it."): given.rounds,
     }
     parts = (columns["recorded_selected"], scored, columns["qualified"], columns["round_id"])
-    for (name, wanted), column in zip(asked.items(), parts, strict=True):
+    for (words, wanted), column in zip(asked.items(), parts, strict=True):
         if wanted and column.null_count:
-            yield f"{column.null_count:,} of {len(column):,} rows have no {name}, and are in no number that needs it."
+            yield words.format(n=f"{column.null_count:,}", total=f"{len(column):,}")

@@ -15,8 +15,10 @@ from audit_lib.measure.metric import record_of
 from audit_lib.policies import Policy
 from audit_lib.report.exact_tables import ExactRow, ExactTable, read_table
 from audit_lib.report.html import readable
+from audit_lib.report.method_words import method_words
 from audit_lib.report.numbers import count, decimal, guarded, interval, p_or_dash, percent, signed
 from audit_lib.results import Undefined
+from audit_lib.translation import archived, t
 
 _MOST_ROWS: Final = 40
 _DASH: Final = "\N{EN DASH}"
@@ -44,7 +46,10 @@ def page(
 ) -> str:
     """Return the piece of HTML."""
     whole = [one for one in numbers if not one.estimate.stratum]
-    parts = [f"<style>{_STYLE}</style>", *(f"<p>{_said(words)}</p>" for words in [_head(metrics), *notes])]
+    parts = [
+        f"<style>{_STYLE}</style>",
+        *(f"<p>{_said(archived(words))}</p>" for words in [_head(metrics), *notes]),
+    ]
     parts += _ratio_tables(metrics, whole, policy)
     if figure is not None:
         parts += [f"<p>{figure._repr_html_()}</p>", f"<p>{_said(_reading(policy))}</p>"]
@@ -54,7 +59,7 @@ def page(
     ):
         own = list(inside)
         more = [*_ratio_tables(metrics, own, policy), *_estimate_tables(metrics, own)]
-        parts.append(_folded(f"In each {' and '.join(names)}", "".join(more)))
+        parts.append(_folded(t("In each value of {columns}", columns=", ".join(names)), "".join(more)))
     parts += [_missing_table(metrics.missingness), _methods(metrics, numbers)]
     return readable(f'<div class="audit-frame">{"".join(parts)}</div>')
 
@@ -78,28 +83,46 @@ def _folded(name: str, content: str) -> str:
 
 def _head(metrics: Metrics) -> str:
     rows, family = metrics.rows, metrics.multiplicity
-    return (
-        f"{count(rows.total)} rows, {count(rows.unknown_group)} of unknown group. {count(family.family_size)} tests: "
-        f"{count(family.findings.holm)} below {family.alpha:g} after Holm's adjustment."
+    return t(
+        "{rows} rows, {unknown} of unknown group. {tests} tests: {findings} below {alpha:g} after Holm's adjustment.",
+        rows=count(rows.total),
+        unknown=count(rows.unknown_group),
+        tests=count(family.family_size),
+        findings=count(family.findings.holm),
+        alpha=family.alpha,
     )
 
 
 def _reading(policy: Policy) -> str:
-    return (
+    return t(
         "Bars are intervals that allow for the highest rate having been picked by the data; open: that group. Dashed: "
-        f"the {policy.guidance.name} of {policy.guidance.cite}."
+        "the {guideline} of {cite}.",
+        guideline=t(policy.guidance.name),
+        cite=policy.guidance.cite,
     )
 
 
 def _ratio_table(table: ExactTable, own: Sequence[NumberRow], policy: Policy, alpha: float) -> str:
     where = "".join(f", {name}: {level}" for name, level in table.stratum.items())
     kind, ends = policy.table(table.kind), _interval_head(own)
-    unknown = f"; {count(table.unknown)} of unknown group are in no row" if table.unknown else ""
+    unknown = t("{n} of unknown group are in no row", n=count(table.unknown)) if table.unknown else ""
     lines = [
         _ratio_line(number, row, table, policy, alpha) for number, row in zip(own, table.rows, strict=True)
     ]
-    heads = ["Group", "n", kind.count, kind.rate, f"{ends}, %", "Impact ratio", ends, "p (Holm)", "Verdict"]
-    caption = f"{kind.title}, {own[0].attribute if own else table.family}{where}{unknown}"
+    heads = [
+        t("Group"),
+        "n",
+        t(kind.count),
+        t(kind.rate),
+        f"{ends}, %",
+        t("Impact ratio"),
+        ends,
+        "p (Holm)",
+        t("Verdict"),
+    ]
+    caption = (
+        f"{t(kind.title)}, {own[0].attribute if own else table.family}{where}{unknown and '; '}{unknown}"
+    )
     return _table(caption, heads, lines[:_MOST_ROWS], len(lines))
 
 
@@ -119,7 +142,7 @@ def _ratio_line(
         _undefined(ratio) if isinstance(ratio, Undefined) else guarded(ratio, digits.ratio, line),
         _DASH if of_ratio is None else interval(of_ratio.low, of_ratio.high, 3, line),
         p_or_dash(adjusted_p(number.estimate), alpha),
-        number.verdict or ("highest rate" if row.label == table.comparator else _DASH),
+        number.verdict or (t("highest rate") if row.label == table.comparator else _DASH),
     ]
 
 
@@ -130,36 +153,40 @@ def _estimate_table(metric: str, own: Sequence[NumberRow], alpha: float) -> str:
     for number in own[:_MOST_ROWS]:
         one = number.estimate
         where = [f"{name}: {level}" for name, level in one.stratum.items()]
-        who = f"{number.group} against {number.against}" if number.against else number.group or "all"
+        who = (
+            t("{group} against {reference}", group=number.group, reference=number.against)
+            if number.against
+            else number.group or t("all")
+        )
         none = _undefined(one.value) if isinstance(one.value, Undefined) else None
         why = one.interval.reason if isinstance(one.interval, Undefined) and none is None else None
         lines.append(
             [
                 ", ".join([who, *where, *number.at]), count(one.n), none or said(one.value),
-                f"none: {why}" if why else _limits(number, sign=record.signed),
+                t("none: {reason}", reason=archived(why)) if why else _limits(number, sign=record.signed),
                 p_or_dash(adjusted_p(one), alpha),
                 number.verdict or _DASH,
             ]
         )  # fmt: skip
-    unit = f", in {record.unit}" if record.unit not in ("", "index", "score") else ""
+    unit = t("{title}, in {unit}", title=t(record.title), unit=t(record.unit))
+    title = unit if record.unit not in ("", "index", "score") else t(record.title)
     heads = [
-        "Groups",
+        t("Groups"),
         "n",
-        record.title,
+        t(record.title),
         _interval_head(own),
         "p (Holm)",
-        "Verdict",
+        t("Verdict"),
     ]
-    scope = (
-        "; intervals are for other names like those shown" if any(n.estimate.these_names for n in own) else ""
-    )
-    inside = "".join(f", in each {name}" for name in own[0].estimate.stratum)
-    return _table(f"{record.title}{unit}{inside}{scope}", heads, lines, len(own))
+    others = any(n.estimate.these_names for n in own)
+    scope = t("intervals are for other names like those shown") if others else ""
+    inside = "".join(f", {t('in each value of {columns}', columns=name)}" for name in own[0].estimate.stratum)
+    return _table(f"{title}{inside}{scope and '; '}{scope}", heads, lines, len(own))
 
 
 def _interval_head(own: Sequence[NumberRow]) -> str:
     level = next((one.level for number in own if (one := limits(number.interval)) is not None), None)
-    return "Interval" if level is None else f"{level:.0%} interval"
+    return t("Interval") if level is None else t("{level:.0%} interval", level=level)
 
 
 def _limits(number: NumberRow, *, sign: bool) -> str:
@@ -170,34 +197,33 @@ def _limits(number: NumberRow, *, sign: bool) -> str:
 def _missing_table(found: Sequence[Missingness]) -> str:
     lines = [
         [
-            "unknown group" if one.group is None else ", ".join(one.group.values()),
+            t("unknown group") if one.group is None else ", ".join(one.group.values()),
             count(one.n), count(one.n - one.ok - one.unranked - one.decided_without_score),
             count(one.decided_without_score),
         ]
         for one in found
         if one.n or one.group is not None
     ]  # fmt: skip
-    heads = ["Group", "Rows", "Without an answer", "Decision without a score"]
-    return _folded("Rows by group", _table("Rows by group", heads, lines[:_MOST_ROWS], len(lines)))
+    heads = [t("Group"), t("Rows"), t("Without an answer"), t("Decision without a score")]
+    return _folded(t("Rows by group"), _table(t("Rows by group"), heads, lines[:_MOST_ROWS], len(lines)))
 
 
 def _methods(metrics: Metrics, numbers: Sequence[NumberRow]) -> str:
     said = dict.fromkeys(
-        f"{one.estimate.metric}: {one.estimate.method}"
-        + (f"; interval: {ends.method}" if ends is not None else "")
+        f"{one.estimate.metric}: {method_words(one.estimate.method, '' if ends is None else ends.method)}"
         for one in numbers
         if (ends := limits(one.interval)) is not None or one.estimate.is_defined
     )
     items = "".join(f"<li>{_said(words)}</li>" for words in said)
-    family = f"<p>{_said(metrics.multiplicity.rule)}</p>"
-    return _folded("How these were computed", f"<ul>{items}</ul>{family}")
+    family = f'<p lang="en">{_said(metrics.multiplicity.rule)}</p>'
+    return _folded(t("How these were computed"), f"<ul>{items}</ul>{family}")
 
 
 def _table(caption: str, heads: Iterable[str], lines: Sequence[Sequence[str]], total: int) -> str:
     head = "".join(f'<th scope="col">{_said(words)}</th>' for words in heads)
     body = "".join(f"<tr>{''.join(_cells(line))}</tr>" for line in lines)
-    more = f" (the first {len(lines)} of {total}; to_frame() has all)" if total > len(lines) else ""
-    name = _said(caption + more)
+    more = t("the first {n} of {total}; to_frame() has all", n=len(lines), total=total)
+    name = _said(f"{caption} ({more})" if total > len(lines) else caption)
     return (
         f'<p class="caption">{name}</p><div class="scroll" role="group" tabindex="0" aria-label="{name}"><table>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
@@ -213,7 +239,7 @@ def _cells(line: Sequence[str]) -> Iterator[str]:
 
 
 def _undefined(value: Undefined) -> str:
-    return f"undefined: {value.reason}"
+    return t("undefined: {reason}", reason=archived(value.reason))
 
 
 def _said(words: str) -> str:

@@ -13,6 +13,7 @@ from audit_lib.measure.metric import record_of
 from audit_lib.policies import Policy
 from audit_lib.registry import did_you_mean
 from audit_lib.report.numbers import UNDEFINED, decimal, signed
+from audit_lib.translation import t
 
 
 def drawn(numbers: Sequence[NumberRow], metric: str | None, policy: Policy, title: str) -> DrawnFigure:
@@ -62,7 +63,7 @@ def drawn(numbers: Sequence[NumberRow], metric: str | None, policy: Policy, titl
         span = (0.0, min(2.0, max([1.2, *ends]))) if of_ratios else (0.0, max([*ends, 1e-6]) * 1.08)
     guide = (float(policy.guidance.threshold), f"{float(policy.guidance.threshold):g}") if of_ratios else None
     name = (
-        record.title
+        t(record.title)
         if own[0].table is None or of_ratios
         else own[0].estimate.metric.replace("_", " ").capitalize()
     )
@@ -84,9 +85,11 @@ def _dot(one: NumberRow, sign: bool) -> Dot:
     compared = one.kind == "gap" and one.against
     itself = one.kind == "ratio" and one.row is not None and one.row.label == one.against
     return Dot(
-        label=f"{one.group} against {one.against}" if compared else one.group or "all",
+        label=t("{group} against {reference}", group=one.group, reference=one.against)
+        if compared
+        else one.group or t("all"),
         value=value,
-        printed=UNDEFINED if value is None else signed(value) if sign else decimal(value),
+        printed=t(UNDEFINED) if value is None else signed(value) if sign else decimal(value),
         low=None if value is None or ends is None else ends.low,
         high=None if value is None or ends is None else ends.high,
         hollow=itself,

@@ -16,6 +16,7 @@ from audit_lib.documents.metrics import Metrics
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate
 from audit_lib.spec import AuditSpec
+from audit_lib.translation import speaking, t
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +38,8 @@ class FrameResult:
         Attribute -> what the table calls it.
     notes : tuple of str
         What was taken as it was not said, such as the reference.
+    language : str
+        Of what a notebook shows.
     """
 
     metrics: Metrics
@@ -44,6 +47,7 @@ class FrameResult:
     policy: Policy
     called: Mapping[str, str]
     notes: tuple[str, ...]
+    language: str = "en"
 
     @property
     def numbers(self) -> list[NumberRow]:
@@ -107,7 +111,8 @@ class FrameResult:
         """
         rows = self.metrics.rows
         numbers = [one for one in self.numbers if strata or not one.estimate.stratum]
-        return drawn(numbers, metric, self.policy, f"{rows.total:,} rows")
+        with speaking(self.language):
+            return drawn(numbers, metric, self.policy, t("{n} rows", n=f"{rows.total:,}"))
 
     def __repr__(self) -> str:
         rows = self.metrics.rows
@@ -117,7 +122,8 @@ class FrameResult:
         )
 
     def _repr_html_(self) -> str:
-        return page(self.metrics, self.numbers, self.policy, self.notes, self._figure())
+        with speaking(self.language):
+            return page(self.metrics, self.numbers, self.policy, self.notes, self._figure())
 
     def _figure(self) -> DrawnFigure | None:
         """The ratios, where there is one to draw."""

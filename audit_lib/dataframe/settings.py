@@ -52,6 +52,8 @@ class Settings(TypedDict, total=False):
         Pack whose tables, switches and guideline hold.
     measure : mapping
         Any other key of a spec's section `measure`: ``level``, ``alpha``, ``quotas``, ``margins``, ``small_cell``.
+    language : str
+        Of what a notebook shows: ``en`` or ``es``. Tables of `to_frame` stay English.
     """
 
     reference: str | Mapping[str, str]
@@ -64,6 +66,7 @@ class Settings(TypedDict, total=False):
     seed: int
     policy: str
     measure: Mapping[str, Any]
+    language: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

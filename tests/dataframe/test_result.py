@@ -166,3 +166,25 @@ def test_an_undefined_number_says_why() -> None:
 
 def test_it_says_what_it_is(found: audit_lib.dataframe.FrameResult) -> None:
     assert repr(found).startswith("FrameResult: 160 rows, 3 of unknown group")
+
+
+def test_a_notebook_speaks_the_language_that_is_asked_for() -> None:
+    """Every text of tables, notes and figures is of the catalogue; the table for programs stays English."""
+    given: dict[str, Any] = {"decision": "hired", "score": "score", "groups": ["sex", "race"]}
+    english, spanish = (audit_lib.frame(people(), **given, language=one, by="job") for one in ("en", "es"))
+    assert spanish.notes == english.notes
+    page = spanish._repr_html_()
+    for words in (
+        "Raz\u00f3n de impacto",
+        "2 de 160 filas no tienen decisi\u00f3n",
+        " frente a ",
+        "sin decidir",
+    ):
+        assert words in page
+    shown = re.sub(r'<style>.*?</style>|<p lang="en">.*?</p>|<[^>]+>', " ", page, flags=re.S)
+    left = r"\b(Groups?|Verdict|Interval|against|undecided|[Rr]ows|difference|highest|the)\b"
+    assert not re.search(left, shown)
+    assert " frente a " in spanish.plot("score_gap").svg and " against " in english.plot("score_gap").svg
+    pd.testing.assert_frame_equal(english.to_frame(), spanish.to_frame())
+    with pytest.raises(InputError, match="language: 'fr' is none of en, es"):
+        audit_lib.frame(people(), **given, language="fr")
