@@ -32,7 +32,7 @@ COLUMNS: Final = (
     "ratio_high_simultaneous", "comparator", "fisher_p", "below_guideline", "small_cell", "excluded", "undefined",
     "table_total", "table_unknown", "median", "median_ties", "tied_rounds", "auc", "auc_low", "auc_high",
     "picked_p", "p_holm", "equal_rates_p", "equal_rates_p_holm", "ratio_low_population", "ratio_high_population",
-    "picked_p", "p_holm", "equal_rates_p", "equal_rates_p_holm", "verdict", "verdict_size", "verdict_reason", "margin",
+    "verdict", "verdict_size", "verdict_reason", "margin",
     "margin_low", "margin_high", "margin_level",
 )  # fmt: skip
 """Columns of ``tables.csv``: a line a category of a statutory table, and a line (kind ``auc``) a subgroup with an AUC.
