@@ -28,7 +28,6 @@ import pyarrow as pa
 from audit_lib.canonical import pretty_json
 from audit_lib.measure.rows.load import make_rows
 from audit_lib.measure.stage import measure, measure_rows
-from audit_lib.measure.statutory import rate_details
 from audit_lib.measure.statutory.intervals import Clusters
 from audit_lib.policies import policy_of
 from audit_lib.records import SCORE_SCHEMA, variant_schema, write_table
@@ -273,12 +272,11 @@ def _holm(p_values: list[float]) -> list[float]:
 
 
 def without_intervals() -> AbstractContextManager[object]:
-    """Leave out what no p-value uses and takes two thirds of the time: intervals, and what could have been found."""
+    """Leave out what no p-value uses and takes two thirds of the time: intervals."""
     nothing = Undefined("not computed here")
     apart = ExitStack()
     for name, value in (("to_highest", {}), ("ratio", nothing), ("rate", nothing)):
         apart.enter_context(patch.object(Clusters, name, lambda *_, value=value: value))
-    apart.enter_context(patch.object(rate_details, "smallest_detectable_ratio", lambda *_, **__: 0.5))
     return apart
 
 

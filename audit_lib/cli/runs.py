@@ -251,6 +251,7 @@ def _plan(options: argparse.Namespace) -> int:
     from audit_lib.documents.plan import Plan
     from audit_lib.perturb.names_needed import lines as names_lines
     from audit_lib.plan.hypotheses import lines as verdict_lines
+    from audit_lib.plan.power.words import lines as power_lines
     from audit_lib.preflight import preflight
     from audit_lib.score import estimate
     from audit_lib.spec import Panel, read_spec
@@ -278,7 +279,10 @@ def _plan(options: argparse.Namespace) -> int:
             for line in verdict_lines(planned, spec.measure.alpha):
                 print(line)
         design = run.stage("variants").read_document(Design, "design.json")
-        for line in names_lines(design.names_needed or (), spec.measure.names.smallest_effect):
+        for line in (
+            *power_lines(run.stage("plan").read_document(Plan, "plan.json")),
+            *names_lines(design.names_needed or (), spec.measure.names.smallest_effect),
+        ):
             print(line)
         for fault in preflight(spec, offline=True):
             print(f"NOT READY  {fault.what}")

@@ -8,9 +8,8 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
-from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.results import Undefined
-from audit_lib.typed_json import LATER, OPTIONAL, Typed
+from audit_lib.typed_json import LATER, OPTIONAL, Count, Typed
 
 SCHEMA: Final = "audit-plan/1"
 
@@ -40,14 +39,42 @@ class PolicyVersion(Typed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Power(Typed):
-    """The smallest impact ratio below 1 that a comparison could nominally detect."""
+    """The smallest difference between one category and all others of its table that the audit finds with its power."""
 
-    group: CategoryLevels
-    reference: CategoryLevels
-    n_group: int
-    n_reference: int
-    reference_rate: float | None
-    smallest_detectable_ratio: float | Undefined
+    metric: str
+    quota: Count | None
+    """Of a gap of the shares of a round's places."""
+    attributes: tuple[str, ...]
+    """Of the comparison: its categories are the combinations of their levels."""
+    categories: Count
+    n: Count
+    """Rows of each category."""
+    rate: float | None
+    """Of the other categories, where people are selected; assumed where the design does not fix it."""
+    smallest_detectable: float | Undefined
+    """A ratio; or a distance from parity, of scores and effects in standard deviations of the score."""
+    monte_carlo_error: float | None
+    """Standard error that the number of simulated audits leaves in it."""
+    audits: Count | None
+    """Simulated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerBasis(Typed):
+    """What the simulated audits take for granted."""
+
+    tests_of_tables: Count
+    """Tables of everybody, which share half of the error (all, where there are no other tests)."""
+    other_tests: Count
+    strata_assumed: Count | None
+    """Of each further split: `measure.power_strata`."""
+    version_sd: float | None
+    """SD of the versions of one application, that of applications being 1; None where rows are independent people."""
+    name_sd: float | None
+    names: Count | None
+    """Of a group, in the file of names; those whose effects are measured allow for other names."""
+    not_simulated: str | None
+    """Why the design is not simulated, but tables of independent people of several sizes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +135,7 @@ class Plan(Typed):
     inputs: Mapping[str, str]
     """Design file -> SHA-256."""
     power: tuple[Power, ...]
+    power_basis: PowerBasis | None = field(default=None, metadata=OPTIONAL)
     verdicts: PlannedVerdicts | None = field(default=None, metadata=LATER)
     """Earlier versions had none."""
     names: NamesRule | None = field(default=None, metadata=OPTIONAL)

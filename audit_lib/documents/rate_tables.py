@@ -55,13 +55,11 @@ class FlipFlop(Typed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdverseImpact(Typed):
-    """What a difference amounts to, and what could have been found."""
+    """What a difference amounts to."""
 
     shortfall: Shortfall | Undefined
     flip_flop: FlipFlop | Undefined
-    smallest_detectable_ratio: float | Undefined
     alpha: float
-    power: float
     method: str
 
 

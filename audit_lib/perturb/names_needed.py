@@ -103,8 +103,8 @@ def lines(needed: Iterable[NamesNeeded], effect: float | None) -> Iterator[str]:
         against = f"{' '.join(one.group.values())} against {' '.join(one.reference.values())}"
         yield (
             f"effects    {against}: {one.names_group} and {one.names_reference} names, {one.applications} "
-            f"applications, prompts of each {one.prompts:g}; smallest detectable effect "
-            f"{one.smallest_detectable:.2f} SD"
+            f"applications, prompts of each {one.prompts:g}; smallest effect that one test finds, not adjusted for "
+            f"the others: {one.smallest_detectable:.2f} SD"
         )
         if effect is None or one.smallest_detectable <= effect:
             continue

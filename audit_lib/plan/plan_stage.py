@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 from audit_lib.canonical import pretty_json, sha256
-from audit_lib.documents.plan import NamesRule, Plan, PolicyVersion, Power, Thresholds
-from audit_lib.errors import SpecError, UndefinedMetricError
+from audit_lib.documents.plan import NamesRule, Plan, PolicyVersion, Thresholds
+from audit_lib.errors import SpecError
 from audit_lib.plan.earlier_reports import EARLIER, earlier_reports
 from audit_lib.plan.hypotheses import planned_verdicts
 from audit_lib.plan.names import FEW_NAMES, LEAST_NAMES, RULE
+from audit_lib.plan.power.table import power_basis, power_table
 from audit_lib.plan.power_limits import of_names
 from audit_lib.policies import gates, pack_of, policy_of
-from audit_lib.results import Undefined
 from audit_lib.run import Run, StageOutput
 from audit_lib.spec import AuditSpec, unasked
-from audit_lib.stats.power import smallest_detectable_ratio
-
-_RATES: Final = (0.1, 0.25, 0.5)
-_SIZES: Final = (25, 50, 100, 250, 500, 1000)
 
 
 def plan(run: Run, inputs: Mapping[str, bytes] | None = None, earlier: bytes | None = None) -> StageOutput:
@@ -88,7 +83,8 @@ def plan(run: Run, inputs: Mapping[str, bytes] | None = None, earlier: bytes | N
         policy=PolicyVersion(name=policy.name, version=policy.version),
         policy_digest=pack_of(spec).digest,
         inputs={key: sha256(content) for key, content in sorted(inputs.items())},
-        power=() if spec.decision.rule == "none" else power_table(spec),
+        power=power_table(spec, inputs),
+        power_basis=None if spec.decision.rule == "none" else power_basis(spec, inputs),
         verdicts=planned_verdicts(spec, policy),
         names=_names_rule(spec),
     )
@@ -133,58 +129,3 @@ def _planned_per_group(spec: AuditSpec) -> int | None:
     if spec.perturb is None or spec.sample.size is None:
         return None
     return spec.sample.size * spec.perturb.names_per_cell
-
-
-def power_table(spec: AuditSpec) -> tuple[Power, ...]:
-    """Return the smallest impact ratio below 1 that the audit could detect, per comparison.
-
-    Two independent proportions, two-sided, at the spec's ``alpha`` and nominal ``power``; neither clusters nor the
-    picking of the comparator are in it (`audit_lib.plan.power_limits`). Where the design fixes
-    the number of rows, one entry for each comparison (attribute margins, then intersectional groups);
-    otherwise one for each of several sizes. Where the decision rule fixes the overall selection rate,
-    that is the reference's rate; otherwise several rates are shown.
-    """
-    groups, per_group = spec.groups, _planned_per_group(spec)
-    rates = [_expected_rate(spec)] if _expected_rate(spec) is not None else list(_RATES)
-    comparisons: list[tuple[dict[str, str], dict[str, str], int]] = [({}, {}, size) for size in _SIZES]
-    if per_group is not None:
-        cells = groups.cells()
-        comparisons = [
-            (group, reference, per_group * sum(group.items() <= cell.items() for cell in cells))
-            for group, reference in groups.comparisons()
-        ]
-    return tuple(
-        Power(
-            group=group,
-            reference=reference,
-            n_group=size,
-            n_reference=size,
-            reference_rate=rate,
-            smallest_detectable_ratio=_detectable(size, rate, spec),
-        )
-        for group, reference, size in comparisons
-        for rate in rates
-    )
-
-
-def _expected_rate(spec: AuditSpec) -> float | None:
-    if spec.decision.rule == "above_median":
-        return 0.5
-    if (
-        spec.decision.rule == "top_k"
-        and spec.decision.round == "one_per_group"
-        and spec.decision.k is not None
-    ):
-        return float(min(Fraction(spec.decision.k, len(spec.groups.cells())), Fraction(1)))
-    return None
-
-
-def _detectable(size: int, rate: float | None, spec: AuditSpec) -> float | Undefined:
-    if rate is None:
-        return Undefined("the reference's rate is not known before the audit")
-    try:
-        return float(
-            smallest_detectable_ratio(size, size, rate, power=spec.measure.power, alpha=spec.measure.alpha)
-        )
-    except UndefinedMetricError as error:
-        return Undefined(str(error))

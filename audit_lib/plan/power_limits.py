@@ -1,4 +1,4 @@
-"""What the planned power and the intervals do not promise, with figures of ``python -m benchmarks.promises``."""
+"""What the planned power assumes, and what the intervals do not promise (``python -m benchmarks.promises``)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,27 @@ from typing import Final
 from audit_lib.spec import AuditSpec
 from audit_lib.translation import mark
 
-NOT_PROMISED: Final = mark(
-    "The nominal power is that of two groups of independent people, fixed beforehand. It knows neither that rows share "
-    "applications or rounds, nor that the comparator is picked and p-values are adjusted, so it is no promise. Of "
-    "simulated differences planned for 80%, between groups of 100, 20% were found in a table of eight that is one of "
-    "100 tests, and 45% of two groups where five rows share an application (intraclass correlation 0.3)."
+SIMULATED: Final = mark(
+    "The audit was simulated before it ran: its rounds and applications, one category lower than all others of its "
+    "table, the comparator picked by the data, and p-values adjusted for all tests. What is printed is the smallest "
+    "difference that such audits find with this probability; after it what chance leaves in the simulation."
 )
+
+SCORES_ASSUMED: Final = mark(
+    "Scores are assumed to be normal: applications have a standard deviation of 1, and versions of one application "
+    "differ by {version_sd:g}. Scores of other shapes, and more than one category that differs, change what is found."
+)
+
+PEOPLE_ASSUMED: Final = mark(
+    "People are taken as independent, and all categories as equally large, with the rate that is given: {reason}."
+)
+
+NAMES_ASSUMED: Final = mark(
+    "Names of one group are assumed to differ by {name_sd:g} standard deviations; effects allow for other names than "
+    "the {names:,} of each group."
+)
+
+STRATA_ASSUMED: Final = mark("Each further split is taken to have {n:,} strata.")
 
 THESE_NAMES: Final = mark(
     "Intervals hold for the names that were shown, not for all names that could signal a group: in simulated "

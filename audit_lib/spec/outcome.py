@@ -210,8 +210,14 @@ class Measure(SpecSection):
     )
     power: Annotated[float, Field(gt=0.5, lt=1)] = Field(
         0.8,
-        description="Nominal power that the plan is computed for: of two independent proportions. Clusters and the "
-        "picking of the comparator are not in it.",
+        description="How often the smallest detectable difference is found: the plan simulates the audit with its "
+        "rounds, clusters, picked comparator and adjusted tests.",
+    )
+    power_strata: Annotated[int, Field(ge=1, le=1000)] = Field(
+        4,
+        exclude_if=lambda given: given == 4,
+        description="Strata that the plan takes each further split of `strata` to have, to count the tests of the "
+        "audit; only the sample tells.",
     )
 
     @field_validator("margins")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, Final
 
@@ -28,10 +29,10 @@ Law = Callable[[Sequence[int], Floats], Floats]
 """Some categories, and the evidence against each -> the probability of evidence as strong against any of them."""
 
 PERMUTATIONS: Final = 1_999
-_ENUMERATED: Final = 20_000
+FEW_TABLES: Final = 20_000
 _PAIR_ENUMERATED: Final = 1_000_000
 """Tables with the same margins of which every one is looked at, of several categories and of two."""
-_TIE: Final = 1e-9
+TIE: Final = 1e-9
 _ENOUGH: Final = 0.2
 """The steps end at a p-value above it: later ones could make the others only smaller."""
 
@@ -117,13 +118,13 @@ def equal_rates(
     pairs = np.array(counts, dtype=np.int64).reshape(-1, 2)
     x, n = pairs[:, 0], pairs[:, 1]
     require_some(x, n)
-    every = _every_table(x, n)
+    every = every_table(x, n)
 
     def law(places: Sequence[int], evidence: Floats) -> Floats:
         chosen = list(places)
-        if (drawn := every if len(chosen) == n.size else _every_table(x[chosen], n[chosen])) is not None:
+        if (drawn := every if len(chosen) == n.size else every_table(x[chosen], n[chosen])) is not None:
             largest, weight = drawn
-            return np.array([float(weight[largest >= t - _TIE].sum()) for t in evidence])
+            return np.array([float(weight[largest >= t - TIE].sum()) for t in evidence])
         # Sorted, so that the draws do not depend on the order in which categories are named.
         order = np.lexsort((x[chosen], n[chosen]))
         colours = n[chosen][order]
@@ -146,6 +147,25 @@ def equal_rates(
         statistic=float(statistics.max()),
         method=f"largest difference of all pairs, comparator picked by the data; {how}",
     )
+
+
+@lru_cache(maxsize=100_000)
+def fisher_p(pair: tuple[int, int, int, int]) -> float:
+    """Return Fisher's p-value of two categories: selected and not of one, and of the other.
+
+    Parameters
+    ----------
+    pair : tuple of int
+        The four counts.
+
+    Examples
+    --------
+    >>> round(fisher_p((3, 7, 8, 2)), 3)
+    0.07
+    """
+    test = fisher_exact(*pair)
+    assert isinstance(test.p_value, float)
+    return test.p_value
 
 
 def require_some(x: ArrayLike, n: ArrayLike) -> None:
@@ -201,7 +221,7 @@ def step_down(evidence: Floats, law: Law) -> tuple[Floats, Floats]:
         if not own.max() > 0.0:
             break
         found = np.where(own > 0.0, np.minimum(law(left, own), 1.0), 1.0)
-        most = own >= own.max() - _TIE
+        most = own >= own.max() - TIE
         reached = max(reached, float(found[most].max()))
         if reached > _ENOUGH:
             p_values[left] = np.maximum(found, reached)
@@ -285,7 +305,7 @@ def told_by_draws(largest: Floats, evidence: Floats, bound: Callable[[int], floa
     [0.5, 1e-06]
     """
     floor = 10.0 / (largest.size + 1)
-    reached = largest.size - np.searchsorted(largest, evidence - _TIE)
+    reached = largest.size - np.searchsorted(largest, evidence - TIE)
     p_values = np.asarray((1.0 + reached) / (1.0 + largest.size), dtype=np.float64)
     for place in np.flatnonzero((p_values <= floor) & (evidence > 0.0)).tolist():
         p_values[place] = min(floor, bound(place))
@@ -302,18 +322,29 @@ def _by_pairs(x: NDArray[np.int64], n: NDArray[np.int64], place: int) -> float:
     """Fisher's p-value of the pair with the strongest evidence, times the number of pairs: also valid once picked."""
     roots = _against(signed_roots(x[None, :], n)[0], x / n)[place]
     other = int(roots.argmax())
-    test = fisher_exact(int(x[place]), int(n[place] - x[place]), int(x[other]), int(n[other] - x[other]))
-    assert isinstance(test.p_value, float)
-    return test.p_value * x.size * (x.size - 1) / 2
+    pair = (int(x[place]), int(n[place] - x[place]), int(x[other]), int(n[other] - x[other]))
+    return fisher_p(pair) * x.size * (x.size - 1) / 2
 
 
-def _every_table(x: NDArray[np.int64], n: NDArray[np.int64]) -> tuple[Floats, Floats] | None:
-    """All tables with these margins: the largest root of each, and its probability; None where they are too many."""
+def every_table(x: NDArray[np.int64], n: NDArray[np.int64]) -> tuple[Floats, Floats] | None:
+    """All tables with these margins: the largest root of each, and its probability; None where they are too many.
+
+    Parameters
+    ----------
+    x, n : ndarray of int, shape (k,)
+        Selected, of how many.
+
+    Examples
+    --------
+    >>> largest, probability = every_table(np.array([1, 0]), np.array([1, 2]))
+    >>> largest.round(2).tolist(), probability.round(2).tolist()
+    ([1.02, 1.95], [0.67, 0.33])
+    """
     order = np.argsort(n, kind="stable")
     x, n = x[order], n[order]
     total, others = int(x.sum()), n[:-1]
     most = np.minimum(others, total) + 1
-    if float(np.prod(most.astype(np.float64))) > (_PAIR_ENUMERATED if n.size == 2 else _ENUMERATED):
+    if float(np.prod(most.astype(np.float64))) > (_PAIR_ENUMERATED if n.size == 2 else FEW_TABLES):
         return None
     first = np.indices(tuple(most.tolist())).reshape(n.size - 1, -1).T
     last = total - first.sum(axis=1)

@@ -9,10 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from scipy.optimize import brentq
-from scipy.stats import norm
 
 from audit_lib.archive.verify import verify
 from audit_lib.errors import IncompleteRunError
@@ -32,21 +29,6 @@ def planned(run: Run) -> dict[str, Any]:
     return document
 
 
-def detectable(n: int, rate: float, power: float, alpha: float) -> float:
-    """Smallest ratio that the two-proportion test with pooled variance under the null finds, by scipy."""
-
-    def miss(ratio: float) -> float:
-        low = ratio * rate
-        pooled = (low + rate) / 2
-        critical = norm.isf(alpha / 2) * np.sqrt(2 * pooled * (1 - pooled) / n)
-        spread = np.sqrt((low * (1 - low) + rate * (1 - rate)) / n)
-        return float(
-            norm.sf((critical - (rate - low)) / spread) + norm.sf((critical + (rate - low)) / spread)
-        )
-
-    return float(brentq(lambda ratio: miss(ratio) - power, 1e-9, 1 - 1e-9, xtol=1e-12))
-
-
 @pytest.mark.parametrize(("each", "size"), [(1, 200), (3, 150)])
 def test_rows_and_power_of_a_fixed_design(tmp_path: Path, each: int, size: int) -> None:
     measure = {"alpha": 0.1, "power": 0.9}
@@ -57,47 +39,60 @@ def test_rows_and_power_of_a_fixed_design(tmp_path: Path, each: int, size: int) 
     design = document["design"]
     assert (design["planned_prompts"], design["variants_per_prompt"]) == (size, 4 * each)
     assert design["planned_per_group"] == size * each
-    entries = document["power"]
-    assert [entry["n_group"] for entry in entries] == [2 * size * each] * 2 + [size * each] * 3
-    assert [entry["n_reference"] for entry in entries] == [entry["n_group"] for entry in entries]
-    assert [entry["group"] for entry in entries[:2]] == [{"sex": "female"}, {"race": "Black"}]
-    assert entries[2]["reference"] == {"sex": "male", "race": "White"}
+    entries = [entry for entry in document["power"] if entry["metric"] == "impact_ratio"]
+    assert [(entry["attributes"], entry["categories"]) for entry in entries] == [
+        (["sex"], 2), (["race"], 2), (["sex", "race"], 4),
+    ]  # fmt: skip
+    assert [entry["n"] for entry in entries] == [2 * size * each] * 2 + [size * each]
+    assert {entry["metric"] for entry in document["power"]} == {
+        "impact_ratio", "rabbi", "score_gap", "demographic_parity_gap",
+    }  # fmt: skip
     for entry in entries:
-        assert entry["reference_rate"] == 0.25
-        wanted = detectable(entry["n_group"], 0.25, 0.9, 0.1)
-        assert entry["smallest_detectable_ratio"] == pytest.approx(wanted, rel=1e-6)
+        assert 0.2 < entry["rate"] < 0.4 and 0 < entry["monte_carlo_error"] < 0.02 and entry["audits"] >= 200
+    assert entries[2]["smallest_detectable"] < entries[0]["smallest_detectable"] < 1
+    basis = document["power_basis"]
+    assert basis["tests_of_tables"] == 6 and basis["strata_assumed"] == 4 and basis["not_simulated"] is None
 
 
 @pytest.mark.parametrize(
     ("decision", "rates"),
     [
-        ({"rule": "above_median"}, {0.5}),
-        (TOP_1 | {"k": 3}, {0.75}),
-        (TOP_1 | {"k": 4}, {1.0}),
-        (TOP_1 | {"k": 9}, {1.0}),
-        (TOP_1 | {"round": "application_id"}, {0.1, 0.25, 0.5}),
+        ({"rule": "above_median"}, None),
+        (TOP_1 | {"k": 3}, None),
+        (TOP_1 | {"k": 4}, None),
+        (TOP_1 | {"round": "application_id"}, None),
         ({"rule": "threshold", "threshold": 0.5}, {0.1, 0.25, 0.5}),
     ],
 )
-def test_the_reference_s_rate(tmp_path: Path, decision: dict[str, Any], rates: set[float]) -> None:
-    document = planned(persona_run(tmp_path, decision=decision, sample={"size": 10}))
-    assert {entry["reference_rate"] for entry in document["power"]} == rates
+def test_rates_are_assumed_where_the_rule_fixes_none(
+    tmp_path: Path, decision: dict[str, Any], rates: set[float] | None
+) -> None:
+    measure = {"metrics": ["impact_ratio"]}
+    document = planned(persona_run(tmp_path, decision=decision, sample={"size": 30}, measure=measure))
+    found = [entry["rate"] for entry in document["power"]]
+    if rates is None:
+        assert len(found) == 3, "one for each table"
+    else:
+        assert set(found) >= rates or {round(rate, 1) for rate in found} <= {0.1, 0.2, 0.3, 0.5}
 
 
 def test_a_grid_of_sizes_where_the_design_fixes_none(tmp_path: Path) -> None:
     document = planned(new_run(tmp_path, str(tmp_path / "store")))
     assert document["design"]["planned_per_group"] is None
     assert document["design"]["variants_per_prompt"] == 1
-    assert [entry["n_group"] for entry in document["power"]] == [25, 50, 100, 250, 500, 1000]
-    for entry in document["power"]:
-        wanted = detectable(entry["n_group"], 0.5, 0.8, 0.05)
-        assert entry["smallest_detectable_ratio"] == pytest.approx(wanted, rel=1e-6)
+    assert [entry["n"] for entry in document["power"]] == [25, 50, 100, 250, 500, 1000]
+    assert {entry["categories"] for entry in document["power"]} == {4}
+    ratios = [entry["smallest_detectable"] for entry in document["power"]]
+    assert all(isinstance(ratio, float) for ratio in ratios) and ratios == sorted(ratios)
+    assert "not known before the sample" in document["power_basis"]["not_simulated"]
 
 
 def test_too_few_rows_for_any_effect_is_said(tmp_path: Path) -> None:
-    document = planned(persona_run(tmp_path, sample={"size": 1}))
-    for entry in document["power"][2:]:
-        assert "even a ratio of 0" in entry["smallest_detectable_ratio"]["undefined"]
+    document = planned(persona_run(tmp_path, sample={"size": 3}))
+    for entry in document["power"]:
+        if entry["metric"] == "impact_ratio":
+            assert "even a difference of 6 standard deviations" in entry["smallest_detectable"]["undefined"]
+            assert entry["monte_carlo_error"] is None
 
 
 def test_thresholds_policy_and_inputs(tmp_path: Path) -> None:

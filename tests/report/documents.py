@@ -37,8 +37,8 @@ def rate_row(
         "impact_ratio": estimate(value=ratio), "four_fifths_flag": None, "excluded": None, "missing": bounds,
         "unknown": bounds,
         "adverse_impact": AdverseImpact(
-            shortfall=NOT_MEASURED, flip_flop=NOT_MEASURED, smallest_detectable_ratio=NOT_MEASURED, alpha=0.05,
-            power=0.8, method="by hand",
+            shortfall=NOT_MEASURED, flip_flop=NOT_MEASURED, alpha=0.05,
+            method="by hand",
         ),
     }  # fmt: skip
     return RateRow(**plain | changes)

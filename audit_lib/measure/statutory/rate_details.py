@@ -1,4 +1,4 @@
-"""What is told next to a rate and its ratio: missing-data bounds, shortfall, flip-flop, what could have been found."""
+"""What is told next to a rate and its ratio: missing-data bounds, shortfall, flip-flop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from audit_lib.spec import AuditSpec
 from audit_lib.stats import missing as stats
 from audit_lib.stats.adverse_impact import flip_flop, shortfall
 from audit_lib.stats.missing import rate_bounds, ratio_bounds
-from audit_lib.stats.power import smallest_detectable_ratio
 
 T = TypeVar("T")
 
@@ -38,10 +37,9 @@ def bounds(row: ImpactRow, comparator: ImpactRow | Undefined, missing: int) -> B
 def adverse_impact(
     row: ImpactRow, comparator: ImpactRow | Undefined, spec: AuditSpec, policy: Policy
 ) -> AdverseImpact:
-    """Say what the difference amounts to, what one selection more would do, and what could have been found.
+    """Say what the difference amounts to, and what one selection more would do.
 
-    The shortfall is in people, at the common rate and at the comparator's; the smallest detectable ratio is at the
-    spec's alpha and power.
+    The shortfall is in people, at the common rate and at the comparator's. What could have been found is in the plan.
     """
 
     def short() -> Shortfall:
@@ -63,19 +61,11 @@ def adverse_impact(
             p_value_after=found.p_value_after,
         )
 
-    def detectable() -> float:
-        _, n, x_top, n_top = _counts(row, comparator)
-        return smallest_detectable_ratio(
-            n, n_top, x_top / n_top, power=spec.measure.power, alpha=spec.measure.alpha
-        )
-
     return AdverseImpact(
         shortfall=_or_reason(short),
         flip_flop=_or_reason(flips),
-        smallest_detectable_ratio=_or_reason(detectable),
         alpha=spec.measure.alpha,
-        power=spec.measure.power,
-        method="rows taken as independent; power of the two-sided pooled z test",
+        method="rows taken as independent",
     )
 
 

@@ -6,7 +6,13 @@ from fractions import Fraction
 from typing import Final
 
 from audit_lib.measure.metric import record_of
-from audit_lib.plan.power_limits import NOT_PROMISED
+from audit_lib.plan.power_limits import (
+    NAMES_ASSUMED,
+    PEOPLE_ASSUMED,
+    SCORES_ASSUMED,
+    SIMULATED,
+    STRATA_ASSUMED,
+)
 from audit_lib.report.blocks import (
     Block,
     Bullets,
@@ -25,12 +31,12 @@ from audit_lib.report.blocks import (
     link,
     text,
 )
-from audit_lib.report.content import Content, in_words
+from audit_lib.report.content import Content
 from audit_lib.report.document import field_checks
 from audit_lib.report.numbers import UNDEFINED, count, day, half_up
 from audit_lib.report.timing import plan_title, plan_words, power_words
 from audit_lib.results import Undefined
-from audit_lib.translation import archived, mark, spoken, t
+from audit_lib.translation import archived, known, mark, spoken, t
 
 
 def decisions(content: Content) -> Section:
@@ -99,39 +105,65 @@ def _small(content: Content) -> str:
 def _power(content: Content) -> Fold:
     rows = []
     for entry in content.plan.power:
-        value = entry.smallest_detectable_ratio
-        label = in_words(entry.group) or t("two groups of {n}", n=count(entry.n_group))
-        if entry.reference:
-            label = t("{group} against {reference}", group=label, reference=in_words(entry.reference))
-        rate = entry.reference_rate
+        value, error = entry.smallest_detectable, entry.monte_carlo_error
+        shown = t(UNDEFINED)
+        if not isinstance(value, Undefined) and error is not None:
+            shown = f"{half_up(Fraction(value), 3)} \N{PLUS-MINUS SIGN} {half_up(Fraction(error), 3)}"
+        name = t(record_of(entry.metric).title)
+        if entry.quota is not None:
+            name = t("{metric}, k = {k}", metric=name, k=entry.quota)
         rows.append(
             Row(
-                label,
+                name,
                 (
-                    Cell(count(entry.n_group)),
-                    Cell(count(entry.n_reference)),
-                    Cell(t(UNDEFINED) if rate is None else half_up(Fraction(rate), 3)),
-                    Cell(t(UNDEFINED) if isinstance(value, Undefined) else half_up(Fraction(value), 3)),
+                    Cell(
+                        t(
+                            "one of {n:,} by {attributes}",
+                            n=entry.categories,
+                            attributes=", ".join(known(axis.replace("_", " ")) for axis in entry.attributes),
+                        )
+                    ),
+                    Cell(count(entry.n)),
+                    Cell("\N{EN DASH}" if entry.rate is None else half_up(Fraction(entry.rate), 3)),
+                    Cell(shown),
                 ),
             )
         )
     columns = (
-        Column(t("Comparison"), numeric=False),
-        Column(t("n, group")),
-        Column(t("n, reference")),
-        Column(t("Reference's rate")),
-        Column(t("Smallest detectable ratio")),
+        Column(t("Metric"), numeric=False),
+        Column(t("Category"), numeric=False),
+        Column(t("n of each")),
+        Column(t("Rate of the others")),
+        Column(t("Smallest difference found")),
     )
-    made = t(
-        "Two independent proportions, two-sided at {alpha}, nominal power {power}.",
-        alpha=content.plan.thresholds.alpha,
+    power = t(
+        "Found in {power:.0%} of audits, at {alpha:g} for all tests together. Effects and gaps of scores are in "
+        "standard deviations of the score.",
         power=content.plan.thresholds.power,
+        alpha=content.plan.thresholds.alpha,
     )
     title = t("Power, computed {when}", when=power_words(content))
     return Fold(
-        t("What the audit could detect, were people independent and the comparator fixed"),
-        (Table(title, columns, tuple(rows), (f"{made} {t(NOT_PROMISED)}",)),),
+        t("What the audit could find"),
+        (Table(title, columns, tuple(rows), (" ".join([power, *assumptions(content)]),)),),
     )
+
+
+def assumptions(content: Content) -> list[str]:
+    """Say what the simulated audits take for granted."""
+    basis = content.plan.power_basis
+    if basis is None:
+        return []
+    words = [t(SIMULATED)]
+    if basis.not_simulated is not None:
+        words.append(t(PEOPLE_ASSUMED, reason=archived(basis.not_simulated)))
+    if basis.version_sd is not None:
+        words.append(t(SCORES_ASSUMED, version_sd=basis.version_sd))
+    if basis.names is not None and basis.name_sd is not None:
+        words.append(t(NAMES_ASSUMED, name_sd=basis.name_sd, names=basis.names))
+    if basis.strata_assumed is not None:
+        words.append(t(STRATA_ASSUMED, n=basis.strata_assumed))
+    return words
 
 
 def caveats(content: Content) -> Section:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from audit_lib.documents.estimates import defined
 from audit_lib.measure.metric import record_of
-from audit_lib.plan.power_limits import NOT_PROMISED, THESE_NAMES, scope_of_names
+from audit_lib.plan.power_limits import THESE_NAMES, scope_of_names
 from audit_lib.report.answerers import whose
 from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph, Section, Text, strong, text
 from audit_lib.report.content import Content, ExactRow, ExactTable
@@ -205,20 +205,33 @@ def _limits(content: Content) -> list[Text]:
     reading = _reading(content)
     items = [*strongest_evidence(content), *([] if reading is None else [reading]), *_verdicts(content)]
     items += _family(content)
-    detectable = [defined(entry.smallest_detectable_ratio) for entry in content.plan.power if entry.group]
+    basis = content.plan.power_basis
+    known = basis is not None and basis.not_simulated is None
+    detectable = [
+        defined(entry.smallest_detectable)
+        for entry in content.plan.power
+        if known and entry.metric == "impact_ratio"
+    ]
     numbers = [value for value in detectable if value is not None]
     if numbers:
         planned = t(
-            "Before the model was asked, the plan put the smallest detectable ratio between {low:.2f} and {high:.2f}, "
-            "depending on the comparison.",
+            "Before the model was asked, the plan simulated this audit: a ratio has to be as small as {low:.2f} to "
+            "{high:.2f}, depending on the comparison, to be found in {power:.0%} of such audits.",
             low=min(numbers),
             high=max(numbers),
+            power=content.plan.thresholds.power,
         )
         unseen = t("Differences of that size, and smaller ones more so, can be there and stay unseen.")
+        items.append(text(strong(t("What this audit could have found.") + " "), f"{planned} {unseen}"))
+    elif detectable:
         items.append(
             text(
                 strong(t("What this audit could have found.") + " "),
-                f"{planned} {t(NOT_PROMISED)} {unseen}",
+                t(
+                    "Before the model was asked, the plan simulated this audit: of no comparison would it find even "
+                    "a ratio of 0 in {power:.0%} of such audits.",
+                    power=content.plan.thresholds.power,
+                ),
             )
         )
     if (scope := scope_of_names(content.spec)) is not None:

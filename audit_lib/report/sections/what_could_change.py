@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from audit_lib.documents.estimates import defined
 from audit_lib.documents.metrics import RatioHeterogeneity
 from audit_lib.documents.rate_tables import FlipFlop
-from audit_lib.plan.power_limits import NOT_PROMISED
 from audit_lib.report.blocks import Cell, Column, Fold, Row, Table
 from audit_lib.report.content import Content, ExactRow, ExactTable
-from audit_lib.report.numbers import UNDEFINED, count, half_up, interval, p_value, signed
+from audit_lib.report.numbers import UNDEFINED, count, interval, p_value, signed
 from audit_lib.report.table_names import category_name, kind_name, table_name
 from audit_lib.results import Undefined
 from audit_lib.translation import t
@@ -72,13 +70,12 @@ def agreement(content: Content) -> Fold | None:
 def one_other_decision(content: Content, table: ExactTable) -> Table:
     """What one other decision, or the missing answers, could change."""
     policy = content.policy
-    digits, dash = policy.rounding.ratio, "\N{EN DASH}"
+    dash = "\N{EN DASH}"
     rows = []
     for row in table.rows:
         impact = row.adverse_impact
         short = None if impact is None or isinstance(impact.shortfall, Undefined) else impact.shortfall
         flip = None if impact is None or isinstance(impact.flip_flop, Undefined) else impact.flip_flop
-        detectable = None if impact is None else defined(impact.smallest_detectable_ratio)
         rows.append(
             Row(
                 category_name(row.label),
@@ -86,7 +83,6 @@ def one_other_decision(content: Content, table: ExactTable) -> Table:
                     Cell(number_of(row)),
                     Cell(dash if short is None else signed(-short.pooled, 1)),
                     Cell(_flips(flip) if flip else dash),
-                    Cell(dash if detectable is None else half_up(Fraction(detectable), digits)),
                 ),
             )
         )
@@ -97,24 +93,12 @@ def one_other_decision(content: Content, table: ExactTable) -> Table:
             Column(t("Assessed")),
             Column(t("More or fewer selected than expected")),
             Column(t("One different selection"), numeric=False),
-            Column(t("Smallest detectable ratio")),
         ),
         tuple(rows),
         (
             t(
                 "Expected: the selections of the category and of the comparator together, shared out at their common "
                 "rate."
-            ),
-            " ".join(
-                [
-                    t(
-                        "Smallest detectable ratio: nominal power {power:g}, two-sided at {alpha:g}, for independent "
-                        "people.",
-                        power=content.spec.measure.power,
-                        alpha=content.spec.measure.alpha,
-                    ),
-                    t(NOT_PROMISED),
-                ]
             ),
         ),
     )

@@ -1,0 +1,1 @@
+"""What an audit of the planned size finds: the audit is simulated, and its tests are made."""

@@ -1,0 +1,166 @@
+"""One comparison of simulated audits: the p-values of its metrics, adjusted as those of the audit are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from audit_lib.plan.power.planned_design import PlannedDesign
+from audit_lib.plan.power.simulated_audits import Selected, Sides, SimulatedAudits
+from audit_lib.plan.power.simulated_names import effects
+from audit_lib.plan.power.simulated_tests import (
+    adjusted,
+    laws_of,
+    p_values_of_gap,
+    p_values_of_index,
+    p_values_of_lower,
+    t_p_values,
+)
+from audit_lib.stats.planned_tables import LawOfTables
+
+Floats = NDArray[np.float64]
+
+SIMULATED: Final = (
+    "impact_ratio", "standardised_effect", "rabbi", "score_gap", "decision_rate_gap", "demographic_parity_gap",
+)  # fmt: skip
+_LITTLE: Final = 0.05
+"""Share of the audit's other tests that are of the same difference: below it, what is found first changes nothing."""
+_LAWS: Final = (2, 12)
+"""Laws that are drawn while the limit is searched, and near it: the audit's own is one of many, too."""
+
+
+class Hypothesis(NamedTuple):
+    """A metric of a comparison by some attributes, and its quota where it has one."""
+
+    metric: str
+    axes: tuple[str, ...]
+    quota: int = 0
+
+
+class _Drawn(NamedTuple):
+    """Scores of some audits, without the difference and with it."""
+
+    scores: Floats
+    lowered: Floats
+    lower: float
+    start: int
+    rng: np.random.Generator
+    precise: bool
+
+
+@dataclass
+class Comparison:
+    """One category against the others, in audits in which it is lower; and what else is found of it.
+
+    Parameters
+    ----------
+    design : PlannedDesign
+        What is planned.
+    axes : tuple of str
+        Attributes of the comparison.
+    """
+
+    design: PlannedDesign
+    axes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        self._simulated = SimulatedAudits(self.design, self.axes)
+        self._laws: dict[tuple[bool, int], list[LawOfTables]] = {}
+        self._effects: dict[int, tuple[Floats, Floats, Floats]] = {}
+
+    def hypotheses(self, axes: tuple[str, ...]) -> list[Hypothesis]:
+        """Return what of a comparison is tested, as far as it is simulated."""
+        found = []
+        for metric in (name for name in SIMULATED if name in self.design.metrics):
+            if metric == "demographic_parity_gap":
+                found += [Hypothesis(metric, axes, k) for k in self.design.quotas if self.design.competes]
+            elif metric != "standardised_effect" or len(axes) == 1:
+                found.append(Hypothesis(metric, axes))
+        return found
+
+    def made(self, hypothesis: Hypothesis) -> list[tuple[Hypothesis, int]]:
+        """Return the hypotheses whose p-values are made for one, and of how many each stands for.
+
+        What is found before it leaves it more of the error: other metrics of the comparison, and comparisons whose
+        groups are a part of the category, which all fare alike, or hold it.
+        """
+        found = [(one, 1) for one in self.hypotheses(self.axes) if one != hypothesis]
+        for axes in dict.fromkeys([*((axis,) for axis in self.design.axes), self.design.axes]):
+            if axes == self.axes or not (set(axes) <= set(self.axes) or set(axes) >= set(self.axes)):
+                continue
+            count = max(self._size(axes) // self._size(self.axes), 1)
+            found += [
+                (one, count)
+                for one in self.hypotheses(axes)
+                if one.metric not in ("impact_ratio", "standardised_effect")
+            ]
+        estimates = sum(count for one, count in found if one.metric != "impact_ratio")
+        return [(hypothesis, 1), *(found if estimates > _LITTLE * self.design.tests.others else [])]
+
+    def _size(self, axes: tuple[str, ...]) -> int:
+        """Return how many categories the table of some attributes has."""
+        return int(self.design.categories(axes).max()) + 1
+
+    def adjusted(
+        self, hypothesis: Hypothesis, lower: float, audits: int, *, precise: bool
+    ) -> tuple[Floats, float, float]:
+        """Return the adjusted p-values of a hypothesis, the metric's value, and the rate of the others."""
+        tests, every = self.design.tests, self.made(hypothesis)
+        tables = np.array([one.metric == "impact_ratio" for one, _ in every])
+        weights = np.where(tables, tests.level_of_a_table, tests.level_of_an_estimate) / tests.alpha
+        gone = np.where(tables, 0.0, weights) * np.array([count for _, count in every])
+        found, values, rates, sizes = [], [], [], []
+        for start, (rng, number) in enumerate(self._simulated.parts(audits)):
+            scores = self._simulated.scores(rng, number)
+            drawn = _Drawn(scores, self._simulated.lowered(scores, lower), lower, start, rng, precise)
+            made = [self._made(one, drawn) for one, _ in every]
+            found.append(adjusted(np.stack([p for p, _ in made], axis=1), weights, gone)[:, 0])
+            values.append(made[0][1])
+            rates.append(self._simulated.selected(drawn.lowered, self.axes).rates[1])
+            sizes.append(number)
+        value, rate = (float(np.average(part, weights=sizes)) for part in (values, rates))
+        return np.concatenate(found), value, rate
+
+    def _made(self, one: Hypothesis, drawn: _Drawn) -> tuple[Floats, float]:
+        """Return the p-values of a hypothesis, and the metric's value."""
+        design, simulated, lower = self.design, self._simulated, drawn.lower
+        if one.metric in ("impact_ratio", "decision_rate_gap"):
+            selected = simulated.selected(drawn.lowered, one.axes)
+            own, others = selected.rates
+            if one.metric == "decision_rate_gap":
+                return p_values_of_gap(_rates(selected)), others - own
+            law = self._law(selected, lower, precise=drawn.precise)
+            return p_values_of_lower(selected, law, design.seed), own / others if others else math.nan
+        if one.metric == "demographic_parity_gap":
+            sides = simulated.shares(drawn.lowered, one.axes, one.quota)
+            return p_values_of_gap(sides), float(sides.reference.mean() - sides.group.mean())
+        if one.metric == "standardised_effect":
+            if drawn.start not in self._effects or self._effects[drawn.start][0].size < len(drawn.scores):
+                self._effects[drawn.start] = effects(simulated, drawn.scores, drawn.rng)
+            value, variance, df = (part[: len(drawn.scores)] for part in self._effects[drawn.start])
+            named = design.name_sd if design.names is not None else 0.0
+            return t_p_values(value - lower, variance, df), lower / math.hypot(design.score_sd, named)
+        sides = simulated.sides(drawn.lowered, one.axes)
+        if one.metric == "score_gap":
+            return p_values_of_gap(sides), lower / design.score_sd
+        return p_values_of_index(sides), float(2 * ndtr(lower / math.sqrt(2) / design.score_sd) - 1)
+
+    def _law(self, drawn: Selected, lower: float, *, precise: bool) -> list[LawOfTables]:
+        """The law of such tables; it hardly moves with the difference, so it is drawn once an octave."""
+        key = precise, round(math.log2(max(lower, 0.01)))
+        if key not in self._laws:
+            self._laws[key] = laws_of(drawn, self.design.seed, _LAWS[precise])
+        return self._laws[key]
+
+
+def _rates(drawn: Selected) -> Sides:
+    """Return the share selected of each unit's people, of the first and of the last category."""
+    held = drawn.people > 0
+    shares = drawn.selected / np.maximum(drawn.people, 1.0)
+    group, reference = (shares[:, place][:, held[place]][:, :, None] for place in (0, -1))
+    return Sides(group, reference, shared=bool((held[0] & held[-1]).any()))

@@ -1,0 +1,160 @@
+"""The smallest difference that an audit finds with its power: searched over simulated audits, with its error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import binom
+
+from audit_lib.plan.power.comparison import Comparison, Hypothesis
+from audit_lib.plan.power.planned_design import PlannedDesign
+from audit_lib.results import Undefined
+from audit_lib.seeds import generator
+from audit_lib.stats.planned_tables import p_values_of_tables
+from audit_lib.translation import mark
+
+AUDITS: Final = 2_000
+"""Simulated audits; fewer of large ones, and of those whose names are fitted."""
+_LEAST_AUDITS: Final = 200
+_SCORES: Final = 6_000_000
+_NAMED_ROWS: Final = 400_000
+_FIRST: Final = 250
+"""Audits by which the search begins."""
+_MOST: Final = 6.0
+"""The largest difference that is tried, in standard deviations of merit."""
+_GRID: Final = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1)
+_HALVINGS: Final = 5
+_STEP: Final = 0.05
+_AROUND: Final = (0.86, 0.93, 1.0, 1.07, 1.14)
+
+OUT_OF_REACH: Final = mark(
+    "even a difference of {most:g} standard deviations would be found with a probability of {found:.2f} only"
+)
+NO_RATIO: Final = mark("even a ratio of 0 would be found with a probability below {power:g}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """The smallest difference that is found with the power, and what chance makes of it in this simulation.
+
+    Parameters
+    ----------
+    value : float
+        A ratio, or a distance from parity.
+    error : float
+        Monte Carlo standard error of `value`.
+    audits : int
+        Simulated.
+    rate : float or None
+        Of the categories without the difference, where people are selected.
+    """
+
+    value: float
+    error: float
+    audits: int
+    rate: float | None = None
+
+
+Outcome = tuple[NDArray[np.bool_], float, float | None]
+"""In which audits it is found; the value of the metric, and the rate of the others."""
+Simulation = Callable[[float, int], Outcome]
+"""(difference, audits) -> what comes of it."""
+
+
+@lru_cache(maxsize=512)
+def limit_of(design: PlannedDesign, hypothesis: Hypothesis, power: float) -> Limit | Undefined:
+    """Return the smallest difference between one category of a table and the others that the audit finds.
+
+    Parameters
+    ----------
+    design : PlannedDesign
+        What is planned.
+    hypothesis : Hypothesis
+        A metric of a comparison.
+    power : float
+        How often it is to be found.
+    """
+    comparison = Comparison(design, hypothesis.axes)
+    audits = min(AUDITS, max(_SCORES // max(design.rows, 1), _LEAST_AUDITS))
+    if design.names is not None and any(
+        one.metric == "standardised_effect" for one, _ in comparison.made(hypothesis)
+    ):
+        audits = min(audits, max(_NAMED_ROWS // max(design.rows, 1), _LEAST_AUDITS))
+
+    def simulation(lower: float, number: int) -> Outcome:
+        p_values, value, rate = comparison.adjusted(hypothesis, lower, number, precise=number > _FIRST)
+        return p_values < design.tests.alpha, value, rate
+
+    return _smallest(simulation, audits, power)
+
+
+def _smallest(simulation: Simulation, audits: int, power: float, most: float = _MOST) -> Limit | Undefined:
+    first = min(_FIRST, audits)
+    low = high = reached = 0.0
+    # From small to large: differences so large that nobody is left on a side may not be found again.
+    for part in _GRID:
+        low, high = high, most * part
+        share = float(simulation(high, first)[0].mean())
+        reached = max(reached, share)
+        if share >= power:
+            break
+    else:
+        return Undefined(OUT_OF_REACH.format(most=most, found=reached))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if simulation(middle, first)[0].mean() >= power else (middle, high)
+    tried = [min(high * part, most) for part in _AROUND]
+    found = np.array([float(simulation(one, audits)[0].mean()) for one in tried])
+    # The limit is read off the line through the powers of differences near it, on the normal scale.
+    z = ndtri(found.clip(0.5 / audits, 1 - 0.5 / audits))
+    slope, start = (float(one) for one in np.polyfit(tried, z, 1))
+    slope, target = max(slope, 1e-9), float(ndtri(power))
+    at = float(np.clip((target - start) / slope, tried[0] * 0.8, min(tried[-1] * 1.25, most)))
+    error = math.sqrt(power * (1 - power) / audits) / (
+        slope * math.exp(-(target**2) / 2) / math.sqrt(2 * math.pi)
+    )
+    _, value, rate = simulation(at, audits)
+    step = at * _STEP
+    slope_of_value = (simulation(at + step, audits)[1] - simulation(at - step, audits)[1]) / (2 * step)
+    return Limit(value=value, error=abs(slope_of_value) * error, audits=audits, rate=rate)
+
+
+@lru_cache(maxsize=512)
+def smallest_ratio(
+    n: int, categories: int, rate: float, level: float, power: float, seed: int
+) -> Limit | Undefined:
+    """Return the smallest ratio that a table of independent people finds: one category is lower than all others.
+
+    Parameters
+    ----------
+    n, categories : int
+        People of each category, and how many categories there are.
+    rate : float
+        Of the others.
+    level : float
+        Of the p-value.
+    power : float
+        How often it is to be found.
+    seed : int
+        The spec's.
+    """
+    people = np.full(categories, n, dtype=np.int64)
+
+    def simulation(lower: float, audits: int) -> Outcome:
+        made = generator(seed, "plan", "power", n, categories, str(rate))
+        others = made.binomial(n, rate, (AUDITS, categories - 1))[:audits]
+        own = binom.ppf(made.random(AUDITS)[:audits], n, max(rate * (1 - lower), 0.0))
+        tables = np.column_stack([own.astype(np.int64), others])
+        return p_values_of_tables(tables, people, 0, seed=seed) <= level, 1 - lower, rate
+
+    found = _smallest(simulation, AUDITS, power, most=1.0)
+    if isinstance(found, Undefined):
+        return Undefined(NO_RATIO.format(power=power))
+    return replace(found, value=max(found.value, 0.0))
