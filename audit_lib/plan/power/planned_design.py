@@ -15,6 +15,7 @@ from audit_lib.plan.names import FEW_NAMES
 from audit_lib.plan.power_limits import of_names
 from audit_lib.policies import policy_of
 from audit_lib.spec import AuditSpec
+from audit_lib.translation import mark
 
 Competes = Literal["one_per_group", "application_id"]
 
@@ -194,15 +195,15 @@ def design_of(spec: AuditSpec, files: Mapping[str, bytes]) -> PlannedDesign | st
     """
     perturb, decision = spec.perturb, spec.decision
     if perturb is None or spec.sample.size is None:
-        return "the number of rows is not known before the sample"
+        return mark("the number of rows is not known before the sample")
     if perturb.design == "balanced_incomplete":
-        return "which application is shown in which groups is dealt after the plan"
+        return mark("which application is shown in which groups is dealt after the plan")
     if decision.rule == "top_k" and decision.round == "round_id":
-        return "who competes with whom is not known before the sample"
+        return mark("who competes with whom is not known before the sample")
     if decision.rule == "top_k" and perturb.design != "full":
-        return "candidates of a round are of one group: they do not compete with others"
+        return mark("candidates of a round are of one group: they do not compete with others")
     if decision.rule == "recorded":
-        return "decisions are recorded: their rates are not known before the sample"
+        return mark("decisions are recorded: their rates are not known before the sample")
     own = spec.measure.names
     return PlannedDesign(
         levels=tuple((axis, tuple(levels)) for axis, levels in spec.groups.attributes.items()),
