@@ -113,7 +113,9 @@ class Comparison:
         tests, every = self.design.tests, self.made(hypothesis)
         tables = np.array([one.metric == "impact_ratio" for one, _ in every])
         weights = np.where(tables, tests.level_of_a_table, tests.level_of_an_estimate) / tests.alpha
-        gone = np.where(tables, 0.0, weights) * np.array([count for _, count in every])
+        # Of a table of two, one category alone can be found below: then the table has nothing left.
+        kept = tables & (self._size(self.axes) > 2)
+        gone = np.where(kept, 0.0, weights) * np.array([count for _, count in every])
         found, values, rates, sizes = [], [], [], []
         for start, (rng, number) in enumerate(self._simulated.parts(audits)):
             scores = self._simulated.scores(rng, number)
