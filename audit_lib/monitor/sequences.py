@@ -166,7 +166,7 @@ class _Followed:
         ]
         ratio: Interval | Undefined = Undefined("scores have no ratio of rates")
         if self.name.quantity == "selection_rate":
-            ratio = self.pairs.ratios(LEVEL)[-1] if self.windows else Undefined(_NO_UNITS)
+            ratio = self.pairs.together.ratios(LEVEL)[0] if self.windows else Undefined(_NO_UNITS)
         return FollowedSequence(
             **_values(self.name),
             looks=tuple(looks),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 import numpy as np
@@ -88,6 +88,13 @@ class PairSums:
     def difference(self) -> WindowSums:
         """The group's value less the comparator's."""
         return self.against(1.0)
+
+    @property
+    def together(self) -> PairSums:
+        """All windows as one."""
+        return PairSums(
+            **{one.name: np.sum(getattr(self, one.name), keepdims=True) for one in fields(self)}
+        )
 
     def against(self, ratio: float) -> WindowSums:
         """Return the group's value less a multiple of the comparator's: 0 on average where the ratio of means is so."""
