@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from audit_lib.cli.shared import AddCommand, notify, store_option
@@ -45,6 +46,7 @@ def add_commands(command: AddCommand) -> None:
     )
     trend.add_argument("audit", help="name of an audit in the store")
     trend.add_argument("--json", action="store_true", help="print the whole document instead")
+    trend.add_argument("--page", metavar="FILE", help="draw it as a page, too: an HTML file")
     store_option(trend)
 
 
@@ -111,6 +113,12 @@ def _trend(options: argparse.Namespace) -> int:
         print(json.dumps(document.as_dict(), indent=2, ensure_ascii=False))
     else:
         print("\n".join(_lines(document)))
+    if options.page:
+        from audit_lib.report.html import render_html
+        from audit_lib.site.monitor_page import monitor_page
+
+        Path(options.page).write_bytes(render_html(monitor_page(options.audit, document, on_site=False)))
+        notify(f"wrote {options.page}")
     for line in followed.not_read:
         notify(f"WARNING: {line}")
     stands = any(alarm.stands for one in document.sequences for alarm in one.alarms)

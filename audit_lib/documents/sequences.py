@@ -123,6 +123,8 @@ class Alarm(Typed):
     """Whether the last look tells it too."""
     since: str
     """Window with which it most likely began."""
+    became_another: tuple[str, ...]
+    """Of the model, prompt, rule and source what became another with that very window; it may be the cause."""
     log_evidence: float
     before: Interval | None = field(default=None, metadata=OPTIONAL)
     """Mean difference in the windows before it, and of those from it on, both right at once, however it was chosen."""

@@ -14,6 +14,7 @@ from audit_lib.figures.dots import Dot, dot_chart
 from audit_lib.figures.forest import forest
 from audit_lib.figures.moments import score_moments
 from audit_lib.figures.scatter import metric_against_gap
+from audit_lib.figures.sequence import sequence
 from audit_lib.figures.style import figure_style, standalone
 from audit_lib.figures.trend import trend
 
@@ -32,6 +33,7 @@ __all__ = [
     "score_boxes",
     "score_distributions",
     "score_moments",
+    "sequence",
     "standalone",
     "trend",
 ]

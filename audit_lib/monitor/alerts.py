@@ -52,7 +52,9 @@ def summary_line(document: DriftDocument) -> str:
 def alarm_line(name: SequenceName, alarm: Alarm) -> str:
     """Return one line on an alarm: whom it is about, since when, how sure, and how much."""
     pair = f"{'+'.join(name.group.values())} and {'+'.join(name.reference.values())}"
-    sure = f"evidence {math.exp(min(alarm.log_evidence, 700.0)):.3g} to 1 over all windows"
+    sure = f"evidence {_odds(alarm.log_evidence)} over all windows"
+    if alarm.became_another:
+        sure += f"; with that window became another: {', '.join(alarm.became_another)}"
     if alarm.kind == "below_line" or alarm.before is None or alarm.after is None:
         return (
             f"{pair}: the ratio of their selection rates has been below the line, most likely since "
@@ -64,6 +66,11 @@ def alarm_line(name: SequenceName, alarm: Alarm) -> str:
         f"{alarm.before.low:+.3f} and {alarm.before.high:+.3f} before, between {alarm.after.low:+.3f} and "
         f"{alarm.after.high:+.3f} since; {sure}"
     )
+
+
+def _odds(log_evidence: float) -> str:
+    odds = math.exp(min(log_evidence, 20.0))
+    return "of more than a million to 1" if odds > 1e6 else f"of {odds:,.0f} to 1"
 
 
 def alarms_text(lines: Sequence[str]) -> str:

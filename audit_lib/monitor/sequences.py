@@ -76,12 +76,13 @@ def follow(audit: str, baseline: Baseline | None, sums: Sequence[WindowSumsDocum
         for name in _names(chosen)
     ]
     told = {} if settings is None else _told(family, settings)
+    versions = tuple(_versions(chosen))
     return Sequences(
         audit=audit,
         baseline=known,
         hypotheses=sum(len(one.evidence) for one in family),
-        sequences=tuple(one.document(told, number) for number, one in enumerate(family)),
-        versions=tuple(_versions(chosen)),
+        sequences=tuple(one.document(told, number, versions) for number, one in enumerate(family)),
+        versions=versions,
         set_aside=tuple(set_aside),
         left_out=chosen[-1].left_out if chosen else (),
     )
@@ -147,7 +148,12 @@ class _Followed:
         since = int(self.evidence[kind].since[look])
         return since >= 0 and int(self.pairs.n[since : look + 1].sum()) >= minimum
 
-    def document(self, told: Mapping[tuple[int, _Kind], list[int]], number: int) -> FollowedSequence:
+    def document(
+        self,
+        told: Mapping[tuple[int, _Kind], list[int]],
+        number: int,
+        versions: Sequence[VersionChange],
+    ) -> FollowedSequence:
         """Return the sequence as it is written."""
         differences = self.pairs.difference
         intervals = confidence_sequence(differences, LEVEL)
@@ -172,7 +178,9 @@ class _Followed:
             looks=tuple(looks),
             ratio=ratio,
             alarms=tuple(
-                self._alarm(kind, told[number, kind]) for kind in self.evidence if (number, kind) in told
+                self._alarm(kind, told[number, kind], versions)
+                for kind in self.evidence
+                if (number, kind) in told
             ),
         )
 
@@ -183,7 +191,7 @@ class _Followed:
     def _scaled(self, interval: Interval) -> Interval:
         return replace(interval, low=self.scale * interval.low, high=self.scale * interval.high)
 
-    def _alarm(self, kind: _Kind, looks: list[int]) -> Alarm:
+    def _alarm(self, kind: _Kind, looks: list[int], versions: Sequence[VersionChange]) -> Alarm:
         look, evidence = looks[-1], self.evidence[kind]
         since = int(evidence.since[look])
         alarm = Alarm(
@@ -191,6 +199,9 @@ class _Followed:
             told_in=self.windows[looks[0]],
             stands=look == len(self.windows) - 1,
             since=self.windows[since],
+            became_another=tuple(
+                name for one in versions if one.window == self.windows[since] for name in one.changed
+            ),
             log_evidence=float(evidence.log_e[look]),
         )
         if kind == "below_line":

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from audit_lib.documents.report import Report
+from audit_lib.documents.sequences import Sequences
 from audit_lib.documents.sign_off import Superseded
 from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.plain_text import quoted
@@ -19,6 +20,7 @@ from audit_lib.report.html import readable
 from audit_lib.run import SUCCESS, Run, StageFolder
 from audit_lib.signoff import SignOff, read_sign_offs, verify_signed
 from audit_lib.signoff.signed_report import last_signature, report_names
+from audit_lib.site.monitor_page import read_sequences
 from audit_lib.site.owed_windows import OwedWindows, read_windows
 from audit_lib.site.panels import CataloguedPanel, read_panels
 from audit_lib.store import Store
@@ -142,12 +144,15 @@ class Catalogue:
         By the audit's name, what became of each window that it owes.
     panels : tuple of CataloguedPanel
         The comparisons of models, the latest window first.
+    sequences : mapping of str to Sequences
+        By the audit's name, what is followed over all its windows, where that was done.
     """
 
     audits: dict[str, list[CataloguedRun]]
     left_out: tuple[str, ...]
     windows: Mapping[str, OwedWindows] = field(default_factory=dict)
     panels: tuple[CataloguedPanel, ...] = ()
+    sequences: Mapping[str, Sequences] = field(default_factory=dict)
 
 
 def read_catalogue(
@@ -202,6 +207,7 @@ def read_catalogue(
         left_out=(*left_out, *without),
         windows=windows,
         panels=panels,
+        sequences={audit: found for audit in audits if (found := read_sequences(store, audit)) is not None},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from audit_lib.documents.sequences import Sequences
 from audit_lib.figures import Dot, dot_chart
 from audit_lib.report.blocks import (
     Block,
@@ -28,6 +29,7 @@ from audit_lib.report.blocks import (
 from audit_lib.report.blocks import TextRun as Words
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval
 from audit_lib.site.catalogue import Catalogue, CataloguedRun, latest
+from audit_lib.site.monitor_page import PAGE, state_of
 from audit_lib.site.owed_windows import OwedWindows, windows_section
 from audit_lib.site.trend import TrendPoint
 
@@ -107,7 +109,12 @@ def _audit(audit: str, entries: list[CataloguedRun], windows: OwedWindows | None
     return Section(audit, spec.title, (*blocks, Facts(tuple(facts))))
 
 
-def audit_page(audit: str, entries: list[CataloguedRun], windows: OwedWindows | None = None) -> Page:
+def audit_page(
+    audit: str,
+    entries: list[CataloguedRun],
+    windows: OwedWindows | None = None,
+    followed: Sequences | None = None,
+) -> Page:
     """Return the page of one audit: its runs, the latest first."""
     valid = any(entry.document is not None for entry in entries)
     trend = ("Trend", text(link("ratios over time", "trend.html")))
@@ -125,6 +132,7 @@ def audit_page(audit: str, entries: list[CataloguedRun], windows: OwedWindows | 
             (
                 ("Runs", text(count(len(entries)))),
                 *((trend,) if valid else ()),
+                *([] if followed is None else [("Over all windows", text(link(state_of(followed), PAGE)))]),
                 ("All audits", text(link("index", "../index.html"))),
             ),
             strip=True,

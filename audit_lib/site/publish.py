@@ -12,6 +12,7 @@ from audit_lib.progress import Progress
 from audit_lib.report.html import render_html
 from audit_lib.site.catalogue import Catalogue, CataloguedRun, latest, read_catalogue
 from audit_lib.site.feeds import SITEMAP, atom_feed, json_feed, robots, sitemap
+from audit_lib.site.monitor_page import PAGE, monitor_page
 from audit_lib.site.pages import audit_page, front_page, trend_page
 from audit_lib.site.trend import points
 from audit_lib.site.withdrawn import stale_paths, withdrawn_files
@@ -178,7 +179,12 @@ def site_files(catalogue: Catalogue, base: str, there: Sequence[str] = ()) -> di
     files: dict[str, bytes] = {}
     index = "index.html"
     for audit, entries in catalogue.audits.items():
-        files[f"{audit}/index.html"] = render_html(audit_page(audit, entries, catalogue.windows.get(audit)))
+        followed = catalogue.sequences.get(audit)
+        files[f"{audit}/index.html"] = render_html(
+            audit_page(audit, entries, catalogue.windows.get(audit), followed)
+        )
+        if followed is not None:
+            files[f"{audit}/{PAGE}"] = render_html(monitor_page(entries[0].run.spec.title, followed))
         if any(entry.document is not None for entry in entries):
             files[f"{audit}/trend.html"] = render_html(trend_page(audit, entries, points(entries)))
         for entry in entries:

@@ -92,9 +92,7 @@ class PairSums:
     @property
     def together(self) -> PairSums:
         """All windows as one."""
-        return PairSums(
-            **{one.name: np.sum(getattr(self, one.name), keepdims=True) for one in fields(self)}
-        )
+        return PairSums(**{one.name: np.sum(getattr(self, one.name), keepdims=True) for one in fields(self)})
 
     def against(self, ratio: float) -> WindowSums:
         """Return the group's value less a multiple of the comparator's: 0 on average where the ratio of means is so."""

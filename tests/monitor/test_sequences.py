@@ -28,8 +28,10 @@ from audit_lib.documents.sequences import (
 from audit_lib.errors import EvidenceError, InputError, NotFoundError
 from audit_lib.monitor.sequences import follow
 from audit_lib.monitor.window_sums import window_sums
+from audit_lib.report.html import render_html
 from audit_lib.results import Interval, Undefined
 from audit_lib.run import Run
+from audit_lib.site.monitor_page import monitor_page
 from audit_lib.stats.sequential_pairs import PairSums
 from audit_lib.store import open_store
 from audit_lib.typed_json import decode
@@ -184,6 +186,19 @@ def test_another_model_is_marked_and_stays_in_the_sequence() -> None:
     assert len(found.sequences[0].looks) == 9
 
 
+def test_an_alarm_names_what_became_another_with_it(tmp_path: Path) -> None:
+    history = [week(k, (0.5, 0.5)) for k in range(10)]
+    history += [week(k, (0.1, 0.5), version="2") for k in range(10, 16)]
+    found = follow("hiring", baseline_of(history[:6]), history)
+    (alarm,) = [one for one in alarms(found) if one.kind == "change"]
+    assert (alarm.since, alarm.became_another) == (WEEKS[10].label, ("model",))
+    assert "with that window became another: model" in monitor.alarm_line(found.sequences[0], alarm)
+    page = render_html(monitor_page("Screening", found)).decode()
+    assert "with that window became another: model" in page
+    assert "2 alarms after 16 windows" in page
+    assert page.count("<svg") == 2 and 'class="gap"' in page
+
+
 def test_a_baseline_whose_run_is_another_one_now_is_not_used() -> None:
     history = [week(k, (0.5, 0.5)) for k in range(6)]
     changed = replace(history[1], run=replace(history[1].run, manifest_sha256="e" * 64))
@@ -231,6 +246,8 @@ def test_real_runs_are_followed_and_kept(tmp_path: Path, capsys: pytest.CaptureF
     assert len(document["sequences"][0]["looks"]) == 3
     assert decode(Sequences, folder.get(f"{audit}/monitor/sequences.json"), "kept").as_dict() == document
 
+    assert main(["trend", audit, "--store", store, "--page", str(tmp_path / "page.html")]) == 0
+    assert "Over all windows" in (tmp_path / "page.html").read_text()
     kept = {key: folder.get(key) for key in folder.list(f"{audit}/monitor")}
     again = monitor.follow_audit(folder, audit)
     assert again.new_alarms == []

@@ -51,6 +51,15 @@ CASES: dict[str, Callable[..., str]] = {
     "ndcg": lambda **o: figures.fairness_ndcg_curve(
         range(1, 8), {name: np.abs(r) for name, r in CORRELATIONS.items()}, **o
     ),
+    "sequence": lambda **o: figures.sequence(
+        [f"2026-{k + 1:02d}-01" for k in range(7)],
+        POINTS[0][:7],
+        np.stack([POINTS[0][:7] - 0.2, POINTS[0][:7] + 0.2], axis=1),
+        baseline=3,
+        since=5,
+        versions=[4],
+        **o,
+    ),
     "bump": lambda **o: figures.rank_bump(MODELS, [5, 1, 2, 2, 3], [1, 5, 2, 4, 3], **o),
     "moments": lambda **o: figures.score_moments(dict.fromkeys(MODELS[:3], SCORES), **o),
     "boxes": lambda **o: figures.score_boxes(
