@@ -53,10 +53,10 @@ class About(NamedTuple):
     """The table, estimate or comparison."""
     row: str | None = None
     """Which of the hypotheses of a table it is; None where `part` is one alone."""
-    family: Family = "all else"
+    family: TestsTogether = "all else"
 
 
-Family = Literal["tables of everybody", "all else"]
+TestsTogether = Literal["tables of everybody", "all else"]
 """Each has an equal share of the error."""
 
 
@@ -79,7 +79,7 @@ def adjust(tested: Hypotheses, alpha: float) -> tuple[Hypotheses, TestFamily]:
     place_of: dict[str, int] = {}
     p_values: list[float | Undefined] = []
     parts: list[str] = []
-    families: list[Family] = []
+    families: list[TestsTogether] = []
 
     def place(about: About, test: TestResult) -> int:
         same = repr((*about.part, about.row, test.p_value))
@@ -127,7 +127,7 @@ def _each(tested: Hypotheses, mark: Mark) -> Hypotheses:
 def _table(table: RateTable[RateRow], mark: Mark) -> RateTable[RateRow]:
     counts = [(row.n, row.selected) for row in table.rows]
     of_table = ("table", table.family, dict(table.stratum), table.classification, counts)
-    family: Family = "all else" if table.stratum else "tables of everybody"
+    family: TestsTogether = "all else" if table.stratum else "tables of everybody"
 
     def one(row: RateRow) -> RateRow:
         test = _first(row.impact_ratio)

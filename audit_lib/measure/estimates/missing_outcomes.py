@@ -23,7 +23,7 @@ from audit_lib.results import Estimate, Interval, MissingOutcomes, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats.clusters import difference_interval, variance_of_sums
 
-Share = Callable[[NDArray[np.int8]], Floats]
+EventShare = Callable[[NDArray[np.int8]], Floats]
 """From true outcomes to what each row counts in a rate, NaN where it is not one of its people."""
 
 _DISTANCE: Final = (
@@ -51,7 +51,7 @@ class OutcomeRates:
         What is made of the gaps of two rates.
     """
 
-    shares: Sequence[Share]
+    shares: Sequence[EventShare]
     there: NDArray[np.bool_]
     made: NDArray[np.int8]
     true: NDArray[np.int8]
@@ -87,7 +87,7 @@ def with_missing_outcomes(
     ]
 
 
-def _ends(share: Share, rates: OutcomeRates) -> tuple[Floats, Floats]:
+def _ends(share: EventShare, rates: OutcomeRates) -> tuple[Floats, Floats]:
     """Return what each row counts where its outcome makes the rate lowest, and where it makes it highest."""
     if_not, if_so = share(np.zeros_like(rates.true)), share(np.ones_like(rates.true))
     # Being no part of a rate of shares lies between a 0 and a 1.
