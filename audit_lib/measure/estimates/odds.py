@@ -14,7 +14,7 @@ from audit_lib.documents.parameters import CLASS, WITHOUT_DECISION, WITHOUT_OUTC
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.estimates.bounded_means import bounded_mean, end_of, turned
 from audit_lib.measure.estimates.error_rates import all_labels
-from audit_lib.measure.estimates.missing_outcomes import OutcomeRates, Share, with_missing_outcomes
+from audit_lib.measure.estimates.missing_outcomes import EventShare, OutcomeRates, with_missing_outcomes
 from audit_lib.measure.inference import Contrast, Estimator, compare, undirected
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import Side, Variable
@@ -55,7 +55,7 @@ def odds_gaps(
     return estimates
 
 
-def _share(made: NDArray[np.int8], among: int) -> Share:
+def _share(made: NDArray[np.int8], among: int) -> EventShare:
     """Return the share of the selected among those of one outcome."""
     return lambda true: np.where(true == among, made == 1, np.nan).astype(np.float64)
 
