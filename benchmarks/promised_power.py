@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 from scipy.special import ndtri
 
-from audit_lib.plan.power.comparison import Hypothesis
 from audit_lib.plan.power.planned_design import PlannedDesign, family_of
+from audit_lib.plan.power.simulated_comparison import PlannedTest
 from audit_lib.plan.power.smallest_found import Limit, limit_of
 from benchmarks.coverage_tables import Cell, Study
 from benchmarks.picking import (
@@ -202,7 +202,7 @@ def promised(scale: float) -> Study:
     rows: list[list[str | Cell]] = []
     for number, promise in enumerate(PROMISES):
         quota = promise.k if promise.metric == "demographic_parity_gap" else 0
-        limit = limit_of(promise.planned(), Hypothesis(promise.metric, promise.axes, quota), POWER)
+        limit = limit_of(promise.planned(), PlannedTest(promise.metric, promise.axes, quota), POWER)
         if not isinstance(limit, Limit):
             raise SystemExit(f"{promise.name}, {promise.metric}: {limit.reason}")
         share = found_of(promise, promise.lower(limit.value), repeats, number)

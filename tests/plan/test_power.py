@@ -14,9 +14,9 @@ from audit_lib.measure.inference import mean_gap, rank_index
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import Side
 from audit_lib.measure.stage import measure_rows
-from audit_lib.plan.power.comparison import Comparison, Hypothesis
 from audit_lib.plan.power.planned_design import FamilyOfTests, PlannedDesign, family_of
-from audit_lib.plan.power.simulated_audits import Sides, SimulatedAudits
+from audit_lib.plan.power.simulated_audits import SimulatedAudits, SimulatedSides
+from audit_lib.plan.power.simulated_comparison import PlannedTest, SimulatedComparison
 from audit_lib.plan.power.simulated_tests import adjusted, p_values_of_gap, p_values_of_index
 from audit_lib.plan.power.smallest_found import Limit, limit_of, smallest_ratio
 from audit_lib.results import Undefined
@@ -33,7 +33,7 @@ DESIGN = PlannedDesign(
 )  # fmt: skip
 
 
-def sides_of(design: PlannedDesign, audits: int) -> Sides:
+def sides_of(design: PlannedDesign, audits: int) -> SimulatedSides:
     simulated = SimulatedAudits(design, ("race",))
     (rng, number), *_ = simulated.parts(audits)
     return simulated.sides(simulated.lowered(simulated.scores(rng, number), 0.3), ("race",))
@@ -120,7 +120,7 @@ def test_the_family_is_counted_as_the_stage_does() -> None:
 def test_the_limit_of_one_t_test_is_that_of_the_noncentral_t() -> None:
     alone = FamilyOfTests(tables=0, others=1, alpha=0.05)
     design = replace(DESIGN, metrics=("score_gap",), tests=alone, copies=1, levels=(("sex", ("f", "m")),))
-    found = limit_of(design, Hypothesis("score_gap", ("sex",)), 0.8)
+    found = limit_of(design, PlannedTest("score_gap", ("sex",)), 0.8)
     critical = student.ppf(0.975, 39)
     noncentral = brentq(lambda shift: nct.sf(critical, 39, shift) - 0.8, 1, 6)
     exact = noncentral * 0.5 * 2**0.5 / 40**0.5 / design.score_sd
@@ -131,13 +131,13 @@ def test_the_limit_of_one_t_test_is_that_of_the_noncentral_t() -> None:
 
 def test_what_nobody_can_find_is_said() -> None:
     tiny = replace(DESIGN, applications=3, copies=1)
-    found = limit_of(tiny, Hypothesis("impact_ratio", ("sex", "race")), 0.8)
+    found = limit_of(tiny, PlannedTest("impact_ratio", ("sex", "race")), 0.8)
     assert isinstance(found, Undefined) and "even a difference of 6 standard deviations" in found.reason
     assert isinstance(smallest_ratio(10, 14, 0.1, 0.01, 0.8, 1), Undefined)
 
 
 def test_a_smaller_level_asks_for_a_larger_difference_and_the_same_design_gives_the_same() -> None:
-    one = Hypothesis("impact_ratio", ("race",))
+    one = PlannedTest("impact_ratio", ("race",))
     strict = replace(DESIGN, tests=FamilyOfTests(tables=3, others=2_000, alpha=0.001))
     found, less = limit_of(DESIGN, one, 0.8), limit_of(strict, one, 0.8)
     assert isinstance(found, Limit) and isinstance(less, Limit) and less.value < found.value - 0.1
@@ -153,16 +153,16 @@ def test_names_ask_for_more() -> None:
         name_sd=0.3,
         tests=FamilyOfTests(tables=0, others=1, alpha=0.05),
     )
-    one = Hypothesis("standardised_effect", ("sex",))
+    one = PlannedTest("standardised_effect", ("sex",))
     found, fixed = limit_of(few, one, 0.8), limit_of(replace(few, names=None), one, 0.8)
     assert isinstance(found, Limit) and isinstance(fixed, Limit) and found.value > 1.5 * fixed.value
 
 
 def test_values_are_those_of_the_metric() -> None:
-    comparison = Comparison(DESIGN, ("sex",))
-    _, index, _ = comparison.adjusted(Hypothesis("rabbi", ("sex",)), 0.7, 50, precise=False)
+    comparison = SimulatedComparison(DESIGN, ("sex",))
+    _, index, _ = comparison.adjusted(PlannedTest("rabbi", ("sex",)), 0.7, 50, precise=False)
     assert index == pytest.approx(2 * norm.cdf(0.7 / 2**0.5 / DESIGN.score_sd) - 1)
-    _, ratio, rate = comparison.adjusted(Hypothesis("impact_ratio", ("sex",)), 0.7, 400, precise=False)
+    _, ratio, rate = comparison.adjusted(PlannedTest("impact_ratio", ("sex",)), 0.7, 400, precise=False)
     assert rate * (1 + ratio) / 2 == pytest.approx(
         2 / 6, abs=1e-6
     )  # two of six are selected, half of them women

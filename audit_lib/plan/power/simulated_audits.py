@@ -25,7 +25,7 @@ _CELLS: Final = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class SimulatedSides:
     """What a group and its reference have: (audits, units, values of a unit) each.
 
     Parameters
@@ -91,7 +91,7 @@ class SimulatedAudits:
             return np.asarray(scores - lower * of, dtype=np.float64)
         return np.asarray(scores - lower * of[self._group_of_application()][:, None, None], dtype=np.float64)
 
-    def sides(self, scores: Floats, axes: tuple[str, ...]) -> Sides:
+    def sides(self, scores: Floats, axes: tuple[str, ...]) -> SimulatedSides:
         """Take the scores of the first category of a table, and of its last one, by unit."""
         if self.design.by_round:
             return self._of_rounds(self._competing(scores), axes)
@@ -100,11 +100,11 @@ class SimulatedAudits:
             group, reference = (
                 scores[:, :, :, of == one].reshape(len(scores), scores.shape[1], -1) for one in (0, of.max())
             )
-            return Sides(group, reference, shared=True)
+            return SimulatedSides(group, reference, shared=True)
         own = of[self._group_of_application()]
-        return Sides(scores[:, own == 0, :, 0], scores[:, own == of.max(), :, 0], shared=False)
+        return SimulatedSides(scores[:, own == 0, :, 0], scores[:, own == of.max(), :, 0], shared=False)
 
-    def shares(self, scores: Floats, axes: tuple[str, ...], k: int) -> Sides:
+    def shares(self, scores: Floats, axes: tuple[str, ...], k: int) -> SimulatedSides:
         """Tell who of the two categories is among the best `k` of each round."""
         return self._of_rounds(_best(self._competing(scores), k).astype(np.float64), axes)
 
@@ -125,10 +125,10 @@ class SimulatedAudits:
             people=self._people(table, by_group.shape[1]),
         )
 
-    def _of_rounds(self, values: Floats, axes: tuple[str, ...]) -> Sides:
+    def _of_rounds(self, values: Floats, axes: tuple[str, ...]) -> SimulatedSides:
         of = self.design.categories(axes)
         of = np.tile(of, values.shape[2] // of.size)
-        return Sides(values[:, :, of == 0], values[:, :, of == of.max()], shared=True)
+        return SimulatedSides(values[:, :, of == 0], values[:, :, of == of.max()], shared=True)
 
     def _people(self, table: Floats, units: int) -> Floats:
         design = self.design

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.plan.names import FEW_NAMES
 from audit_lib.plan.power.planned_design import PlannedDesign
-from audit_lib.plan.power.simulated_audits import Sides, SimulatedAudits
+from audit_lib.plan.power.simulated_audits import SimulatedAudits, SimulatedSides
 from audit_lib.plan.power.simulated_tests import difference_of_means, spread
 from audit_lib.stats.crossed import NameDesign, two_way
 
@@ -77,7 +77,7 @@ class _Shown:
         clusters = np.repeat(np.arange(design.applications), shape[1] * shape[2])
         self.dealt = NameDesign(self.codes, self.groups, clusters, within=design.within)
 
-    def weights(self, of: NDArray[np.intp], sides: Sides) -> Floats:
+    def weights(self, of: NDArray[np.intp], sides: SimulatedSides) -> Floats:
         """Return the weight of each row in the effect of the first category against the second."""
         n, m = (side.shape[1] * side.shape[2] for side in (sides.group, sides.reference))
         own = of[self.groups]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from audit_lib.plan.power.simulated_audits import Selected, Sides
+from audit_lib.plan.power.simulated_audits import Selected, SimulatedSides
 from audit_lib.stats.planned_tables import LawOfTables, evidence_of_tables, p_values_of_tables
 
 Floats = NDArray[np.float64]
@@ -41,13 +41,13 @@ def laws_of(drawn: Selected, seed: int, count: int) -> list[LawOfTables]:
     return [LawOfTables(one, drawn.people, 0, seed=seed + number) for number, one in enumerate(typical)]
 
 
-def p_values_of_gap(sides: Sides) -> Floats:
+def p_values_of_gap(sides: SimulatedSides) -> Floats:
     """Return the p-value of each audit's difference of means (`gap_of_means`)."""
     value, a, b = difference_of_means(sides)
     return t_p_values(value, *spread(a, b, shared=sides.shared))
 
 
-def difference_of_means(sides: Sides) -> tuple[Floats, Floats, Floats]:
+def difference_of_means(sides: SimulatedSides) -> tuple[Floats, Floats, Floats]:
     """Return the difference of each audit, and the influence sums of its units on both sides."""
     means = [side.mean(axis=(1, 2)) for side in (sides.group, sides.reference)]
     sums = [
@@ -57,7 +57,7 @@ def difference_of_means(sides: Sides) -> tuple[Floats, Floats, Floats]:
     return means[0] - means[1], sums[0], -sums[1]
 
 
-def p_values_of_index(sides: Sides) -> Floats:
+def p_values_of_index(sides: SimulatedSides) -> Floats:
     """Return the p-value of each audit's rank index (`rank_index`)."""
     n, m = (side.shape[1] * side.shape[2] for side in (sides.group, sides.reference))
     audits = len(sides.group)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import binom
 
-from audit_lib.plan.power.comparison import Comparison, Hypothesis
 from audit_lib.plan.power.planned_design import PlannedDesign
+from audit_lib.plan.power.simulated_comparison import PlannedTest, SimulatedComparison
 from audit_lib.results import Undefined
 from audit_lib.seeds import generator
 from audit_lib.stats.planned_tables import p_values_of_tables
@@ -62,33 +62,33 @@ class Limit:
     rate: float | None = None
 
 
-Outcome = tuple[NDArray[np.bool_], float, float | None]
+FoundInAudits = tuple[NDArray[np.bool_], float, float | None]
 """In which audits it is found; the value of the metric, and the rate of the others."""
-Simulation = Callable[[float, int], Outcome]
+Simulation = Callable[[float, int], FoundInAudits]
 """(difference, audits) -> what comes of it."""
 
 
 @lru_cache(maxsize=512)
-def limit_of(design: PlannedDesign, hypothesis: Hypothesis, power: float) -> Limit | Undefined:
+def limit_of(design: PlannedDesign, hypothesis: PlannedTest, power: float) -> Limit | Undefined:
     """Return the smallest difference between one category of a table and the others that the audit finds.
 
     Parameters
     ----------
     design : PlannedDesign
         What is planned.
-    hypothesis : Hypothesis
+    hypothesis : PlannedTest
         A metric of a comparison.
     power : float
         How often it is to be found.
     """
-    comparison = Comparison(design, hypothesis.axes)
+    comparison = SimulatedComparison(design, hypothesis.axes)
     audits = min(AUDITS, max(_SCORES // max(design.rows, 1), _LEAST_AUDITS))
     if design.names is not None and any(
         one.metric == "standardised_effect" for one, _ in comparison.made(hypothesis)
     ):
         audits = min(audits, max(_NAMED_ROWS // max(design.rows, 1), _LEAST_AUDITS))
 
-    def simulation(lower: float, number: int) -> Outcome:
+    def simulation(lower: float, number: int) -> FoundInAudits:
         p_values, value, rate = comparison.adjusted(hypothesis, lower, number, precise=number > _FIRST)
         return p_values < design.tests.alpha, value, rate
 
@@ -147,7 +147,7 @@ def smallest_ratio(
     """
     people = np.full(categories, n, dtype=np.int64)
 
-    def simulation(lower: float, audits: int) -> Outcome:
+    def simulation(lower: float, audits: int) -> FoundInAudits:
         made = generator(seed, "plan", "power", n, categories, str(rate))
         others = made.binomial(n, rate, (AUDITS, categories - 1))[:audits]
         own = binom.ppf(made.random(AUDITS)[:audits], n, max(rate * (1 - lower), 0.0))

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from audit_lib.documents.plan import Power, PowerBasis
-from audit_lib.plan.power.comparison import SIMULATED, Hypothesis
 from audit_lib.plan.power.planned_design import ASSUMED_RATES, PlannedDesign, design_of, family_of
+from audit_lib.plan.power.simulated_comparison import SIMULATED, PlannedTest
 from audit_lib.plan.power.smallest_found import Limit, limit_of, smallest_ratio
 from audit_lib.policies import policy_of
 from audit_lib.results import Undefined
@@ -64,14 +64,14 @@ def _of_design(spec: AuditSpec, design: PlannedDesign) -> Iterator[Power]:
                 continue
             if metric == "demographic_parity_gap" and (design.competes is None or not quota):
                 continue
-            one = Hypothesis(metric, axes, quota if metric == "demographic_parity_gap" else 0)
+            one = PlannedTest(metric, axes, quota if metric == "demographic_parity_gap" else 0)
             open_rate = design.rule == "threshold" and metric not in _OF_SCORES
             for rate in ASSUMED_RATES if open_rate else (None,):
                 found = limit_of(replace(design, rate=rate), one, spec.measure.power)
                 yield _entry(one, categories, design.rows // categories, found, rate)
 
 
-def _entry(one: Hypothesis, categories: int, n: int, found: Limit | Undefined, rate: float | None) -> Power:
+def _entry(one: PlannedTest, categories: int, n: int, found: Limit | Undefined, rate: float | None) -> Power:
     known = found if isinstance(found, Limit) else None
     reached = None if known is None or one.metric in _OF_SCORES else known.rate
     return Power(
@@ -108,4 +108,4 @@ def _by_size(spec: AuditSpec) -> Iterator[Power]:
     for n in SIZES:
         for rate in ASSUMED_RATES if fixed is None else (fixed,):
             found = smallest_ratio(n, tables[axes], rate, level, spec.measure.power, spec.seed)
-            yield _entry(Hypothesis("impact_ratio", axes), tables[axes], n, found, rate)
+            yield _entry(PlannedTest("impact_ratio", axes), tables[axes], n, found, rate)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from audit_lib.plan.power.planned_design import PlannedDesign
-from audit_lib.plan.power.simulated_audits import Selected, Sides, SimulatedAudits
+from audit_lib.plan.power.simulated_audits import Selected, SimulatedAudits, SimulatedSides
 from audit_lib.plan.power.simulated_names import effects
 from audit_lib.plan.power.simulated_tests import (
     adjusted,
@@ -34,7 +34,7 @@ _LAWS: Final = (2, 12)
 """Laws that are drawn while the limit is searched, and near it: the audit's own is one of many, too."""
 
 
-class Hypothesis(NamedTuple):
+class PlannedTest(NamedTuple):
     """A metric of a comparison by some attributes, and its quota where it has one."""
 
     metric: str
@@ -54,7 +54,7 @@ class _Drawn(NamedTuple):
 
 
 @dataclass
-class Comparison:
+class SimulatedComparison:
     """One category against the others, in audits in which it is lower; and what else is found of it.
 
     Parameters
@@ -73,17 +73,17 @@ class Comparison:
         self._laws: dict[tuple[bool, int], list[LawOfTables]] = {}
         self._effects: dict[int, tuple[Floats, Floats, Floats]] = {}
 
-    def hypotheses(self, axes: tuple[str, ...]) -> list[Hypothesis]:
+    def hypotheses(self, axes: tuple[str, ...]) -> list[PlannedTest]:
         """Return what of a comparison is tested, as far as it is simulated."""
         found = []
         for metric in (name for name in SIMULATED if name in self.design.metrics):
             if metric == "demographic_parity_gap":
-                found += [Hypothesis(metric, axes, k) for k in self.design.quotas if self.design.competes]
+                found += [PlannedTest(metric, axes, k) for k in self.design.quotas if self.design.competes]
             elif metric != "standardised_effect" or len(axes) == 1:
-                found.append(Hypothesis(metric, axes))
+                found.append(PlannedTest(metric, axes))
         return found
 
-    def made(self, hypothesis: Hypothesis) -> list[tuple[Hypothesis, int]]:
+    def made(self, hypothesis: PlannedTest) -> list[tuple[PlannedTest, int]]:
         """Return the hypotheses whose p-values are made for one, and of how many each stands for.
 
         What is found before it leaves it more of the error: other metrics of the comparison, and comparisons whose
@@ -107,7 +107,7 @@ class Comparison:
         return int(self.design.categories(axes).max()) + 1
 
     def adjusted(
-        self, hypothesis: Hypothesis, lower: float, audits: int, *, precise: bool
+        self, hypothesis: PlannedTest, lower: float, audits: int, *, precise: bool
     ) -> tuple[Floats, float, float]:
         """Return the adjusted p-values of a hypothesis, the metric's value, and the rate of the others."""
         tests, every = self.design.tests, self.made(hypothesis)
@@ -128,7 +128,7 @@ class Comparison:
         value, rate = (float(np.average(part, weights=sizes)) for part in (values, rates))
         return np.concatenate(found), value, rate
 
-    def _made(self, one: Hypothesis, drawn: _Drawn) -> tuple[Floats, float]:
+    def _made(self, one: PlannedTest, drawn: _Drawn) -> tuple[Floats, float]:
         """Return the p-values of a hypothesis, and the metric's value."""
         design, simulated, lower = self.design, self._simulated, drawn.lower
         if one.metric in ("impact_ratio", "decision_rate_gap"):
@@ -160,9 +160,9 @@ class Comparison:
         return self._laws[key]
 
 
-def _rates(drawn: Selected) -> Sides:
+def _rates(drawn: Selected) -> SimulatedSides:
     """Return the share selected of each unit's people, of the first and of the last category."""
     held = drawn.people > 0
     shares = drawn.selected / np.maximum(drawn.people, 1.0)
     group, reference = (shares[:, place][:, held[place]][:, :, None] for place in (0, -1))
-    return Sides(group, reference, shared=bool((held[0] & held[-1]).any()))
+    return SimulatedSides(group, reference, shared=bool((held[0] & held[-1]).any()))
