@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from audit_lib.documents.effects import NamesExplained, StrataSpread
 from audit_lib.documents.rate_tables import CategoryLevels, PrintedRow, RateRow, RateTable
+from audit_lib.documents.reliability import Reliability
 from audit_lib.documents.statuses import StatusCounts, Statuses
 from audit_lib.results import Estimate, Interval, Multiplicity, TestResult, Undefined
 from audit_lib.stats.heterogeneity import SimpsonCheck
@@ -280,6 +281,7 @@ class Metrics(Typed):
     pairwise_answers: tuple[PairwiseAnswers, ...] | None = field(default=None, metadata=OPTIONAL)
     sampling_errors: tuple[SamplingError, ...] | None = field(default=None, metadata=OPTIONAL)
     leakage: Leakage | None = field(default=None, metadata=OPTIONAL)
+    reliability: tuple[Reliability, ...] | None = field(default=None, metadata=OPTIONAL)
     names: NamesExplained | Undefined | None = field(default=None, metadata=OPTIONAL)
     multiplicity: TestFamily
 
@@ -327,6 +329,10 @@ class SuppressedMetrics(Typed):
 
     @property
     def leakage(self) -> None:
+        """Never printed."""
+
+    @property
+    def reliability(self) -> None:
         """Never printed."""
 
     @property

@@ -13,6 +13,7 @@ from audit_lib.figures.distributions import score_distributions
 from audit_lib.figures.dots import Dot, dot_chart
 from audit_lib.figures.forest import forest
 from audit_lib.figures.moments import score_moments
+from audit_lib.figures.reliability import ReliabilityPoint, reliability_diagram
 from audit_lib.figures.scatter import metric_against_gap
 from audit_lib.figures.sequence import sequence
 from audit_lib.figures.style import figure_style, standalone
@@ -21,6 +22,7 @@ from audit_lib.figures.trend import trend
 __all__ = [
     "Dot",
     "ModelAuc",
+    "ReliabilityPoint",
     "auc_gap_figure",
     "correlation_by_group",
     "correlation_by_k",
@@ -30,6 +32,7 @@ __all__ = [
     "forest",
     "metric_against_gap",
     "rank_bump",
+    "reliability_diagram",
     "score_boxes",
     "score_distributions",
     "score_moments",

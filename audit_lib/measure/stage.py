@@ -20,9 +20,11 @@ from audit_lib.documents.metrics import (
     ScoreSummary,
     read_metrics,
 )
+from audit_lib.documents.reliability import Reliability
 from audit_lib.documents.sample import Sample
 from audit_lib.documents.statuses import ANSWERED, STATUSES, Statuses
 from audit_lib.errors import IncompleteRunError, UndefinedMetricError
+from audit_lib.measure.estimates.reliability import reliability_of
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
 from audit_lib.measure.experiment.names import names_explained
 from audit_lib.measure.leakage import leakage_of
@@ -120,6 +122,7 @@ def measure_rows(rows: Rows, spec: AuditSpec, policy: Policy) -> Metrics:
     scores: list[ScoreSummary] = []
     answers: list[PairwiseAnswers] = []
     splits = Splits()
+    reliability: list[Reliability] = []
     parts: list[Rows] = []
     doubts: dict[SortedLevels, frozenset[tuple[str, str]]] = {}
     for number, names in enumerate(spec.splits):
@@ -134,6 +137,8 @@ def measure_rows(rows: Rows, spec: AuditSpec, policy: Policy) -> Metrics:
                 missingness += [_missingness(part, levels, where) for levels, where in groups]
                 missingness.append(_missingness(part, None, ~part.known()))
                 mass += [_label_mass(part, levels, where) for levels, where in groups]
+                if "calibration_gap" in spec.measure.metrics:
+                    reliability += reliability_of(part, spec)
             scores += [_summary(part, levels, where) for levels, where in groups]
             answers += pair_table(part, spec)
             # Without any score one word of it is enough; each stratum would repeat it.
@@ -175,6 +180,7 @@ def measure_rows(rows: Rows, spec: AuditSpec, policy: Policy) -> Metrics:
         scores=tuple(scores),
         heterogeneity=tested.heterogeneity,
         pairwise_answers=None if rows.pairs is None else tuple(answers),
+        reliability=tuple(reliability) or None,
         names=names_explained(rows, spec),
         multiplicity=family,
     )

@@ -39,6 +39,15 @@ FOREST = {
     ]
     for heading in ("as asked", "prompt: second", "task: resume only")
 }
+RELIABILITY = {
+    group: [
+        figures.ReliabilityPoint(
+            score=i / 5 + 0.1, outcome=p, n=40, low=max(p - 0.2, 0.0), high=min(p + 0.2, 1.0)
+        )
+        for i, p in enumerate(RNG.uniform(0, 1, 5).tolist())
+    ]
+    for group in GROUPS
+}
 
 CASES: dict[str, Callable[..., str]] = {
     "distributions": lambda **o: figures.score_distributions(SCORES, "White men", **o),
@@ -76,6 +85,7 @@ CASES: dict[str, Callable[..., str]] = {
     ),
     "forest": lambda **o: figures.forest(FOREST, **o),
     "ratios": lambda **o: figures.forest(FOREST, parity=1.0, span=(0.0, 2.0), guide=(0.8, "0.8"), **o),
+    "reliability": lambda **o: figures.reliability_diagram(RELIABILITY, **o),
     "auc": lambda **o: figures.auc_gap_figure(GROUPS, AUCS, **o),
 }
 

@@ -24,6 +24,10 @@ def one_auc(value: float, **ends: object) -> figures.ModelAuc:
     return figures.ModelAuc(model="m", overall=0.5, auc=[value], **ends)  # type: ignore[arg-type]
 
 
+def point(**given: float) -> figures.ReliabilityPoint:
+    return figures.ReliabilityPoint(**{"score": 0.5, "outcome": 0.5, "n": 9, **given})  # type: ignore[arg-type]
+
+
 each = pytest.mark.parametrize("draw", CASES.values(), ids=CASES)
 both_widths = pytest.mark.parametrize("width", [360, 760])
 values = st.floats(-1e6, 1e6, allow_subnormal=False)
@@ -117,6 +121,11 @@ def test_a_figure_narrower_than_a_phone_is_refused(draw: Callable[..., str]) -> 
         lambda: figures.auc_gap_figure(["g"], [one_auc(0.5, low=[0.4])]),
         lambda: figures.auc_gap_figure(["g"], [one_auc(0.5)] * 2),
         lambda: figures.auc_gap_figure(["g", "h"], [one_auc(0.5)]),
+        lambda: figures.reliability_diagram({}),
+        lambda: figures.reliability_diagram({"g": [point(score=1.5)]}),
+        lambda: figures.reliability_diagram({"g": [point(low=0.4)]}),
+        lambda: figures.reliability_diagram({"g": [point(low=0.6, high=0.7)]}),
+        lambda: figures.reliability_diagram({"g": [point(n=0)]}),
         lambda: figures.standalone("<svg></svg>"),
     ],
 )  # fmt: skip
@@ -135,6 +144,7 @@ def test_wrong_input_is_an_error(call: Callable[[], str]) -> None:
         lambda: figures.correlation_by_group(["g"], {"a": [None]}),
         lambda: figures.fairness_ndcg_curve([1], {"a": [Undefined("none")]}),
         lambda: figures.rank_bump(["a", "b"], [1, nan], [1, 2]),
+        lambda: figures.reliability_diagram({"g": []}),
         lambda: figures.score_moments({"m": {"g": [1, 1, 1], "h": [1, 2]}}),
         lambda: figures.auc_gap_figure(
             ["g"], [figures.ModelAuc(model="m", overall=Undefined("none"), auc=[nan])]

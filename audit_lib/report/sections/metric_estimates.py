@@ -41,6 +41,7 @@ from audit_lib.report.numbers import UNDEFINED, count, interval, p_or_dash, sign
 from audit_lib.report.sections.experiment import OWN_SECTION
 from audit_lib.report.sections.left_out import left_out
 from audit_lib.report.sections.missing_outcomes import missing_outcomes
+from audit_lib.report.sections.reliability import OF, reliability
 from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.sections.what_was_varied import comparison_words
 from audit_lib.report.verdict_words import verdict_cell, verdict_words
@@ -137,6 +138,8 @@ def _metric(content: Content, name: str) -> Iterable[Block]:
             file="{file}",
         )
         yield Paragraph(filled(words, file=code("estimates.csv")))
+    if name == OF:
+        yield from reliability(content)
 
 
 def _generations(estimates: Iterable[Estimate]) -> Iterable[Block]:
