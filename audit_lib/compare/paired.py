@@ -210,8 +210,8 @@ def _placed(one: Influence, place: Any, units: int) -> UnitSums:
         estimate=math.log(value) if one.scale == "log" else value,
         group=at(one.group),
         reference=at(one.reference),
-        in_group=at(one.in_group),
-        in_reference=at(one.in_reference),
+        group_rows=at(one.group_rows),
+        reference_rows=at(one.reference_rows),
     )
 
 

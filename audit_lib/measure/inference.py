@@ -133,7 +133,7 @@ def gap_of_means(point: PointEstimator) -> Estimator:
         try:
             sums = _sums_of_means(group, reference)
             _require_spread(group, reference)
-            found = variance_of_sums(*sums, group.occurs, reference.occurs)
+            found = variance_of_sums(*sums, group.people, reference.people)
             interval = difference_interval(value, found, level)
         except UndefinedMetricError as error:
             nothing = Undefined(str(error))
@@ -169,7 +169,7 @@ def rank_index(group: Side, reference: Side, level: float) -> Contrast:
         lost = _twice_below(group.values, size)[reference.values]
         b = reference.sums((1.0 - lost / (2 * n) - theta) / m)
         sums = (2 * a, 2 * b)  # the index is 2 theta - 1, so a row moves it twice as far
-        spread = variance_of_sums(a, b, group.occurs, reference.occurs)
+        spread = variance_of_sums(a, b, group.people, reference.people)
         interval = index_interval(theta, spread, level)
         test = index_test(theta, spread)
     except UndefinedMetricError as error:
@@ -276,7 +276,7 @@ class _Comparison:
             keep(
                 Influence(
                     estimate=compared, unit=self.variable.unit, names=self.unit_names,
-                    group=found.sums[0], reference=found.sums[1], in_group=a.occurs, in_reference=b.occurs,
+                    group=found.sums[0], reference=found.sums[1], group_rows=a.people, reference_rows=b.people,
                 )
             )  # fmt: skip
         return compared

@@ -20,7 +20,6 @@ from audit_lib.measure.sides import ClusterUnit
 from audit_lib.results import Estimate
 
 Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +36,8 @@ class Influence:
         The units, as the tables name them; empty for rows without a round, which are one unit together.
     group, reference : ndarray of float, shape (units,)
         Sums of the influence values of each unit's rows on either side; each side adds up to zero.
-    in_group, in_reference : ndarray of bool, shape (units,)
-        Which units have rows there.
+    group_rows, reference_rows : ndarray of float, shape (units,)
+        How many rows each unit has there.
     scale : {"identity", "log"}
         ``log``: they move the logarithm of the estimate, a ratio.
     """
@@ -48,8 +47,8 @@ class Influence:
     names: NDArray[Any]
     group: Floats
     reference: Floats
-    in_group: Flags
-    in_reference: Flags
+    group_rows: Floats
+    reference_rows: Floats
     scale: Literal["identity", "log"] = "identity"
 
 

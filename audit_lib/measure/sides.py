@@ -50,6 +50,11 @@ class Side:
         ]
         return np.concatenate([np.zeros(0, dtype=np.int64), *rows])
 
+    @property
+    def people(self) -> NDArray[np.float64]:
+        """How many rows each unit has on this side."""
+        return np.bincount(self.clusters, minlength=self.units).astype(np.float64)
+
     def sums(self, influence: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sum of each unit's values of `influence`."""
         return np.bincount(self.clusters, influence, self.units).astype(np.float64, copy=False)

@@ -11,17 +11,21 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from audit_lib.errors import UndefinedMetricError
 
 __all__ = [
     "ClusterSpread",
+    "ClusterWorth",
     "cluster_spread",
+    "degrees_of_squares",
     "from_normal_scale",
+    "leverage_factors",
     "on_normal_scale",
     "require_worth",
+    "variance_of_one",
     "worth_of",
 ]
 
@@ -52,13 +56,15 @@ def worth_of(shares: Floats) -> float:
     return 1.0 / _sum(np.square(shares))
 
 
-def require_worth(shares: Floats) -> None:
-    """Refuse clusters that are worth fewer than three of one size: no interval of a known level exists for them.
+def require_worth(shares: Floats, least: int = LEAST) -> None:
+    """Refuse clusters that are worth fewer than some of one size: no interval of a known level exists for them.
 
     Parameters
     ----------
     shares : ndarray of float, shape (clusters,)
         As in :func:`worth_of`.
+    least : int
+        How many; three unless given. Of values that are not rates two are enough, which leave one degree of freedom.
 
     Raises
     ------
@@ -71,12 +77,145 @@ def require_worth(shares: Floats) -> None:
     Traceback (most recent call last):
     audit_lib.errors.UndefinedMetricError: 3 clusters, of which the largest holds 90% of the people, are worth 1.2 ...
     """
-    worth, count, largest, least = worth_of(shares), int(np.count_nonzero(shares)), float(shares.max()), LEAST
-    if worth < LEAST - 1e-9:
+    worth, count, largest = worth_of(shares), int(np.count_nonzero(shares)), float(shares.max())
+    if worth < least - 1e-9:
         raise UndefinedMetricError(
             f"{count} clusters, of which the largest holds {largest:.0%} of the people, are worth {worth:.1f} of one "
             f"size; at least {least} are needed to tell how much clusters differ"
         )
+
+
+def leverage_factors(shares: Floats) -> Floats:
+    r"""Return what deviations of clusters are multiplied by, to measure each from the others: 1 where all are alike.
+
+    A cluster that holds :math:`s_c` of the rows pulls their mean towards its own, so that its deviation from the mean
+    is :math:`1 - s_c` of that from the others. Next to A clusters of one size, whose usual factor
+    :math:`\sqrt{A / (A - 1)}` undoes that already, it is :math:`(1 - 1/A) / (1 - s_c)`.
+
+    Parameters
+    ----------
+    shares : ndarray of float, shape (clusters,)
+        As in :func:`worth_of`; at least two are above 0.
+
+    Examples
+    --------
+    >>> leverage_factors(np.full(3, 1 / 3)).tolist(), leverage_factors(np.array([0.5, 0.25, 0.25])).round(2).tolist()
+    ([1.0, 1.0, 1.0], [1.33, 0.89, 0.89])
+    """
+    there = shares > 0.0
+    if np.ptp(shares[there]) <= 1e-9 * shares.max():
+        return np.ones_like(shares)
+    return np.asarray((1.0 - 1.0 / np.count_nonzero(there)) / (1.0 - shares), dtype=np.float64)
+
+
+def degrees_of_squares(squares: Floats, count: int) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of squares: few, where few of them hold most of it.
+
+    Parameters
+    ----------
+    squares : ndarray of float, shape (clusters,)
+        Of what each cluster moves.
+    count : int
+        Clusters that can move it.
+
+    Examples
+    --------
+    >>> round(degrees_of_squares(np.array([4.0, 1.0, 1.0, 0.0]), 4), 2), degrees_of_squares(np.ones(4), 4)
+    (8.0, inf)
+    """
+    variance = _sum(squares)
+    uneven = _sum(np.square(squares)) / max(variance**2, 1e-300) - 1.0 / count
+    return 2.0 / uneven if variance > 0.0 and uneven > 0.0 else math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterWorth:
+    """What clusters of an estimate that is no rate are worth.
+
+    Parameters
+    ----------
+    factors : ndarray of float, shape (clusters,)
+        What each cluster's sum of influence values is multiplied by (:func:`leverage_factors`).
+    count : int
+        How many there are.
+    even : bool
+        Whether all have as many rows.
+    df : float
+        Degrees of freedom that they leave.
+    """
+
+    factors: Floats
+    count: int
+    even: bool
+    df: float
+
+    @classmethod
+    def of(cls, rows: Floats) -> ClusterWorth:
+        """Take the rows of each cluster.
+
+        Parameters
+        ----------
+        rows : ndarray of float, shape (clusters,)
+            How many each has; at least two have some.
+
+        Raises
+        ------
+        UndefinedMetricError
+            With clusters that are worth fewer than two of one size.
+
+        Examples
+        --------
+        >>> ClusterWorth.of(np.array([5.0, 5.0, 5.0])).df, round(ClusterWorth.of(np.array([10.0, 5.0, 5.0])).df, 2)
+        (2.0, 1.67)
+        """
+        shares, count = rows / rows.sum(), int(np.count_nonzero(rows))
+        require_worth(shares, least=2)
+        factors = leverage_factors(shares)
+        even = bool((factors == 1.0).all())
+        df = count - 1.0 if even else worth_of(shares) - 1.0
+        return cls(factors=factors, count=count, even=even, df=df)
+
+    def limited(self, squares: Floats) -> float:
+        """Return the degrees of freedom, fewer where few of several sizes hold most of the squares.
+
+        Parameters
+        ----------
+        squares : ndarray of float, shape (clusters,)
+            Of what each cluster moves.
+
+        Examples
+        --------
+        >>> worth = ClusterWorth.of(np.array([6.0, *[5.0] * 20]))
+        >>> round(worth.df, 1), round(worth.limited(np.array([30.0, *[1.0] * 20])), 1)
+        (20.0, 6.2)
+        """
+        return self.df if self.even else min(self.df, degrees_of_squares(squares, self.count))
+
+
+def variance_of_one(sums: Floats, rows: ArrayLike) -> tuple[float, float]:
+    """Return the variance of an estimate from the sums of its influence values by cluster, and its df.
+
+    Parameters
+    ----------
+    sums : ndarray of float, shape (clusters,)
+        Sum of each cluster's influence values.
+    rows : array_like, shape (clusters,)
+        How many rows each has: at least one.
+
+    Raises
+    ------
+    UndefinedMetricError
+        With clusters that are worth fewer than two of one size.
+
+    Examples
+    --------
+    >>> variance_of_one(np.array([-0.5, 0.0, 0.5]), [1, 1, 1])
+    (0.75, 2.0)
+    """
+    worth = ClusterWorth.of(np.asarray(rows, dtype=np.float64))
+    squares = np.square((sums - sums.mean()) * worth.factors)
+    count = sums.size
+    return count / (count - 1) * float(squares.sum()), worth.limited(squares)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,9 +291,8 @@ def cluster_spread(selected: Floats, people: Floats, rate: float | None = None) 
     moved = math.sqrt((count - 1) / count) * (selected - p * people) / (n * (1.0 - shares))
     squares = np.square(moved)
     variance, df = _sum(squares), worth_of(shares) - 1.0
-    uneven = _sum(np.square(squares)) / max(variance**2, 1e-300) - 1.0 / count
-    if variance > 0.0 and uneven > 0.0 and not _decided_as_one(selected, people):
-        df = min(df, 2.0 / uneven)
+    if not _decided_as_one(selected, people):
+        df = min(df, degrees_of_squares(squares, count))
     return ClusterSpread(moved=moved, variance=variance, df=df)
 
 

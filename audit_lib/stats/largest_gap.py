@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.stats._normal import normal_draws
+from audit_lib.stats.cluster_worth import leverage_factors, require_worth
 from audit_lib.stats.distances import ErrorDraws
 
 __all__ = ["largest_gap_errors"]
@@ -20,8 +21,8 @@ Floats = NDArray[np.float64]
 def largest_gap_errors(
     group_sums: Floats,
     reference_sums: Floats,
-    in_group: NDArray[np.bool_],
-    in_reference: NDArray[np.bool_],
+    group_rows: NDArray[np.float64],
+    reference_rows: NDArray[np.float64],
     flat: Sequence[tuple[int, int, int]] = (),
     *,
     seed: int,
@@ -41,8 +42,8 @@ def largest_gap_errors(
     ----------
     group_sums, reference_sums : ndarray, shape (clusters, gaps)
         Influence on each gap, summed by cluster: of the group's rows, and of the reference's.
-    in_group, in_reference : ndarray of bool, shape (clusters,)
-        Which clusters have rows on each side.
+    group_rows, reference_rows : ndarray of float, shape (clusters,)
+        How many rows each cluster has on each side.
     flat : sequence of (gap, sign, clusters)
         Rates without spread: on which gap, whether its error can only be above (1) or below (-1) 0, and the number of
         clusters that it is of.
@@ -72,16 +73,21 @@ def largest_gap_errors(
     Examples
     --------
     >>> a, b = np.array([[0.1], [-0.1], [0.0]]), np.zeros((3, 1))
-    >>> there = np.ones(3, dtype=bool)
+    >>> there = np.ones(3)
     >>> errors = largest_gap_errors(a, b, there, there, seed=1)
     >>> round(float(np.sqrt(np.mean(errors.values**2))), 2)  # the root of 3 / 2 times 0.1^2 + 0.1^2
     0.17
     """
+    in_group, in_reference = group_rows > 0, reference_rows > 0
     n_a, n_b = int(np.count_nonzero(in_group)), int(np.count_nonzero(in_reference))
     if min(n_a, n_b) < 2:
         raise UndefinedMetricError(f"{n_a} and {n_b} independent units: each side needs at least two")
-    a = group_sums * math.sqrt(n_a / (n_a - 1))
-    b = reference_sums * math.sqrt(n_b / (n_b - 1))
+    sides = [rows / rows.sum() for rows in (group_rows, reference_rows)]
+    for shares in sides:
+        require_worth(shares, least=2)
+    factors_a, factors_b = (leverage_factors(shares)[:, None] for shares in sides)
+    a = group_sums * factors_a * math.sqrt(n_a / (n_a - 1))
+    b = reference_sums * factors_b * math.sqrt(n_b / (n_b - 1))
     both = a + b
     covariance = np.einsum("cj,ck->jk", both, both)
     if flat and not (np.diag(covariance) > 0).any():

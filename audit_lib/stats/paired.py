@@ -26,20 +26,20 @@ class UnitSums:
         What they moved.
     group, reference : ndarray of float, shape (units,)
         Sums of the influence values of each unit's rows on either side; each side adds up to zero.
-    in_group, in_reference : ndarray of bool, shape (units,)
-        Which units have rows there.
+    group_rows, reference_rows : ndarray of float, shape (units,)
+        How many rows each unit has there.
     """
 
     estimate: float
     group: NDArray[np.float64]
     reference: NDArray[np.float64]
-    in_group: NDArray[np.bool_]
-    in_reference: NDArray[np.bool_]
+    group_rows: NDArray[np.float64]
+    reference_rows: NDArray[np.float64]
 
     @property
     def occurs(self) -> NDArray[np.bool_]:
         """Which units have rows on any side."""
-        return np.asarray(self.in_group | self.in_reference)
+        return np.asarray(self.group_rows + self.reference_rows > 0)
 
 
 def paired_difference(
@@ -82,11 +82,11 @@ def paired_difference(
 
     >>> import numpy as np
     >>> def gap(women, men):
-    ...     n, there = len(women), np.ones(len(women), dtype=bool)
+    ...     n, there = len(women), np.ones(len(women))
     ...     return UnitSums(
     ...         estimate=float(np.mean(women) - np.mean(men)),
     ...         group=(women - np.mean(women)) / n, reference=(np.mean(men) - men) / n,
-    ...         in_group=there, in_reference=there,
+    ...         group_rows=there, reference_rows=there,
     ...     )
     >>> men = np.array([1.0, 2.0, 3.0, 4.0])
     >>> found = paired_difference(gap(men + [2, 1, 1, 0], men), gap(men + [1, 0, 0, 0], men))
@@ -100,8 +100,8 @@ def paired_difference(
     spread = variance_of_sums(
         first.group - second.group,
         first.reference - second.reference,
-        first.in_group | second.in_group,
-        first.in_reference | second.in_reference,
+        np.maximum(first.group_rows, second.group_rows),
+        np.maximum(first.reference_rows, second.reference_rows),
     )
     # What is left after two equal numbers cancel is rounding, and no spread.
     size = sum(float(np.square(one).sum()) for s in (first, second) for one in (s.group, s.reference))

@@ -286,13 +286,13 @@ def test_models_that_agree_about_everybody_have_no_test(tmp_path: Path) -> None:
 
 
 def gap(women: Any, men: Any) -> UnitSums:
-    there = np.ones(len(women), dtype=bool)
+    there = np.ones(len(women))
     return UnitSums(
         estimate=float(np.mean(women) - np.mean(men)),
         group=(women - np.mean(women)) / len(women),
         reference=(np.mean(men) - men) / len(men),
-        in_group=there,
-        in_reference=there,
+        group_rows=there,
+        reference_rows=there,
     )
 
 
@@ -341,9 +341,9 @@ def test_one_applicant_of_a_group_is_a_row_with_the_reason(tmp_path: Path) -> No
 
 def test_nothing_in_common_is_no_pair() -> None:
     one = gap(np.arange(4.0), np.ones(4))
-    nowhere = np.zeros(4, dtype=bool)
+    nowhere = np.zeros(4)
     other = UnitSums(
-        estimate=0.0, group=np.zeros(4), reference=np.zeros(4), in_group=nowhere, in_reference=nowhere
+        estimate=0.0, group=np.zeros(4), reference=np.zeros(4), group_rows=nowhere, reference_rows=nowhere
     )
     with pytest.raises(UndefinedMetricError, match="nothing pairs them"):
         paired_difference(one, other)

@@ -105,6 +105,63 @@ def test_variance_agrees_with_the_jackknife_over_clusters():
     assert ours.df == 199
 
 
+def uneven(rng, sizes, other):
+    """Scores of clusters of these sizes in the group, and of others in the reference; half of each is the cluster's."""
+    left, right = (np.repeat(np.arange(len(of)), of) for of in (sizes, other))
+    shared = rng.normal(size=(2, len(sizes)))
+    return (
+        shared[0][left] + rng.normal(size=left.size), shared[1][right] + rng.normal(size=right.size), left, right
+    )  # fmt: skip
+
+
+def test_variance_of_clusters_of_any_size_is_that_of_leaving_each_out():
+    """The jackknife around the estimate, to the last digits; a cluster of half of the rows is one of them."""
+    sizes = [30, 1, 2, 3, 4, 5, 6, 9]
+    x, y, left, right = uneven(np.random.default_rng(9), sizes, sizes[::-1])
+    found = two_sided_variance((x - x.mean()) / x.size, (y.mean() - y) / y.size, left, right)
+    left_out = [x[left != g].mean() - y[right != g].mean() for g in range(8)]
+    assert found.variance == pytest.approx(
+        7 / 8 * np.square(left_out - (x.mean() - y.mean())).sum(), rel=1e-10
+    )
+    worth = 60**2 / np.square(sizes).sum()
+    assert 0.4 * worth < found.df <= worth - 1
+
+    one = cluster_interval((x - x.mean()) / x.size, left, x.mean())
+    of_one = 7 / 8 * np.square([x[left != g].mean() - x.mean() for g in range(8)]).sum()
+    assert half_width(one) == pytest.approx(math.sqrt(of_one) * stats.t.ppf(0.975, worth - 1), rel=1e-10)
+
+
+def test_clusters_of_one_size_keep_their_numbers_to_the_last_bit():
+    x, y, left, right = paired_rows(10)
+    a, b = (np.bincount(of, v) for of, v in ((left, (x - x.mean()) / 60), (right, (y.mean() - y) / 90)))
+    found = two_sided_variance((x - x.mean()) / 60, (y.mean() - y) / 90, left, right)
+    factor = 30 / 29
+    twice = 2 * math.sqrt(factor * factor) * float((a * b).sum())
+    assert found.variance == factor * float((a * a).sum()) + factor * float((b * b).sum()) + twice
+    assert found.df == 29.0
+
+
+@pytest.mark.parametrize("other", [[5] * 30 + [100], [5] * 31])
+def test_a_cluster_of_two_fifths_of_the_rows_is_covered(other):
+    """Of 31 clusters one holds 40% of the group: with 30 degrees of freedom intervals held in 74 to 84%."""
+    rng, held = np.random.default_rng(11), 0
+    for _ in range(400):
+        interval = mean_difference(*uneven(rng, [100] + [5] * 30, other))
+        held += interval.low <= 0 <= interval.high
+    assert held >= 0.93 * 400
+
+
+def test_clusters_that_are_worth_fewer_than_two_are_refused():
+    sizes = [3000] + [5] * 30
+    x, y, left, right = uneven(np.random.default_rng(12), sizes, [5] * 31)
+    with pytest.raises(
+        UndefinedMetricError, match="31 clusters, of which the largest holds 95% of the people, are worth 1.1"
+    ):
+        mean_difference(x, y, left, right)
+    with pytest.raises(UndefinedMetricError, match="are worth 1.1 of one size; at least 2 are needed"):
+        cluster_interval((x - x.mean()) / x.size, left, 0.0)
+
+
 def test_degrees_of_freedom_follow_the_scarcer_side():
     x, y, left, right = paired_rows(8)
     few = left < 4

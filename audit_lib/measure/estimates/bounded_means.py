@@ -17,6 +17,7 @@ from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.inference import Contrast, Estimator, PointEstimator, gap_of_means, mean_gap
 from audit_lib.measure.sides import Side
 from audit_lib.results import Interval, TestResult, Undefined
+from audit_lib.stats.cluster_worth import variance_of_one
 from audit_lib.stats.clustered_rates import ClusteredRates
 from audit_lib.stats.clusters import cluster_interval, cluster_sums
 from audit_lib.stats.effective_wilson import flat_limit
@@ -69,7 +70,10 @@ def bounded_mean(
     within = bool(bounds[0] <= values.min() and values.max() <= bounds[1])
     error: float | Undefined = Undefined("one independent unit: no spread to estimate")
     if units > 1:
-        error = math.sqrt(units / (units - 1) * float(np.square(sums - sums.mean()).sum()))
+        try:
+            error = math.sqrt(variance_of_one(sums, np.bincount(clusters, minlength=units))[0])
+        except UndefinedMetricError as undefined:
+            error = Undefined(str(undefined))
     try:
         if within and (end := end_of(values, bounds)) is not None:
             nothing = Undefined("all values are the same: no spread to estimate")

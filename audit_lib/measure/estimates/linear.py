@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.rows.scored import compact
 from audit_lib.results import Interval, TestResult, Undefined
+from audit_lib.stats.cluster_worth import variance_of_one
 from audit_lib.stats.clusters import cluster_interval, cluster_sums, t_test
 
 
@@ -50,6 +51,7 @@ def inferred_from(
         nothing = Undefined(str(error))
         return Inferred(interval=nothing, standard_error=nothing, tests=(), clusters=units)
     sums = cluster_sums(influence, codes.astype(np.intp), units)
-    error_of = math.sqrt(units / (units - 1) * float(np.square(sums - sums.mean()).sum()))
-    test = t_test(value, error_of, units - 1, units, "cluster influence function")
+    variance, df = variance_of_one(sums, np.bincount(codes, minlength=units))
+    error_of = math.sqrt(variance)
+    test = t_test(value, error_of, df, units, "cluster influence function")
     return Inferred(interval=interval, standard_error=error_of, tests=(test,), clusters=units)

@@ -191,7 +191,7 @@ def _at_random(
         if len(gaps) > 1 and rates.of_two == "largest":
             return max(map(abs, gaps)), Undefined(_DISTANCE)
         value = math.fsum(gaps) / len(gaps)
-        spread = variance_of_sums(sums[0], sums[1], sides[0].occurs, sides[1].occurs)
+        spread = variance_of_sums(sums[0], sums[1], sides[0].people, sides[1].people)
         if spread.variance == 0.0:
             return value, Undefined("no value differs within its group: the spread cannot be estimated")
         return value, difference_interval(value, spread, spec.measure.level)

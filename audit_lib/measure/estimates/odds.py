@@ -112,7 +112,7 @@ def average_odds(group: Side, reference: Side, level: float) -> Contrast:
     if any(one.end is not None for one in rates):
         return _from_limits(value, rates, level)
     try:
-        found = variance_of_sums(ours, theirs, group.occurs, reference.occurs)
+        found = variance_of_sums(ours, theirs, group.people, reference.people)
         interval = difference_interval(value, found, level)
     except UndefinedMetricError as error:
         nothing = Undefined(str(error))
@@ -138,7 +138,7 @@ def equalised_odds(seed: int) -> Estimator:
             for one in rates
             if one.end is not None
         ]
-        return largest_gap_errors(ours, theirs, group.occurs, reference.occurs, flat, seed=seed)
+        return largest_gap_errors(ours, theirs, group.people, reference.people, flat, seed=seed)
 
     return undirected(lambda ours, theirs: equalised_odds_gap(*_columns(ours, theirs)), error)
 

@@ -201,12 +201,14 @@ def _keep_influence(
     column = rows.columns["round_id" if unit == "round" else "application_id"]
     labels = np.asarray([*column.labels, ""], dtype=object)
     sums = regressed.influence(*effect) / float(one.parameters["outcome_sd"])
-    everywhere = np.ones(sums.size, dtype=bool)
+    # What a cluster pulls the effect by is its part of the squares of what outcomes are multiplied by; none is absent.
+    pulls = np.bincount(regressed.clusters, np.square(regressed.weights(*effect)), sums.size)
+    pulls = np.maximum(pulls, 1e-12 * pulls.max())
     # A regression has no two sides: all of it is handed on as the group's.
     keep(
         Influence(
             estimate=one, unit=unit, names=labels[regressed.units], group=sums, reference=np.zeros(sums.size),
-            in_group=everywhere, in_reference=everywhere,
+            group_rows=pulls, reference_rows=pulls,
         )
     )  # fmt: skip
 

@@ -1,8 +1,8 @@
 """The regression of scores on what an experiment assigned, over the rows of an audit.
 
 Errors are clustered on the application (CR1, t of applications minus one), as in the paper, where a level and its
-reference stand in many applications. Where they stand in few, and the design leaves fewer degrees of freedom, they
-are CR2 with Satterthwaite's. The estimate is the same.
+reference stand in many applications. Where they stand in few, or a few hold most of their rows, and the design
+leaves fewer degrees of freedom, they are CR2 with Satterthwaite's. The estimate is the same.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ from audit_lib.metrics.effects import StandardisedEffects
 from audit_lib.results import Interval, TestResult, Undefined
 from audit_lib.spec import AuditSpec
 from audit_lib.stats._checks import t_quantile
+from audit_lib.stats.cluster_worth import worth_of
 from audit_lib.stats.clusters import t_test
 from audit_lib.stats.few_clusters import Coefficient, least_squares_cr2
 
 FEW: Final = 30
-"""Applications with a level below which t of applications minus one may reject too often (``docs/coverage.md``)."""
+"""What the applications with a level are worth, below which t of applications minus one may reject too often
+(``docs/coverage.md``); their number, where each has the level in as many versions."""
 
 _ROUNDING: Final = 1e-6  # of degrees of freedom
 
@@ -140,8 +142,8 @@ class Fitted:
     unknown : int
         Scored rows left out, which have no level of the attribute.
     few : mapping of (str, int) to Coefficient
-        In the unit of the score: of the levels that stand, or whose reference stands, in fewer than `FEW` clusters,
-        if the design leaves fewer degrees of freedom than clusters minus one.
+        In the unit of the score: of the levels that stand, or whose reference stands, in clusters worth fewer than
+        `FEW`, if the design leaves fewer degrees of freedom than clusters minus one.
     regressed : Regressed or None
         What went into it; None where it could not be fitted.
     """
@@ -279,10 +281,13 @@ def _of_few(regressed: Regressed) -> dict[tuple[str, int], Coefficient]:
     names, outcome, factors = regressed.names, regressed.outcome, regressed.factors
     references, clusters, constants = regressed.references, regressed.clusters, regressed.constants
 
-    def standing(axis: str, code: int) -> int:
-        return int(np.unique(clusters[factors[axis] == code]).size)
+    def standing(axis: str, code: int) -> float:
+        rows = np.bincount(clusters[factors[axis] == code])
+        return worth_of(rows / rows.sum())
 
-    low = [one for one in names if min(standing(*one), standing(one[0], references[one[0]])) < FEW]
+    low = [
+        one for one in names if min(standing(*one), standing(one[0], references[one[0]])) < FEW - _ROUNDING
+    ]
     if not low:
         return {}
     design = np.column_stack(

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from audit_lib.measure.influence import Flags, Floats, Influence
+from audit_lib.measure.influence import Floats, Influence
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import ClusterUnit, Variable
 from audit_lib.measure.statutory.categories import category_of
@@ -133,18 +133,18 @@ class _Table:
         )  # fmt: skip
         if nothing is not None:
             return estimate, None
-        sums, occurs = zip(
+        sums, people = zip(
             *(self._moved(side, sign) for side, sign in ((group, 1.0), (reference, -1.0))), strict=True
         )
         return estimate, Influence(
             estimate=estimate, unit=self.variable.unit, names=self.variable.unit_names(), group=sums[0],
-            reference=sums[1], in_group=occurs[0], in_reference=occurs[1], scale="log",
+            reference=sums[1], group_rows=people[0], reference_rows=people[1], scale="log",
         )  # fmt: skip
 
-    def _moved(self, side: _Side, sign: float) -> tuple[Floats, Flags]:
+    def _moved(self, side: _Side, sign: float) -> tuple[Floats, Floats]:
         rate, units = float(side.values.mean()), self.variable.units
         influence = sign * (side.values - rate) / (side.values.size * rate)
         return (
             np.bincount(side.clusters, influence, units).astype(np.float64, copy=False),
-            np.bincount(side.clusters, minlength=units) > 0,
+            np.bincount(side.clusters, minlength=units).astype(np.float64),
         )

@@ -119,16 +119,16 @@ def _estimate(
 def _keep_influence(one: Estimate, rows: Rows, selected: NDArray[np.int8], unit: ClusterUnit) -> None:
     """Hand on how far each unit moves the logarithm of the ratio: (x - rate) / (n rate), the reference's negative."""
     variable = Variable.of(rows, selected, unit)
-    sums, occurs = [], []
+    sums, people = [], []
     for cell, sign in ((one.group, 1.0), (one.reference, -1.0)):
         side = variable.side(cell)
         rate = float(side.values.mean())
         sums.append(side.sums(sign * (side.values - rate) / (side.values.size * rate)))
-        occurs.append(side.occurs)
+        people.append(side.people)
     keep(
         Influence(
             estimate=one, unit=unit, names=variable.unit_names(), group=sums[0], reference=sums[1],
-            in_group=occurs[0], in_reference=occurs[1], scale="log",
+            group_rows=people[0], reference_rows=people[1], scale="log",
         )
     )  # fmt: skip
 
