@@ -11,8 +11,11 @@ from scipy.special import logsumexp
 
 Floats = NDArray[np.float64]
 
-BETS: Final = 0.9 * 2.0 ** (-np.arange(26) / 2.0)
-"""Half an octave apart, down to 1/6,400: for changes seen in one window and for ones that need a million values."""
+BETS: Final = 0.9 * 2.0 ** (-np.arange(19) / 2.0)
+"""Half an octave apart, down to 1/570: for changes seen in one window and for ones that need ten million values.
+
+The best bet on n values of standard deviation s, for evidence of e to the power of b, is the root of 2 b / n over s.
+"""
 STEPS: Final = 60
 """Halvings of an interval: to the last bits of a double."""
 _COST: Final = -np.log1p(-BETS) - BETS

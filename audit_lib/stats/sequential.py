@@ -155,7 +155,7 @@ def evidence_above(sums: WindowSums, null: float) -> Floats:
     --------
     >>> sums = WindowSums.of([[0.3, 0.5, 0.4, 0.2]] * 10)
     >>> evidence_above(sums, 0.0)[[0, 4, 9]].round(1).tolist()
-    [0.1, 1.3, 4.0]
+    [0.2, 1.6, 4.4]
     """
     return log_average(log_e_values(*so_far(sums.n, sums.total, sums.squares), null, sums.reach))
 
