@@ -13,7 +13,7 @@ import math
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,8 +100,10 @@ NULLS = (
 )
 
 
-def documents(windows: Iterable[list[tuple[Floats, Floats]]]) -> list[WindowSumsDocument]:
-    """Make what the monitor keeps of each window out of its values."""
+def documents(
+    windows: Iterable[list[tuple[Floats, Floats]]], models: Sequence[str] = ()
+) -> list[WindowSumsDocument]:
+    """Make what the monitor keeps of each window out of its values, and of the model that gave them."""
     made = []
     for place, sequences in enumerate(windows):
         start, end = (
@@ -115,7 +117,7 @@ def documents(windows: Iterable[list[tuple[Floats, Floats]]]) -> list[WindowSums
                     window=f"{start}_{end}", spec_digest="0" * 64, manifest_sha256=f"{place:064d}"
                 ),
                 question={},
-                version={},
+                version={"model": models[place]} if models else {},
                 unit="application",
                 score_range=(0.0, 1.0),
                 sums=tuple(
@@ -306,7 +308,10 @@ def bloomberg(data: Path) -> list[list[str]]:
     rows = []
     for title, orders in histories.items():
         made = [
-            documents(_ranked(rankings, order[k : k + 200]) for k in range(0, len(order), 200))
+            documents(
+                (_ranked(rankings, order[k : k + 200]) for k in range(0, len(order), 200)),
+                [str(model) for model in rankings.model[order[::200]]],
+            )
             for order in orders
         ]
         found = [follow("simulated", baseline_of(one), one) for one in made]
@@ -315,8 +320,18 @@ def bloomberg(data: Path) -> list[list[str]]:
             for history in found
         ]
         alarmed = sum(any(one.alarms for one in history.sequences) for history in found)
+        named = sum(
+            any(alarm.became_another for one in history.sequences for alarm in one.alarms)
+            for history in found
+        )
         rows.append(
-            [title, str(len(orders)), str(alarmed), f"{math.exp(min(most)):.0f} to {math.exp(max(most)):.0f}"]
+            [
+                title,
+                str(len(orders)),
+                str(alarmed),
+                str(named),
+                f"{math.exp(min(most)):.0f} to {math.exp(max(most)):.0f}",
+            ]
         )
         print(*rows[-1], sep=" | ", file=sys.stderr, flush=True)
     return rows
@@ -376,7 +391,7 @@ baseline. Seven groups are compared with White men, by their ranks and by first 
 them alone is told at evidence of 280 to 1. In the tables the largest difference between the two models is 4.7 standard
 errors (ranks of Asian women).
 
-{table(["history", "of these", "with an alarm", "most evidence of a change, to 1"], log)}
+{table(["history", "of these", "with an alarm", "that names the model", "most evidence of a change, to 1"], log)}
 """
 
 

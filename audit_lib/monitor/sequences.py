@@ -130,7 +130,9 @@ class _Followed:
         difference = pairs.difference
         evidence: dict[_Kind, ChangeEvidence] = {}
         if settings is not None:
-            evidence["change"] = evidence_of_change(difference, baseline, settings.floor)
+            windows = [one.run.window for one in chosen]
+            marked = [windows.index(one.window) for one in _versions(chosen)]
+            evidence["change"] = evidence_of_change(difference, baseline, settings.floor, marked)
             if settings.line is not None and name.quantity == "selection_rate":
                 evidence["below_line"] = evidence_since(pairs.against(settings.line).mirrored, 0.0)
         span = chosen[-1].score_range if name.quantity == "score" else None

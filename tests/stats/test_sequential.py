@@ -86,7 +86,9 @@ def test_windows_may_arrive_in_any_order_and_size(windows: list[list[float]], ra
         assert confidence_sequence(other)[-1].low == pytest.approx(confidence_sequence(one)[-1].low, abs=1e-9)
 
 
-def brute_change(windows: list[list[float]], baseline: int, floor: float) -> float:
+def brute_change(
+    windows: list[list[float]], baseline: int, floor: float, marked: tuple[int, ...] = ()
+) -> float:
     """Evidence at the last look: each start and mean of a fine grid, straight from the definition."""
     looks = len(windows)
     sides = []
@@ -100,23 +102,26 @@ def brute_change(windows: list[list[float]], baseline: int, floor: float) -> flo
                 after = [x for window in turned[start:] for x in window]
                 k = start - baseline + 1
                 told = plain_log_e(before, -mean, -1.0, 0.0) + plain_log_e(after, mean + floor, -1.0, 0.0)
-                found += math.exp(told) / (k * (k + 1))
+                v = marked.index(start) + 1 if start in marked else 0
+                found += math.exp(told) * (1 / (k * (k + 1)) + (1 / (v * (v + 1)) if v else 0)) / 2
             return found
 
         sides.append(min(least(mean) for mean in np.linspace(-0.5, 1.0, 301)))
     return math.log(sum(sides) / 2.0)
 
 
-@pytest.mark.parametrize("floor", [0.0, 0.1])
-def test_change_is_the_definition_with_the_least_favourable_mean(floor: float) -> None:
+@pytest.mark.parametrize(("floor", "marked"), [(0.0, ()), (0.1, (1, 3)), (0.0, (3, 4))])
+def test_change_is_the_definition_with_the_least_favourable_mean(
+    floor: float, marked: tuple[int, ...]
+) -> None:
     rng = np.random.default_rng(5)
     windows = [rng.uniform(-0.2, 0.4, 6).tolist() for _ in range(3)]
     windows += [rng.uniform(0.4, 1.0, 40).tolist() for _ in range(2)]
-    found = evidence_of_change(WindowSums.of(windows), baseline=2, floor=floor)
-    assert found.log_e[-1] > 0.5
-    assert found.log_e[-1] == pytest.approx(
-        brute_change(windows, 2, floor), abs=2e-2
-    )  # its mean is on a grid
+    found = evidence_of_change(WindowSums.of(windows), baseline=2, floor=floor, marked=marked)
+    after = tuple(place for place in marked if place >= 2)
+    assert found.log_e[-1] > 0.2
+    # The least favourable mean is looked for on a grid there.
+    assert found.log_e[-1] == pytest.approx(brute_change(windows, 2, floor, after), abs=2e-2)
     assert np.isneginf(found.log_e[:2]).all()
     assert found.since[:2].tolist() == [-1, -1]
 
