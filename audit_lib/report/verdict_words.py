@@ -64,13 +64,13 @@ def verdict_cell(estimate: AnyEstimate, *, reason: bool = False) -> Cell:
 
 
 def counted(estimates: Iterable[AnyEstimate]) -> tuple[str, str] | None:
-    """Say how many comparisons have which verdict, and what these say; None where there is none."""
+    """Say how many comparisons of the headline have which verdict, and what these say; None where there is none."""
     kinds = [verdict.kind for one in estimates if (verdict := shown_verdict(one)) is not None]
     if not kinds:
         return None
     there = [kind for kind in _MEANING if kind in kinds]
     numbers = t(
-        "Verdicts on {n:,} comparisons: {verdicts}.",
+        "Verdicts on {n:,} comparisons of the headline: {verdicts}.",
         n=len(kinds),
         verdicts=", ".join(f"{t(_WORDS[kind, None])} {kinds.count(kind):,}" for kind in there),
     )

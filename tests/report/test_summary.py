@@ -158,7 +158,7 @@ def test_the_first_interval_is_the_one_of_a_picked_comparator(content: Content) 
     (own,) = [row for row in beside.rows if row.header == women.label]
     chart = ratios_chart(content, [table])
     assert row.cells[-1].note.replace("\N{NO-BREAK SPACE}", " ") == picked
-    assert [own.cells[1].text, own.cells[4].text] == [picked, fixed]
+    assert [own.cells[2].text, own.cells[5].text] == [picked, fixed]
     assert chart is not None and "comparator picked by the data" in chart.caption
     assert "comparator picked by the data" in leaders(content)[0].detail
     printed = tables_text(content.metrics, content.policy)
@@ -173,6 +173,28 @@ def test_where_the_leading_ratio_is_not_distinguishable_it_says_so(tmp_path: Pat
     (reading,) = [i for i in words(summary(same), Bullets) if i.startswith("The leading ratio is not")]
     assert "reaches 1 (Male, all positions together)" in reading
     assert leaders(same)[0].detail.endswith("Not below the guideline, and not distinguishable from 1.")
+
+
+def test_a_verdict_by_steps_is_not_called_indistinguishable_by_an_interval_without_steps(
+    tmp_path: Path,
+) -> None:
+    rows = recorded_rows(94)
+    races = ["Rare"] * 4 + ["Black"] * 59 + ["White"] * 31
+    chosen = [False] * 4 + [i < 41 for i in range(59)] + [i < 28 for i in range(31)]
+    for row, race, selected in zip(rows, races, chosen, strict=True):
+        row |= {"race": race, "recorded_selected": selected, "position": "cook"}
+    groups = {
+        "provenance": "self_reported", "attributes": {"race": RACES}, "reference": {"race": "White"}, "categories": {},
+    }  # fmt: skip
+    content = audit(tmp_path, rows, groups=groups)
+    (table,) = content.headline
+    black = table.row("Black")
+    assert black.estimate.verdict.found and black.estimate.intervals[0].high == 1  # type: ignore[union-attr]
+    said, (figure,) = " ".join(words(summary(content), Bullets)), leaders(content)
+    assert figure.tone == "flag" and "Verdict: difference." in figure.detail
+    assert "not distinguishable" not in said + figure.detail
+    assert "The leading ratio is distinguishable from 1 by its test only. The test, adjusted" in said
+    assert any("goes by steps" in note for note in uncertainty_table(content, table).notes)
 
 
 def test_an_interval_without_a_test_that_agrees_names_nobody(content: Content) -> None:

@@ -144,7 +144,7 @@ def _leader(content: Content, kind: str, tables: list[ExactTable]) -> Figure:
         )
     if (verdict := shown_verdict(row.estimate)) is not None:
         words.append(t("Verdict: {verdict}.", verdict=verdict_words(verdict)))
-    if limits and not distinguishable(row):
+    if limits and not distinguishable(row) and not _found(row):
         words.append(
             t("Below the guideline, and not distinguishable from 1.")
             if row.below
@@ -304,6 +304,15 @@ def _reading(content: Content) -> Text | None:
                 where=where,
             ),
         )
+    if not distinguishable(row) and _found(row):
+        return text(
+            strong(t("The leading ratio is distinguishable from 1 by its test only.") + " "),
+            t(
+                "The test, adjusted for all tests of the audit, finds a difference; the interval reaches 1 ({where}). "
+                "The test goes by steps, from the category with the most evidence on, and the interval does not.",
+                where=where,
+            ),
+        )
     if not distinguishable(row):
         reaches = t(
             "The comparator is the highest of several rates, picked after looking. The interval that allows for this "
@@ -332,6 +341,12 @@ def _reading(content: Content) -> Text | None:
         t("Other tables were looked at too."),
     ]
     return text(strong(t("The leading ratio is distinguishable from 1") + " "), " ".join(words))
+
+
+def _found(row: ExactRow) -> bool:
+    """Whether the verdict on a ratio finds a difference."""
+    verdict = shown_verdict(row.estimate)
+    return verdict is not None and verdict.found
 
 
 def _method(row: ExactRow) -> list[str]:

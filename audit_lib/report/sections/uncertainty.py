@@ -14,7 +14,7 @@ from audit_lib.report.leading import picked
 from audit_lib.report.numbers import interval, p_or_dash
 from audit_lib.report.sections.what_could_change import number_of
 from audit_lib.report.table_names import category_name, table_name
-from audit_lib.report.verdict_words import verdict_cell
+from audit_lib.report.verdict_words import shown_verdict, verdict_cell
 from audit_lib.results import Estimate, Interval, Undefined
 from audit_lib.translation import archived, mark, t
 
@@ -76,7 +76,7 @@ def uncertainty_table(content: Content, table: ExactTable) -> Table:
             Column(t("Standard deviations")),
         ),
         tuple(rows),
-        (*_equal_rates(table, alpha), *_median(table), *_methods(table)),
+        (*_equal_rates(table, alpha), *_by_steps(table), *_median(table), *_methods(table)),
     )
 
 
@@ -137,6 +137,27 @@ def _equal_rates(table: ExactTable, alpha: float) -> tuple[str, ...]:
             "The first p of a category is whether its rate could be the highest, whichever category that is; those of "
             "one table hold together. Where the comparator is held fixed, the p and the interval do not allow for its "
             "having been picked after looking."
+        ),
+    )
+
+
+def _by_steps(table: ExactTable) -> tuple[str, ...]:
+    """Why a verdict may be a difference where the interval reaches 1."""
+    found = [
+        category_name(row.label)
+        for row in table.rows
+        if (verdict := shown_verdict(row.estimate)) is not None
+        and verdict.found
+        and (ends := picked(row)) is not None
+        and ends.high >= 1
+    ]
+    if not found:
+        return ()
+    return (
+        t(
+            "The test finds a difference of categories whose interval reaches 1 ({categories}): it goes by steps, from "
+            "the category with the most evidence on, and the intervals do not.",
+            categories=", ".join(found),
         ),
     )
 
