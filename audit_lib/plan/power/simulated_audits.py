@@ -143,8 +143,11 @@ class SimulatedAudits:
         audits, applications, copies, groups = scores.shape
         if self.design.competes == "application_id":
             return scores.reshape(audits, applications, copies * groups)
-        dealt = [np.roll(scores[:, :, :, group], group, axis=1) for group in range(groups)]
-        return np.stack(dealt, axis=3).reshape(audits, applications * copies, groups)
+        pools = scores.reshape(audits, applications * copies, groups)
+        dealt = generator(self.design.seed, "plan", "power", "pools")
+        return np.stack(
+            [pools[:, dealt.permutation(pools.shape[1]), group] for group in range(groups)], axis=2
+        )
 
     def _over(self, scores: Floats) -> NDArray[np.bool_]:
         if self.design.rule == "above_median":
