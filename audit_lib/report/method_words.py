@@ -21,6 +21,7 @@ COMPOSED: Final = (
     mark("Brunner-Munzel, logit"),
     mark("Brunner-Munzel, logit, t({df})"),
     mark("clustered errors ({kind}), t({df})"),
+    mark("leaving out each application in turn, also of the SD, t({df})"),
     mark("clustered errors ({kind}) and names (crossed effects), t({df})"),
     mark("clustered errors ({kind}) and names (two-way), t({df})"),
     mark("products of residuals of rows with one name and different applications; names by normal shrinkage"),

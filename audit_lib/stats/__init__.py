@@ -110,7 +110,7 @@ from audit_lib.stats.power import (
 from audit_lib.stats.ranks import placements, rank_index_interval
 from audit_lib.stats.ratios import AllRatios, simultaneous_log_ratios, simultaneous_ratios
 from audit_lib.stats.simultaneous import AllPairs, PairInterval, max_t_quantile, simultaneous_differences
-from audit_lib.stats.spread import pooled_sd_interval
+from audit_lib.stats.spread import left_out_error, spread_without_each
 from audit_lib.stats.t_intervals import t_interval
 from audit_lib.stats.win_gaps import win_gap_interval
 
@@ -165,13 +165,13 @@ __all__ = [
     "jackknife_interval",
     "jensen_shannon_errors",
     "least_squares_cr2",
+    "left_out_error",
     "mantel_haenszel",
     "max_t_quantile",
     "mean_difference",
     "pair_reason",
     "percentile_interval",
     "placements",
-    "pooled_sd_interval",
     "power_of_two_proportions",
     "rank_index_interval",
     "rate_bounds",
@@ -188,6 +188,7 @@ __all__ = [
     "simultaneous_log_ratios",
     "simultaneous_ratios",
     "smallest_detectable_ratio",
+    "spread_without_each",
     "t_interval",
     "two_sided_variance",
     "two_standard_deviations",

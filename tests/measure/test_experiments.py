@@ -626,9 +626,18 @@ def test_repeats_show_the_noise_of_the_answers_apart_from_what_differs_between_v
     assert floor["value"] * sd == pytest.approx(0.3)
     assert floor["parameters"]["outcome_sd"] == pytest.approx(sd)
     assert floor["n"] == 96 and floor["clusters"] == 12 and floor["parameters"]["degrees_of_freedom"] == 192
-    # Ends of chi-squared with 192 degrees of freedom, from tables: 155.5 and 232.2.
-    assert floor["interval"]["low"] * sd == pytest.approx(0.3 * (192 / 232.2) ** 0.5, rel=1e-3)
-    assert floor["interval"]["high"] * sd == pytest.approx(0.3 * (192 / 155.5) ** 0.5, rel=1e-3)
+    # The noise is the same in every version, so all of the error is that of the unit: leaving out each application.
+    mean = {one: float(np.mean(own)) for one, own in said.items()}
+    of = {one: one.split("/")[0] for one in mean}
+    assert len(set(of.values())) == 12
+    units = [
+        np.std([m for one, m in mean.items() if of[one] != out], ddof=1) for out in sorted(set(of.values()))
+    ]
+    error = (11 / 12 * sum(np.log(unit / sd) ** 2 for unit in units)) ** 0.5
+    reach = float(np.exp(2.200985 * error))  # t with 11 degrees of freedom, from tables
+    assert floor["interval"]["low"] == pytest.approx(0.3 / sd / reach, rel=1e-5)
+    assert floor["interval"]["high"] == pytest.approx(0.3 / sd * reach, rel=1e-5)
+    assert floor["interval"]["low"] < 0.9 * floor["value"]  # of the noise alone: 0.909
     assert not [e for e in found(document, "noise_floor") if e is not floor]
     page = run.stage("report").read("report.html").decode()
     assert "Noise floor: repeats" in page and "each version 3 times" in page

@@ -1,33 +1,51 @@
-"""The pooled spread of repeats: its interval covers as often as it says, and what does not exist is refused."""
+"""Spreads without each cluster in turn, and the errors that these give: the definition, and how often they hold."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
+from scipy.special import stdtrit
 
-from audit_lib.errors import UndefinedMetricError
-from audit_lib.stats.spread import pooled_sd_interval
-
-
-def test_the_ends_are_where_the_tails_of_chi_squared_say() -> None:
-    for level in (0.8, 0.95):
-        found = pooled_sd_interval(17.0, 23, level)
-        tail = (1 - level) / 2
-        assert chi2.sf(17.0 / found.low**2, 23) == pytest.approx(tail)
-        assert chi2.cdf(17.0 / found.high**2, 23) == pytest.approx(tail)
+from audit_lib.errors import InputError, UndefinedMetricError
+from audit_lib.stats.spread import left_out_error, spread_without_each
 
 
-def test_it_covers_the_true_spread_as_often_as_it_says() -> None:
-    rng = np.random.default_rng(3)
-    values = rng.normal(scale=1.7, size=(2000, 12, 3))
-    squares = ((values - values.mean(axis=2, keepdims=True)) ** 2).sum(axis=(1, 2))
-    covered = sum((f := pooled_sd_interval(float(s), 24)).low <= 1.7 <= f.high for s in squares)
-    assert 0.93 < covered / 2000 < 0.97
+def test_the_spread_without_a_cluster_is_that_of_the_others() -> None:
+    rng = np.random.default_rng(1)
+    values, clusters = 1e6 + rng.normal(size=40), rng.integers(0, 7, 40)
+    expected = [values[clusters != one].std(ddof=1) for one in range(7)]
+    assert spread_without_each(values, clusters) == pytest.approx(expected, rel=1e-8)
 
 
-def test_without_repeats_or_spread_there_is_none() -> None:
-    with pytest.raises(UndefinedMetricError, match="nothing was asked twice"):
-        pooled_sd_interval(0.0, 0)
-    with pytest.raises(UndefinedMetricError, match="all repeats are alike"):
-        pooled_sd_interval(0.0, 5)
+def test_the_error_of_a_mean_is_the_usual_one() -> None:
+    values = np.random.default_rng(2).normal(size=25)
+    error, df = left_out_error(values.mean(), (values.sum() - values) / 24, np.ones(25))
+    assert error == pytest.approx(values.std(ddof=1) / 5, rel=1e-12)
+    assert df == 24
+
+
+def test_a_ratio_of_spreads_is_covered_as_often_as_it_says() -> None:
+    """100 clusters of 4 values, half of whose variance the cluster shares; the true SD is 1."""
+    rng, held = np.random.default_rng(3), 0
+    clusters = np.repeat(np.arange(100), 4)
+    for _ in range(1000):
+        values = ((rng.normal(size=(100, 1)) + rng.normal(size=(100, 4))) * 0.5**0.5).ravel()
+        sd = values.std(ddof=1)
+        error, df = left_out_error(np.log(sd), np.log(spread_without_each(values, clusters)), np.full(100, 4))
+        held += abs(np.log(sd)) <= stdtrit(df, 0.975) * error
+    assert 930 <= held <= 970
+
+
+def test_where_nothing_is_left_there_is_none() -> None:
+    with pytest.raises(UndefinedMetricError, match="fewer than two values are left"):
+        spread_without_each([1.0, 2.0, 3.0], [0, 0, 1])
+    with pytest.raises(UndefinedMetricError, match="the values do not vary"):
+        spread_without_each([1.0, 2.0, 5.0, 5.0, 5.0], [0, 0, 1, 2, 2])
+    with pytest.raises(UndefinedMetricError, match="1 cluster"):
+        left_out_error(1.0, [1.0], [3])
+    with pytest.raises(UndefinedMetricError, match="changes nothing"):
+        left_out_error(1.0, [1.0, 1.0], [3, 3])
+    with pytest.raises(UndefinedMetricError, match="worth 1.2 of one size"):
+        left_out_error(1.0, [1.0, 2.0, 3.0], [18, 1, 1])
+    with pytest.raises(InputError, match="give one a value"):
+        spread_without_each([1.0, 2.0], [0])

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit_lib.documents.statuses import STATUSES
+from audit_lib.errors import UndefinedMetricError
 from audit_lib.measure.rows.scored import Rows, compact
 from audit_lib.records import CHECK
 from audit_lib.results import Estimate, Interval, Undefined
 from audit_lib.spec import AuditSpec
-from audit_lib.stats._checks import z_quantile
+from audit_lib.stats.clustered_rates import ClusteredRates
 from audit_lib.translation import mark
 
 MOST: Final = 0.5
@@ -67,9 +68,8 @@ def perceived(rows: Rows, axis: str) -> Perceived | None:
 def agreement(rows: Rows, spec: AuditSpec, axis: str, level: str | None = None) -> Estimate:
     """Return the share of versions whose attribute the model named as it was meant, of those that it named at all.
 
-    The interval is Wilson's at the effective number of versions: versions of one application are answered alike, so
-    their number is divided by the design effect, clustered variance over that of independent versions (Korn and
-    Graubard 1998, Survey Methodology 24, 193-201), never taken below 1.
+    The interval is that of rates by clusters (:class:`audit_lib.stats.clustered_rates.ClusteredRates`): versions of one
+    application are answered alike, so it counts what applications are worth, not versions.
 
     Parameters
     ----------
@@ -175,23 +175,9 @@ def _share(
         )
         return nothing, nothing
     share = float(right.mean())
-    effect = 1.0
-    if 0 < share < 1 and int(clusters.max()) + 1 > 1:
-        count = int(clusters.max()) + 1
-        sums = np.bincount(clusters, right - share, count) / n
-        clustered = count / (count - 1) * float(np.square(sums).sum())
-        effect = max(clustered * n / (share * (1 - share)), 1.0)
-    return share, _wilson_at(share, n / effect, level)
-
-
-def _wilson_at(share: float, n: float, level: float) -> Interval:
-    """Wilson's interval for a share of an effective number of people, which need not be whole."""
-    z2 = z_quantile(level) ** 2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = (z2 * (share * (1 - share) / n + z2 / (4 * n * n))) ** 0.5 / (1 + z2 / n)
-    return Interval(
-        low=max(centre - half, 0.0),
-        high=min(centre + half, 1.0),
-        level=level,
-        method="Wilson at the effective number of versions, clustered by application",
-    )
+    units = int(clusters.max()) + 1
+    won, versions = (np.bincount(clusters, of, units).astype(np.int64) for of in (right, None))
+    try:
+        return share, ClusteredRates.of(won[None], versions[None]).rate(0, level)
+    except UndefinedMetricError as error:
+        return share, Undefined(str(error))

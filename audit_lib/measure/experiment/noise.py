@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,14 @@ from audit_lib.measure.rows.scored import Rows, Varied, compact
 from audit_lib.records import CONTROL, FORMAT
 from audit_lib.results import Interval, Undefined
 from audit_lib.spec import AuditSpec
-from audit_lib.stats.spread import pooled_sd_interval
+from audit_lib.stats._checks import t_quantile
+from audit_lib.stats.spread import left_out_error, spread_without_each
 
 REPEATS: Final = "repeats"
 """In the place of a variation: the answers to one version, asked `score.repeats` times."""
 
 _PLACEBO: Final = (CONTROL, FORMAT)
+_LEFT_OUT: Final = "leaving out each application in turn, also of the SD"
 
 
 def noise_floors(rows: Rows, spec: AuditSpec) -> list[Compared]:
@@ -47,7 +49,7 @@ def spread(rows: Rows) -> float:
     UndefinedMetricError
         If there are fewer than two scores, or all are equal.
     """
-    scores = rows.score[np.isfinite(rows.score) & np.logical_or.reduce(list(known_levels(rows).values()))]
+    scores = rows.score[_scores(rows)]
     if scores.size < 2:
         raise UndefinedMetricError(f"{scores.size} scores: no spread to take as the unit")
     if scores.min() == scores.max():
@@ -74,7 +76,10 @@ def _repeats(rows: Rows, within: NDArray[np.float64], spec: AuditSpec) -> Compar
         value = interval = Undefined(str(undefined))
     else:
         try:
-            interval = pooled_sd_interval(squares / sd**2, df, spec.measure.level)
+            scored = _scores(rows)
+            interval = repeats_interval(
+                within[scored], rows.score[scored], rows.application[scored], spec.measure.level
+            )
         except UndefinedMetricError as undefined:
             interval = Undefined(str(undefined))
     return Compared(
@@ -92,11 +97,60 @@ def _repeats(rows: Rows, within: NDArray[np.float64], spec: AuditSpec) -> Compar
     )
 
 
+def repeats_interval(
+    within: NDArray[np.float64], scores: NDArray[np.float64], of: NDArray[Any], level: float
+) -> Interval:
+    """Return the interval of the SD of repeats per SD of the score, both without each application in turn.
+
+    Parameters
+    ----------
+    within : ndarray, shape (versions, 2)
+        Sum of squares of the answers to each version, and its degrees of freedom.
+    scores : ndarray, shape (versions,)
+        Means of the answers.
+    of : ndarray of int, shape (versions,)
+        Application of each.
+    level : float
+        Nominal coverage.
+
+    Raises
+    ------
+    UndefinedMetricError
+        With one application, or if all repeats are alike, also without one application.
+
+    Examples
+    --------
+    >>> within = np.array([[0.1, 2.0], [0.2, 2.0], [0.3, 2.0]])
+    >>> found = repeats_interval(within, np.array([1.0, 2.0, 4.0]), np.arange(3), 0.95)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.016, 2.709)
+    """
+    if not within[:, 0].any():
+        raise UndefinedMetricError("all repeats are alike: no spread to give an interval of")
+    codes, count = compact(of)
+    squares, df = (np.bincount(codes, one, count) for one in within.T)
+    left = df.sum() - df
+    if (left < 1).any() or (squares.sum() - squares <= 0.0).any():
+        raise UndefinedMetricError("without one application no spread of repeats is left")
+    value = math.sqrt(squares.sum() / df.sum()) / float(scores.std(ddof=1))
+    without = np.sqrt((squares.sum() - squares) / left) / spread_without_each(scores, codes)
+    error, degrees = left_out_error(math.log(value), np.log(without), np.bincount(codes))
+    reach = math.exp(t_quantile(level, degrees) * error)
+    method = f"logarithm, leaving out each application in turn, also of the SD, t({degrees:.4g})"
+    return Interval(low=value / reach, high=value * reach, level=level, method=method)
+
+
+def _scores(rows: Rows) -> NDArray[np.bool_]:
+    """Return which scores the unit is of."""
+    return np.asarray(np.isfinite(rows.score) & np.logical_or.reduce(list(known_levels(rows).values())))
+
+
 def _floor(rows: Rows, varied: Varied, spec: AuditSpec, name: str) -> Compared:
     differences = varied.rows.score - varied.twin
     kept = np.isfinite(differences)
     d = differences[kept]
-    clusters, count = compact(varied.rows.application[kept])
+    clusters = _applications(varied.rows, rows)[kept]
+    count, df = int(np.unique(clusters).size), 0.0
     value: float | Undefined
     error: float | Undefined
     parameters: dict[str, int | float | str] = {"variation": name}
@@ -110,10 +164,15 @@ def _floor(rows: Rows, varied: Varied, spec: AuditSpec, name: str) -> Compared:
             "unchanged": int((d == 0).sum()),
             "outcome_sd": sd,
         }
-        error = _paired_error(d / sd, clusters, count)
     except UndefinedMetricError as undefined:
         value = error = Undefined(str(undefined))
-    interval, tests = inferred(value, error, count - 1, spec.measure.level, "clustered errors (CR1)", count)
+    else:
+        try:
+            scores = _scores(rows)
+            error, df = floor_error(d, clusters, rows.score[scores], rows.application[scores])
+        except UndefinedMetricError as undefined:
+            error = Undefined(str(undefined))
+    interval, tests = inferred(value, error, df, spec.measure.level, _LEFT_OUT, count)
     return Compared(
         metric="noise_floor",
         value=value,
@@ -129,11 +188,45 @@ def _floor(rows: Rows, varied: Varied, spec: AuditSpec, name: str) -> Compared:
     )
 
 
-def _paired_error(d: NDArray[np.float64], clusters: NDArray[np.int32], count: int) -> float | Undefined:
-    if count < 2:
-        return Undefined(f"{count} application: no variance between applications to measure")
+def _applications(varied: Rows, rows: Rows) -> NDArray[np.int64]:
+    """Return the application of each varied row, as the ordinary rows number them."""
+    place = {label: code for code, label in enumerate(rows.columns["application_id"].labels)}
+    labels = varied.columns["application_id"].labels
+    codes = np.array([place.get(label, len(place) + at) for at, label in enumerate(labels)], dtype=np.int64)
+    return np.asarray(codes[varied.columns["application_id"].codes])
+
+
+def floor_error(
+    d: NDArray[np.float64], of: NDArray[Any], scores: NDArray[np.float64], of_scores: NDArray[Any]
+) -> tuple[float, float]:
+    """Return the error of a mean difference per SD of the score, and its degrees of freedom.
+
+    Parameters
+    ----------
+    d, scores : ndarray of float
+        Differences, and the scores whose SD is the unit.
+    of, of_scores : ndarray of int
+        Application of each.
+
+    Raises
+    ------
+    UndefinedMetricError
+        With one application, or if every control differs alike.
+
+    Examples
+    --------
+    >>> error, df = floor_error(np.array([0.0, 0.1, 0.2]), np.arange(3), np.array([1.0, 2.0, 4.0]), np.arange(3))
+    >>> round(error, 3), df
+    (0.037, 2.0)
+    """
+    if (count := np.unique(of).size) < 2:
+        raise UndefinedMetricError(f"{count} application: no variance between applications to measure")
     if d.min() == d.max():
-        return Undefined("every control differs alike from the row that it repeats: no spread")
-    sums = np.bincount(clusters, (d - d.mean()) / d.size, count)
-    variance = count / (count - 1) * float(np.square(sums).sum())
-    return math.sqrt(variance) if variance > 1e-24 else Undefined("no spread between applications")
+        raise UndefinedMetricError("every control differs alike from the row that it repeats: no spread")
+    codes, units = compact(np.concatenate([of, of_scores]))
+    own, theirs = codes[: d.size], codes[d.size :]
+    people = np.bincount(own, minlength=units)
+    means = (d.sum() - np.bincount(own, d, units)) / (d.size - people)
+    value = float(d.mean() / scores.std(ddof=1))
+    without = means / spread_without_each(scores, theirs, units)
+    return left_out_error(value, without, np.maximum(people, np.bincount(theirs, minlength=units)))

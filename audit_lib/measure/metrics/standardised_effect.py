@@ -30,6 +30,10 @@ def estimate(rows: Rows, spec: AuditSpec, policy: Policy) -> Measured:
     ``within_noise``; a null of an attribute that the model does not perceive (`manipulation_agreement`) is flagged
     ``uninterpretable``, with a remark.
 
+    Range: the unit is the SD of this sample's scores, taken as fixed, as the paper takes it. In the unit of the
+    population's, simulated 95% intervals hold in 94 to 95% where half of the scores' variance is within applications,
+    but in 79% at an effect of 0.3 and 42% at 1 where 5% is.
+
     Raises
     ------
     UndefinedMetricError

@@ -59,8 +59,8 @@ OWN_SECTION: Final = frozenset(
 _EFFECTS: Final = mark(
     "Effect of each attribute on the score, in standard deviations of the score, with the other attributes held "
     "equal. Errors allow for the versions of one application being answered alike; where a group or its reference "
-    "stands in fewer than {few} applications, and not all come in all versions, they are CR2, with Satterthwaite's "
-    "degrees of freedom. An effect marked "
+    "stands in fewer than {few} applications, or in more of which few hold most of its versions, and not all come in "
+    "all versions, they are CR2, with Satterthwaite's degrees of freedom. An effect marked "
     "as inside the noise floor is no larger than what the noise of the answers alone gives, measured by asking the "
     "same again: the same regression, of the differences. Only effects as asked have controls, and so a floor. Each "
     "row is in units of its own standard deviation, which is printed."
@@ -69,7 +69,8 @@ _NOISE: Final = mark(
     "What a change that should change nothing did: the mean difference between a control and the same text as it was "
     "first asked, in the same unit. A control asks the same again; a format sets the same words out otherwise, which "
     "may move all groups alike. Repeats of a version show the noise of the model's answers by themselves: the same "
-    "text about the same person."
+    "text about the same person. The unit is estimated from the same applications, and intervals allow for that; those "
+    "of effects take it as fixed, as the method does that they follow: they are in the unit of these scores."
 )
 _PERCEIVED: Final = mark(
     "The model was asked for the attribute of each version. Where it does not tell the groups apart, that no "
