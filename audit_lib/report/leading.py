@@ -132,15 +132,24 @@ def distinguishable(row: ExactRow) -> bool:
 def convincing(content: Content, table: ExactTable, row: ExactRow) -> bool:
     """Whether a ratio may have the flag's colour: below the guideline, on enough people, and shown to differ from 1.
 
-    By its verdict; where the row is in no planned comparison, or the verdict is hidden, by its interval.
+    By its verdict; where the row is in no planned comparison, or the verdict is hidden, by its interval and its test.
     """
     verdict = shown_verdict(row.estimate)
     return (
         bool(row.below)
-        and (distinguishable(row) if verdict is None else verdict.found)
+        and (distinguishable(row) and holds_unplanned(content, row) if verdict is None else verdict.found)
         and rests_on(content, table, row) is None
         and not _untold(content, row)
     )
+
+
+def holds_unplanned(content: Content, row: ExactRow) -> bool:
+    """Whether the test of a ratio that has no verdict holds for all tables, which have half of the error between them.
+
+    The larger categories of a table are compared because of what the data showed, and are in no family of tests.
+    """
+    p = first_p(row.estimate)
+    return p is None or 2 * p * len(content.tables) < content.spec.measure.alpha
 
 
 def _p(row: ExactRow) -> float:

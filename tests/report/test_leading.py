@@ -20,12 +20,13 @@ from audit_lib.measure.rows.load import make_rows
 from audit_lib.measure.statutory.rate_tables import rate_tables
 from audit_lib.policies import policy_of
 from audit_lib.report.content import Content, gather, read_table
-from audit_lib.report.leading import headline
+from audit_lib.report.leading import convincing, distinguishable, headline
 from audit_lib.report.sections.rate_charts import ratios_chart
 from audit_lib.report.sections.rate_table import rate_table
-from audit_lib.report.sections.summary import leaders
+from audit_lib.report.sections.summary import leaders, summary
 from audit_lib.report.suppress import masked
 from audit_lib.report.suppress.cells import items
+from audit_lib.report.verdict_words import shown_verdict
 from audit_lib.site.trend import _point
 from audit_lib.typed_json import decode_value
 from tests.measure.tables import scores, variants
@@ -189,12 +190,17 @@ def test_the_trend_follows_what_leads_and_no_small_cell(drawn: Callable[[int, in
     assert none
 
 
-def few_at_the_top(base: Content, policy: str = "generic") -> Content:
+def few_at_the_top(
+    base: Content,
+    policy: str = "generic",
+    asian: tuple[int, int] = (188, 448),
+    black: tuple[int, int] = (47, 224),
+) -> Content:
     """3 of 3, 188 of 448, 47 of 224 and 0 of 4 were selected: the highest and the lowest rate are of a few people."""
     counts = {
         "White": (3, 3),
-        "Asian": (188, 448),
-        "Black or African American": (47, 224),
+        "Asian": asian,
+        "Black or African American": black,
         "Two or More Races": (0, 4),
     }
     rows = [("female" if i % 2 else "male", race, i < k) for race, (k, n) in counts.items() for i in range(n)]
@@ -223,6 +229,20 @@ def test_a_few_people_at_the_top_silence_no_difference_between_hundreds(base: Co
     assert race.larger is not None
     shares = {row.label: row.share for row in race.rows}
     assert all(row.share == shares[row.label] for row in race.larger.rows)
+
+
+def test_larger_categories_that_differ_by_their_own_interval_alone_are_not_flagged(base: Content) -> None:
+    """30 of 60 against 45 of 65, whose own p of about 0.03 is one of those of three tables."""
+    content = few_at_the_top(base, "nyc_ll144", asian=(45, 65), black=(30, 60))
+    (race,) = [table for table in content.headline if table.larger is not None and len(table.rows) < 9]
+    assert race.larger is not None
+    black = race.larger.row("Black or African American (Not Hispanic or Latino)")
+    assert black.below and distinguishable(black) and shown_verdict(black.estimate) is None
+    assert not convincing(content, race.larger, black)
+    (figure,) = leaders(content)
+    assert figure.tone == "plain" and "so few are set aside" in figure.detail
+    said = "".join(str(one) for one in summary(content).blocks)
+    assert "distinguishable from 1 by its own interval only" in said and "The plan has no such" in said
 
 
 def test_what_sets_hidden_rows_aside_is_hidden(base: Content) -> None:

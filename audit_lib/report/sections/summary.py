@@ -11,7 +11,14 @@ from audit_lib.report.answerers import whose
 from audit_lib.report.blocks import Bullets, Figure, Figures, Notice, Paragraph, Section, Text, strong, text
 from audit_lib.report.content import Content, ExactRow, ExactTable
 from audit_lib.report.exact_tables import tally
-from audit_lib.report.leading import Leading, convincing, distinguishable, leading, picked
+from audit_lib.report.leading import (
+    Leading,
+    convincing,
+    distinguishable,
+    holds_unplanned,
+    leading,
+    picked,
+)
 from audit_lib.report.numbers import guarded, interval, percent
 from audit_lib.report.sections.strongest_evidence import distinguishable_ratios, strongest_evidence
 from audit_lib.report.sections.what_was_varied import experiment_words
@@ -329,6 +336,15 @@ def _reading(content: Content) -> Text | None:
             t(
                 "That interval allows for the comparator having been picked after looking ({where}). The test, "
                 "adjusted for all tests of the audit, finds no difference.",
+                where=where,
+            ),
+        )
+    if verdict is None and not holds_unplanned(content, row):
+        return text(
+            strong(t("The leading ratio is distinguishable from 1 by its own interval only.") + " "),
+            t(
+                "That interval allows for the comparator having been picked after looking ({where}). The plan has no "
+                "such comparison, so that it has no verdict; its test does not hold for all tables of the audit.",
                 where=where,
             ),
         )
