@@ -215,6 +215,46 @@ class TheseNames(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedRate(Typed):
+    """A rate by sampling weights.
+
+    Parameters
+    ----------
+    value : float
+        The rate.
+    interval : Interval or Undefined
+        Its interval, by clusters.
+    """
+
+    value: float
+    interval: Interval | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighted(Typed):
+    """What belongs to a gap that is estimated by sampling weights.
+
+    Parameters
+    ----------
+    effective_group, effective_reference : float
+        Kish's effective number of rows a side.
+    rate_group, rate_reference : WeightedRate or None
+        Weighted rates of the two sides; None of a metric of scores.
+    ratio : float or Undefined or None
+        The group's rate over the reference's.
+    ratio_interval : Interval or Undefined or None
+        Its interval.
+    """
+
+    effective_group: float
+    effective_reference: float
+    rate_group: WeightedRate | None = field(default=None, metadata=OPTIONAL)
+    rate_reference: WeightedRate | None = field(default=None, metadata=OPTIONAL)
+    ratio: float | Undefined | None = field(default=None, metadata=OPTIONAL)
+    ratio_interval: Interval | Undefined | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MissingOutcomes(Typed):
     """What people whose true outcome is not known could change in a gap of two groups.
 
@@ -288,6 +328,8 @@ class Estimate(Typed):
         them; None where names are no part of the design.
     missing_outcomes : MissingOutcomes or None
         Of a metric of true outcomes: what those that are not known could change; None where all are known.
+    weighted : Weighted or None
+        Of an audit with sampling weights; None elsewhere.
     """
 
     metric: str
@@ -313,6 +355,7 @@ class Estimate(Typed):
     remark: str | None = field(default=None, metadata=OPTIONAL)
     these_names: TheseNames | None = field(default=None, metadata=OPTIONAL)
     missing_outcomes: MissingOutcomes | None = field(default=None, metadata=OPTIONAL)
+    weighted: Weighted | None = field(default=None, metadata=OPTIONAL)
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and math.isnan(self.value):

@@ -39,6 +39,7 @@ from benchmarks.coverage_simulated import (
 from benchmarks.coverage_subgroups import overlapping_aucs, random_rounds
 from benchmarks.coverage_tables import Cell, Study, Target, covers, span
 from benchmarks.coverage_texts import texts
+from benchmarks.coverage_weights import weights
 from benchmarks.coverage_wins import scoring_rates, win_gaps
 from benchmarks.picking import no_difference, planted_difference
 from benchmarks.verdicts_at_margin import verdicts
@@ -193,6 +194,7 @@ STUDIES: dict[str, tuple[str, Callable[[float], Study]]] = {
     "texts": ("Texts and lists", texts),
     "families": ("Families: odds, flips, calibration, exposure, skew, benefits", families),
     "missing_outcomes": ("Gaps where true outcomes are missing", missing_outcomes),
+    "weights": ("Sampling weights", weights),
     "checks": ("Checks of an experiment, and words near those of a group", checks),
     "auc_gap": ("AUC and the AUC gap", auc_gap),
     "overlapping_aucs": ("AUC gap of overlapping subgroups", overlapping_aucs),

@@ -251,9 +251,8 @@ def frequencies(column: pa.ChunkedArray, role: str) -> NDArray[np.int64]:
     if (broken := weights != np.floor(weights)).any():
         raise InputError(
             f"{role}: {int(broken.sum())} of {weights.size} are not whole, such as {weights[broken][0]:g}: these are "
-            "sampling weights. Weights here are frequencies, the number of people that a row stands for; intervals "
-            "from sampling weights would need the design of the sample (strata, units), which a table of rows does "
-            "not tell, and exact counts of people do not exist for them"
+            "sampling weights. Weights here are frequencies, the number of people that a row stands for; give sampling "
+            "weights as sampling_weights="
         )
     if weights.sum() > _MOST_PEOPLE:
         raise InputError(

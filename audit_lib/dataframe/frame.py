@@ -19,9 +19,12 @@ from audit_lib.dataframe.result import FrameResult
 from audit_lib.dataframe.settings import MODEL, Given, Settings, check_keywords, references, spec_of
 from audit_lib.errors import InputError
 from audit_lib.measure.rows.load import make_rows
+from audit_lib.measure.rows.split_columns import WEIGHT
 from audit_lib.measure.stage import measure_rows
 from audit_lib.policies import policy_of
 from audit_lib.records import SHOWN_NAME
+from audit_lib.sample.values import sampling_weights
+from audit_lib.stats import kish_effective_size
 from audit_lib.translation import LANGUAGES, mark
 
 _EVERYWHERE: Final = "all"
@@ -62,10 +65,11 @@ def frame(
     rounds : str or array_like, optional
         Who competes with whom. Without `clusters` the rounds are the independent units of all numbers.
     weights : str or array_like, optional
-        Frequencies: the whole number of people that a row stands for. Others, such as sampling weights, are refused.
+        Frequencies: the whole number of people that a row stands for. Sampling weights, whole or not, are given as
+        `sampling_weights`.
     **settings
-        `reference`, `qualified`, `by`, `also`, `assigned`, `names`, `metrics`, `seed`, `policy`, `measure`,
-        `language`: see `audit_lib.dataframe.settings.Settings`.
+        `reference`, `qualified`, `by`, `also`, `assigned`, `names`, `sampling_weights`, `metrics`, `seed`, `policy`,
+        `measure`, `language`: see `audit_lib.dataframe.settings.Settings`.
 
     Returns
     -------
@@ -128,6 +132,15 @@ def frame(
         columns[SHOWN_NAME] = _complete(table, settings["names"], "names", "if each showed another")
     splits = dict(_splits(table, settings, found))
     columns |= {one.name: one.column for one in found} | splits
+    if "sampling_weights" in settings:
+        if weights is not None:
+            raise InputError(
+                "weights and sampling_weights: give one of the two; a row has one kind of weight"
+            )
+        given_weights = numbers(
+            table.column(settings["sampling_weights"], "sampling_weights"), "sampling_weights"
+        )
+        columns[WEIGHT] = sampling_weights(given_weights.to_pylist(), "sampling_weights")
     weighed = None if weights is None else frequencies(table.column(weights, "weights"), "weights")
     if weighed is not None:
         people = pa.array(np.repeat(np.arange(size), weighed))
@@ -145,7 +158,11 @@ def frame(
         spec=spec,
         policy=policy,
         called={one.name: one.called for one in found},
-        notes=(*_notes(found, settings, reference, weighed), *_silent(columns, scored, given)),
+        notes=(
+            *_notes(found, settings, reference, weighed),
+            *_effective(rows.weights),
+            *_silent(columns, scored, given),
+        ),
         language=language,
     )
 
@@ -244,6 +261,20 @@ def _notes(
         chosen = ", ".join(f"{one.called}: {reference[one.name]}" for one in found)
         words = mark("Gaps are against the largest group ({chosen}); choose another with reference.")
         yield words.format(chosen=chosen)
+
+
+def _effective(weights: np.ndarray[Any, Any] | None) -> Iterator[str]:
+    if weights is not None:
+        words = mark(
+            "{n} rows with sampling weights from {least} to {most}; they are worth {effective} rows of equal weight "
+            "(Kish)."
+        )
+        yield words.format(
+            n=weights.size,
+            least=f"{weights.min():.4g}",
+            most=f"{weights.max():.4g}",
+            effective=f"{kish_effective_size(weights):.1f}",
+        )
 
 
 def _silent(columns: Mapping[str, pa.Array], scored: pa.Array, given: Given) -> Iterator[str]:

@@ -156,9 +156,27 @@ def as_row(number: NumberRow, splits: Mapping[str, str], alpha: float) -> dict[s
         "margin": None if one.held is None else one.held.margin,
         "flags": ", ".join(one.flags) or None,
         "method": one.method,
+        **_by_weights(one),
         "interval_method": None if shown is None else shown.method,
         "undefined": "; ".join(dict.fromkeys(reasons)) or None,
     }  # fmt: skip
+
+
+def _by_weights(one: Estimate) -> dict[str, float | None]:
+    """Return what sampling weights add; nothing where there are none."""
+    if one.weighted is None:
+        return {}
+    own = one.weighted
+    ends = limits(own.ratio_interval)
+    return {
+        "effective_n_group": own.effective_group,
+        "effective_n_against": own.effective_reference,
+        "weighted_rate_group": None if own.rate_group is None else own.rate_group.value,
+        "weighted_rate_against": None if own.rate_reference is None else own.rate_reference.value,
+        "weighted_ratio": defined(own.ratio),
+        "weighted_ratio_low": None if ends is None else ends.low,
+        "weighted_ratio_high": None if ends is None else ends.high,
+    }
 
 
 def _of_row(row: RateRow) -> Iterator[tuple[Kind, Estimate]]:

@@ -11,7 +11,8 @@ from audit_lib.dataframe.groups import GivenAttribute
 from audit_lib.errors import InputError, SpecError
 from audit_lib.measure.metric import record_of
 from audit_lib.measure.remarks import undefined
-from audit_lib.measure.requirements import check_metrics
+from audit_lib.measure.requirements import TAKE_WEIGHTS, check_metrics
+from audit_lib.measure.rows.split_columns import WEIGHT
 from audit_lib.registry import did_you_mean
 from audit_lib.spec import RECORDED, AuditSpec
 
@@ -44,6 +45,9 @@ class Settings(TypedDict, total=False):
     names : str or array_like
         The name that each row showed, where names signal the groups of an experiment: effects then hold for other
         names like these, and `these_names` has what holds for these alone.
+    sampling_weights : str or array_like
+        Of how many people of the population each row was drawn: positive and finite. Metrics that take them are
+        weighted, with rates and ratios in `Estimate.weighted`; those that do not are left out, and refused by name.
     metrics : sequence of str
         Registered metrics (``docs/reference/metrics.md``); by default those that the table has the columns for.
     seed : int
@@ -62,6 +66,7 @@ class Settings(TypedDict, total=False):
     also: Sequence[Sequence[str]]
     assigned: bool
     names: Any
+    sampling_weights: Any
     metrics: Sequence[str]
     seed: int
     policy: str
@@ -131,6 +136,7 @@ def spec_of(given: Given, settings: Settings, by: Sequence[str], reference: Mapp
     SpecError
         If a keyword breaks a rule of the spec, or a metric needs what the table has not.
     """
+    weights = [WEIGHT] if "sampling_weights" in settings else []
     # Recorded decisions and scores given in rounds depend on each other through the round.
     together = given.rounds and not given.clusters
     content: dict[str, Any] = {
@@ -138,7 +144,12 @@ def spec_of(given: Given, settings: Settings, by: Sequence[str], reference: Mapp
         "title": "A table",
         "task": "listwise" if together else "pointwise",
         "seed": settings.get("seed", 1),
-        "source": {"kind": "files", "paths": ["the table"], "fields": ["resume", *by], "windowed": False},
+        "source": {
+            "kind": "files",
+            "paths": ["the table"],
+            "fields": ["resume", *by, *weights],
+            "windowed": False,
+        },
         "groups": {
             "provenance": "assigned" if settings.get("assigned", False) else "observer_coded",
             "attributes": {one.name: list(one.levels) for one in given.attributes},
@@ -151,6 +162,8 @@ def spec_of(given: Given, settings: Settings, by: Sequence[str], reference: Mapp
     }
     asked = settings.get("metrics")
     measure = {"strata": [[], *([name] for name in by)], **settings.get("measure", {})}
+    if weights:
+        measure["weights"] = WEIGHT
     content["measure"] = {**measure, "metrics": list(_METRICS if asked is None else asked)}
     spec = AuditSpec.checked(content, Path("frame"))
     if asked is None:
@@ -207,6 +220,8 @@ def _rule(given: Given) -> dict[str, Any]:
 def _has(name: str, spec: AuditSpec, given: Given) -> bool:
     """Tell whether the table has what a metric needs, and the metric is of groups known in this way."""
     if name in _OF_DECISIONS and not given.decided:
+        return False
+    if spec.measure.weights is not None and name not in TAKE_WEIGHTS:
         return False
     kind = record_of(name).provenance
     if kind != "any" and (kind == "assigned") != (spec.groups.provenance == "assigned"):

@@ -40,6 +40,13 @@ _PROVENANCE: Final[dict[str, Callable[[AuditSpec], None]]] = {
 }
 
 
+TAKE_WEIGHTS: Final = ("decision_rate_gap", "score_gap")
+"""Metrics that are weighted where the spec names sampling weights."""
+
+_COUNTS: Final = ("impact_ratio", "scoring_rate_impact_ratio")
+"""Statutory tables: counts of people, which no weight changes."""
+
+
 def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
     """Check the metrics, the classifiers and the word lists of a spec.
 
@@ -89,6 +96,7 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
         )
     _check_shares(spec)
     _check_condition(spec)
+    _check_weights(spec)
     check_margins(spec)
     _check_repeats(spec)
 
@@ -110,6 +118,35 @@ def _check_condition(spec: AuditSpec) -> None:
             )
     if "decision_flip_share" in asked and spec.decision.rule == "top_k":
         raise SpecError(f"measure.metrics: decision_flip_share: {BY_COMPETITION}")
+
+
+def _check_weights(spec: AuditSpec) -> None:
+    """Refuse what would be printed of the rows alone next to what is of the population."""
+    name = spec.measure.weights
+    if name is None:
+        return
+    if name not in spec.source.fields:
+        raise SpecError(
+            f"measure.weights: {name!r} is not one of source.fields{did_you_mean(name, spec.source.fields)}; add it "
+            "there"
+        )
+    if other := [one for one in spec.measure.metrics if one not in (*TAKE_WEIGHTS, *_COUNTS)]:
+        raise SpecError(
+            f"measure.weights: {', '.join(other)} cannot take sampling weights; leave out of measure.metrics what "
+            f"cannot ({' and '.join(TAKE_WEIGHTS)} take them), or measure it in an audit without measure.weights, "
+            "which is then of the rows and not of the population"
+        )
+    if not set(TAKE_WEIGHTS) & set(spec.measure.metrics):
+        raise SpecError(
+            f"measure.weights: no metric of measure.metrics takes them; add {' or '.join(TAKE_WEIGHTS)}, or leave the "
+            "weights out: statutory tables are counts of people"
+        )
+    if spec.decision.rule in ("above_median", "top_k") and "decision_rate_gap" in spec.measure.metrics:
+        raise SpecError(
+            f"measure.weights: decision.rule {spec.decision.rule} decides by the other rows of the sample, without "
+            "their weights, so that its rate is of no population; choose threshold or recorded, or leave "
+            "decision_rate_gap out"
+        )
 
 
 def _check_shares(spec: AuditSpec) -> None:

@@ -22,7 +22,7 @@ from audit_lib.sample.draw import SampleStratum, draw
 from audit_lib.sample.places import check_sampled_places
 from audit_lib.sample.read import read_source
 from audit_lib.sample.sources import source_of
-from audit_lib.sample.values import yes_or_no
+from audit_lib.sample.values import sampling_weights, yes_or_no
 from audit_lib.spec import AuditSpec
 
 _STRATA = ("position", "recorded_model", "qualified")
@@ -64,6 +64,8 @@ def sample(run: Run) -> StageOutput:
             table = table.set_column(place, axis, pa.array(people.levels[axis], pa.string()))
     for mask in spec.groups.masks:
         yes_or_no(mask, _labels(table, mask))
+    if (weighed := spec.measure.weights) is not None:
+        sampling_weights(_labels(table, weighed), f"column {weighed!r}")
     unit = unit_of_sample(spec)
     unit_of_row = table[f"{unit}_id"].to_pylist()
     units = _units(unit_of_row, [_labels(table, name) for name in spec.sample.strata], spec)

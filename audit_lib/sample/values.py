@@ -225,3 +225,35 @@ def yes_or_no(name: str, values: Sequence[str | None]) -> list[str | None]:
             "and false, yes and no, or 1 and 0, and leave the cell empty where it is not known"
         )
     return [None if said is None else NO_AND_YES[said] for said in found]
+
+
+def sampling_weights(values: Sequence[Any], where: str) -> pa.Array:
+    """Return sampling weights as numbers.
+
+    Raises
+    ------
+    InputError
+        If one is missing, no number, not finite, or not above 0; says how many rows, and shows the first.
+
+    Examples
+    --------
+    >>> sampling_weights(["1.5", 2], "weights").to_pylist()
+    [1.5, 2.0]
+    """
+    found, wrong = [], []
+    for value in values:
+        try:
+            weight = float(value)
+        except (TypeError, ValueError):
+            weight = math.nan
+        found.append(weight)
+        if not 0.0 < weight < math.inf:
+            wrong.append(value)
+    if wrong:
+        shown = "nothing" if wrong[0] is None or wrong[0] == "" else repr(wrong[0])
+        raise InputError(
+            f"{where}: {len(wrong)} of {len(found)} rows have no sampling weight that is positive and finite, such as "
+            f"{shown}; a weight says of how many people of the population a row was drawn. Give each row one, or leave "
+            "rows out of the file that stand for nobody"
+        )
+    return pa.array(found, pa.float64())

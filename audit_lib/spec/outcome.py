@@ -161,6 +161,14 @@ class Measure(SpecSection):
         description="conditional_demographic_disparity: what like cases have in common: position, or one of "
         "source.fields.",
     )
+    weights: Name | None = Field(
+        None,
+        exclude_if=lambda given: given is None,
+        description="Sampling weights: one of source.fields, that says of how many people of the population each row "
+        "was drawn (positive and finite numbers). decision_rate_gap and score_gap are then weighted, with weighted "
+        "rates and ratios; statutory tables stay counts of people; other metrics are refused. Null: each row counts "
+        "once.",
+    )
     outcomes_at_random: list[Name] | None = Field(
         None,
         exclude_if=lambda given: given is None,

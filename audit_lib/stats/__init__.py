@@ -34,6 +34,7 @@ multiplicity       what is left of p-values after so many tests?
 heterogeneity      do positions agree, and does pooling them turn the finding round?
 shrinkage          how much do effects differ between positions, less what noise adds?
 power              how large must the audit be; what could it have found?
+weighted           how sure is a rate by sampling weights, a ratio of two?
 missing            what could the unknown demographics change?
 leakage            how well can an attribute be told from the material?
 exchange           what would a distance be had the two sides changed places?
@@ -112,6 +113,12 @@ from audit_lib.stats.ratios import AllRatios, simultaneous_log_ratios, simultane
 from audit_lib.stats.simultaneous import AllPairs, PairInterval, max_t_quantile, simultaneous_differences
 from audit_lib.stats.spread import left_out_error, spread_without_each
 from audit_lib.stats.t_intervals import t_interval
+from audit_lib.stats.weighted import (
+    kish_effective_size,
+    linearised_mean,
+    log_ratio_interval,
+    logit_rate_interval,
+)
 from audit_lib.stats.win_gaps import win_gap_interval
 
 __all__ = [
@@ -164,8 +171,12 @@ __all__ = [
     "is_below",
     "jackknife_interval",
     "jensen_shannon_errors",
+    "kish_effective_size",
     "least_squares_cr2",
     "left_out_error",
+    "linearised_mean",
+    "log_ratio_interval",
+    "logit_rate_interval",
     "mantel_haenszel",
     "max_t_quantile",
     "mean_difference",

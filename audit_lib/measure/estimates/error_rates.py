@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from audit_lib.documents.parameters import CLASS, WITHOUT_DECISION, WITHOUT_OUTCOME
 from audit_lib.measure.estimates.bounded_means import bounded_gap
 from audit_lib.measure.estimates.missing_outcomes import OutcomeRates, with_missing_outcomes
+from audit_lib.measure.estimates.weighted import weighted_gaps
 from audit_lib.measure.inference import NOBODY_QUALIFIED, compare
 from audit_lib.measure.rows.coded import Coded
 from audit_lib.measure.rows.scored import Floats, Rows
@@ -162,6 +163,11 @@ def _gaps(name: str, rows: Rows, spec: AuditSpec, rate: ErrorRate, labels: Label
     if rate.of_truth:
         parameters[WITHOUT_OUTCOME] = int((decided & (true < 0)).sum())
     variable = Variable.of(rows, values, labels.unit)
+    if rows.weights is not None:
+        return weighted_gaps(
+            name, variable, spec, method="difference of P(selected) by sampling weights", rates=True,
+            parameters=parameters, reason=reason,
+        )  # fmt: skip
     estimator = bounded_gap((0.0, 1.0), point, opposed=True)
     found = compare(name, variable, spec, estimator, method=rate.method, parameters=parameters, reason=reason)
     if not rate.of_truth or reason is not None:

@@ -22,7 +22,7 @@ from audit_lib.measure.rows.load_texts import load_texts
 from audit_lib.measure.rows.pair_answers import PairAnswers
 from audit_lib.measure.rows.pools import Pools
 from audit_lib.measure.rows.scored import Codes, Floats, Rows, Varied
-from audit_lib.measure.rows.split_columns import with_further
+from audit_lib.measure.rows.split_columns import WEIGHT, with_further
 from audit_lib.measure.rows.variations import PROMPT, ordinary, twins
 from audit_lib.plan.power_limits import of_names
 from audit_lib.records import CHECK, NO_AND_YES, SHOWN_NAME, parquet_source
@@ -131,9 +131,10 @@ def make_rows(
         variants = variants.sort_by("variant_id")
         ids = variants["variant_id"]
     names = ["application_id", "position", "round_id", *spec.groups.axes]
-    names += [name for name in variants.column_names if name not in (*_VARIANT_COLUMNS, *names)]
+    names += [name for name in variants.column_names if name not in (*_VARIANT_COLUMNS, WEIGHT, *names)]
     columns = {name: Coded.encode(variants[name]) for name in names}
     recorded, qualified = flags(variants["recorded_selected"]), _qualified(variants, spec)
+    weights = variants[WEIGHT].to_numpy() if WEIGHT in variants.column_names else None
     del variants
     answers = Answers.gather(list(shards), ids)
     columns["model"] = answers.model
@@ -179,6 +180,7 @@ def make_rows(
             within=None if answers.within is None else answers.within[order],
             decisions_only=decisions_only,
             drawn=drawn,
+            weights=None if weights is None else weights[order],
         ),
         ids,
     )

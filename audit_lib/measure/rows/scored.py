@@ -70,6 +70,8 @@ class Rows:
         The answers, where the task asks for texts or lists.
     pairs : PairAnswers or None
         The answers of the whole audit, where candidates were compared two by two.
+    weights : ndarray of float, shape (rows,), or None
+        Sampling weights, where the spec names a column of them.
     varied : Varied or None
         Controls, other prompts and the like: rows that no ordinary metric sees.
     """
@@ -92,6 +94,7 @@ class Rows:
     drawn: DrawnRounds | None = None
     texts: TextRows | None = None
     pairs: PairAnswers | None = None
+    weights: Floats | None = None
     varied: Varied | None = None
 
     def __len__(self) -> int:
@@ -183,6 +186,7 @@ class Rows:
             drawn=self.drawn,
             texts=None if self.texts is None else self.texts.take(index, len(self)),
             pairs=self.pairs,
+            weights=None if self.weights is None else self.weights[index],
             varied=None if self.varied is None else self.varied.of(levels),
         )
 

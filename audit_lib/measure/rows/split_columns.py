@@ -14,7 +14,7 @@ from audit_lib.errors import InputError
 from audit_lib.policies import policy_of
 from audit_lib.records import parquet_source
 from audit_lib.run import Run
-from audit_lib.sample.values import yes_or_no
+from audit_lib.sample.values import sampling_weights, yes_or_no
 from audit_lib.spec import AuditSpec
 
 CLASSIFICATION: Final = "classification"
@@ -22,6 +22,9 @@ CLASSIFICATION: Final = "classification"
 
 TRUE_CLASS: Final = "true_class"
 """Name of the column that holds the class that each person turned out to be of, where the source says so."""
+
+WEIGHT: Final = "sampling_weight"
+"""Name of the column of sampling weights, where the spec names one of the source's."""
 
 _OURS: Final = ("position", "model", "application_id", "round_id", "qualified")
 
@@ -45,7 +48,12 @@ def with_further(run: Run, variants: pa.Table, shards: Sequence[int]) -> pa.Tabl
     """
     decision, masks = run.spec.decision, run.spec.groups.masks
     names = list(dict.fromkeys([*_fields(run.spec), *masks]))
-    wanted = [*names, *([decision.class_field] if decision.class_field is not None else [])]
+    weighed = run.spec.measure.weights
+    wanted = [
+        *names,
+        *([weighed] if weighed is not None else []),
+        *([decision.class_field] if decision.class_field is not None else []),
+    ]
     if wanted:
         own = _of_prompts(run, wanted)
         prompts = _column(run, "variants", "variants.parquet", "prompt_id")
@@ -54,6 +62,9 @@ def with_further(run: Run, variants: pa.Table, shards: Sequence[int]) -> pa.Tabl
             if name in masks:
                 values = yes_or_no(name, values)
             variants = variants.append_column(name, pa.chunked_array([pa.array(values, pa.string())]))
+        if weighed is not None:
+            weights = sampling_weights([own[prompt][weighed] for prompt in prompts], f"column {weighed!r}")
+            variants = variants.append_column(WEIGHT, pa.chunked_array([weights]))
         if decision.class_field is not None:
             values = [own[prompt][decision.class_field] or None for prompt in prompts]
             _check_classes(run.spec, values)

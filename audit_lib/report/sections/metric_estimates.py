@@ -43,6 +43,7 @@ from audit_lib.report.sections.left_out import left_out
 from audit_lib.report.sections.missing_outcomes import missing_outcomes
 from audit_lib.report.sections.reliability import OF, reliability
 from audit_lib.report.sections.subgroup_aucs import AUC
+from audit_lib.report.sections.weighted import weighted
 from audit_lib.report.sections.what_was_varied import comparison_words
 from audit_lib.report.verdict_words import verdict_cell, verdict_words
 from audit_lib.results import Estimate, Undefined
@@ -185,6 +186,7 @@ def _blocks(
             if forest := _forest(content, title, where, own, figure):
                 yield forest
     yield _table(content, title, where, estimates)
+    yield from weighted(f"{title}{f', {where}' if where else ''}", estimates, _label)
     yield from missing_outcomes(f"{title}{f', {where}' if where else ''}", estimates, _label)
 
 

@@ -38,10 +38,23 @@ from audit_lib.translation import t, tp
 def statutory(content: Content) -> list[Section]:
     """Make the tables of the headline."""
     return [
-        Section(kind, kind_name(content.policy, kind), tuple(_kind(content, kind, content.headline)))
+        Section(
+            kind,
+            kind_name(content.policy, kind),
+            (*_unweighted(content), *_kind(content, kind, content.headline)),
+        )
         for kind in ("selection", "scoring")
         if any(table.kind == kind for table in content.headline)
     ]
+
+
+def _unweighted(content: Content) -> Iterable[Block]:
+    if content.spec.measure.weights is not None:
+        words = t(
+            "These tables count the people of the sample. The sampling weights of this audit are in none of their "
+            "numbers: the ratio is one of counts, and the weighted rates and ratios are with the decision rate gap."
+        )
+        yield Paragraph(text(words))
 
 
 def strata(content: Content) -> Section | None:
