@@ -150,7 +150,9 @@ class _Judge:
             stratum=_items(one.stratum),
             design=tuple(sorted((*design, *self._places(one.metric)))),
         )
-        verdict = self._verdict(one, fewest, {*one.group.items()}, _items(one.stratum))
+        # The largest gap of all groups is of no group: a doubt about any of them is one about it.
+        levels = {*one.group.items()} or set(self.doubts.get(_items(one.stratum), ()))
+        verdict = self._verdict(one, fewest, levels, _items(one.stratum))
         return OwnVerdict(asked, one.metric, verdict, direction if group < reference else -direction)
 
     def of_row(self, table: RateTable[RateRow], row: RateRow, top: RateRow) -> OwnVerdict:

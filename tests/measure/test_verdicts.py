@@ -13,10 +13,13 @@ import pytest
 
 import audit_lib
 from audit_lib.archive.verify import verify
-from audit_lib.measure.questions import compares
+from audit_lib.measure.multiplicity import Hypotheses
+from audit_lib.measure.questions import Doubts, compares, with_verdicts
 from audit_lib.measure.verdicts import Evidence, verdict_of
-from audit_lib.results import HeldToMargin, Interval, Undefined
+from audit_lib.policies import policy_of
+from audit_lib.results import Estimate, HeldToMargin, Interval, Undefined
 from tests.archive.cases import do, new_run, reseal
+from tests.specs import load
 
 FOUND = ("difference", "below_the_line")
 ASKED = {
@@ -219,6 +222,21 @@ def test_the_law_case_by_case(fields: dict[str, Any], kind: str, reason: str | N
     found = verdict_of(Evidence(**(whole | fields)), 0.05)
     assert found.kind == kind
     assert found.reason is None if reason is None else reason in str(found.reason)
+
+
+@pytest.mark.parametrize(
+    ("doubts", "kind"), [({}, "equivalent"), ({(): frozenset({("sex", "female")})}, "uninterpretable")]
+)
+def test_the_largest_gap_of_all_groups_is_doubted_where_one_of_them_is(doubts: Doubts, kind: str) -> None:
+    spec = load()
+    largest = Estimate(
+        metric="auc_gap", value=0.02, interval=Undefined("-"), n=400, method="-", held=held(-0.05, 0.1)
+    )
+    found = with_verdicts(
+        Hypotheses(tables=(), estimates=(largest,), heterogeneity=()), spec, policy_of(spec), doubts
+    )
+    (one,) = found.estimates
+    assert one.verdict is not None and one.verdict.kind == kind
 
 
 def test_what_compares_nothing_has_no_verdict() -> None:
