@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from audit_lib.stats._cluster_tables import (
     MOST_ROWS,
@@ -32,7 +33,7 @@ from audit_lib.stats.equal_rates import (
 )
 from audit_lib.stats.simultaneous import largest_differences
 
-__all__ = ["LawOfTables", "evidence_of_tables", "p_values_of_tables"]
+__all__ = ["LawOfTables", "evidence_of_tables", "p_values_of_pairs", "p_values_of_tables"]
 
 Floats = NDArray[np.float64]
 
@@ -74,7 +75,7 @@ def p_values_of_tables(
     --------
     >>> tables = np.array([[30, 10], [30, 26]])
     >>> p_values_of_tables(tables, np.array([60, 60]), 1).round(4).tolist()
-    [0.0001, 0.5831]
+    [0.0002, 0.5832]
     """
     others = [other for other in range(n.size) if other != place]
     roots = np.column_stack([signed_roots(x[:, [place, j]], n[[place, j]])[:, 0, 1] for j in others])
@@ -133,6 +134,52 @@ def evidence_of_tables(selected: Floats, people: Floats, place: int) -> Floats:
     [2.49]
     """
     return np.asarray(TableSums.of(selected, people).evidence()[:, place].max(axis=1), dtype=np.float64)
+
+
+def p_values_of_pairs(selected: Floats, evidence: Floats) -> Floats:
+    """Return the p-value of evidence in tables of two whose clusters hold one person of each: no draws are needed.
+
+    Permutations leave it as it is in how many clusters one of the two is selected; which one is a toss of a coin. The
+    law has large steps, so each table has its own.
+
+    Parameters
+    ----------
+    selected : ndarray of shape (tables, 2, clusters)
+        Selected of each category and cluster.
+    evidence : ndarray of shape (tables,)
+        Of each table, for one of the categories.
+
+    Examples
+    --------
+    >>> won = np.array([1.0] * 15 + [0.0] * 5)
+    >>> tables = np.array([[won, 1 - won]])
+    >>> p_values_of_pairs(tables, evidence_of_tables(tables, np.ones((2, 20)), 1)).round(4).tolist()
+    [0.0414]
+    """
+    units = selected.shape[2]
+    both = (selected[:, 0] * selected[:, 1]).sum(axis=1).astype(np.int64)
+    one = selected.sum(axis=(1, 2)).astype(np.int64) - 2 * both
+    found = np.empty(evidence.size)
+    for kind in np.unique(np.column_stack([both, one]), axis=0):
+        rows = (both == kind[0]) & (one == kind[1])
+        largest, tail = _law_of_pairs(units, int(kind[0]), int(kind[1]))
+        found[rows] = tail[np.searchsorted(largest, evidence[rows] - TIE)]
+    return found
+
+
+@lru_cache(maxsize=20_000)
+def _law_of_pairs(units: int, both: int, one: int) -> tuple[Floats, Floats]:
+    """Return the largest evidence of tables with so many clusters of both and of one, sorted; and how probable."""
+    first, people = np.arange(one + 1), np.ones((2, units))
+    if not 0 < 2 * both + one < 2 * units:
+        return np.zeros(1), np.ones(2)
+    tables = np.zeros((one + 1, 2, units))
+    tables[:, :, :both] = 1.0
+    tables[:, 0, both : both + one] = np.arange(one) < first[:, None]
+    tables[:, 1, both : both + one] = 1.0 - tables[:, 0, both : both + one]
+    largest = np.maximum(*(evidence_of_tables(tables, people, place) for place in (0, 1)))
+    order = np.argsort(largest)
+    return largest[order], np.append(np.cumsum(binom.pmf(first, one, 0.5)[order][::-1])[::-1], 0.0)
 
 
 class LawOfTables:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -22,7 +23,12 @@ from audit_lib.plan.power.smallest_found import Limit, limit_of, smallest_ratio
 from audit_lib.results import Undefined
 from audit_lib.stats import clustered_equal_rates, equal_rates, holm
 from audit_lib.stats.clustered_rates import ClusteredRates
-from audit_lib.stats.planned_tables import LawOfTables, evidence_of_tables, p_values_of_tables
+from audit_lib.stats.planned_tables import (
+    LawOfTables,
+    evidence_of_tables,
+    p_values_of_pairs,
+    p_values_of_tables,
+)
 from tests.measure.tables import POLICY, SPEC, as_rows, table
 
 DESIGN = PlannedDesign(
@@ -84,6 +90,31 @@ def test_tests_of_tables_are_those_of_the_stage() -> None:
     assert strongest > 2
 
 
+def test_tests_of_pairs_are_those_of_the_stage() -> None:
+    design = replace(DESIGN, levels=(("sex", ("f", "m")),), copies=1, rule="above_median", competes=None)
+    simulated = SimulatedAudits(design, ("sex",))
+    (rng, number), *_ = simulated.parts(30)
+    drawn = simulated.selected(simulated.lowered(simulated.scores(rng, number), 0.2), ("sex",))
+    evidence = evidence_of_tables(drawn.selected, drawn.people, 0)
+    found, compared = p_values_of_pairs(drawn.selected, evidence), 0
+    for one, own, p in zip(drawn.selected, evidence, found, strict=True):
+        theirs = clustered_equal_rates(ClusteredRates.of(one.astype(int), drawn.people.astype(int)), seed=5)
+        if own > 0.0 and theirs.p_values[0] > 10 / 2001:
+            compared += 1
+            assert p == pytest.approx(theirs.p_values[0], abs=5 * (p * (1 - p) / 2000) ** 0.5 + 0.001)
+    assert compared > 10
+
+
+def test_pools_share_no_more_applications_than_chance_gives() -> None:
+    # Scores that are the application's number: who competes with whom can be read off.
+    design = replace(DESIGN, applications=60, copies=1)
+    scores = np.broadcast_to(np.arange(60.0)[None, :, None, None], (1, 60, 1, 6))
+    pools = SimulatedAudits(design, ("race",))._competing(np.array(scores))[0]
+    assert all(sorted(column) == list(range(60)) for column in pools.T)
+    shared = [len(set(a) & set(b)) for a, b in pairwise(pools)]
+    assert np.mean(shared) < 2  # 36 pairs of candidates, each the same application in one of 60
+
+
 def test_tests_of_independent_people_are_those_of_the_stage() -> None:
     rng = np.random.default_rng(2)
     x, n = rng.binomial(40, [0.2, 0.45, 0.5], (20, 3)), np.full(3, 40)
@@ -127,6 +158,22 @@ def test_the_limit_of_one_t_test_is_that_of_the_noncentral_t() -> None:
     assert isinstance(found, Limit) and found.audits == 2_000
     assert found.value == pytest.approx(exact, abs=4 * found.error)
     assert 0 < found.error < 0.03 * exact
+
+
+def test_the_limit_of_a_large_audit_is_that_of_the_noncentral_t() -> None:
+    alone = FamilyOfTests(tables=0, others=1, alpha=0.05)
+    large = replace(
+        DESIGN,
+        metrics=("score_gap",),
+        tests=alone,
+        copies=1,
+        levels=(("sex", ("f", "m")),),
+        applications=100_000,
+    )
+    found = limit_of(large, PlannedTest("score_gap", ("sex",)), 0.8)
+    exact = (norm.ppf(0.975) + norm.ppf(0.8)) * 0.5 * 2**0.5 / 100_000**0.5 / large.score_sd
+    assert isinstance(found, Limit) and found.value == pytest.approx(exact, abs=4 * found.error)
+    assert 0 < found.error < 0.05 * exact
 
 
 def test_what_nobody_can_find_is_said() -> None:

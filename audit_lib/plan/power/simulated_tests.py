@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from audit_lib.plan.power.simulated_audits import Selected, SimulatedSides
-from audit_lib.stats.planned_tables import LawOfTables, evidence_of_tables, p_values_of_tables
+from audit_lib.stats._cluster_tables import MOST_ROWS
+from audit_lib.stats.equal_rates import PERMUTATIONS
+from audit_lib.stats.planned_tables import (
+    LawOfTables,
+    evidence_of_tables,
+    p_values_of_pairs,
+    p_values_of_tables,
+)
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +36,12 @@ def p_values_of_lower(drawn: Selected, laws: Sequence[LawOfTables], seed: int) -
     found = np.ones(evidence.size)
     for place, law in enumerate(laws):
         found[place :: len(laws)] = law.p_values(evidence[place :: len(laws)])
-    return found
+    pairs = drawn.people.shape[0] == 2 and bool((drawn.people == 1).all()) and drawn.people.size <= MOST_ROWS
+    if not pairs:
+        return found
+    # As in the stage, what draws cannot tell is left to the bound of the law.
+    own, told = p_values_of_pairs(drawn.selected, evidence), 10 / (PERMUTATIONS + 1)
+    return np.where(evidence <= 0.0, 1.0, np.where(own > told, own, np.minimum(found, told)))
 
 
 def laws_of(drawn: Selected, seed: int, count: int) -> list[LawOfTables]:

@@ -24,6 +24,8 @@ AUDITS: Final = 2_000
 """Simulated audits; fewer of large ones, and of those whose names are fitted."""
 _LEAST_AUDITS: Final = 200
 _SCORES: Final = 6_000_000
+_ROWS: Final = 5_000
+"""Rows of a simulated audit; above them the limit falls with the root of the number of applications."""
 _NAMED_ROWS: Final = 400_000
 _FIRST: Final = 250
 """Audits by which the search begins."""
@@ -81,21 +83,30 @@ def limit_of(design: PlannedDesign, hypothesis: PlannedTest, power: float) -> Li
     power : float
         How often it is to be found.
     """
-    comparison = SimulatedComparison(design, hypothesis.axes)
+    named = design.names is not None and any(
+        one.metric == "standardised_effect"
+        for one, _ in SimulatedComparison(design, hypothesis.axes).made(hypothesis)
+    )
+    # Names do not become more with applications: then nothing falls with the root of these.
+    part = 1.0 if named else min(_ROWS / max(design.rows, 1), 1.0)
+    simulated = (
+        replace(design, applications=max(round(design.applications * part), 2)) if part < 1 else design
+    )
+    comparison = SimulatedComparison(simulated, hypothesis.axes)
     audits = min(AUDITS, max(_SCORES // max(design.rows, 1), _LEAST_AUDITS))
-    if design.names is not None and any(
-        one.metric == "standardised_effect" for one, _ in comparison.made(hypothesis)
-    ):
+    if named:
         audits = min(audits, max(_NAMED_ROWS // max(design.rows, 1), _LEAST_AUDITS))
 
     def simulation(lower: float, number: int) -> FoundInAudits:
         p_values, value, rate = comparison.adjusted(hypothesis, lower, number, precise=number > _FIRST)
         return p_values < design.tests.alpha, value, rate
 
-    return _smallest(simulation, audits, power)
+    return _smallest(simulation, audits, power, shrink=(simulated.applications / design.applications) ** 0.5)
 
 
-def _smallest(simulation: Simulation, audits: int, power: float, most: float = _MOST) -> Limit | Undefined:
+def _smallest(
+    simulation: Simulation, audits: int, power: float, most: float = _MOST, shrink: float = 1.0
+) -> Limit | Undefined:
     first = min(_FIRST, audits)
     low = high = reached = 0.0
     # From small to large: differences so large that nobody is left on a side may not be found again.
@@ -120,6 +131,7 @@ def _smallest(simulation: Simulation, audits: int, power: float, most: float = _
     error = math.sqrt(power * (1 - power) / audits) / (
         slope * math.exp(-(target**2) / 2) / math.sqrt(2 * math.pi)
     )
+    at, error = at * shrink, error * shrink
     _, value, rate = simulation(at, audits)
     step = at * _STEP
     slope_of_value = (simulation(at + step, audits)[1] - simulation(at - step, audits)[1]) / (2 * step)
