@@ -2,6 +2,7 @@
 
     python -m benchmarks.promised_power        # twenty minutes on one core
     python -m benchmarks.promised_power 0.2    # with a fifth of the audits
+    python -m benchmarks.promised_power 0.3 3 8    # some of the rows
 
 The people are made here, and not by the engine of `audit_lib.plan.power`: other draws, other seeds, and the size of a
 difference turned into scores by a simulation of this file. What is found is read off the document of the stage.
@@ -10,7 +11,7 @@ difference turned into scores by a simulation of this file. What is found is rea
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -196,11 +197,12 @@ def _adjusted(document: dict[str, Any], promise: Promise, group: Mapping[str, st
     return min((float(one["multiplicity"]["holm"]) for one in ours), default=1.0)
 
 
-def promised(scale: float) -> Study:
-    repeats = int(2000 * scale)
+def promised(scale: float, chosen: Sequence[int] = range(len(PROMISES))) -> Study:
+    repeats = round(2000 * scale)
     error = (POWER * (1 - POWER) / repeats) ** 0.5
     rows: list[list[str | Cell]] = []
-    for number, promise in enumerate(PROMISES):
+    for number in chosen:
+        promise = PROMISES[number]
         quota = promise.k if promise.metric == "demographic_parity_gap" else 0
         limit = limit_of(promise.planned(), PlannedTest(promise.metric, promise.axes, quota), POWER)
         if not isinstance(limit, Limit):
@@ -208,7 +210,7 @@ def promised(scale: float) -> Study:
         share = found_of(promise, promise.lower(limit.value), repeats, number)
         rows.append([
             promise.name, f"`{promise.metric}`", " x ".join(promise.axes),
-            f"{limit.value:.3f} +/- {limit.error:.3f}", _cell(share, error),
+            f"{limit.value:.3f} +/- {limit.error:.3f}", f"{repeats:,}", _cell(share, error),
         ])  # fmt: skip
         print(*rows[-1], file=sys.stderr, flush=True)
     return Study(
@@ -218,7 +220,7 @@ def promised(scale: float) -> Study:
         "the audit. Their people are made without the plan's engine: other draws and seeds. One category is lower than "
         "all others; of ratios the comparator is picked. A row between 77 and 83 has kept the promise; the plan's own "
         "Monte Carlo error is up to 1 more.",
-        ["design", "metric", "comparison", "promised", "found, %"],
+        ["design", "metric", "comparison", "promised", "audits", "found, %"],
         rows,
     )
 
@@ -229,4 +231,5 @@ def _cell(share: float, error: float) -> str:
 
 
 if __name__ == "__main__":
-    print(promised(float(sys.argv[1]) if len(sys.argv) > 1 else 1.0).markdown())
+    scale, *chosen = sys.argv[1:] or ["1"]
+    print(promised(float(scale), [int(one) for one in chosen] or range(len(PROMISES))).markdown())
