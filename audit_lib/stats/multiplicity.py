@@ -92,7 +92,7 @@ def holm(
     One table, and three tests that share the other half of the error:
 
     >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03, 0.005], families=["law", "rest", "rest", "rest"]).p_values]
-    [0.02, 0.06, 0.06, 0.025]
+    [0.02, 0.06, 0.06, 0.02]
     """
     for words, given in (("tables", tables), ("families", families)):
         if given is not None and len(given) != len(p_values):

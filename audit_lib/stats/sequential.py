@@ -200,7 +200,7 @@ def confidence_sequence(sums: WindowSums, level: float = 0.95) -> list[Interval]
     --------
     >>> looks = confidence_sequence(WindowSums.of([[0.3, 0.5, 0.4, 0.2]] * 100))
     >>> [(round(looks[k].low, 2), round(looks[k].high, 2)) for k in (0, 9, 99)]
-    [(-1.0, 1.0), (0.02, 0.68), (0.27, 0.43)]
+    [(-1.0, 1.0), (0.03, 0.67), (0.28, 0.42)]
     """
     parts, bound = so_far(sums.n, sums.total, sums.squares), -math.log((1.0 - check_level(level)) / 2.0)
     turned = sums.mirrored
