@@ -215,11 +215,11 @@ def promised(scale: float, chosen: Sequence[int] = range(len(PROMISES))) -> Stud
         print(*rows[-1], file=sys.stderr, flush=True)
     return Study(
         "Promised power",
-        f"{repeats:,} audits a row through the metric stage, Monte Carlo error {100 * error:.1f}: how often a "
-        "difference of the size that the plan promises to find in 80% of audits is found, adjusted for all tests of "
-        "the audit. Their people are made without the plan's engine: other draws and seeds. One category is lower than "
-        "all others; of ratios the comparator is picked. A row between 77 and 83 has kept the promise; the plan's own "
-        "Monte Carlo error is up to 1 more.",
+        f"Audits through the metric stage (with {repeats:,} a row the Monte Carlo error is {100 * error:.1f}): "
+        "how often a difference of the size that the plan promises to find in 80% of audits is found, "
+        "adjusted for all tests of the audit. Their people are made without the plan's engine: other draws "
+        "and seeds. One category is lower than all others; of ratios the comparator is picked. A row between "
+        "77 and 83 has kept the promise; the plan's own Monte Carlo error is up to 1 more.",
         ["design", "metric", "comparison", "promised", "audits", "found, %"],
         rows,
     )
