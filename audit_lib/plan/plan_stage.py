@@ -83,7 +83,7 @@ def plan(run: Run, inputs: Mapping[str, bytes] | None = None, earlier: bytes | N
         policy=PolicyVersion(name=policy.name, version=policy.version),
         policy_digest=pack_of(spec).digest,
         inputs={key: sha256(content) for key, content in sorted(inputs.items())},
-        power=power_table(spec, inputs),
+        power=power_table(spec, inputs, run.notify),
         power_basis=None if spec.decision.rule == "none" else power_basis(spec, inputs),
         verdicts=planned_verdicts(spec, policy),
         names=_names_rule(spec),

@@ -15,6 +15,7 @@ from audit_lib.measure.inference import mean_gap, rank_index
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import Side
 from audit_lib.measure.stage import measure_rows
+from audit_lib.plan.power import table as table_of_power
 from audit_lib.plan.power.planned_design import FamilyOfTests, PlannedDesign, family_of
 from audit_lib.plan.power.simulated_audits import SimulatedAudits, SimulatedSides
 from audit_lib.plan.power.simulated_comparison import PlannedTest, SimulatedComparison
@@ -213,3 +214,11 @@ def test_values_are_those_of_the_metric() -> None:
     assert rate * (1 + ratio) / 2 == pytest.approx(
         2 / 6, abs=1e-6
     )  # two of six are selected, half of them women
+
+
+def test_a_long_simulation_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_of_power, "_SILENT_SECONDS", -1.0)
+    told: list[str] = []
+    found = table_of_power.power_table(SPEC, {}, told.append)
+    assert len(told) == len(found) > 0
+    assert told[0].startswith("power: the planned audit is simulated, difference 1 found: ")

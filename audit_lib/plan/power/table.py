@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -17,6 +18,7 @@ from audit_lib.spec import AuditSpec
 
 SIZES: Final = (25, 50, 100, 250, 500, 1000)
 """People of each category, where the design does not fix them."""
+_SILENT_SECONDS: Final = 5.0
 _OF_SCORES: Final = ("standardised_effect", "rabbi", "score_gap")
 
 
@@ -36,7 +38,9 @@ def power_basis(spec: AuditSpec, files: Mapping[str, bytes]) -> PowerBasis:
     )
 
 
-def power_table(spec: AuditSpec, files: Mapping[str, bytes]) -> tuple[Power, ...]:
+def power_table(
+    spec: AuditSpec, files: Mapping[str, bytes], notify: Callable[[str], None] = lambda _: None
+) -> tuple[Power, ...]:
     """Return the smallest difference that the audit finds with its power, of each metric and comparison.
 
     The audit is simulated (`audit_lib.plan.power.simulated_audits`): one category of a table is lower than all others,
@@ -47,7 +51,14 @@ def power_table(spec: AuditSpec, files: Mapping[str, bytes]) -> tuple[Power, ...
     if spec.decision.rule == "none":
         return ()
     design = design_of(spec, files)
-    return tuple(_by_size(spec) if isinstance(design, str) else _of_design(spec, design))
+    found, told = [], time.monotonic()
+    for entry in _by_size(spec) if isinstance(design, str) else _of_design(spec, design):
+        found.append(entry)
+        if time.monotonic() - told > _SILENT_SECONDS:
+            told = time.monotonic()
+            what = f"{entry.metric} by {', '.join(entry.attributes)}"
+            notify(f"power: the planned audit is simulated, difference {len(found)} found: {what}")
+    return tuple(found)
 
 
 def _of_design(spec: AuditSpec, design: PlannedDesign) -> Iterator[Power]:
