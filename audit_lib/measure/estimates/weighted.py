@@ -88,7 +88,7 @@ def _gap(
                 raise UndefinedMetricError(
                     "everybody or nobody of a side is selected: weights leave no spread to estimate"
                 )
-        found = variance_of_sums(*sums, group.occurs, reference.occurs)
+        found = variance_of_sums(*sums, *_alike(group, reference))
         interval = difference_interval(value, found, level)
     except UndefinedMetricError as error:
         nothing = Undefined(str(error))
@@ -121,6 +121,11 @@ def _weighted(
     )  # fmt: skip
 
 
+def _alike(group: Side, reference: Side) -> tuple[Floats, Floats]:
+    """Count clusters as if of one size, as clustered weighted least squares do."""
+    return group.occurs.astype(np.float64), reference.occurs.astype(np.float64)
+
+
 def _rate_interval(mean: float, sums: Floats, level: float) -> Interval | Undefined:
     try:
         return logit_rate_interval(mean, sums, level)
@@ -139,6 +144,6 @@ def _ratio_interval(
                 "everybody or nobody of a side is selected: weights leave no spread to estimate"
             )
         logs = sums[0] / means[0], -sums[1] / means[1]
-        return log_ratio_interval(ratio, variance_of_sums(*logs, sides[0].occurs, sides[1].occurs), level)
+        return log_ratio_interval(ratio, variance_of_sums(*logs, *_alike(*sides)), level)
     except UndefinedMetricError as error:
         return Undefined(str(error))
