@@ -103,10 +103,14 @@ def test_similarity_of_pairs(metrics: dict[str, Any], texts: pd.DataFrame, metri
     found = find(metrics, metric)
     assert (found["n"], found["clusters"]) == (len(values), 40) == (119, 40)
     assert found["value"] == pytest.approx(values.mean(), rel=1e-12)
-    # By hand: residuals summed by application.
+    # By hand: residuals summed by application, each application measured from the others.
     clusters = texts.index.get_level_values("application")
-    sums = pd.Series(values - values.mean()).groupby(np.asarray(clusters)).sum()
-    half = stats.t.ppf(0.975, 39) * math.sqrt(40 / 39 * float((sums**2).sum())) / len(values)
+    by_application = pd.Series(values - values.mean()).groupby(np.asarray(clusters))
+    shares = by_application.size() / len(values)
+    squares = (by_application.sum() / (1 - shares) * 39 / 40) ** 2
+    few = 2 / (float((squares**2).sum()) / float(squares.sum()) ** 2 - 1 / 40)
+    df = min(1 / float((shares**2).sum()) - 1, few)
+    half = stats.t.ppf(0.975, df) * math.sqrt(40 / 39 * float(squares.sum())) / len(values)
     assert found["interval"]["high"] - found["value"] == pytest.approx(half, rel=1e-9)
     assert (found["parameters"]["unpaired"], found["parameters"]["undefined_pairs"]) == (1, 0)
 

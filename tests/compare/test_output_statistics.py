@@ -105,7 +105,10 @@ def test_what_models_perceive_stands_side_by_side(tmp_path: Path) -> None:
     assert re.search(rf"sees sex, all levels [\d. to]+ {asked} {asked - of_women + seen} 0 0 0 0", table), (
         table
     )
-    assert re.search(rf"guesses sex, all levels [\d. to]+ {asked} {asked - of_women} 0 0 0 0", table), table
+    # It is right about half of each application's versions, by design: between these nothing varies.
+    assert re.search(
+        rf"guesses sex, all levels 0\.500 undefined {asked} {asked - of_women} 0 0 0 0", table
+    ), table
 
 
 def perceiving(*, sees: bool) -> Any:

@@ -118,7 +118,7 @@ def test_archived_evidence_is_verified(outcomes: dict[str, dict[str, Any]]) -> N
 
 def test_drift_is_compared_with_the_run_before(outcomes: dict[str, dict[str, Any]]) -> None:
     assert outcomes["drift"]["state"] == "success", outcomes["drift"]["output"]
-    assert outcomes["drift"]["xcoms"]["monitor.return_value"] == {"runs": 1, "written": 1}
+    assert outcomes["drift"]["xcoms"]["monitor.return_value"] == {"runs": 1, "written": 1, "alarms": 0}
     run = Run.load(uri_of(outcomes["first"]))
     (document,) = run.store.list(f"{run.key.audit}/monitor")
     assert json.loads(run.store.get(document))["current"]["window"] == run.key.window.label

@@ -177,6 +177,22 @@ def test_the_limit_of_a_large_audit_is_that_of_the_noncentral_t() -> None:
     assert 0 < found.error < 0.05 * exact
 
 
+def test_sides_of_applications_in_one_version_each_are_by_audit_and_application() -> None:
+    design = replace(DESIGN, within=False, competes=None, rule="threshold", copies=1)
+    simulated = SimulatedAudits(design, ("sex",))
+    scores = np.arange(7 * 40, dtype=float).reshape(7, 40, 1, 1)
+    sides = simulated.sides(scores, ("sex",))
+    women = np.arange(40) % 6 < 3  # groups in turn: three races of women, then of men
+    assert np.array_equal(sides.group[:, :, 0], scores[:, women, 0, 0])
+    assert np.array_equal(sides.reference[:, :, 0], scores[:, ~women, 0, 0])
+
+
+def test_a_category_with_one_application_is_not_promised_anything() -> None:
+    design = replace(DESIGN, within=False, competes=None, rule="threshold", copies=1, applications=7)
+    said = limit_of(design, PlannedTest("score_gap", ("sex", "race")), 0.8)
+    assert isinstance(said, Undefined) and "fewer than two applications" in said.reason
+
+
 def test_what_nobody_can_find_is_said() -> None:
     tiny = replace(DESIGN, applications=3, copies=1)
     found = limit_of(tiny, PlannedTest("impact_ratio", ("sex", "race")), 0.8)

@@ -65,7 +65,7 @@ def test_the_changes_of_an_audit_in_the_order_of_its_windows(
     assert code == 1
     assert lines[0].startswith("2026-01-05 00:00 to 2026-01-12 00:00: first run")
     assert lines[1].startswith("2026-01-19 00:00 to 2026-01-26 00:00, against 2026-01-05 00:00 to 2026-01-12")
-    assert "numbers changed by more than both intervals explain" in lines[1]
+    assert "by tests of these two windows alone" in lines[1]
     assert "windows before it that are owed were not audited: 1 missed" in lines[1]
     run(tmp_path, 1, shift=0.9)
     code, lines = said(capsys, "changes", "small", "--store", store, "--last", "1")

@@ -102,7 +102,14 @@ class SimulatedAudits:
             )
             return SimulatedSides(group, reference, shared=True)
         own = of[self._group_of_application()]
-        return SimulatedSides(scores[:, own == 0, :, 0], scores[:, own == of.max(), :, 0], shared=False)
+        return SimulatedSides(scores[:, own == 0][..., 0], scores[:, own == of.max()][..., 0], shared=False)
+
+    def fewest(self, axes: tuple[str, ...]) -> int:
+        """Return the applications of the category of a table that has the fewest."""
+        if self.design.within:
+            return self.design.applications
+        of = self.design.categories(axes)
+        return int(np.bincount(of[self._group_of_application()], minlength=int(of.max()) + 1).min())
 
     def shares(self, scores: Floats, axes: tuple[str, ...], k: int) -> SimulatedSides:
         """Tell who of the two categories is among the best `k` of each round."""

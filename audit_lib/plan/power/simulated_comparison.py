@@ -30,6 +30,8 @@ SIMULATED: Final = (
 )  # fmt: skip
 _LITTLE: Final = 0.05
 """Share of the audit's other tests that are of the same difference: below it, what is found first changes nothing."""
+FEWEST: Final = 2
+"""Applications that a spread is measured by: with fewer of a category no audit finds anything of it."""
 _LAWS: Final = (2, 12)
 """Laws that are drawn while the limit is searched, and near it: the audit's own is one of many, too."""
 
@@ -106,6 +108,10 @@ class SimulatedComparison:
         """Return how many categories the table of some attributes has."""
         return int(self.design.categories(axes).max()) + 1
 
+    def is_testable(self) -> bool:
+        """Tell whether each category has applications enough for a test."""
+        return self._simulated.fewest(self.axes) >= FEWEST
+
     def adjusted(
         self, hypothesis: PlannedTest, lower: float, audits: int, *, precise: bool
     ) -> tuple[Floats, float, float]:
@@ -131,6 +137,8 @@ class SimulatedComparison:
     def _made(self, one: PlannedTest, drawn: _Drawn) -> tuple[Floats, float]:
         """Return the p-values of a hypothesis, and the metric's value."""
         design, simulated, lower = self.design, self._simulated, drawn.lower
+        if simulated.fewest(one.axes) < FEWEST:
+            return np.ones(len(drawn.scores)), math.nan
         if one.metric in ("impact_ratio", "decision_rate_gap"):
             selected = simulated.selected(drawn.lowered, one.axes)
             own, others = selected.rates

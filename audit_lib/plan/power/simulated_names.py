@@ -69,9 +69,8 @@ class _Shown:
         dealt = np.stack(
             [rng.permutation(np.arange(each) % self.names) for _ in range(shape[2])], axis=1
         ).reshape(shape)
-        groups = np.broadcast_to(np.arange(design.groups), shape)
-        if not design.within:
-            groups = np.broadcast_to((np.arange(design.applications) % design.groups)[:, None, None], shape)
+        in_turn = (np.arange(design.applications) % design.groups)[:, None, None]
+        groups = np.broadcast_to(np.arange(design.groups) if design.within else in_turn, shape)
         self.groups = groups.ravel()
         self.codes = (groups * self.names + dealt).ravel()
         clusters = np.repeat(np.arange(design.applications), shape[1] * shape[2])

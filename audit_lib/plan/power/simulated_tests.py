@@ -90,6 +90,8 @@ def p_values_of_index(sides: SimulatedSides) -> Floats:
 def spread(a: Floats, b: Floats, *, shared: bool) -> tuple[Floats, Floats]:
     """Return variance and degrees of freedom of each audit, from sums by unit (`variance_of_sums`)."""
     units = a.shape[1], b.shape[1]
+    if min(units) < 2:  # one round: nothing to measure the spread by
+        return np.full(len(a), np.inf), np.ones(len(a))
     factors = [n / (n - 1) for n in units]
     v_a, v_b = (factor * np.square(sums).sum(axis=1) for factor, sums in zip(factors, (a, b), strict=True))
     if shared:

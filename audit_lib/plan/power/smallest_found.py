@@ -39,6 +39,7 @@ _AROUND: Final = (0.86, 0.93, 1.0, 1.07, 1.14)
 OUT_OF_REACH: Final = mark(
     "even a difference of {most:g} standard deviations would be found with a probability of {found:.2f} only"
 )
+TOO_FEW: Final = mark("a category has fewer than two applications: no audit finds anything of it")
 NO_RATIO: Final = mark("even a ratio of 0 would be found with a probability below {power:g}")
 
 
@@ -93,6 +94,8 @@ def limit_of(design: PlannedDesign, hypothesis: PlannedTest, power: float) -> Li
         replace(design, applications=max(round(design.applications * part), 2)) if part < 1 else design
     )
     comparison = SimulatedComparison(simulated, hypothesis.axes)
+    if not comparison.is_testable():
+        return Undefined(TOO_FEW)
     audits = min(AUDITS, max(_SCORES // max(design.rows, 1), _LEAST_AUDITS))
     if named:
         audits = min(audits, max(_NAMED_ROWS // max(design.rows, 1), _LEAST_AUDITS))
