@@ -45,7 +45,7 @@ def summary_line(document: DriftDocument) -> str:
     current = _days(document.current.window)
     if isinstance(document, FirstRun):
         return f"{current}: {document.reason}"
-    said = "; ".join([*alerts_of(document), _numbers(document.summary)])
+    said = "; ".join([*(alerts_of(document) or ["nothing happened"]), _numbers(document.summary)])
     return f"{current}, against {_days(document.previous.window)}: {said}"
 
 
