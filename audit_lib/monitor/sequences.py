@@ -281,7 +281,8 @@ def _not_followed(
             return "between the windows of the baseline, and none of them"
         parts = [name for name, digest in baseline.question.items() if one.question.get(name) != digest]
     if parts:
-        return f"asks another question than the baseline: {', '.join(parts)} of the spec differ; decide a new one"
+        than = "latest window" if baseline is None else "baseline"
+        return f"asks another question than the {than}: {', '.join(parts)} of the spec differ"
     return None
 
 

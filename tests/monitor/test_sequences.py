@@ -113,6 +113,9 @@ def test_without_a_baseline_nothing_is_a_change() -> None:
     last = found.sequences[0].looks[-1]
     assert last.change is None
     assert last.interval.high < 0 or last.interval.low < -0.1  # what it is now is printed all the same
+    other = follow("hiring", None, [week(0, (0.5, 0.5), question="b"), *history[1:]])
+    (aside,) = other.set_aside
+    assert aside.reason == "asks another question than the latest window: groups of the spec differ"
 
 
 def test_a_fall_of_one_groups_rate_is_told_with_its_week_and_size() -> None:
@@ -165,7 +168,7 @@ def test_what_is_no_part_of_the_sequence_is_set_aside_with_its_reason() -> None:
         (overlap.run.window, f"overlaps window {WEEKS[7].label}: people in both would be counted twice"),
         (
             WEEKS[10].label,
-            "asks another question than the baseline: groups of the spec differ; decide a new one",
+            "asks another question than the baseline: groups of the spec differ",
         ),
     ]
     assert [look.window for look in found.sequences[0].looks] == [WEEKS[k].label for k in range(2, 8)]
