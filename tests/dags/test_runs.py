@@ -120,8 +120,16 @@ def test_drift_is_compared_with_the_run_before(outcomes: dict[str, dict[str, Any
     assert outcomes["drift"]["state"] == "success", outcomes["drift"]["output"]
     assert outcomes["drift"]["xcoms"]["monitor.return_value"] == {"runs": 1, "written": 1, "alarms": 0}
     run = Run.load(uri_of(outcomes["first"]))
-    (document,) = run.store.list(f"{run.key.audit}/monitor")
+    name = run.key.prefix.removeprefix(f"{run.key.audit}/").replace("/", "_")
+    folder = f"{run.key.audit}/monitor"
+    document, sequences, sums = (
+        f"{folder}/{name}.json",
+        f"{folder}/sequences.json",
+        f"{folder}/sums/{name}.json",
+    )
+    assert sorted(run.store.list(folder)) == sorted([document, sequences, sums])
     assert json.loads(run.store.get(document))["current"]["window"] == run.key.window.label
+    assert "no baseline" in json.loads(run.store.get(sequences))["baseline"]["undefined"]
     assert outcomes["drift of nothing"]["state"] == "failed"
     assert "no run: start this DAG with the URI" in outcomes["drift of nothing"]["output"]
 
