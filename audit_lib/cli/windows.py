@@ -21,8 +21,8 @@ def add_commands(command: AddCommand) -> None:
         "status",
         _status,
         "List the windows that an audit owes and what became of each",
-        "Audited, failed, not verified, unfinished, due or missed: from the schedule and the store. Exit code 1 if a "
-        "window is missed, failed or not verified.",
+        "Audited, failed, not verified, unfinished, due, late or missed: from the schedule and the store. Exit code 1 "
+        "if a window is missed, failed or not verified.",
     )
     status.add_argument(
         "audit",

@@ -4,13 +4,14 @@ Airflow makes the runs; nothing here asks it, so that a window it never made is 
 """
 
 from audit_lib.windows.missed_windows import note_missed
-from audit_lib.windows.schedule import is_window, latest_window, windows_between
+from audit_lib.windows.schedule import is_window, latest_window, next_window, windows_between
 from audit_lib.windows.window_states import (
     STATES,
     BegunRun,
     OwedWindow,
     begun_runs,
     catchup_limit,
+    late_at,
     next_to_make_up,
     owed_windows,
     summary,
@@ -23,8 +24,10 @@ __all__ = [
     "begun_runs",
     "catchup_limit",
     "is_window",
+    "late_at",
     "latest_window",
     "next_to_make_up",
+    "next_window",
     "note_missed",
     "owed_windows",
     "summary",

@@ -49,6 +49,18 @@ def latest_window(schedule: Schedule, now: datetime) -> Window:
     return Window(_step(schedule, end, forward=False), end)
 
 
+def next_window(schedule: Schedule, now: datetime) -> Window:
+    """Return the window that ends next: it is not due yet.
+
+    Examples
+    --------
+    >>> next_window(Schedule(cron="*/4 * * * *"), datetime(2026, 1, 5, 12, 7, tzinfo=UTC)).label
+    '20260105T120400Z_20260105T120800Z'
+    """
+    start = latest_window(schedule, now).end
+    return Window(start, _step(schedule, start, forward=True))
+
+
 def is_window(schedule: Schedule, window: Window) -> bool:
     """Return whether a window is one of the schedule's, not one that somebody chose."""
     start = window.start.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""What became of each window that an audit owes: audited, failed, unfinished, due or missed."""
+"""What became of each window that an audit owes: audited, failed, unfinished, due, late or missed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from audit_lib.errors import NotFoundError
@@ -17,7 +17,7 @@ from audit_lib.window import Window
 from audit_lib.windows.schedule import is_window, latest_window, windows_between
 
 WindowOutcome = Literal["complete", "failed", "unfinished", "not verified"]
-OwedWindowState = Literal["audited", "failed", "not verified", "unfinished", "due", "missed"]
+OwedWindowState = Literal["audited", "failed", "not verified", "unfinished", "due", "late", "missed"]
 
 STATES: Final[dict[OwedWindowState, str]] = {
     "audited": "a complete run is sealed",
@@ -25,6 +25,7 @@ STATES: Final[dict[OwedWindowState, str]] = {
     "not verified": "what is sealed does not verify",
     "unfinished": "begun and not sealed: it is running, or it was stopped",
     "due": "ended and not begun: the scheduler will make it",
+    "late": "ended a day or its own length ago, and not sealed: it will be made up, or goes on",
     "missed": "not begun, and too old for the catch-up: only a run by hand makes it",
 }
 CATCHUP: Final = 30
@@ -32,6 +33,8 @@ CATCHUP: Final = 30
 
 What a long outage costs stays bounded: each window is a whole audit, and a provider may be paid for it.
 """
+IN_TIME: Final = timedelta(days=1)
+"""A window that is not sealed this long after its end, or after its own length if that is shorter, is late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,20 +142,35 @@ def owed_windows(spec: AuditSpec, begun: Iterable[BegunRun], now: datetime) -> l
             by = [one for one in own if one.outcome == "complete"] or _overlapping(complete, window)
             owed.append(OwedWindow(window, "audited", tuple(one.prefix for one in by)))
         else:
-            owed.append(_not_audited(window, own, made_up=behind <= limit))
+            owed.append(_not_audited(window, own, now, made_up=behind <= limit))
     return owed
 
 
-def _not_audited(window: Window, own: Sequence[BegunRun], *, made_up: bool) -> OwedWindow:
+def _not_audited(window: Window, own: Sequence[BegunRun], now: datetime, *, made_up: bool) -> OwedWindow:
     outcomes = {one.outcome for one in own}
     prefixes = tuple(one.prefix for one in own)
     if "not verified" in outcomes:
         return OwedWindow(window, "not verified", prefixes)
     if "failed" in outcomes:
         return OwedWindow(window, "failed", prefixes)
-    if "unfinished" in outcomes:
-        return OwedWindow(window, "unfinished", prefixes)
-    return OwedWindow(window, "due" if made_up else "missed")
+    if not own and not made_up:
+        return OwedWindow(window, "missed")
+    if now >= late_at(window):
+        return OwedWindow(window, "late", prefixes)
+    return OwedWindow(window, "unfinished" if own else "due", prefixes)
+
+
+def late_at(window: Window) -> datetime:
+    """Return from when on a window that is not sealed is late.
+
+    Examples
+    --------
+    >>> late_at(Window.parse("2026-01-05", "2026-01-12")).isoformat()
+    '2026-01-13T00:00:00+00:00'
+    >>> late_at(Window.parse("2026-01-05T06:00", "2026-01-05T07:00")).isoformat()
+    '2026-01-05T08:00:00+00:00'
+    """
+    return window.end + min(IN_TIME, window.end - window.start)
 
 
 def _owed_since(schedule: Schedule, runs: Sequence[BegunRun], now: datetime) -> datetime:
@@ -194,7 +212,7 @@ def next_to_make_up(owed: Sequence[OwedWindow], own: Window, *, after: bool) -> 
     """
     own = _in_utc(own)
     for one in owed[:-1]:
-        waits = one.state in ("due", "unfinished") and one.window != own
+        waits = one.state in ("due", "unfinished", "late") and one.window != own
         if waits and (not after or one.window.start > own.start):
             return one.window
     return None

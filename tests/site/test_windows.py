@@ -43,9 +43,9 @@ def site(tmp_path: Path) -> Path:
 
 def test_a_window_that_nobody_audited_is_on_the_page(site: Path, tmp_path: Path) -> None:
     page = words(site / "small/index.html")
-    assert "3 windows of the schedule 0 0 * * 1 (UTC) were owed: 2 audited, 1 due." in page
-    assert "2026-01-12 00:00 to 2026-01-19 00:00 due ended and not begun" in page
-    assert "Windows 2 audited, 1 due" in words(site / "index.html")
+    assert "3 windows of the schedule 0 0 * * 1 (UTC) were owed: 2 audited, 1 late." in page
+    assert "2026-01-12 00:00 to 2026-01-19 00:00 late ended a day or its own length ago" in page
+    assert "Windows 2 audited, 1 late" in words(site / "index.html")
     assert publish(str(tmp_path / "store")).written == 0
 
 

@@ -35,7 +35,7 @@ def test_the_windows_of_an_audit(tmp_path: Path, capsys: pytest.CaptureFixture[s
     code, lines = said(capsys, "status", "small", "--store", store, "--at", "2026-01-26")
     assert code == 0
     assert lines[0] == (
-        "small: 3 windows of `0 0 * * 1` (UTC) are owed at 2026-01-26 00:00 UTC: 2 audited, 1 due; 1 before the "
+        "small: 3 windows of `0 0 * * 1` (UTC) are owed at 2026-01-26 00:00 UTC: 2 audited, 1 late; 1 before the "
         "latest are made up"
     )
     assert lines[3] == f"  2026-01-19 00:00 to 2026-01-26 00:00  audited  {last.key.prefix}"

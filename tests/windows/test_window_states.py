@@ -67,11 +67,28 @@ def test_each_state(store: Store) -> None:
     store.put("small/missed/note.json", b"{}")  # no run
     found = owed(store, START + 9 * DAY, catchup=3)
     assert states(found) == [
-        "audited", "missed", "failed", "missed", "unfinished", "due", "audited", "due", "due",
+        "audited", "missed", "failed", "missed", "late", "late", "audited", "late", "due",
     ]  # fmt: skip
     assert [one.window for one in found] == [day(number) for number in range(9)]
     assert found[6].runs == (f"small/{day(6).label}/{'2' * 16}",)
-    assert summary(found) == "2 audited, 1 failed, 1 unfinished, 3 due, 2 missed"
+    assert summary(found) == "2 audited, 1 failed, 1 due, 3 late, 2 missed"
+
+
+def test_a_window_is_late_a_day_or_its_own_length_after_its_end(store: Store) -> None:
+    put(store, day(0), "complete")
+    put(store, day(1), "unfinished")
+    second = timedelta(seconds=1)
+    assert states(owed(store, day(1).end + DAY - second))[-1] == "unfinished"
+    assert states(owed(store, day(1).end + DAY))[1:] == ["late", "due"]
+    assert owed(store, day(1).end + DAY)[1].runs == (f"small/{day(1).label}/{'0' * 16}",)
+    weekly = {"cron": "0 0 * * 1", "start": START.isoformat()}
+    ended = START + 7 * DAY
+    empty = open_store(f"{store.root}/empty")
+    assert states(owed(empty, ended + DAY - second, **weekly)) == ["due"]
+    assert states(owed(empty, ended + DAY, **weekly)) == ["late"]
+    hourly = {"cron": "0 * * * *", "start": START.isoformat()}
+    assert states(owed(empty, START + timedelta(hours=2), **hourly)) == ["late", "due"]
+    assert next_to_make_up(owed(empty, ended + DAY * 8, **weekly), day(7, 7), after=False) == day(0, 7)
 
 
 def test_a_window_is_owed_once_it_has_ended(store: Store) -> None:
@@ -92,7 +109,7 @@ def test_with_a_start_they_are_owed_from_it(store: Store) -> None:
     put(store, day(4), "complete")
     found = owed(store, START + 5 * DAY, start="2026-03-02T07:00:00+00:00", catchup=2)
     assert [one.window for one in found] == [day(number) for number in range(1, 5)]
-    assert states(found) == ["missed", "due", "due", "audited"]
+    assert states(found) == ["missed", "late", "late", "audited"]
 
 
 def test_longer_windows_that_somebody_chose_cover_those_within(store: Store) -> None:
@@ -102,7 +119,7 @@ def test_longer_windows_that_somebody_chose_cover_those_within(store: Store) -> 
     put(store, Window(day(3).start + timedelta(hours=12), day(4).end - timedelta(hours=1)), "complete")
     put(store, day(5, 3), "failed")
     found = owed(store, START + 7 * DAY, catchup=1)
-    assert states(found) == ["audited", "audited", "audited", "audited", "missed", "due", "due"]
+    assert states(found) == ["audited", "audited", "audited", "audited", "missed", "late", "due"]
     assert found[2].runs == (f"small/{day(1, 2).label}/{'0' * 16}",)
     assert len(found[3].runs) == 2
 
@@ -111,7 +128,7 @@ def test_what_is_made_up(store: Store) -> None:
     put(store, day(0), "complete")
     put(store, day(2), "unfinished")
     found = owed(store, START + 6 * DAY, catchup=4)
-    assert states(found) == ["audited", "due", "unfinished", "due", "due", "due"]
+    assert states(found) == ["audited", "late", "late", "late", "late", "due"]
     # A scheduled run begins with the oldest, also where Airflow made it for an older window than the latest.
     assert next_to_make_up(found, day(5), after=False) == day(1)
     assert next_to_make_up(found, day(1), after=False) == day(2)
