@@ -13,9 +13,9 @@ arrival. For values in :math:`[a, b]`, a centre :math:`c` between them, null mea
     \qquad \psi(\lambda) = -\log(1 - \lambda) - \lambda,
 
 is the logarithm of a test supermartingale where each value's mean, given the past, is at most :math:`m` (Fan's
-inequality; Howard et al., corollary 3(c)); an average over a fixed grid of bets is one, too. By Ville's inequality it
-ever exceeds :math:`1/\alpha` with a probability of at most :math:`\alpha`. No distribution is assumed, and means may
-differ between windows.
+inequality; Howard et al., corollary 3(c)); an average over a fixed grid of bets, with fixed weights, is one, too. By
+Ville's inequality it ever exceeds :math:`1/\alpha` with a probability of at most :math:`\alpha`. No distribution is
+assumed, and means may differ between windows.
 
 References
 ----------
@@ -155,7 +155,7 @@ def evidence_above(sums: WindowSums, null: float) -> Floats:
     --------
     >>> sums = WindowSums.of([[0.3, 0.5, 0.4, 0.2]] * 10)
     >>> evidence_above(sums, 0.0)[[0, 4, 9]].round(1).tolist()
-    [0.2, 1.6, 4.4]
+    [0.2, 1.6, 4.3]
     """
     return log_average(log_e_values(*so_far(sums.n, sums.total, sums.squares), null, sums.reach))
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from audit_lib.errors import InputError
-from audit_lib.stats._bets import BETS, STEPS, log_average, log_e_values, so_far
+from audit_lib.stats._bets import BETS, LOG_WEIGHTS, STEPS, log_average, log_e_values, so_far
 from audit_lib.stats._checks import as_count
 from audit_lib.stats.sequential import WindowSums
 
@@ -251,7 +251,8 @@ def _least(parts: _Parts, starts: NDArray[np.int64], look: int, mean: float, flo
 
 def _moments(log_e: Floats) -> tuple[Floats, Floats]:
     """Mean and variance of the bets of each row, by what each of them has won."""
-    share = np.exp(log_e - log_e.max(axis=-1, keepdims=True))
+    staked = log_e + LOG_WEIGHTS
+    share = np.exp(staked - staked.max(axis=-1, keepdims=True))
     share /= share.sum(axis=-1, keepdims=True)
     mean = share @ BETS
     return mean, np.maximum(share @ np.square(BETS) - np.square(mean), 0.0)

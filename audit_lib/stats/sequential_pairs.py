@@ -117,7 +117,7 @@ class PairSums:
         >>> pairs = PairSums.of([([1, 1, 0, 0, 1, 0], [1, 1, 1, 1, 1, 0])] * 60)
         >>> last = pairs.ratios()[-1]
         >>> round(last.low, 2), round(last.high, 2)
-        (0.49, 0.71)
+        (0.5, 0.7)
         """
         bound = -math.log((1.0 - check_level(level)) / 2.0)
 

@@ -28,14 +28,15 @@ histories = st.lists(st.lists(unit, max_size=6), min_size=3, max_size=8)
 def plain_log_e(values: list[float], null: float, low: float, centre: float) -> float:
     """Add up the evidence value by value, as the papers write it."""
     bets = [0.9 / math.sqrt(2.0) ** k for k in range(19)]
-    each = []
-    for bet in bets:
+    stakes = [1.0 / (1.0 + (math.log2(bet / 0.14) / 1.5) ** 2) for bet in bets]
+    won = 0.0
+    for bet, stake in zip(bets, stakes, strict=True):
         log_e = 0.0
         for x in values:
             log_e += bet * (x - null) / (centre - low)
             log_e -= (-math.log(1.0 - bet) - bet) * ((x - centre) / (centre - low)) ** 2
-        each.append(math.exp(log_e))
-    return math.log(sum(each) / len(each))
+        won += stake * math.exp(log_e)
+    return math.log(won / sum(stakes))
 
 
 @given(histories, unit)
