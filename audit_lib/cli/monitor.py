@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from audit_lib.results import Undefined
 
 if TYPE_CHECKING:
     from audit_lib.documents.sequences import Baseline, FollowedSequence, Sequences
+    from audit_lib.store import Store
 
 
 def add_commands(command: AddCommand) -> None:
@@ -35,6 +36,10 @@ def add_commands(command: AddCommand) -> None:
     baseline.add_argument("--name", default="", help="what the baseline is called on pages")
     baseline.add_argument("--by", default="", help="who decides it: a full name")
     baseline.add_argument("--reason", default="", help="why these windows")
+    baseline.add_argument(
+        "--key", metavar="FILE", help="sign the decision with this private key (`audit keygen`)"
+    )
+    _trust_option(baseline)
     store_option(baseline)
 
     trend = command(
@@ -46,20 +51,44 @@ def add_commands(command: AddCommand) -> None:
     )
     trend.add_argument("audit", help="name of an audit in the store")
     trend.add_argument("--json", action="store_true", help="print the whole document instead")
+    _trust_option(trend)
     trend.add_argument("--page", metavar="FILE", help="draw it as a page, too: an HTML file")
     store_option(trend)
 
 
+def _trust_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--trust",
+        nargs="+",
+        default=[],
+        metavar="KEY.pub",
+        help="refuse a baseline that none of these public keys signed; get them from who decided",
+    )
+
+
+def _check_signature(store: Store, baselines: Sequence[Baseline], options: argparse.Namespace) -> None:
+    """Refuse baselines that no trusted key signed; without --trust nothing is checked."""
+    from audit_lib.signoff import load_public_key
+    from audit_lib.signoff.baseline_signature import check_baseline
+
+    trusted = [load_public_key(Path(path)) for path in options.trust]
+    for one in baselines if trusted else []:
+        check_baseline(store, one, trusted)
+
+
 def _baseline(options: argparse.Namespace) -> int:
     from audit_lib.monitor import read_baselines, set_baseline
+    from audit_lib.monitor.baseline import named_key
     from audit_lib.store import open_store
     from audit_lib.window import Window
 
     store = open_store(options.store)
     if options.what == "show":
         found = read_baselines(store, options.audit)
+        _check_signature(store, found, options)
         for one in found:
             print("\n".join(_told(one, one is found[-1])))
+            print(f"   {_signed(named_key(store, one), bool(options.trust))}")
         if not found:
             print(f"{options.audit}: no baseline; decide one with `audit baseline set {options.audit}`")
         return 0
@@ -76,6 +105,18 @@ def _baseline(options: argparse.Namespace) -> int:
     ]
     if missing:
         raise InputError(f"audit baseline set: give {', '.join(missing)} too")
+    key = None
+    if options.key:
+        from audit_lib.signoff import load_private_key
+
+        key = load_private_key(Path(options.key))
+
+    def sign(baseline: Baseline) -> bytes:
+        from audit_lib.signoff.baseline_signature import sign_baseline
+
+        assert key is not None
+        return sign_baseline(baseline, key)
+
     decided = set_baseline(
         store,
         options.audit,
@@ -83,9 +124,17 @@ def _baseline(options: argparse.Namespace) -> int:
         name=options.name,
         decided_by=options.by,
         reason=options.reason,
+        sign=None if key is None else sign,
     )
     print("\n".join(_told(decided, True)))
+    print(f"   {_signed(named_key(store, decided), False)}")
     return 0
+
+
+def _signed(named: str | None, checked: bool) -> str:
+    if named is None:
+        return "not signed"
+    return f"signed with key {named}" + ("" if checked else ", not checked here (--trust)")
 
 
 def _told(one: Baseline, newest: bool) -> list[str]:
@@ -104,15 +153,18 @@ def _told(one: Baseline, newest: bool) -> list[str]:
 
 
 def _trend(options: argparse.Namespace) -> int:
-    from audit_lib.monitor import follow_audit
+    from audit_lib.monitor import follow_audit, read_baselines
     from audit_lib.store import open_store
 
-    followed = follow_audit(open_store(options.store), options.audit, notify)
+    store = open_store(options.store)
+    if options.trust:
+        _check_signature(store, read_baselines(store, options.audit)[-1:], options)
+    followed = follow_audit(store, options.audit, notify)
     document = followed.sequences
     if options.json:
         print(json.dumps(document.as_dict(), indent=2, ensure_ascii=False))
     else:
-        print("\n".join(_lines(document)))
+        print("\n".join(_lines(document, bool(options.trust))))
     if options.page:
         from audit_lib.report.html import render_html
         from audit_lib.site.monitor_page import monitor_page
@@ -125,15 +177,16 @@ def _trend(options: argparse.Namespace) -> int:
     return int(stands or bool(followed.not_read))
 
 
-def _lines(document: Sequences) -> list[str]:
+def _lines(document: Sequences, trusted: bool) -> list[str]:
     baseline = document.baseline
     if isinstance(baseline, Undefined):
         said = [f"{document.audit}: {baseline.reason}"]
     else:
         said = [
             f"{document.audit}: against {baseline.name} ({len(baseline.runs)} windows, decided by "
-            f"{baseline.decided_by}); at most {baseline.settings.false_alarms:g} of such audits ever raise a false "
-            f"alarm, over {document.hypotheses} questions"
+            f"{baseline.decided_by}, {_signed(document.signed_with, trusted)}); at most "
+            f"{baseline.settings.false_alarms:g} of such audits ever raise a false alarm, over {document.hypotheses} "
+            "questions"
         ]
     for one in document.sequences:
         said += _of_sequence(one)

@@ -165,6 +165,8 @@ class Sequences(Typed):
     schema: Literal["audit-sequences/1"] = SEQUENCES_SCHEMA
     audit: str
     baseline: Baseline | Undefined
+    signed_with: str | None = None
+    """Id of the key that the signature of the baseline names, unchecked here; null where nobody signed it."""
     hypotheses: Count
     """Sequences and lines among which the false alarms are shared."""
     sequences: tuple[FollowedSequence, ...]

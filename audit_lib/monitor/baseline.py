@@ -1,12 +1,13 @@
 """The windows that later ones are compared with: chosen by somebody, with a reason, and written down.
 
 No window becomes a baseline by itself. A decision is never changed; the next one takes its place, and all of them stay
-in ``<audit>/baselines/``.
+in ``<audit>/baselines/``, each with its signature next to it where somebody signed it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Final
@@ -23,6 +24,28 @@ from audit_lib.typed_json import decode
 from audit_lib.window import Window
 
 FOLDER: Final = "baselines"
+_SIGNATURE: Final = ".dsse.json"
+
+
+def baseline_key(baseline: Baseline) -> str:
+    """Return where a decision is in the store."""
+    return f"{baseline.audit}/{FOLDER}/{baseline.number:04d}.json"
+
+
+def signature_key(baseline: Baseline) -> str:
+    """Return where its signed statement is, if it has one."""
+    return f"{baseline.audit}/{FOLDER}/{baseline.number:04d}{_SIGNATURE}"
+
+
+def named_key(store: Store, baseline: Baseline) -> str | None:
+    """Return the id of the key that a decision's signature names, unchecked; None where it is not signed."""
+    place = signature_key(baseline)
+    if not store.exists(place):
+        return None
+    try:
+        return str(json.loads(store.get(place))["signatures"][0]["keyid"])
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+        return "unreadable"
 
 
 def read_baselines(store: Store, audit: str) -> list[Baseline]:
@@ -33,7 +56,7 @@ def read_baselines(store: Store, audit: str) -> list[Baseline]:
     EvidenceError
         If one is not as it was written, or one of the numbers between them is gone.
     """
-    keys = sorted(store.list(f"{audit}/{FOLDER}"))
+    keys = sorted(key for key in store.list(f"{audit}/{FOLDER}") if not key.endswith(_SIGNATURE))
     found = [decode(Baseline, store.get(key), store.uri(key)) for key in keys]
     for place, (key, one) in enumerate(zip(keys, found, strict=True), start=1):
         if one.number != place or not key.endswith(f"/{place:04d}.json") or one.audit != audit:
@@ -45,7 +68,14 @@ def read_baselines(store: Store, audit: str) -> list[Baseline]:
 
 
 def set_baseline(
-    store: Store, audit: str, span: Window, *, name: str, decided_by: str, reason: str
+    store: Store,
+    audit: str,
+    span: Window,
+    *,
+    name: str,
+    decided_by: str,
+    reason: str,
+    sign: Callable[[Baseline], bytes] | None = None,
 ) -> Baseline:
     """Decide that the sealed runs of some windows are what later ones are compared with.
 
@@ -59,6 +89,8 @@ def set_baseline(
         What it is called on pages.
     decided_by, reason : str
         Who decided it, and why.
+    sign : callable, optional
+        Makes the signed statement of the decision (`audit_lib.signoff.baseline_signature`).
 
     Raises
     ------
@@ -111,9 +143,11 @@ def set_baseline(
         reason=reason.strip(),
         decided_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    key = f"{audit}/{FOLDER}/{baseline.number:04d}.json"
+    key, signed = baseline_key(baseline), None if sign is None else sign(baseline)
     if not store.put(key, pretty_json(baseline.as_dict())):
         raise InputError(f"{store.uri(key)}: somebody decided a baseline at the same time; look at it first")
+    if signed is not None:
+        store.replace(signature_key(baseline), signed)
     return baseline
 
 

@@ -7,13 +7,13 @@ follows from them. Both are derived: removed, they are made again from the runs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from audit_lib.canonical import pretty_json
 from audit_lib.documents.sequences import Alarm, SequenceName, Sequences, WindowSumsDocument
 from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
-from audit_lib.monitor.baseline import read_baselines
+from audit_lib.monitor.baseline import named_key, read_baselines
 from audit_lib.monitor.history import CompleteRun, read_history
 from audit_lib.monitor.run_identity import identity_of
 from audit_lib.monitor.sequences import follow
@@ -69,6 +69,8 @@ def follow_audit(store: Store, audit: str, notify: Callable[[str], None] = ignor
         notify(f"windows: {place} of {len(complete)}")
     baselines = read_baselines(store, audit)
     found = follow(audit, baselines[-1] if baselines else None, sums)
+    if baselines:
+        found = replace(found, signed_with=named_key(store, baselines[-1]))
     key, content = f"{audit}/{_FOLDER}/sequences.json", pretty_json(found.as_dict())
     before = _told_before(store, key)
     if not store.exists(key) or store.get(key) != content:

@@ -98,9 +98,9 @@ def _about(document: Sequences) -> Iterator[Block]:
         yield Paragraph(
             text(
                 f"Windows are compared with the baseline “{baseline.name}”: {count(len(baseline.runs))} windows that "
-                f"{baseline.decided_by} decided on, on {baseline.decided_at[:10]}: {baseline.reason}. If nothing "
-                f"changes, at most {100 * settings.false_alarms:g}% of such audits ever raise an alarm, however many "
-                f"windows there are, over {count(document.hypotheses)} questions."
+                f"{baseline.decided_by} decided on, on {baseline.decided_at[:10]} ({_signed(document)}): "
+                f"{baseline.reason}. If nothing changes, at most {100 * settings.false_alarms:g}% of such audits ever "
+                f"raise an alarm, however many windows there are, over {count(document.hypotheses)} questions."
             ),
             lead=True,
         )
@@ -110,6 +110,12 @@ def _about(document: Sequences) -> Iterator[Block]:
             "that hold both. The band is where the mean of all windows so far lies, at every look at once, with 95%."
         )
     )
+
+
+def _signed(document: Sequences) -> str:
+    if document.signed_with is None:
+        return "the decision is not signed"
+    return f"signed with key {document.signed_with[:16]}, not checked here"
 
 
 def _section(number: int, one: FollowedSequence, document: Sequences) -> Section:

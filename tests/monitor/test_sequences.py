@@ -31,6 +31,7 @@ from audit_lib.monitor.window_sums import window_sums
 from audit_lib.report.html import render_html
 from audit_lib.results import Interval, Undefined
 from audit_lib.run import Run
+from audit_lib.signoff import generate_key
 from audit_lib.site.monitor_page import monitor_page
 from audit_lib.stats.sequential_pairs import PairSums
 from audit_lib.store import open_store
@@ -242,8 +243,13 @@ def test_real_runs_are_followed_and_kept(tmp_path: Path, capsys: pytest.CaptureF
     decide = ["baseline", "set", audit, "--store", store, "--from", "2026-01-05", "--to", "2026-01-19"]
     assert main(decide) == 2
     assert "give --name, --by, --reason too" in capsys.readouterr().err
-    assert main([*decide, "--name", "first", "--by", "Ada Byron", "--reason", "accepted"]) == 0
-    assert "1. first (in use): 2 windows, decided by Ada Byron" in capsys.readouterr().out
+    generate_key(tmp_path / "ada")
+    key = ["--key", str(tmp_path / "ada")]
+    assert main([*decide, "--name", "first", "--by", "Ada Byron", "--reason", "accepted", *key]) == 0
+    said = capsys.readouterr().out
+    assert "1. first (in use): 2 windows, decided by Ada Byron" in said and "signed with key" in said
+    assert main(["baseline", "show", audit, "--store", store, "--trust", str(tmp_path / "ada.pub")]) == 0
+    assert "not signed" not in capsys.readouterr().out
     assert main(["trend", audit, "--store", store, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert len(document["sequences"][0]["looks"]) == 3
