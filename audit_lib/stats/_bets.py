@@ -15,9 +15,8 @@ BETS: Final = 0.9 * 2.0 ** (-np.arange(19) / 2.0)
 
 The best bet on n values of standard deviation s, for evidence of e to the power of b, is the root of 2 b / n over s.
 """
-_OCTAVES: Final = np.log2(BETS / 0.14)
-LOG_WEIGHTS: Final = -np.log1p(np.square(_OCTAVES / 1.5))
-LOG_WEIGHTS -= logsumexp(LOG_WEIGHTS)
+_STAKES: Final = -np.log1p(np.square(np.log2(BETS / 0.14) / 1.5))
+LOG_WEIGHTS: Final = _STAKES - logsumexp(_STAKES)
 """Logarithms of what is staked on each bet, together 1: most on those for changes of .05 to .2 in a selection rate.
 
 As a Cauchy distribution over octaves, so that no bet has less than a seventh of an equal share.
