@@ -7,24 +7,13 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from audit_lib.documents.drift import RunIdentity
-from audit_lib.documents.rate_tables import CategoryLevels
+from audit_lib.documents.sequence_name import Quantity, SequenceName
 from audit_lib.results import Interval, Undefined
 from audit_lib.typed_json import OPTIONAL, Count, Typed
 
 SUMS_SCHEMA: Final = "audit-window-sums/1"
 BASELINE_SCHEMA: Final = "audit-baseline/1"
 SEQUENCES_SCHEMA: Final = "audit-sequences/1"
-
-Quantity = Literal["selection_rate", "score"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SequenceName(Typed):
-    """What is followed: the mean difference of a quantity between a group and its reference."""
-
-    quantity: Quantity
-    group: CategoryLevels
-    reference: CategoryLevels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from audit_lib.documents.drift import DriftDocument, DriftSummary, FirstRun
-from audit_lib.documents.sequences import Alarm, SequenceName
+from audit_lib.documents.sequence_name import SequenceName
+from audit_lib.documents.sequences import Alarm
 from audit_lib.window import Window
 
 _MOST_NAMED: Final = 5

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from audit_lib.canonical import pretty_json
-from audit_lib.documents.sequences import Alarm, SequenceName, Sequences, WindowSumsDocument
+from audit_lib.documents.sequence_name import SequenceName
+from audit_lib.documents.sequences import Alarm, Sequences, WindowSumsDocument
 from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.monitor.baseline import named_key, read_baselines
 from audit_lib.monitor.history import CompleteRun, read_history

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from audit_lib.canonical import canonical_json
 from audit_lib.documents.drift import RunIdentity
+from audit_lib.documents.sequence_name import SequenceName
 from audit_lib.documents.sequences import (
     Alarm,
     Baseline,
     FollowedSequence,
     Look,
     MonitorSettings,
-    SequenceName,
     Sequences,
     SetAside,
     VersionChange,

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.documents.plan import Plan
-from audit_lib.documents.sequences import LeftOutQuantity, NamedSums, Quantity, WindowSumsDocument
+from audit_lib.documents.sequence_name import Quantity
+from audit_lib.documents.sequences import LeftOutQuantity, NamedSums, WindowSumsDocument
 from audit_lib.measure.rows.load import load_rows
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.sides import Variable, decision_unit, score_unit
