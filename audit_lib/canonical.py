@@ -5,7 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from typing import Any
+from typing import Any, Final
+
+LARGEST: Final = 1 << 28
+"""Bytes of the largest JSON document that is read: 256 MiB."""
+DEEPEST: Final = 100
+"""Levels of the most deeply nested one; this library writes none with more than a fifth of it."""
 
 
 def canonical_json(value: Any) -> bytes:
@@ -56,8 +61,8 @@ def strict_json(content: bytes) -> Any:
     Raises
     ------
     ValueError
-        If it is no JSON in UTF-8, holds a key twice, a number that is none or no double, or is nested too deeply. The
-        message repeats nothing of the document.
+        If it is no JSON in UTF-8, holds a key twice, a number that is none or no double, is nested more deeply than
+        `DEEPEST` or larger than `LARGEST`. The message repeats nothing of the document.
 
     Examples
     --------
@@ -65,16 +70,44 @@ def strict_json(content: bytes) -> Any:
     Traceback (most recent call last):
     ValueError: holds a key twice
     """
+    check_size(content)
     try:
-        return json.loads(
+        document = json.loads(
             content.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite
         )
     except RecursionError:
-        raise ValueError("is nested too deeply") from None
+        raise ValueError(_TOO_DEEP) from None
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON from line {error.lineno}, column {error.colno} on") from None
+    check_depth(document)
+    return document
+
+
+_TOO_DEEP: Final = f"is nested too deeply (more than {DEEPEST} levels)"
+
+
+def check_size(content: bytes) -> None:
+    """Raise ValueError if a document is larger than `LARGEST`."""
+    if len(content) > LARGEST:
+        raise ValueError(f"is larger than {LARGEST >> 20} MiB")
+
+
+def check_depth(document: Any) -> None:
+    """Raise ValueError if a document is nested more deeply than `DEEPEST`."""
+    level = [document]
+    for _ in range(DEEPEST + 1):
+        level = [
+            part
+            for one in level
+            if isinstance(one, (dict, list))
+            for part in (one.values() if isinstance(one, dict) else one)
+            if isinstance(part, (dict, list))
+        ]
+        if not level:
+            return
+    raise ValueError(_TOO_DEEP)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -10,14 +10,13 @@ digests. A stage that has ``_SUCCESS`` is complete and is never done again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from audit_lib.canonical import sha256
+from audit_lib.canonical import sha256, strict_json
 from audit_lib.documents.evidence import StageRecord, WrittenFile, read_stage_record, record_bytes
 from audit_lib.errors import (
     ConflictError,
@@ -60,6 +59,8 @@ class StageOutput:
 
     artefacts: Mapping[str, bytes]
     counts: Mapping[str, int] = field(default_factory=dict)
+    at: datetime | None = None
+    """When, of what says so itself: its record then holds nothing that the artefacts do not determine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,9 @@ class StageFolder:
         EvidenceError
             If it has no such artefact, or one that is not as its stage writes it; the message names the keys.
         """
-        return decode(kind, self.read(name), self.store.uri(f"{self.prefix}/{name}"))
+        content, where = self.read(name), self.store.uri(f"{self.prefix}/{name}")
+        _json(content, where)  # refuses a key that comes twice, of which the next line would take the last
+        return decode(kind, content, where)
 
     def read_table(self, name: str) -> pd.DataFrame:
         """Read a Parquet artefact."""
@@ -163,12 +166,12 @@ class StageFolder:
                     )
                 content = existing
             artefacts[name] = WrittenFile(sha256=sha256(content), bytes=len(content))
-        finished = datetime.now(UTC)
+        began, ended = (started, datetime.now(UTC)) if output.at is None else (output.at, output.at)
         record = StageRecord(
             artefacts=artefacts,
             counts=output.counts,
-            started_at=started.isoformat(timespec="milliseconds"),
-            finished_at=finished.isoformat(timespec="milliseconds"),
+            started_at=began.isoformat(timespec="milliseconds"),
+            finished_at=ended.isoformat(timespec="milliseconds"),
         )
         # Two attempts at once: the first record is kept, and both hold the same digests.
         self.store.put(f"{self.prefix}/{SUCCESS}", record_bytes(record))
@@ -177,9 +180,9 @@ class StageFolder:
 
 def _json(content: bytes, where: str) -> Any:
     try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise EvidenceError(f"{where}: is not JSON that can be read ({type(error).__name__})") from None
+        return strict_json(content)
+    except ValueError as error:
+        raise EvidenceError(f"{where}: {error}") from None
 
 
 def _silent(message: str) -> None:

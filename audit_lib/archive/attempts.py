@@ -4,9 +4,10 @@
 
     <run>/attempts/1/{_STARTED, manifest.json, _SUCCESS}
 
-An attempt that ends in sealed evidence has ``_STARTED`` alone: the evidence is its record. One that failed is
-sealed with a manifest of its own, which lists every file that was there, those of earlier attempts too, so that
-none can be taken away without a trace while a later one is there. One that was killed has ``_STARTED`` and no more.
+An attempt that ends in sealed evidence has ``_STARTED`` alone: the evidence is its record, and lists it. One that
+failed is sealed with a manifest of its own, which lists every file that was there, its own ``_STARTED`` and those of
+earlier attempts too, so that none can be taken away without a trace while a later one is there. One that was killed
+has ``_STARTED`` and no more.
 """
 
 from __future__ import annotations
@@ -95,8 +96,8 @@ def seal(run: Run, number: int, faults: Sequence[AttemptFault], outcome: Attempt
         return
     paths = run.list()
     artefacts = _entries(run, (path for path in paths if path.split("/")[0] in SEALED))
-    begun = _begun(run, number)
-    started = datetime.now(UTC) if begun is None else datetime.fromisoformat(begun.started_at)
+    own = f"{FOLDER}/{number}/{STARTED}"
+    ended = datetime.now(UTC)
     record = FailedAttempt(
         audit=run.key.audit,
         window=run.key.window.label,
@@ -106,21 +107,20 @@ def seal(run: Run, number: int, faults: Sequence[AttemptFault], outcome: Attempt
         faults=tuple(faults[:_FAULTS]),
         stages=tuple(complete_stages(run)),
         artefacts=tuple(artefacts),
-        earlier=tuple(_entries(run, (path for path in paths if 0 < number_of(path) < number))),
+        earlier=tuple(_entries(run, (path for path in paths if path == own or 0 < number_of(path) < number))),
+        ended_at=ended.isoformat(timespec="milliseconds"),
         software=software(),
     )
-    output = StageOutput({RECORD: sealed_bytes(record)}, {"artefacts": len(artefacts)})
-    # A sealing that was killed may have left its record: what it says of that moment is kept.
-    folder.commit(output, started, keep_existing=True)
+    content, counts = sealed_bytes(record), {"artefacts": len(artefacts)}
+    # A sealing that was killed may have left its record: what it says of that moment is kept, its time too.
+    if left := _left_by_killed(folder):
+        content, ended = left
+    folder.commit(StageOutput({RECORD: content}, counts, ended), ended, keep_existing=True)
 
 
-def earlier_attempts(run: Run) -> list[ListedFile]:
-    """Return the files of all attempts but the one that is under way, for the manifest of the evidence."""
-    names = _names(run.store, run.prefix)
-    last = max(names, default=0)
-    if last and SUCCESS not in names[last]:
-        del names[last]
-    return _entries(run, (path for path in run.list(FOLDER) if number_of(path) in names))
+def attempts_until_now(run: Run) -> list[ListedFile]:
+    """Return the files of all attempts, for the manifest of the evidence."""
+    return _entries(run, (path for path in run.list(FOLDER) if number_of(path)))
 
 
 def read_attempts(store: Store, prefix: str) -> list[Attempt]:
@@ -196,7 +196,10 @@ def read_started(content: bytes, where: str) -> StartedAttempt:
 
 def read_failed(content: bytes, where: str) -> FailedAttempt:
     """Read the manifest of a failed attempt, or raise EvidenceError."""
-    return decode_exact(FailedAttempt, content, where, sealed_bytes)
+    found = decode_exact(FailedAttempt, content, where, sealed_bytes)
+    if not found.is_whole:
+        raise EvidenceError(f"{where}: does not have what {found.schema} has")
+    return found
 
 
 def _names(store: Store, prefix: str) -> dict[int, set[str]]:
@@ -217,6 +220,19 @@ def _begun(run: Run, number: int) -> StartedAttempt | None:
         return read_started(run.store.get(key), key)
     except (EvidenceError, NotFoundError):
         return None
+
+
+def _left_by_killed(folder: StageFolder) -> tuple[bytes, datetime] | None:
+    """Return a record that a killed sealing left and its time; None where there is none that can be read."""
+    key = f"{folder.prefix}/{RECORD}"
+    if not folder.store.exists(key):
+        return None
+    content = folder.store.get(key)
+    try:
+        said = read_failed(content, key).ended_at
+    except EvidenceError:
+        return None
+    return None if said is None else (content, datetime.fromisoformat(said))
 
 
 def _attempt(store: Store, folder: str, number: int, names: Iterable[str]) -> Attempt:

@@ -11,9 +11,16 @@ from audit_lib.archive.attempts import (
     read_failed,
     read_started,
 )
+from audit_lib.archive.files_check import note_or_find_stray
 from audit_lib.archive.findings import Work
 from audit_lib.archive.layout import SEALED, STARTED, stage_of
-from audit_lib.documents.evidence import FailedAttempt, ListedFile, Manifest
+from audit_lib.documents.evidence import (
+    FIRST_MANIFEST,
+    FailedAttempt,
+    ListedFile,
+    Manifest,
+    read_stage_record,
+)
 from audit_lib.errors import EvidenceError
 from audit_lib.run import SUCCESS
 
@@ -54,7 +61,7 @@ def check_failed_files(work: Work, record: FailedAttempt) -> None:
         elif folder in ("evidence", "monitor", "signoff"):
             work.find("extra", path, "a run whose last attempt failed has no such file")
         elif folder != FOLDER and folder not in SEALED:
-            work.notes.append(f"{path}: not part of the evidence; ignored")
+            note_or_find_stray(work, path)
 
 
 def sealed_by(record: FailedAttempt) -> Manifest:
@@ -65,6 +72,7 @@ def sealed_by(record: FailedAttempt) -> Manifest:
         if stage_of(entry.path) in record.stages and entry.path != f"{stage_of(entry.path)}/{SUCCESS}"
     )
     return Manifest(
+        schema=FIRST_MANIFEST,
         audit=record.audit,
         window=record.window,
         spec_digest=record.spec_digest,
@@ -104,7 +112,23 @@ def _check_one(
     if paths != sorted(set(paths)) or complete != sorted(record.stages):
         work.find("manifest", path, "its files are not in order, or not those of the stages that it names")
     _check_listed(work, [*record.artefacts, *record.earlier], f"the record of attempt {number}")
+    if record.ended_at is not None:
+        _check_envelope(work, where, record)
     return record
+
+
+def _check_envelope(work: Work, where: str, record: FailedAttempt) -> None:
+    """Since format 2 the record lists its own start, and its envelope has the time that it says itself."""
+    if f"{where}/{STARTED}" not in {entry.path for entry in record.earlier}:
+        work.find("manifest", f"{where}/{RECORD}", "does not list its own start")
+    try:
+        envelope = read_stage_record(work.store.get(f"{where}/{SUCCESS}"), SUCCESS)
+    except EvidenceError:
+        return  # no record of a stage, which is reported
+    if {envelope.started_at, envelope.finished_at} != {record.ended_at}:
+        work.find("record", f"{where}/{SUCCESS}", "its times are not the one that its manifest says")
+    if envelope.counts != {"artefacts": len(record.artefacts)}:
+        work.find("record", f"{where}/{SUCCESS}", "its counts are not those of its manifest")
 
 
 def _check_listed(work: Work, entries: Iterable[ListedFile], who: str) -> None:

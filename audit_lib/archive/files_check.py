@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
+from audit_lib.archive.environment import ENVIRONMENT
 from audit_lib.archive.findings import Work
 from audit_lib.archive.layout import SEALED, STARTED, stage_of
 from audit_lib.archive.manifest import MANIFEST
+from audit_lib.documents.environment import Environment, environment_bytes
 from audit_lib.documents.evidence import (
     MANIFEST_SCHEMA,
     Manifest,
@@ -22,6 +25,10 @@ from audit_lib.run import SUCCESS
 
 _UNSEALED: Final = ("evidence", "monitor")
 _ATTEMPTS: Final = "attempts"
+_SIGNED: Final = re.compile(r"signoff/[1-9][0-9]*/.+")
+"""Files of sign-offs, which are checked with those; one that was killed may have left some."""
+_OF_FILE_MANAGERS: Final = (".DS_Store", "Thumbs.db", "desktop.ini")
+"""What looking at a folder leaves in it."""
 _COUNTS: Final = {
     "evidence": {"artefacts", "bytes"},
     "monitor": {"compared", "exceeding"},
@@ -45,6 +52,9 @@ def read_manifest(work: Work) -> Manifest | None:
     except EvidenceError as error:
         work.find("manifest", path, f"is not a manifest of schema {MANIFEST_SCHEMA}: {error}")
         return None
+    if not manifest.is_whole:
+        work.find("manifest", path, f"does not have what {manifest.schema} has")
+        return None
     names = [entry.path for entry in manifest.artefacts]
     if names != sorted(set(names)):
         work.find("manifest", path, "lists an artefact twice, or not in order")
@@ -53,6 +63,42 @@ def read_manifest(work: Work) -> Manifest | None:
         if work.sizes.get(name, size) != size:
             work.find("manifest", path, f"says that {name} has {size} bytes; it has {work.sizes[name]}")
     return manifest
+
+
+def note_or_find_stray(work: Work, path: str) -> None:
+    """Find a file that is no part of the evidence, where anybody could take it for one."""
+    if path.rsplit("/", 1)[-1] in _OF_FILE_MANAGERS:
+        work.notes.append(f"{path}: not part of the evidence; ignored")
+    else:
+        work.find("extra", path, "is no part of the evidence: nothing lists it and nobody signed it")
+
+
+def check_environment(work: Work, manifest: Manifest) -> None:
+    """``environment.json`` against the manifest, which has its digest since format 2."""
+    path, entry = f"evidence/{ENVIRONMENT}", manifest.environment
+    if entry is None:
+        return
+    if path not in work.digests:
+        work.find("missing", path, "the manifest lists it, and it is not there")
+    elif (entry.path, entry.sha256, entry.bytes) != (path, work.digests[path], work.sizes[path]):
+        work.find("changed", path, "is not the file that the manifest lists")
+    else:
+        try:
+            decode_exact(Environment, work.store.get(path), ENVIRONMENT, environment_bytes)
+        except EvidenceError as error:
+            work.find("record", path, str(error))
+
+
+def _check_stage_records(work: Work, manifest: Manifest) -> None:
+    """Each stage's record must be the one that the manifest lists, since format 2."""
+    listed = {entry.path: entry for entry in manifest.records or ()}
+    if manifest.records is not None and list(listed) != sorted(f"{s}/{SUCCESS}" for s in manifest.stages):
+        work.find("manifest", f"evidence/{MANIFEST}", "the records that it lists are not those of its stages")
+    for path, entry in listed.items():
+        if path not in work.digests:
+            continue  # reported with the stage
+        if (work.digests[path], work.sizes[path]) != (entry.sha256, entry.bytes):
+            work.find("changed", path, "is not the record that the manifest lists")
 
 
 def listed_in(manifest: Manifest | None) -> dict[str, str]:
@@ -71,12 +117,18 @@ def check_files(work: Work, manifest: Manifest | None) -> None:
         elif work.digests[path] != digest:
             work.find("changed", path, f"SHA-256 is {work.digests[path]}, the manifest says {digest}")
     stages = {stage_of(path) for path in listed}
+    check_environment(work, manifest)
+    _check_stage_records(work, manifest)
     for path in work.digests:
         folder = path.split("/")[0]
         if folder == _ATTEMPTS:
             continue
-        if "/" not in path or folder not in (*SEALED, *_UNSEALED):
+        if folder == "monitor" and not manifest.is_first_format:
+            work.find("extra", path, "a run of this format has no such folder")
+        elif _SIGNED.fullmatch(path):
             work.notes.append(f"{path}: not part of the evidence; ignored")
+        elif "/" not in path or folder not in (*SEALED, *_UNSEALED):
+            note_or_find_stray(work, path)
         elif folder in SEALED and path not in listed and path != f"{stage_of(path)}/{SUCCESS}":
             work.find("extra", path, "the manifest does not list it")
         elif folder in SEALED and stage_of(path) not in stages:
@@ -121,8 +173,8 @@ def check_records(work: Work, manifest: Manifest | None, *, sealed: bool = True)
             work.find(
                 "record", path, f"counts what is not counted there; it may count {', '.join(sorted(counted))}"
             )
-        if stage == "evidence" and manifest is not None and record.counts != _sealed(manifest):
-            work.find("record", path, "its counts are not those of the manifest")
+        if stage == "evidence" and manifest is not None:
+            _check_sealing(work, record, manifest)
         # Their order is not checked: the clock of a signer may be ahead of ours, which is noted elsewhere.
         timed = is_instant(record.started_at) and is_instant(record.finished_at)
         if stage.split("/")[0] not in _TIMED and not timed:
@@ -138,6 +190,19 @@ def check_records(work: Work, manifest: Manifest | None, *, sealed: bool = True)
                     work.find("extra", name, "the stage's record does not list it")
             elif recorded[name] != present[name]:
                 work.find("record", name, f"SHA-256 is {present[name]}, the stage recorded {recorded[name]}")
+
+
+def _check_sealing(work: Work, record: StageRecord, manifest: Manifest) -> None:
+    """The record of the evidence says nothing that the manifest does not determine."""
+    path = f"evidence/{SUCCESS}"
+    if record.counts != _sealed(manifest):
+        work.find("record", path, "its counts are not those of the manifest")
+    if manifest.is_first_format:
+        return
+    if {record.started_at, record.finished_at} != {manifest.sealed_at}:
+        work.find("record", path, "its times are not the one at which the manifest says that it was sealed")
+    if record.artefacts.keys() != {MANIFEST, ENVIRONMENT}:
+        work.find("record", path, f"its files are not {MANIFEST} and {ENVIRONMENT}")
 
 
 def _sealed(manifest: Manifest) -> dict[str, int]:

@@ -108,7 +108,6 @@ class Verification:
         lines += [f"  finding: {finding}" for finding in self.findings]
         lines += [f"  {line}" for line in self.signed]
         lines += [f"  note: {_printable(note)}" for note in self.notes]
-        lines.append("  note: monitor/ is outside the manifest: that it was removed or remade is not seen")
         return "\n".join(lines)
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
-from audit_lib.archive.attempts import earlier_attempts
-from audit_lib.archive.layout import SEALED, complete_stages
+from audit_lib.archive.attempts import attempts_until_now
+from audit_lib.archive.environment import ENVIRONMENT, environment
+from audit_lib.archive.layout import SEALED, complete_stages, digest_of
 from audit_lib.archive.software import software
+from audit_lib.canonical import sha256
+from audit_lib.documents.environment import Environment, environment_bytes
 from audit_lib.documents.evidence import ListedFile, Manifest, decode_exact, sealed_bytes
 from audit_lib.documents.validation import Validation
 from audit_lib.errors import EvidenceError, IncompleteRunError
-from audit_lib.run import Run, StageOutput
+from audit_lib.run import SUCCESS, Run, StageOutput
 
 MANIFEST: Final = "manifest.json"
 RunOutcome = Literal["complete", "validation_failed"]
@@ -20,10 +24,11 @@ RunOutcome = Literal["complete", "validation_failed"]
 def archive(run: Run) -> StageOutput:
     """Write the manifest of a run that is measured and reported, or that failed its validation.
 
-    Attempts that failed before are listed with their digests, so that none can be taken away without a trace.
-    Every artefact is read again and checked against what its stage recorded. The manifest holds no
-    time of its own: two equal runs differ in the report's pages alone, which print when it was made. It is not
-    signed: ``status`` says so, and whoever must rely on it later publishes its SHA-256 elsewhere.
+    The stages' records and the attempts until now are listed with their digests, so that no time and no count in them
+    can be changed, and no attempt taken away, without a trace. Every artefact is read again and checked against what
+    its stage recorded. Two equal runs differ in their times: those of the records, of the sealing, and the report's
+    pages, which print when it was made. The manifest is not signed: ``status`` says so, and whoever must rely on it
+    later publishes its SHA-256 elsewhere.
 
     Parameters
     ----------
@@ -33,7 +38,7 @@ def archive(run: Run) -> StageOutput:
     Returns
     -------
     StageOutput
-        ``manifest.json`` as canonical JSON; counts ``artefacts`` and ``bytes``.
+        ``manifest.json`` as canonical JSON and ``environment.json``; counts ``artefacts`` and ``bytes``.
 
     Raises
     ------
@@ -51,6 +56,7 @@ def archive(run: Run) -> StageOutput:
             folder.read(name)  # checks the digest
             artefacts.append(ListedFile(path=f"{stage}/{name}", sha256=entry.sha256, bytes=entry.bytes))
     artefacts.sort(key=lambda artefact: artefact.path)
+    installed = _left_by_killed(run) or environment_bytes(environment(run, stages))
     manifest = Manifest(
         audit=run.key.audit,
         window=run.key.window.label,
@@ -58,24 +64,57 @@ def archive(run: Run) -> StageOutput:
         outcome=outcome,
         stages=tuple(stages),
         artefacts=tuple(artefacts),
-        attempts=tuple(earlier_attempts(run)) or None,
+        attempts=tuple(attempts_until_now(run)) or None,
+        records=tuple(sorted((_listed(run, f"{stage}/{SUCCESS}") for stage in stages), key=_path)),
+        environment=ListedFile(
+            path=f"evidence/{ENVIRONMENT}", sha256=sha256(installed), bytes=len(installed)
+        ),
+        sealed_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         software=software() | _scoring_software(run, stages),
     )
     counts = {"artefacts": len(artefacts), "bytes": sum(artefact.bytes for artefact in artefacts)}
-    return StageOutput({MANIFEST: _as_begun(run, manifest)}, counts)
+    content, sealed_at = _as_begun(run, manifest)
+    return StageOutput({MANIFEST: content, ENVIRONMENT: installed}, counts, datetime.fromisoformat(sealed_at))
 
 
-def _as_begun(run: Run, manifest: Manifest) -> bytes:
-    """Return the manifest, or the one that a killed sealing left if it differs in the attempts known by then alone."""
-    content, key = sealed_bytes(manifest), f"{run.stage('evidence').prefix}/{MANIFEST}"
+def _path(entry: ListedFile) -> str:
+    return entry.path
+
+
+def _listed(run: Run, path: str) -> ListedFile:
+    digest, size = digest_of(run.store, f"{run.prefix}/{path}".lstrip("/"))
+    return ListedFile(path=path, sha256=digest, bytes=size)
+
+
+def _left_by_killed(run: Run) -> bytes | None:
+    """Return the environment that a killed sealing left, which may have been on another machine; None without one."""
+    key = f"{run.stage('evidence').prefix}/{ENVIRONMENT}"
     if not run.store.exists(key):
-        return content
+        return None
+    content = run.store.get(key)
+    try:
+        decode_exact(Environment, content, ENVIRONMENT, environment_bytes)
+    except EvidenceError:
+        return None
+    return content
+
+
+def _as_begun(run: Run, manifest: Manifest) -> tuple[bytes, str]:
+    """Return the manifest and when it was sealed.
+
+    Where a killed sealing left one that differs in its time, and the attempts known by then, alone: that one.
+    """
+    content, key = sealed_bytes(manifest), f"{run.stage('evidence').prefix}/{MANIFEST}"
+    now = manifest.sealed_at or ""
+    if not run.store.exists(key):
+        return content, now
     left = run.store.get(key)
     try:
         found = decode_exact(Manifest, left, MANIFEST, sealed_bytes)
     except EvidenceError:
-        return content
-    return left if replace(found, attempts=None) == replace(manifest, attempts=None) else content
+        return content, now
+    same = replace(found, attempts=None, sealed_at=now) == replace(manifest, attempts=None)
+    return (left, found.sealed_at) if same and found.sealed_at else (content, now)
 
 
 def expected_stages(run: Run, *, failed: bool) -> list[str]:

@@ -13,8 +13,9 @@ again from its archived answers: probabilities of labels, texts, and answers abo
 What this can not show: the manifest is not signed. Whoever rewrites the prompts or a model's scores AND
 makes everything that follows from them again has another, consistent run, and it verifies. Against that, the
 manifest's own SHA-256 (printed here) has to be published where the auditee cannot change it, and compared.
-The times in the ``_SUCCESS`` records are not protected: it is only checked that they do not contradict each
-other (no stage ends before it begins, no score is asked for before the plan, nothing ends after the evidence).
+The times in the ``_SUCCESS`` records are those of the machines' own clocks. Since format 2 the manifest lists those
+records; in format 1 it did not, and it is only checked that the times do not contradict each other (no stage ends
+before it begins, no score is asked for before the plan, nothing ends after the evidence).
 What another version of this library made does not all come out again here; where its pack's or the library's version
 says so, or this version refuses its design, there is no verdict (`Verification.unchecked`), and never a good one.
 ``monitor`` is outside the manifest, and nothing here proves what the model would answer.
@@ -23,6 +24,7 @@ says so, or this version refuses its design, there is no verdict (`Verification.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from audit_lib.archive.attempts import FOLDER, RECORD
 from audit_lib.archive.attempts_check import check_attempts, check_failed_files, sealed_by
@@ -48,6 +50,11 @@ from audit_lib.run import SUCCESS, Run
 from audit_lib.store import LocalStore, open_store
 
 __all__ = ["EvidenceFinding", "Verification", "verify"]
+
+_FIRST_FORMAT: Final = (
+    "format 1: no digest covers the times in the records of stages; monitor/ is outside the manifest: that it was "
+    "removed or remade is not seen"
+)
 
 
 def verify(
@@ -92,6 +99,8 @@ def verify(
     elif failed is not None:
         work.notes.append("there was no plan yet, so there is nothing to compute again")
     _note_software(work, manifest)
+    if failed is None and manifest is not None and manifest.is_first_format:
+        work.notes.append(_FIRST_FORMAT)
     return Verification(
         uri=uri,
         audit="" if manifest is None else manifest.audit,
@@ -120,9 +129,8 @@ def _hash_files(work: Work, paths: Sequence[str], notify: Callable[[str], None])
             work.find("missing", path, "cannot be read")
         progress.one_more()
     if isinstance(work.store, LocalStore):
-        work.notes += [
-            f"a symbolic link, which may lead out of the run: {path}" for path in work.store.links()
-        ]
+        for path in work.store.links():
+            work.find("extra", path, "is a symbolic link, which may lead out of the run; evidence has none")
 
 
 def _manifest(work: Work) -> tuple[Manifest | None, FailedAttempt | None]:

@@ -10,12 +10,14 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from audit_lib.canonical import canonical_json, pretty_json, strict_json
+from audit_lib.canonical import canonical_json, check_depth, check_size, pretty_json, strict_json
 from audit_lib.errors import EvidenceError
 from audit_lib.typed_json import OPTIONAL, Typed, decode
 
-MANIFEST_SCHEMA: Final = "audit-manifest/1"
-ATTEMPT_SCHEMA: Final = "audit-attempt/1"
+MANIFEST_SCHEMA: Final = "audit-manifest/2"
+ATTEMPT_SCHEMA: Final = "audit-attempt/2"
+FIRST_MANIFEST: Final = "audit-manifest/1"
+"""Schema of the manifests that did not list the stages' records; they are read, and not written."""
 
 T = TypeVar("T", bound=Typed)
 
@@ -64,7 +66,8 @@ class ListedFile(Typed):
 class StageRecord(Typed):
     """``_SUCCESS``: the artefacts of a stage by name, its counts, and when it began and ended.
 
-    No digest covers the times. `audit verify` checks them with those of the other stages, which says more.
+    The manifest lists each stage's record with its digest. The record of what seals (evidence, a failed attempt, a
+    sign-off) has its times from what it seals.
     """
 
     artefacts: Mapping[str, WrittenFile]
@@ -89,9 +92,12 @@ class StageRecord(Typed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest(Typed):
-    """``evidence/manifest.json``: all artefacts of a run, and what it ended as."""
+    """``evidence/manifest.json``: all artefacts of a run, and what it ended as.
 
-    schema: Literal["audit-manifest/1"] = MANIFEST_SCHEMA
+    Format 1 has no `records`, no `environment` and no `sealed_at`; format 2 has them all.
+    """
+
+    schema: Literal["audit-manifest/1", "audit-manifest/2"] = MANIFEST_SCHEMA
     audit: str
     window: str
     spec_digest: str
@@ -102,8 +108,24 @@ class Manifest(Typed):
     attempts: Annotated[tuple[ListedFile, ...], Field(min_length=1)] | None = field(
         default=None, metadata=OPTIONAL
     )
-    """Files of the attempts that failed before; earlier versions listed none."""
+    """Files of the attempts until then; format 1 listed those that failed before."""
+    records: tuple[ListedFile, ...] | None = field(default=None, metadata=OPTIONAL)
+    """``_SUCCESS`` of each stage."""
+    environment: ListedFile | None = field(default=None, metadata=OPTIONAL)
+    """``evidence/environment.json``."""
+    sealed_at: Instant | None = field(default=None, metadata=OPTIONAL)
     software: Versions
+
+    @property
+    def is_first_format(self) -> bool:
+        """Whether it lists no records of stages."""
+        return self.schema == FIRST_MANIFEST
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has what its format has, and nothing more."""
+        later = [one is not None for one in (self.records, self.environment, self.sealed_at)]
+        return not any(later) if self.is_first_format else all(later)
 
     @property
     def digests(self) -> dict[str, str]:
@@ -135,7 +157,7 @@ AttemptOutcome = Literal["failed", "stopped"]
 class FailedAttempt(Typed):
     """``manifest.json`` of an attempt that did not end in sealed evidence."""
 
-    schema: Literal["audit-attempt/1"] = ATTEMPT_SCHEMA
+    schema: Literal["audit-attempt/1", "audit-attempt/2"] = ATTEMPT_SCHEMA
     audit: str
     window: str
     spec_digest: Sha256
@@ -146,7 +168,15 @@ class FailedAttempt(Typed):
     stages: tuple[str, ...]
     artefacts: tuple[ListedFile, ...]
     earlier: tuple[ListedFile, ...]
+    """Files of the attempts before, and since format 2 this one's ``_STARTED``."""
+    ended_at: Instant | None = field(default=None, metadata=OPTIONAL)
+    """Since format 2; the times of its ``_SUCCESS`` are this one."""
     software: Versions
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has what its format has, and nothing more."""
+        return (self.ended_at is None) == (self.schema == "audit-attempt/1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +240,10 @@ def decode_exact(kind: type[T], content: bytes, where: str, written: Callable[[T
 
 def read_stage_record(content: bytes, where: str) -> StageRecord:
     """Read ``_SUCCESS``, or raise EvidenceError."""
+    try:
+        strict_json(content)
+    except ValueError as error:
+        raise EvidenceError(f"{where}: {error}") from None
     return decode(StageRecord, content, where)
 
 
@@ -228,15 +262,17 @@ def odd_json(content: bytes) -> str:
         return ""
     try:
         strict_json(content)
-    except (ValueError, RecursionError) as error:
-        return str(error) if isinstance(error, ValueError) else "is nested too deeply"
+    except ValueError as error:
+        return str(error)
     return "holds its values in other bytes than this library writes"
 
 
 def _is_as_written(content: bytes) -> bool:
     """Whether the value that any reader finds has these bytes: then no key comes twice, and each number is one."""
     try:
+        check_size(content)
         document: Any = json.loads(content.decode("utf-8"))
+        check_depth(document)
         return content == pretty_json(document) or content == canonical_json(document)
     except (ValueError, RecursionError):
         return False

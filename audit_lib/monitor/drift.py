@@ -5,7 +5,6 @@ That one may be of another design or another model: the document says so, and wh
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -129,7 +128,7 @@ def _manifest(run: Run) -> Manifest:
 
 def _changed_sections(before: Run, run: Run) -> list[str]:
     """Top-level keys of the spec, and design files, that are not as they were."""
-    old, new = (json.loads(each.stage("plan").read("spec.json")) for each in (before, run))
+    old, new = (each.stage("plan").read_json("spec.json") for each in (before, run))
     files = [each.stage("plan").read_document(Plan, "plan.json").inputs for each in (before, run)]
     return [*_changed(old, new), *(f"file {name}" for name in _changed(*files))]
 

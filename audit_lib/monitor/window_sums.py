@@ -8,7 +8,6 @@ blocks that hold both sides, as many as the rarer side has, in an order that the
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -65,7 +64,7 @@ def window_sums(run: Run) -> WindowSumsDocument:
             sums += [
                 _sums(quantity, variable, group, reference) for group, reference in spec.groups.comparisons()
             ]
-    sections = json.loads(run.stage("plan").read("spec.json"))
+    sections = run.stage("plan").read_json("spec.json")
     files = run.stage("plan").read_document(Plan, "plan.json").inputs
     return WindowSumsDocument(
         audit=run.key.audit,

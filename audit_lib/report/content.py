@@ -6,7 +6,6 @@ follow from its own counts is not written.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -285,7 +284,7 @@ def _models(run: Run, shards: list[str]) -> tuple[Mapping[str, Any], ...]:
     found: dict[str, Mapping[str, Any]] = {}
     for shard in shards:
         content = run.stage(shard).read("model.json")
-        found.setdefault(sha256(content), json.loads(content))
+        found.setdefault(sha256(content), run.stage(shard).read_json("model.json"))
     return tuple(found.values())
 
 

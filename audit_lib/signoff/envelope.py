@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from audit_lib.canonical import canonical_json, pretty_json
+from audit_lib.canonical import canonical_json, pretty_json, strict_json
 from audit_lib.documents.sign_off import SignedStatement
 from audit_lib.errors import EvidenceError
 from audit_lib.signoff.keys import key_id
@@ -41,11 +40,11 @@ def unseal(content: bytes, key: Ed25519PublicKey, where: str) -> None:
     from securesystemslib.exceptions import VerificationError
 
     try:
-        envelope = Envelope.from_dict(json.loads(content))
+        envelope = Envelope.from_dict(strict_json(content))
         envelope.verify([_public(key)], 1)
         if envelope.payload_type != PAYLOAD_TYPE:
             raise ValueError(envelope.payload_type)
-        if envelope.payload != canonical_json(json.loads(envelope.payload)):
+        if envelope.payload != canonical_json(strict_json(envelope.payload)):
             raise ValueError("payload")
     except VerificationError:
         raise EvidenceError(
@@ -64,8 +63,8 @@ def read_statement(content: bytes, where: str) -> SignedStatement:
         If it is none, or holds anything but what a sign-off says; the message names the first places.
     """
     try:
-        payload = base64.b64decode(json.loads(content)["payload"], validate=True)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        payload = base64.b64decode(strict_json(content)["payload"], validate=True)
+    except (ValueError, KeyError, TypeError) as error:
         raise EvidenceError(f"{where}: not a signed statement ({type(error).__name__})") from None
     try:
         return decode(SignedStatement, payload, where)

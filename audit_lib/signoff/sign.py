@@ -116,7 +116,8 @@ def sign_off(
     folder = run.stage(f"{FOLDER}/{number}")
     artefacts = {STATEMENT: content, PUBLIC_KEY: public_pem(key.public_key()), **shown}
     try:
-        folder.commit(StageOutput(artefacts, {"statements": 1}), moment)
+        signed_at = moment.replace(microsecond=0)  # as the statement says it
+        folder.commit(StageOutput(artefacts, {"statements": 1}, signed_at), signed_at)
     except ConflictError:
         raise ConflictError(
             f"{folder.store.uri(folder.prefix)}: another sign-off was made at the same time; look at it, and if "

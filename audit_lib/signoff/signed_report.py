@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from audit_lib.archive.artefact_differences import compare
+from audit_lib.canonical import strict_json
 from audit_lib.documents.sign_off import Predicate
 from audit_lib.errors import EvidenceError
 from audit_lib.report import report
@@ -91,7 +92,7 @@ def check_facts(run: Run, one: SignOff) -> None:
 
 
 def _without_signature(content: bytes) -> bytes:
-    document = json.loads(content)
+    document = strict_json(content)
     return json.dumps({name: document[name] for name in document if name not in _OF_THE_SIGNATURE}).encode()
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from audit_lib.canonical import sha256
+from audit_lib.documents.evidence import Manifest
 from audit_lib.documents.plan import Plan
 from audit_lib.errors import EvidenceError
 from audit_lib.policies import policy_of
@@ -40,6 +43,21 @@ def check_subject(run: Run, one: SignOff) -> None:
     for path, digest in sorted(signed.items()):
         if sha256(run.store.get(f"{run.prefix}/{path}".lstrip("/"))) != digest:
             raise EvidenceError(f"{path} is not the file that was signed")
+
+
+def check_record(run: Run, one: SignOff) -> None:
+    """The record of a sign-off has no time but the one that was signed; those of runs of format 1 have others.
+
+    Raises
+    ------
+    EvidenceError
+        If not.
+    """
+    if run.stage("evidence").read_document(Manifest, "manifest.json").is_first_format:
+        return
+    record = one.folder.success()
+    if not datetime.fromisoformat(record.started_at) == record.finished == one.signed_at:
+        raise EvidenceError("its record has another time than the statement")
 
 
 def check_chain(run: Run, one: SignOff, before: SignOff | None) -> None:

@@ -27,7 +27,7 @@ from audit_lib.signoff.sign_off_files import (
     strays,
 )
 from audit_lib.signoff.signed_report import check_facts, check_rendition
-from audit_lib.signoff.statement_checks import check_answered, check_chain, check_subject
+from audit_lib.signoff.statement_checks import check_answered, check_chain, check_record, check_subject
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -184,6 +184,7 @@ def verify_sign_offs(
             key = read_public_pem(one.folder.read(PUBLIC_KEY), PUBLIC_KEY)
             unseal(one.folder.read(STATEMENT), key, STATEMENT)
             check_subject(run, one)
+            check_record(run, one)
             check_chain(run, one, before)
             notes += check_answered(run, one)
             if render:

@@ -7,7 +7,6 @@ prompt template), so that a changed design is another run.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from audit_lib.canonical import canonical_json, pretty_json, sha256
+from audit_lib.canonical import canonical_json, pretty_json, sha256, strict_json
 from audit_lib.errors import EvidenceError, SpecError
 from audit_lib.registry import did_you_mean
 from audit_lib.spec.data import Demographics, Groups, Sample, Schedule, Source
@@ -234,9 +233,9 @@ class AuditSpec(SpecSection):
             If it is not JSON, or breaks a rule.
         """
         try:
-            document = json.loads(content)
+            document = strict_json(content)
         except ValueError as error:
-            raise SpecError(f"{path}: not JSON ({type(error).__name__})") from None
+            raise SpecError(f"{path}: not JSON that is read: {error}") from None
         spec = cls.checked(document, path)
         if spec.canonical() != content:
             spec._archived = content

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
+from audit_lib.canonical import strict_json
 from audit_lib.errors import NotFoundError
 from audit_lib.run import SUCCESS
 from audit_lib.spec import AuditSpec, Schedule
@@ -95,7 +95,7 @@ def _last_try(store: Store, prefix: str, tries: Mapping[int, bool]) -> WindowOut
     if not tries.get(last):
         return "unfinished"
     try:
-        record = json.loads(store.get(f"{prefix}/attempts/{last}/manifest.json"))
+        record = strict_json(store.get(f"{prefix}/attempts/{last}/manifest.json"))
         return "unfinished" if record["outcome"] == "stopped" else "failed"
     except (ValueError, TypeError, KeyError, NotFoundError):
         return "failed"  # its record cannot be read

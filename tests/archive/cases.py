@@ -69,8 +69,23 @@ def do(run: Run, *, until: str = "evidence") -> Run:
     return run
 
 
+def as_format_1(folder: Path) -> Path:
+    """Seal a run as earlier versions did: without the stages' records, the environment and the time."""
+    manifest = json.loads((folder / "evidence/manifest.json").read_bytes())
+    for name in ("records", "environment", "sealed_at"):
+        del manifest[name]
+    content = canonical_json(manifest | {"schema": "audit-manifest/1"})
+    (folder / "evidence/manifest.json").write_bytes(content)
+    (folder / "evidence/environment.json").unlink()
+    record = json.loads((folder / "evidence" / SUCCESS).read_bytes())
+    record["artefacts"] = {"manifest.json": {"sha256": sha256(content), "bytes": len(content)}}
+    (folder / "evidence" / SUCCESS).write_bytes(pretty_json(record))
+    return folder
+
+
 def with_old_monitor(folder: Path) -> Path:
-    """Give a sealed run the folder ``monitor`` that earlier versions wrote into it."""
+    """Make of a sealed run what earlier versions left, with the folder ``monitor`` that they wrote into it."""
+    as_format_1(folder)
     content = pretty_json({"schema": "audit-comparison/1", "previous": None})
     (folder / "monitor").mkdir()
     (folder / "monitor/comparison.json").write_bytes(content)
@@ -102,10 +117,23 @@ def reseal(folder: Path) -> None:
             artefacts += [{"path": f"{where}/{name}", **entry} for name, entry in record["artefacts"].items()]
     manifest["artefacts"] = sorted(artefacts, key=lambda entry: entry["path"])
     manifest["stages"] = [stage for stage in manifest["stages"] if (folder / stage).is_dir()]
+    evidence = ["manifest.json"]
+    if "records" in manifest:
+        records = [
+            (f"{stage}/{SUCCESS}", (folder / stage / SUCCESS).read_bytes()) for stage in manifest["stages"]
+        ]
+        manifest["records"] = [
+            {"path": path, "sha256": sha256(content), "bytes": len(content)}
+            for path, content in sorted(records)
+        ]
+        evidence = ["environment.json", "manifest.json"]
     manifest_path.write_bytes(canonical_json(manifest))
     record_path = folder / "evidence" / SUCCESS
     record = json.loads(record_path.read_bytes())
-    content = manifest_path.read_bytes()
-    record["artefacts"] = {"manifest.json": {"sha256": sha256(content), "bytes": len(content)}}
+    record["artefacts"] = {
+        name: {"sha256": sha256(content), "bytes": len(content)}
+        for name in evidence
+        if (content := (folder / "evidence" / name).read_bytes()) is not None
+    }
     record["counts"] = {"artefacts": len(artefacts), "bytes": sum(entry["bytes"] for entry in artefacts)}
     record_path.write_bytes(pretty_json(record))

@@ -21,6 +21,13 @@ def test_the_manifest_lists_every_artefact_with_its_digest(tmp_path: Path) -> No
     assert content == canonical_json(manifest)
     folder = Path(run.uri)
     files = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+    assert [entry["path"] for entry in manifest["records"]] == sorted(
+        f for f in files if f.endswith("_SUCCESS") and not f.startswith("evidence/")
+    )
+    for entry in (*manifest["records"], manifest["environment"]):
+        assert entry["sha256"] == sha256((folder / entry["path"]).read_bytes())
+    record = json.loads((folder / "evidence/_SUCCESS").read_bytes())
+    assert record["started_at"] == record["finished_at"] == manifest["sealed_at"]
     sealed = sorted(f for f in files if not f.endswith("_SUCCESS") and not f.startswith("evidence/"))
     assert [entry["path"] for entry in manifest["artefacts"]] == sealed
     for entry in manifest["artefacts"]:
@@ -35,7 +42,7 @@ def test_the_manifest_lists_every_artefact_with_its_digest(tmp_path: Path) -> No
     assert len(scores) > 1
 
 
-def test_an_equal_run_has_an_equal_manifest_but_for_the_report_s_times(tmp_path: Path) -> None:
+def test_an_equal_run_has_an_equal_manifest_but_for_times(tmp_path: Path) -> None:
     manifests = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
@@ -46,6 +53,9 @@ def test_an_equal_run_has_an_equal_manifest_but_for_the_report_s_times(tmp_path:
         entries = manifest["artefacts"]
         manifest["artefacts"] = [e for e in entries if not e["path"].startswith("report/report.")]
         assert len(entries) == len(manifest["artefacts"]) + 2
+        # The stages' records and the sealing have times, and those of the first run are earlier.
+        manifest["records"] = [entry["path"] for entry in manifest["records"]]
+        manifest["sealed_at"] = ""
     assert manifests[0] == manifests[1]
 
 

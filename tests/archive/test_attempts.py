@@ -63,7 +63,10 @@ def test_a_failure_is_sealed_with_its_stage_and_error(
     there = [path for path in run.list() if not path.startswith("attempts/")]
     assert [entry["path"] for entry in record["artefacts"]] == there
     assert not run.stage("evidence").is_complete()
-    assert "_at" not in json.dumps(record), "times are in the envelopes alone"
+    assert json.dumps(record).count("_at") == 1, "it has the one time, by which its envelope is determined"
+    envelope = run.stage("attempts/1").success()
+    assert envelope.started_at == envelope.finished_at == record["ended_at"]
+    assert [entry["path"] for entry in record["earlier"]] == ["attempts/1/_STARTED"]
 
 
 def test_a_later_success_lists_the_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,19 +78,21 @@ def test_a_later_success_lists_the_failures(tmp_path: Path, monkeypatch: pytest.
     run = attempt(tmp_path)
     listed = [entry["path"] for entry in run.stage("evidence").read_json("manifest.json")["attempts"]]
     assert listed == [
-        f"attempts/{n}/{name}" for n in (1, 2) for name in ("_STARTED", SUCCESS, "manifest.json")
+        *(f"attempts/{n}/{name}" for n in (1, 2) for name in ("_STARTED", SUCCESS, "manifest.json")),
+        "attempts/3/_STARTED",
     ]
     assert [one.outcome for one in read_attempts(run.store, run.prefix)] == ["failed", "failed", None]
     second = run.stage("attempts/2").read_json("manifest.json")
-    assert [entry["path"] for entry in second["earlier"]] == listed[:3]
+    assert [entry["path"] for entry in second["earlier"]] == listed[:4]
     assert attempts_of(run.store, "small") == {run.prefix: read_attempts(run.store, run.prefix)}
     before = run.list("attempts")
     pipeline.run_all(run)
     assert run.list("attempts") == before, "what is sealed is not attempted again"
 
 
-def test_a_first_success_has_the_manifest_it_always_had(tmp_path: Path) -> None:
-    assert "attempts" not in attempt(tmp_path).stage("evidence").read_json("manifest.json")
+def test_a_first_success_lists_its_own_start(tmp_path: Path) -> None:
+    manifest = attempt(tmp_path).stage("evidence").read_json("manifest.json")
+    assert [entry["path"] for entry in manifest["attempts"]] == ["attempts/1/_STARTED"]
 
 
 def test_a_killed_attempt_shows_and_is_listed(tmp_path: Path) -> None:
@@ -96,7 +101,8 @@ def test_a_killed_attempt_shows_and_is_listed(tmp_path: Path) -> None:
     start(run, "audit run")  # and then the machine went down
     run = attempt(tmp_path)
     assert [entry["path"] for entry in run.stage("evidence").read_json("manifest.json")["attempts"]] == [
-        "attempts/1/_STARTED"
+        "attempts/1/_STARTED",
+        "attempts/2/_STARTED",
     ]
 
 
@@ -166,7 +172,7 @@ def test_a_run_that_cannot_be_opened_leaves_its_attempt(
     assert main(command) == 0
     run = the_run(tmp_path)
     assert run.prefix == prefix, "the same run, done at last"
-    assert len(run.stage("evidence").read_json("manifest.json")["attempts"]) == 3
+    assert len(run.stage("evidence").read_json("manifest.json")["attempts"]) == 4
     assert main([*command, "--dry-run"]) == 0
 
 

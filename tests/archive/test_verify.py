@@ -27,13 +27,19 @@ from tests.archive.cases import applicants, do, new_run, reseal, with_old_monito
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A complete run, made once; tests work on copies."""
     folder = tmp_path_factory.mktemp("original")
-    return with_old_monitor(Path(do(new_run(folder, str(folder / "store"))).uri))
+    return Path(do(new_run(folder, str(folder / "store"))).uri)
 
 
 @pytest.fixture
 def bundle(original: Path, tmp_path: Path) -> Path:
     """What a stranger has: a copy of the run's folder under another name."""
     return Path(shutil.copytree(original, tmp_path / "downloaded evidence"))
+
+
+@pytest.fixture
+def format_1(bundle: Path) -> Path:
+    """The same as earlier versions sealed it, with their folder ``monitor``."""
+    return with_old_monitor(bundle)
 
 
 def hashes_only(folder: Path) -> Verification:
@@ -114,25 +120,36 @@ class TestHonest:
         assert verification.manifest_sha256 in text
         assert "not signed" in text
 
-    def test_a_file_beside_the_stages_is_only_noted(self, bundle: Path) -> None:
+    def test_format_1_says_what_it_does_not_cover(self, format_1: Path) -> None:
+        verification = verify(str(format_1))
+        assert verification.findings == ()
+        assert [note[:9] for note in verification.notes] == ["format 1:"]
+
+    def test_what_file_managers_leave_is_only_noted(self, bundle: Path) -> None:
         (bundle / ".DS_Store").write_bytes(b"x")
         verification = hashes_only(bundle)
         assert verification.ok
         assert verification.notes == (".DS_Store: not part of the evidence; ignored",)
 
-    def test_a_note_steers_no_terminal(self, bundle: Path) -> None:
+    def test_a_stray_file_is_a_finding_and_steers_no_terminal(self, bundle: Path) -> None:
         (bundle / "x\x1b[2J\nVERIFIED").write_bytes(b"x")
         text = hashes_only(bundle).summary()
-        assert "\x1b" not in text and r"  note: x\x1b[2J\nVERIFIED: not part" in text
+        assert "\x1b" not in text and r"  finding: x\x1b[2J\nVERIFIED: is no part" in text
 
-    def test_symbolic_links_are_noted(self, bundle: Path, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("name", ["approved.html", "monitor/comparison.json", "unknown/x.json"])
+    def test_a_file_in_no_stage_is_a_finding(self, bundle: Path, name: str) -> None:
+        (bundle / name).parent.mkdir(exist_ok=True)
+        (bundle / name).write_bytes(b"{}\n")
+        assert found(hashes_only(bundle), name, "extra")
+
+    def test_symbolic_links_are_found(self, bundle: Path, tmp_path: Path) -> None:
         page = bundle / "report/report.html"
         page.rename(tmp_path / "elsewhere.html")
         page.symlink_to(tmp_path / "elsewhere.html")
         (bundle / "more").symlink_to(tmp_path, target_is_directory=True)
         verification = hashes_only(bundle)
-        linked = "a symbolic link, which may lead out of the run: "
-        assert verification.ok and verification.notes == (f"{linked}more", f"{linked}report/report.html")
+        assert [finding.path for finding in verification.findings] == ["more", "report/report.html"]
+        assert all("is a symbolic link" in finding.detail for finding in verification.findings)
         (tmp_path / "elsewhere.html").unlink()
         assert found(hashes_only(bundle), "report/report.html", "missing")
 
@@ -160,7 +177,11 @@ def retime(folder: Path, stage: str, **times: str) -> None:
 
 
 class TestTimes:
-    """Times are not signed; those that contradict each other are found."""
+    """In format 1 no digest covers the times; those that contradict each other are found."""
+
+    @pytest.fixture
+    def bundle(self, format_1: Path) -> Path:
+        return format_1
 
     def test_a_stage_that_ends_before_it_begins(self, bundle: Path) -> None:
         retime(bundle, "metrics", started_at="2100-01-01T00:00:00+00:00")
@@ -245,13 +266,16 @@ class TestDamage:
             path.write_bytes(content)
         assert hashes_only(bundle).ok
 
+    def test_a_deleted_file_of_format_1(self, format_1: Path) -> None:
+        self.test_a_deleted_file(format_1)
+
     def test_a_deleted_file(self, bundle: Path) -> None:
         for path in [path for path in bundle.rglob("*") if path.is_file()]:
             content = path.read_bytes()
             path.unlink()
             verification = hashes_only(bundle)
             if path == bundle / "monitor" / SUCCESS:  # written after sealing: an unfinished comparison
-                assert verification.ok and "monitor: was not finished" in verification.notes[0]
+                assert verification.ok and "monitor: was not finished" in " ".join(verification.notes)
             else:
                 assert found(verification, path.relative_to(bundle).as_posix(), "missing"), path
             path.write_bytes(content)
@@ -310,6 +334,9 @@ class TestDamage:
 
 class TestForgery:
     """Whoever also makes every ``_SUCCESS`` and the manifest agree with what was changed."""
+
+    def test_resealing_an_honest_run_of_format_1_changes_nothing(self, format_1: Path) -> None:
+        self.test_resealing_an_honest_run_changes_nothing(format_1)
 
     def test_resealing_an_honest_run_changes_nothing(self, bundle: Path) -> None:
         before = (bundle / "evidence/manifest.json").read_bytes()
@@ -561,7 +588,9 @@ class TestRecords:
     """Counts, times and questions: what no digest protects, or what a careful forger makes agree."""
 
     @pytest.mark.parametrize("stage", ["plan", "sample", "variants", "scores/0", "metrics", "report"])
-    def test_a_count(self, bundle: Path, stage: str) -> None:
+    def test_a_count(self, format_1: Path, stage: str) -> None:
+        bundle = format_1
+
         def change(record: Any) -> None:
             record["counts"][min(record["counts"])] += 1
 
@@ -569,6 +598,28 @@ class TestRecords:
         verification = verify(str(bundle))
         assert found(verification, f"{stage}/{SUCCESS}", "record")
         assert len(verification.findings) == 1
+
+    @pytest.mark.parametrize("stage", ["plan", "sample", "variants", "scores/0", "metrics", "report"])
+    def test_a_record_that_the_manifest_does_not_list(self, bundle: Path, stage: str) -> None:
+        for change in ("started_at", "finished_at"):
+            path = bundle / stage / SUCCESS
+            content = path.read_bytes()
+            edit_json(path, lambda r, key=change: r.update({key: r[key].replace("0", "1", 1)}))
+            assert found(hashes_only(bundle), f"{stage}/{SUCCESS}", "changed"), change
+            path.write_bytes(content)
+
+    def test_the_record_of_the_sealing_says_nothing_of_its_own(self, bundle: Path) -> None:
+        edit_json(bundle / "evidence" / SUCCESS, lambda r: r.update(started_at="2020-01-01T00:00:00+00:00"))
+        (finding,) = hashes_only(bundle).findings
+        assert "not the one at which the manifest says" in finding.detail
+
+    def test_another_environment(self, bundle: Path) -> None:
+        edit_json(bundle / "evidence/environment.json", lambda e: e.update(revision="v9"))
+        assert found(hashes_only(bundle), "evidence/environment.json", "changed")
+        reseal(bundle)
+        assert found(hashes_only(bundle), "evidence/environment.json", "changed"), (
+            "the manifest has its digest"
+        )
 
     def test_a_plan_after_the_first_score(self, bundle: Path) -> None:
         edit_json(bundle / "plan" / SUCCESS, lambda r: r.update(finished_at="2099-01-01T00:00:00.000+00:00"))
@@ -603,7 +654,8 @@ class TestRecords:
         details = [f.detail for f in verification.findings if f.path == "scores/0/scores.parquet"]
         assert details == ["column score, row 0: another number"]
 
-    def test_the_summary_says_that_monitor_is_not_covered(self, bundle: Path) -> None:
+    def test_the_summary_says_that_monitor_is_not_covered(self, format_1: Path) -> None:
+        bundle = format_1
         shutil.rmtree(bundle / "monitor")
         assert hashes_only(bundle).ok
         assert "monitor/ is outside the manifest" in hashes_only(bundle).summary()

@@ -300,10 +300,22 @@ def test_a_record_that_does_not_list_a_signed_file_is_found(run: Run) -> None:
 def test_verifying_says_nothing_of_files_that_were_checked(
     run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (Path(run.uri) / "signoff" / "readme.txt").write_text("mine")
     assert main(["verify", run.uri]) == 0
-    notes = [line for line in capsys.readouterr().out.splitlines() if "not part of the evidence" in line]
-    assert notes == ["  note: signoff/readme.txt: not part of the evidence; ignored"]
+    assert "part of the evidence" not in capsys.readouterr().out
+    (Path(run.uri) / "signoff" / "readme.txt").write_text("mine")
+    assert main(["verify", run.uri]) == 1
+    said = [line for line in capsys.readouterr().out.splitlines() if "part of the evidence" in line]
+    assert [line.split(": is no part")[0] for line in said] == ["  finding: signoff/readme.txt"]
+
+
+def test_the_record_of_a_sign_off_has_no_time_of_its_own(run: Run) -> None:
+    path = Path(run.uri) / "signoff/2/_SUCCESS"
+    content = path.read_bytes()
+    for name in ("started_at", "finished_at"):
+        document = json.loads(content)
+        document[name] = document[name].replace("T", "T", 1).replace(":00.000", ":01.000")
+        path.write_bytes(pretty_json(document))
+        assert "its record has another time than the statement" in found(run)
 
 
 def test_nobody_signs_before_the_seal_or_the_statement_before(run: Run) -> None:

@@ -1,0 +1,93 @@
+"""What was installed where a run was sealed: digests of distributions, of the library's own files, lock and image."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Sequence
+from importlib.metadata import Distribution as Installed
+from importlib.metadata import PackageNotFoundError, distribution, distributions
+from pathlib import Path
+from typing import Final
+
+from audit_lib.canonical import sha256
+from audit_lib.documents.environment import Distribution, Environment
+from audit_lib.errors import InputError
+from audit_lib.run import Run
+
+ENVIRONMENT: Final = "environment.json"
+REVISION: Final = "AUDIT_REVISION"
+CONTAINER: Final = "AUDIT_CONTAINER_DIGEST"
+LOCK: Final = "AUDIT_LOCK"
+_PACKAGE: Final = Path(__file__).parents[1]
+_NO_FILES: Final = ("__pycache__",)
+
+
+def environment(run: Run, stages: Sequence[str]) -> Environment:
+    """Return what is installed here, and which models answered in the shards of `stages`.
+
+    Raises
+    ------
+    InputError
+        If the lock file that the environment names cannot be read.
+    """
+    return Environment(
+        python=platform.python_version(),
+        code_sha256=_code(),
+        revision=os.environ.get(REVISION) or _revision(),
+        container=os.environ.get(CONTAINER) or None,
+        lock_sha256=_lock(),
+        models={
+            stage: str(run.stage(stage).read_json("model.json").get("fingerprint"))
+            for stage in stages
+            if stage.startswith("scores/")
+        },
+        distributions=_installed(),
+    )
+
+
+def _installed() -> tuple[Distribution, ...]:
+    """Return every installed distribution; of one that is there twice, the one that is imported."""
+    found: dict[str, Distribution] = {}
+    for each in distributions():
+        name = (each.metadata["Name"] or "").lower().replace("_", "-")
+        if name and name not in found:
+            found[name] = Distribution(name=name, version=each.version, record_sha256=_record(each))
+    return tuple(found[name] for name in sorted(found))
+
+
+def _record(installed: Installed) -> str | None:
+    record = installed.read_text("RECORD")
+    return None if record is None else sha256(record.encode())
+
+
+def _code() -> str:
+    """Digest the library's files, as ``sha256sum`` prints them, in order."""
+    lines = [
+        f"{sha256(path.read_bytes())}  {path.relative_to(_PACKAGE).as_posix()}\n"
+        for path in sorted(_PACKAGE.rglob("*"))
+        if path.is_file() and not set(path.parts) & set(_NO_FILES)
+    ]
+    return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
+
+
+def _revision() -> str | None:
+    """Return the commit that the library was installed from, where its installer knows one."""
+    try:
+        said = distribution("audit-lib").read_text("direct_url.json")
+        commit = json.loads(said or "{}").get("vcs_info", {}).get("commit_id")
+    except (PackageNotFoundError, ValueError, AttributeError):
+        return None
+    return commit if isinstance(commit, str) else None
+
+
+def _lock() -> str | None:
+    path = os.environ.get(LOCK)
+    if not path:
+        return None
+    try:
+        return sha256(Path(path).read_bytes())
+    except OSError as error:
+        raise InputError(f"{LOCK}={path}: the lock file cannot be read ({error.strerror})") from None
