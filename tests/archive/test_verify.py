@@ -524,7 +524,11 @@ class TestForgery:
             run.stage(stage).commit(function(run), datetime.now(UTC))
         reseal(bundle)
         assert {f.path for f in hashes_only(bundle).findings} == {f"evidence/{SUCCESS}"}, "sealed too early"
-        retime(bundle, "evidence", finished_at=datetime.now(UTC).isoformat())
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        retime(bundle, "evidence", started_at=now, finished_at=now)
+        path = bundle / "evidence/manifest.json"
+        path.write_bytes(canonical_json(json.loads(path.read_bytes()) | {"sealed_at": now}))
+        reseal(bundle)
         verification = verify(str(bundle))
         assert verification.ok
         assert verification.manifest_sha256 != before
