@@ -220,8 +220,8 @@ def keep_fault(stage: str, error: BaseException) -> None:
 
 @contextlib.contextmanager
 def in_task(stage: str = "") -> Iterator[None]:
-    """Run a task's body: with the store's and the model's credentials, telling what went wrong, retried only where
-    that can help.
+    """Run a task's body: with the credentials of store, model and databases, telling what went wrong, retried only
+    where that can help.
 
     `stage` is what a fault is sealed under; the task's id if it is left out.
     """
@@ -235,6 +235,10 @@ def in_task(stage: str = "") -> Iterator[None]:
 
             variables = stack.enter_context(model_credentials(Connection.get(connection_id), store))
             stack.enter_context(_environment(variables))
+        if named := os.environ.get("AUDIT_SOURCE_CONN_IDS"):
+            from source_databases import database_urls
+
+            stack.enter_context(_environment(database_urls(named)))
         try:
             yield
         except AirflowSkipException as skip:

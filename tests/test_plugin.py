@@ -9,17 +9,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
+from tests.postgres import postgres_server
 from tests.sample.cases import people
 from tests.specs import REPOSITORY, content
 
@@ -29,7 +27,6 @@ pytestmark = pytest.mark.slow(
     reason="builds and installs a wheel, and runs whole audits in processes of their own"
 )
 
-POSTGRES = Path("/usr/lib/postgresql/15/bin")
 WINDOW = ("2026-01-05", "2026-01-12")
 QUERY = """
 SELECT prompt_id, application_id, position, resume, sex, race, occurred_at
@@ -91,44 +88,9 @@ def sqlite(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[str]:
-    """A real server on loopback, filled; PostgreSQL does not run as root, so then it runs as the user postgres."""
-    if not (POSTGRES / "initdb").is_file():
-        pytest.skip(f"no PostgreSQL 15 in {POSTGRES}")
-    pytest.importorskip("psycopg2", reason="SQLAlchemy reaches PostgreSQL by psycopg2")
-    as_user: dict[str, Any] = {"user": "postgres"} if os.geteuid() == 0 else {}
-    # Not in pytest's own folder, which another user may not enter.
-    with tempfile.TemporaryDirectory(prefix="audit-postgres-") as name:
-        folder = Path(name)
-        if as_user:
-            shutil.chown(folder, "postgres")
-        yield from running(folder, as_user)
-
-
-def running(folder: Path, as_user: dict[str, Any]) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    data = folder / "data"
-    subprocess.run(
-        [POSTGRES / "initdb", "-D", data, "-U", "audit", "--auth=trust", "-E", "UTF8", "--no-sync"],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        cwd="/",
-        **as_user,
-    )
-    options = f"-c listen_addresses=127.0.0.1 -p {port} -k {folder} -c fsync=off"
-    control = [POSTGRES / "pg_ctl", "-D", data, "-l", folder / "log", "-w"]
-    subprocess.run(
-        [*control, "-o", options, "start"], check=True, stdout=subprocess.DEVNULL, cwd="/", **as_user
-    )
-    try:
-        url = f"postgresql+psycopg2://audit@127.0.0.1:{port}/postgres"
+    with postgres_server() as url:
         fill(url)
         yield url
-    finally:
-        subprocess.run(
-            [*control, "-m", "immediate", "stop"], check=True, stdout=subprocess.DEVNULL, cwd="/", **as_user
-        )
 
 
 def environment(site: Path, **variables: str) -> dict[str, str]:
@@ -138,7 +100,7 @@ def environment(site: Path, **variables: str) -> dict[str, str]:
 def write_spec(folder: Path) -> Path:
     spec = content(
         source={
-            "kind": "sql",
+            "kind": "acme_database",
             "options": {"url_env": "PEOPLE_URL", "name": "the table applications", "query": QUERY},
             "windowed": True,
         },
@@ -225,7 +187,7 @@ def test_a_database_that_is_not_there_is_told_before_anything_else(site: Path, t
 def test_the_schema_knows_the_options_of_its_parts(site: Path, tmp_path: Path) -> None:
     done = audit("schema", env=environment(site), cwd=tmp_path)
     schema = json.loads(done.stdout)
-    assert "sql" in schema["$defs"]["Source"]["properties"]["kind"]["examples"]
+    assert "acme_database" in schema["$defs"]["Source"]["properties"]["kind"]["examples"]
     assert '"url_env"' in done.stdout
     assert '"half"' in done.stdout
 
@@ -234,7 +196,7 @@ def test_the_schema_knows_the_options_of_its_parts(site: Path, tmp_path: Path) -
     ("contract", "part"),
     [
         ("tests/measure/test_metric_contract.py", "above_median_gap"),
-        ("tests/sample/test_source_contract.py", "sql"),
+        ("tests/sample/test_source_contract.py", "acme_database"),
         ("tests/score/test_backend_contract.py", "word_count"),
         ("tests/policies/test_policies.py", "acme_county"),
         ("tests/report/test_figure_contract.py", "plain_list"),

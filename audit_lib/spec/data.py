@@ -100,8 +100,8 @@ class Source(SpecSection):
 
     kind: Name = Field(
         "files",
-        description="Who reads: `files` (one row a candidate), `ranking_log`, `openai_batch`, `otel_genai`, or a "
-        "source of an installed package.",
+        description="Who reads: `files` (one row a candidate), `ranking_log`, `openai_batch`, `otel_genai`, `sql` "
+        "(the rows of a query), or a source of an installed package.",
     )
     options: dict[str, Any] = Field(
         default_factory=dict,

@@ -1,4 +1,4 @@
-"""The source ``sql``: one candidate in each row that a query gives."""
+"""The source ``acme_database``: one candidate in each row that a query gives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from audit_lib.window import Window
 AT_A_TIME = 1000
 
 
-class SqlOptions(Options):
+class DatabaseOptions(Options):
     """Where the database is, and what is asked of it."""
 
     url_env: str = Field(
@@ -29,11 +29,11 @@ class SqlOptions(Options):
     query: str = Field(description="A SELECT in a fixed order; :start and :end are the ends of the window.")
 
 
-@SOURCES("sql")
-class Sql(Source):
+@SOURCES("acme_database")
+class Database(Source):
     """Candidates in a database that SQLAlchemy can reach."""
 
-    Options: ClassVar[type[Options]] = SqlOptions
+    Options: ClassVar[type[Options]] = DatabaseOptions
 
     def inputs(self, window: Window) -> Iterator[tuple[str, Input]]:
         """Yield the query's rows."""
