@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from decimal import Decimal
 from typing import Any, Final
 
 LARGEST: Final = 1 << 28
@@ -55,6 +56,81 @@ def pretty_json(value: Any) -> bytes:
     )
 
 
+def jcs(value: Any) -> bytes:
+    r"""Return `value` as RFC 8785 writes JSON (JCS): the same bytes in every language that follows it.
+
+    Its numbers are ECMAScript's: 1.0 is ``1`` and 1e-07 is ``1e-7``, which `canonical_json` writes as Python does.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, or a whole number is none of the doubles that stand for one whole number alone.
+
+    Examples
+    --------
+    >>> jcs({"b": [1.0, 1e-07, 1e-05], "a": "é"})
+    b'{"a":"\xc3\xa9","b":[1,1e-7,0.00001]}'
+    """
+    return (_by_c(value) if _is_plain(value) else _jcs(value)).encode()
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether Python's own encoder writes the value the same: one object with ASCII keys and no odd numbers."""
+    return isinstance(value, dict) and all(
+        key.isascii() and (each is None or type(each) in (str, bool) or _is_plain_number(each))
+        for key, each in value.items()
+    )
+
+
+def _is_plain_number(value: Any) -> bool:
+    if type(value) is list:
+        return all(type(each) is float and _is_plain_number(each) for each in value)
+    if type(value) is int:
+        return abs(value) < 2**53
+    written = repr(value)
+    return type(value) is float and written[-2:] != ".0" and written.replace(".", "", 1).lstrip("-").isdigit()
+
+
+_by_c: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+
+
+def _jcs(value: Any) -> str:
+    if isinstance(value, dict):
+        order = sorted(value.items(), key=lambda item: item[0].encode("utf-16-be"))
+        return "{" + ",".join(f"{_text(key)}:{_jcs(each)}" for key, each in order) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(_jcs, value)) + "]"
+    if isinstance(value, float):
+        return _ecmascript(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53 - 1:
+        raise ValueError("a whole number beyond 2^53 - 1 is not one number in every language")
+    return _text(value)
+
+
+_text: Final = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _ecmascript(number: float) -> str:
+    """Return a double as ECMAScript's Number::toString writes it."""
+    if not math.isfinite(number):
+        raise ValueError("holds a number that is none (NaN or infinity)")
+    if number == 0:
+        return "0"
+    written = repr(number)
+    if "e" not in written and not written.endswith(".0"):
+        return written
+    sign, digits, exponent = Decimal(written).normalize().as_tuple()
+    figures, place = "".join(map(str, digits)), len(digits) + int(exponent)
+    if 0 < place <= 21:
+        text = figures[:place].ljust(place, "0") + (f".{figures[place:]}" if place < len(figures) else "")
+    elif -6 < place <= 0:
+        text = f"0.{'0' * -place}{figures}"
+    else:
+        rest = f".{figures[1:]}" if len(figures) > 1 else ""
+        text = f"{figures[0]}{rest}e{'+' if place > 0 else '-'}{abs(place - 1)}"
+    return f"-{text}" if sign else text
+
+
 def strict_json(content: bytes) -> Any:
     r"""Return the value of a JSON document that means one thing only.
 
@@ -97,7 +173,7 @@ def check_size(content: bytes) -> None:
 def check_depth(document: Any) -> None:
     """Raise ValueError if a document is nested more deeply than `DEEPEST`."""
     level = [document]
-    for _ in range(DEEPEST + 1):
+    for _ in range(DEEPEST):
         level = [
             part
             for one in level

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import struct
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit_lib.canonical import canonical_json, pretty_json
+from audit_lib.canonical import DEEPEST, canonical_json, jcs, pretty_json, strict_json
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -28,3 +29,62 @@ def test_indented_json_has_the_bytes_of_the_standard_library(value: Any) -> None
 def test_a_number_that_is_not_finite_is_refused(write: Any, number: float) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         write({"value": [number]})
+
+
+class TestJcs:
+    """RFC 8785, against another's implementation and the RFC's own examples."""
+
+    @pytest.mark.parametrize(
+        ("bits", "text"),
+        [
+            ("0000000000000000", "0"),
+            ("8000000000000000", "0"),
+            ("0000000000000001", "5e-324"),
+            ("8000000000000001", "-5e-324"),
+            ("7fefffffffffffff", "1.7976931348623157e+308"),
+            ("4340000000000000", "9007199254740992"),
+            ("4430000000000000", "295147905179352830000"),
+            ("44b52d02c7e14af5", "9.999999999999997e+22"),
+            ("44b52d02c7e14af6", "1e+23"),
+            ("444b1ae4d6e2ef4e", "999999999999999700000"),
+            ("444b1ae4d6e2ef50", "1e+21"),
+            ("3eb0c6f7a0b5ed8c", "9.999999999999997e-7"),
+            ("3eb0c6f7a0b5ed8d", "0.000001"),
+            ("41b3de4355555553", "333333333.3333332"),
+        ],
+    )
+    def test_numbers_of_the_appendix(self, bits: str, text: str) -> None:
+        (number,) = struct.unpack(">d", bytes.fromhex(bits))
+        assert jcs([number]).decode() == f"[{text}]"
+
+    @given(
+        st.recursive(
+            st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text(st.characters(codec="utf-8"))
+            | st.floats(allow_nan=False, allow_infinity=False),
+            lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner),
+        )
+    )  # fmt: skip
+    def test_another_implementation_writes_the_same(self, value: object) -> None:
+        rfc8785 = pytest.importorskip("rfc8785", reason="of the extra dev: another's RFC 8785")
+        assert jcs(value) == rfc8785.dumps(value)
+
+    @pytest.mark.parametrize("value", [float("nan"), float("inf"), [2**53], {"a": [float("-inf")]}])
+    def test_what_is_no_number_is_refused(self, value: object) -> None:
+        with pytest.raises(ValueError, match="number"):
+            jcs(value)
+
+
+@pytest.mark.parametrize("levels", [DEEPEST, DEEPEST + 1])
+def test_depth_is_bounded(levels: int) -> None:
+    content = b"[" * levels + b"]" * levels
+    if levels == DEEPEST:
+        assert strict_json(content) is not None
+    else:
+        with pytest.raises(ValueError, match="nested too deeply"):
+            strict_json(content)
+
+
+def test_size_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("audit_lib.canonical.LARGEST", 1 << 20)
+    with pytest.raises(ValueError, match="larger than 1 MiB"):
+        strict_json(b" " * (1 << 20) + b"1")

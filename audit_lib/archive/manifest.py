@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from audit_lib.archive.attempts import attempts_until_now
 from audit_lib.archive.environment import ENVIRONMENT, environment
 from audit_lib.archive.layout import SEALED, complete_stages, digest_of
+from audit_lib.archive.record_tree import people_tree
 from audit_lib.archive.software import software
 from audit_lib.canonical import sha256
 from audit_lib.documents.environment import Environment, environment_bytes
@@ -66,6 +67,7 @@ def archive(run: Run) -> StageOutput:
         artefacts=tuple(artefacts),
         attempts=tuple(attempts_until_now(run)) or None,
         records=tuple(sorted((_listed(run, f"{stage}/{SUCCESS}") for stage in stages), key=_path)),
+        record_tree=people_tree(run, stages).summary(),
         environment=ListedFile(
             path=f"evidence/{ENVIRONMENT}", sha256=sha256(installed), bytes=len(installed)
         ),

@@ -40,6 +40,7 @@ from audit_lib.archive.layout import SEALED, digest_of, stage_of
 from audit_lib.archive.manifest import MANIFEST, expected_stages
 from audit_lib.archive.other_versions import digest_of_design, find_other_version, find_refused
 from audit_lib.archive.recompute import Recompute, check_scores, recompute_stages
+from audit_lib.archive.record_tree import people_tree
 from audit_lib.archive.records_check import check_order
 from audit_lib.archive.software import software
 from audit_lib.documents.evidence import FailedAttempt, Manifest, odd_json
@@ -171,8 +172,25 @@ def _check_run(
     if recompute is None and (failed is None or shards):
         notify(f"verify: scores of {len(shards)} shards against the questions")
         check_scores(work, run, shards, manifest)
+        _check_tree(work, run, manifest)
     recompute_stages(work, run, manifest, recompute, notify, there)
     find_other_version(work, run, manifest)
+
+
+def _check_tree(work: Work, run: Run, manifest: Manifest | None) -> None:
+    """The tree over people's records, made again from the scores."""
+    if manifest is None or manifest.record_tree is None:
+        return
+    path = f"evidence/{MANIFEST}"
+    try:
+        tree = people_tree(run, manifest.stages).summary()
+    except StoreUnreachableError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
+        work.find("manifest", path, f"its tree of records cannot be made again ({type(error).__name__})")
+        return
+    if tree != manifest.record_tree:
+        work.find("manifest", path, "its tree of records is not that of the scores")
 
 
 def _manifest_path(failed: FailedAttempt | None) -> str:

@@ -1,4 +1,4 @@
-"""The commands that check what was published: ``verify | check-report``."""
+"""The commands that check what was published: ``verify | prove | verify-record | check-report``."""
 
 from __future__ import annotations
 
@@ -29,6 +29,27 @@ def add_commands(command: AddCommand) -> None:
         default=[],
         metavar="KEY.pub",
         help="public keys of auditors, got from them; a sign-off by another key is then a finding, and so is none",
+    )
+
+    prove = command(
+        "prove",
+        _prove,
+        "Write one applicant's score records, with the proof that they are all in the evidence",
+        "Or, of an application that has none, the proof that it has none. Nobody else's records are in it.",
+    )
+    prove.add_argument("run", help="URI or folder of a sealed run")
+    prove.add_argument("--application", required=True, metavar="ID", help="its application_id")
+    prove.add_argument("--out", default="record.json", help="file to write (default: %(default)s)")
+
+    record = command(
+        "verify-record",
+        _verify_record,
+        "Check the file of `audit prove`, without the run",
+        "Exit code 1: it does not show what it says, or is of another manifest.",
+    )
+    record.add_argument("file", help="file of `audit prove`")
+    record.add_argument(
+        "--manifest", metavar="SHA256", help="digest of the run's manifest, got from elsewhere than the file"
     )
 
     checked = command(
@@ -108,6 +129,37 @@ def _age(uri: str, on: date) -> str:
     audited = run.stage("metrics").success().finished.date()
     check_validity(policy, audited, on)
     return f"audit of {audited}, valid until {valid_until(policy, audited)}: may be relied on on {on}"
+
+
+def _prove(options: argparse.Namespace) -> int:
+    from audit_lib.archive.record_proof import check_proof, prove
+    from audit_lib.run import Run
+
+    content = prove(Run.from_bundle(options.run.rstrip("/") or "/"), options.application)
+    Path(options.out).write_bytes(content)
+    print(f"wrote {options.out}: {check_proof(content, options.out).records} records")
+    return 0
+
+
+def _verify_record(options: argparse.Namespace) -> int:
+    from audit_lib.archive.record_proof import check_proof
+    from audit_lib.errors import EvidenceError
+    from audit_lib.plain_text import quoted
+
+    found = check_proof(Path(options.file).read_bytes(), options.file)
+    if options.manifest is not None and options.manifest.lower() != found.manifest_sha256:
+        raise EvidenceError(
+            f"{options.file}: is of the manifest {found.manifest_sha256}, not of {quoted(options.manifest)}"
+        )
+    what = f"all {found.records} records of it are in" if found.records else "it has no records in"
+    print(f"PROVED  application {quoted(found.application)}: {what} the evidence")
+    print(f"  audit {found.audit}, window {found.window}")
+    print(
+        f"  of {found.tree.records} records of {found.tree.applications} applications, root {found.tree.root}"
+    )
+    known = "the one that was given" if options.manifest else "compare with one that you have from elsewhere"
+    print(f"  manifest SHA-256 {found.manifest_sha256} ({known})")
+    return 0
 
 
 def _check_report(options: argparse.Namespace) -> int:

@@ -63,6 +63,15 @@ class ListedFile(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecordTree(Typed):
+    """The Merkle tree over score records, a leaf for each application."""
+
+    applications: Annotated[int, Field(ge=1)]
+    records: Annotated[int, Field(ge=1)]
+    root: Sha256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StageRecord(Typed):
     """``_SUCCESS``: the artefacts of a stage by name, its counts, and when it began and ended.
 
@@ -94,7 +103,7 @@ class StageRecord(Typed):
 class Manifest(Typed):
     """``evidence/manifest.json``: all artefacts of a run, and what it ended as.
 
-    Format 1 has no `records`, no `environment` and no `sealed_at`; format 2 has them all.
+    Format 1 has no `records`, `record_tree`, `environment` and `sealed_at`; format 2 has them all.
     """
 
     schema: Literal["audit-manifest/1", "audit-manifest/2"] = MANIFEST_SCHEMA
@@ -111,6 +120,7 @@ class Manifest(Typed):
     """Files of the attempts until then; format 1 listed those that failed before."""
     records: tuple[ListedFile, ...] | None = field(default=None, metadata=OPTIONAL)
     """``_SUCCESS`` of each stage."""
+    record_tree: RecordTree | None = field(default=None, metadata=OPTIONAL)
     environment: ListedFile | None = field(default=None, metadata=OPTIONAL)
     """``evidence/environment.json``."""
     sealed_at: Instant | None = field(default=None, metadata=OPTIONAL)
@@ -124,7 +134,8 @@ class Manifest(Typed):
     @property
     def is_whole(self) -> bool:
         """Whether it has what its format has, and nothing more."""
-        later = [one is not None for one in (self.records, self.environment, self.sealed_at)]
+        of_format_2 = (self.records, self.record_tree, self.environment, self.sealed_at)
+        later = [one is not None for one in of_format_2]
         return not any(later) if self.is_first_format else all(later)
 
     @property

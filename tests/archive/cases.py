@@ -72,7 +72,7 @@ def do(run: Run, *, until: str = "evidence") -> Run:
 def as_format_1(folder: Path) -> Path:
     """Seal a run as earlier versions did: without the stages' records, the environment and the time."""
     manifest = json.loads((folder / "evidence/manifest.json").read_bytes())
-    for name in ("records", "environment", "sealed_at"):
+    for name in ("records", "record_tree", "environment", "sealed_at"):
         del manifest[name]
     content = canonical_json(manifest | {"schema": "audit-manifest/1"})
     (folder / "evidence/manifest.json").write_bytes(content)
