@@ -21,6 +21,7 @@
     │   └── ConflictError         write-once: another artefact is already there
     ├── BackendError              a model could not be loaded or asked
     │   ├── ModelNotFoundError    the model folder or file is not one
+    │   ├── BudgetReachedError    the run's budget in tokens or money is used up
     │   └── StillWaitingError     a batch is under way: come back later
     ├── PluginError               an installed package brings a part that cannot be used
     ├── PreflightError            something is missing that the audit needs; nothing was paid yet
@@ -111,6 +112,10 @@ class BackendError(AuditError):
 
 class ModelNotFoundError(BackendError, FileNotFoundError):
     """The model folder or file is not one."""
+
+
+class BudgetReachedError(BackendError):
+    """The run's budget in tokens or money is used up; what was answered is kept."""
 
 
 class StillWaitingError(BackendError):

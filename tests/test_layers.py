@@ -16,6 +16,8 @@ ABOVE = {
     "cli",
     "compare",
     "dataframe",
+    "events",
+    "gate",
     "oscal",
     "panel",
     "pipeline",

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from audit_lib import __version__
 from audit_lib.cli import (
     compare,
+    events,
     evidence,
     experiment,
     monitor,
@@ -74,4 +75,5 @@ def _parser() -> argparse.ArgumentParser:
     recommend.add_command(command)
     windows.add_commands(command)
     monitor.add_commands(command)
+    events.add_commands(command)
     return parser

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from audit_lib.errors import BackendError
+from audit_lib.errors import BackendError, BudgetReachedError
 from audit_lib.score.remote.cost import NOTHING, Usage
 from audit_lib.score.remote.limits import Limits
 from audit_lib.score.requests import Request
@@ -119,11 +119,11 @@ class Budget:
         """Count what remembered answers have used."""
         self._spent += used
 
-    def exceeded(self, done: int, total: int) -> BackendError:
+    def exceeded(self, done: int, total: int) -> BudgetReachedError:
         """Return the error of a shard whose budget is at its end."""
         cost = self._limits.cost(self._spent)
         money = "" if cost is None else f", {cost:.4f} of {self._money:.4f} in money"
-        return BackendError(
+        return BudgetReachedError(
             f"the shard's part of the budget is used up after {done} of {total} requests "
             f"({self._spent.total} of {self._tokens:.0f} tokens{money}; model.options.max_tokens_total and "
             "max_cost are of the run, a shard has an equal part). What was answered is kept: raise the budget "

@@ -1,0 +1,40 @@
+"""What people should know of an audit: events derived from its store, and the log of who was told."""
+
+from audit_lib.events.derive import AuditFacts, how_it_ended, open_events, read_facts
+from audit_lib.events.log import (
+    DueMessage,
+    LoggedEvent,
+    acknowledge,
+    look,
+    read_log,
+    seen_now,
+    slug,
+    tell_once,
+)
+from audit_lib.events.message import body, signed, text, title
+from audit_lib.events.policy import EventPolicy, check_severity, policy_from_environment, reaches
+from audit_lib.events.verified import note_verification
+
+__all__ = [
+    "AuditFacts",
+    "DueMessage",
+    "EventPolicy",
+    "LoggedEvent",
+    "acknowledge",
+    "body",
+    "check_severity",
+    "how_it_ended",
+    "look",
+    "note_verification",
+    "open_events",
+    "policy_from_environment",
+    "reaches",
+    "read_facts",
+    "read_log",
+    "seen_now",
+    "signed",
+    "slug",
+    "tell_once",
+    "text",
+    "title",
+]
