@@ -225,20 +225,7 @@ def in_task(stage: str = "") -> Iterator[None]:
 
     `stage` is what a fault is sealed under; the task's id if it is left out.
     """
-    with contextlib.ExitStack() as stack:
-        store: dict[str, str] = {}
-        if connection_id := os.environ.get("AUDIT_STORE_CONN_ID"):
-            store = s3_environment(Connection.get(connection_id))
-            stack.enter_context(_environment(store))
-        if connection_id := os.environ.get("AUDIT_MODEL_CONN_ID"):
-            from model_credentials import model_credentials
-
-            variables = stack.enter_context(model_credentials(Connection.get(connection_id), store))
-            stack.enter_context(_environment(variables))
-        if named := os.environ.get("AUDIT_SOURCE_CONN_IDS"):
-            from source_databases import database_urls
-
-            stack.enter_context(_environment(database_urls(named)))
+    with credentials():
         try:
             yield
         except AirflowSkipException as skip:
@@ -259,6 +246,26 @@ def in_task(stage: str = "") -> Iterator[None]:
             tell(traceback.format_exc())  # a terminal that hides Airflow's own log shows it too
             keep_fault(stage, error)
             raise
+
+
+@contextlib.contextmanager
+def credentials() -> Iterator[None]:
+    """Run something with the credentials of the store, the model and the sources."""
+    with contextlib.ExitStack() as stack:
+        store: dict[str, str] = {}
+        if connection_id := os.environ.get("AUDIT_STORE_CONN_ID"):
+            store = s3_environment(Connection.get(connection_id))
+            stack.enter_context(_environment(store))
+        if connection_id := os.environ.get("AUDIT_MODEL_CONN_ID"):
+            from model_credentials import model_credentials
+
+            variables = stack.enter_context(model_credentials(Connection.get(connection_id), store))
+            stack.enter_context(_environment(variables))
+        if named := os.environ.get("AUDIT_SOURCE_CONN_IDS"):
+            from source_databases import database_urls
+
+            stack.enter_context(_environment(database_urls(named)))
+        yield
 
 
 def may_pass(error: AuditError) -> bool:

@@ -125,8 +125,8 @@ def audit_params(spec: AuditSpec) -> dict[str, Param]:
     return params
 
 
-def deadlines(audit: str) -> list[DeadlineAlert]:
-    """Return the alerts for a run that takes too long (``AUDIT_DEADLINE_HOURS``): to the log, and to people.
+def deadlines() -> list[DeadlineAlert]:
+    """Return the alerts for a run that takes too long (``AUDIT_DEADLINE_HOURS``): to the triggerer's log.
 
     Only the scheduled service sets it: `airflow dags test` of Airflow 3.3 cannot finish a DAG that has one.
     """
@@ -139,7 +139,7 @@ def deadlines(audit: str) -> list[DeadlineAlert]:
             interval=timedelta(hours=float(hours)),
             callback=callback,
         )
-        for callback in deadline_callbacks(audit, float(hours))
+        for callback in deadline_callbacks()
     ]
 
 
@@ -166,7 +166,7 @@ def audit_dag(found: AuditSpec | Panel, path: Path) -> DAG:
                 }
             ),
             default_args=RETRIES,
-            deadline=deadlines(found.audit) or None,
+            deadline=deadlines() or None,
             on_failure_callback=failed_run,
             auto_register=False,  # else a DAG that fails half built competes with the one that tells why
         ) as dag

@@ -7,7 +7,7 @@ from typing import Any
 
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 from audit_tasks import in_task, store_root, tell, window_of
-from notify import Message, send
+from notify import tell_events
 
 MADE_UP = "catch_up__"
 """How the id of a run begins that makes a window up."""
@@ -59,13 +59,7 @@ class CatchUp(TriggerDagRunOperator):
         spec, store, now = load_spec(self.spec_path), open_store(store_root()), datetime.now(UTC)
         owed = owed_windows(spec, begun_runs(store, spec.audit), now)
         tell(f"windows: {summary(owed)}")
-        if missed := note_missed(store, spec.audit, owed, now):
-            for one in missed:
-                tell(f"MISSED: {one.start.isoformat()} to {one.end.isoformat()}")
-            ends = f"{missed[0].start.isoformat()} and {missed[-1].end.isoformat()}"
-            text = (
-                f"{len(missed)} windows between {ends} were not audited in time, and are too old to be made up. "
-                f"`audit status {spec.audit}` lists them; `audit run` makes one by hand."
-            )
-            send(Message("windows were missed", spec.audit, text), context)
+        for one in note_missed(store, spec.audit, owed, now):
+            tell(f"MISSED: {one.start.isoformat()} to {one.end.isoformat()}")
+        tell_events({spec.audit: spec}, context)
         return next_to_make_up(owed, Window.parse(*window_of(context)), after=after)

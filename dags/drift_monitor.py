@@ -12,13 +12,13 @@ from datetime import UTC, datetime, timedelta
 from airflow.sdk import DAG, AssetAny, Param, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException
 from audit_tasks import archived_assets, event_extras, in_task, refuse_unknown_conf, small, tell
-from notify import Message, failed_task, send
+from notify import Message, failed_task, send, tell_events
 
 
 @task(retries=2, retry_delay=timedelta(seconds=30), on_failure_callback=failed_task)
 def monitor() -> dict[str, int]:
     """Compare every run that was archived since the last time, renew what it changes, and tell of new alarms."""
-    from audit_lib.monitor import alarms_text, alerts_of, compare_windows, summary_line
+    from audit_lib.monitor import alerts_of, compare_windows, summary_line
 
     with in_task():
         refuse_unknown_conf()
@@ -32,11 +32,7 @@ def monitor() -> dict[str, int]:
         for document in written:
             if alerts_of(document):
                 send(Message("something changed", document.audit, summary_line(document)), context)
-        for uri, one in zip(runs, recorded, strict=True):
-            if one.new_alarms:
-                send(
-                    Message("alarm", uri.rstrip("/").rsplit("/", 3)[1], alarms_text(one.new_alarms)), context
-                )
+        tell_events(sorted({uri.rstrip("/").rsplit("/", 3)[1] for uri in runs}), context)
         if failed := [why for one in recorded for why in one.not_compared]:
             raise AirflowFailException("; ".join(failed))
         alarms = sum(len(one.new_alarms) for one in recorded)

@@ -1,8 +1,10 @@
 """Tells people what they should know: by mail, Slack or a webhook, through Airflow's connections.
 
 ``AUDIT_NOTIFY`` names them as ``kind:connection id``, separated by commas, such as ``smtp:mail,slack:hr,http:hook``;
-mail goes to the addresses in ``AUDIT_NOTIFY_TO``. One message an event. A message names audits, windows and runs, and
-holds no text of an applicant. One that cannot be sent is told in the log, and fails nothing.
+with ``kind:connection id:severity`` only what is at least as severe. ``AUDIT_NOTIFY_ESCALATION`` names those who are
+told of what nobody acknowledged. Mail goes to the addresses in ``AUDIT_NOTIFY_TO`` or ``AUDIT_NOTIFY_ESCALATION_TO``.
+A message names audits, windows and runs, and holds no text of an applicant. One that cannot be sent is told in the
+log, and fails nothing; one of an event stays due.
 """
 
 from __future__ import annotations
@@ -10,28 +12,48 @@ from __future__ import annotations
 import html
 import importlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from airflow.sdk import AsyncCallback
+from airflow.sdk import AsyncCallback, Connection
 from airflow.sdk.exceptions import AirflowFailException
-from audit_tasks import tell
+from audit_tasks import credentials, store_root, tell
 
 from audit_lib.errors import AuditError
 
 
 class Message(NamedTuple):
-    """What is told: the kind of event, the audit or DAG, and the words."""
+    """What is told: the kind of event, the audit or DAG, the words, and what a program is told besides."""
 
     event: str
     audit: str
     text: str
+    to: str = "AUDIT_NOTIFY_TO"
+    more: Mapping[str, Any] = {}
+
+
+class Channel(NamedTuple):
+    """A way to tell people: the kind of notifier, its connection, and the least severity that it is told of."""
+
+    kind: str
+    connection: str
+    least: str = "info"
+
+    @property
+    def name(self) -> str:
+        """What the logs call it."""
+        return f"{self.kind}:{self.connection}"
+
+
+class ToldError(AirflowFailException):
+    """Fails a task for something that people are told of as an event: the failure is no second message."""
 
 
 def _smtp(connection: str, message: Message) -> dict[str, Any]:
-    to = [one.strip() for one in os.environ.get("AUDIT_NOTIFY_TO", "").split(",") if one.strip()]
+    to = [one.strip() for one in os.environ.get(message.to, "").split(",") if one.strip()]
     if not to:
-        raise ValueError("AUDIT_NOTIFY_TO names no address")
+        raise ValueError(f"{message.to} names no address")
     page = f"<p>{html.escape(message.text)}</p>"
     subject = f"[audit] {message.audit}: {message.event}"
     return {"smtp_conn_id": connection, "to": to, "subject": subject, "html_content": page}
@@ -42,7 +64,13 @@ def _slack(connection: str, message: Message) -> dict[str, Any]:
 
 
 def _http(connection: str, message: Message) -> dict[str, Any]:
-    return {"http_conn_id": connection, "json": message._asdict()}
+    """Sign the body with the password of a connection without a login; with one the two are Basic credentials."""
+    from audit_lib.events import signed
+
+    found = Connection.get(connection)
+    content = {**message.more, "event": message.event, "audit": message.audit, "text": message.text}
+    sent, headers = signed(content, "" if found.login else found.password or "", datetime.now(UTC))
+    return {"http_conn_id": connection, "data": sent.decode(), "headers": headers}
 
 
 KINDS: Mapping[str, tuple[str, Callable[[str, Message], dict[str, Any]]]] = {
@@ -53,34 +81,94 @@ KINDS: Mapping[str, tuple[str, Callable[[str, Message], dict[str, Any]]]] = {
 """Kind -> the path of Airflow's notifier, and its options for a connection and a message."""
 
 
-def channels() -> list[tuple[str, str]]:
-    """Return the kind and the connection id of each way to tell people."""
-    named = [one.strip() for one in os.environ.get("AUDIT_NOTIFY", "").split(",") if one.strip()]
-    return [
-        (kind.strip(), connection.strip()) for kind, _, connection in (one.partition(":") for one in named)
-    ]
+def channels(variable: str = "AUDIT_NOTIFY") -> list[Channel]:
+    """Return each way to tell people that a variable names."""
+    named = [one.strip() for one in os.environ.get(variable, "").split(",") if one.strip()]
+    parts = [[part.strip() for part in one.split(":")] for one in named]
+    return [Channel(kind, rest[0] if rest else "", *rest[1:2]) for kind, *rest in parts]
+
+
+def send_over(channel: Channel, message: Message, context: Any) -> None:
+    """Send a message over one channel, or raise."""
+    if channel.kind not in KINDS or not channel.connection:
+        raise ValueError(f"write kind:connection, with a kind of {', '.join(KINDS)}")
+    path, options = KINDS[channel.kind]
+    module, _, name = path.rpartition(".")
+    notifier = getattr(importlib.import_module(module), name)
+    notifier(**options(channel.connection, message)).notify(context)
+    tell(f"told by {channel.name}: {message.event}")
 
 
 def send(message: Message, context: Any) -> None:
     """Send a message over every channel; tell in the log which of them failed."""
-    for kind, connection in channels():
+    for channel in channels():
         try:
-            if kind not in KINDS or not connection:
-                raise ValueError(f"write kind:connection, with a kind of {', '.join(KINDS)}")
-            path, options = KINDS[kind]
-            module, _, name = path.rpartition(".")
-            notifier = getattr(importlib.import_module(module), name)
-            notifier(**options(connection, message)).notify(context)
+            send_over(channel, message, context)
         except Exception as error:  # noqa: BLE001 - a message that is not sent must not fail an audit
             reason = str(error) if isinstance(error, ValueError) else type(error).__name__
-            tell(f"WARNING: AUDIT_NOTIFY {kind}:{connection}: not sent ({message.event}): {reason}")
-        else:
-            tell(f"told by {kind}:{connection}: {message.event}")
+            tell(f"WARNING: AUDIT_NOTIFY {channel.name}: not sent ({message.event}): {reason}")
+
+
+def tell_events(audits: Mapping[str, Any] | Iterable[str], context: Any) -> dict[str, int]:
+    """Tell what happened to audits and was not told yet; return how many events are open and messages not sent.
+
+    `audits` are their names, or name -> spec as it is now.
+    """
+    from audit_lib.errors import StoreUnreachableError
+    from audit_lib.events import look, policy_from_environment, read_facts
+    from audit_lib.store import open_store
+
+    specs = audits if isinstance(audits, Mapping) else dict.fromkeys(audits)
+    store, policy, now = open_store(store_root()), policy_from_environment(), datetime.now(UTC)
+    counts = {"open": 0, "not_sent": 0, "unclear": 0}
+    for audit, spec in specs.items():
+        try:
+            facts = read_facts(store, audit, now, policy, spec)
+            due = look(facts, [one.name for one in channels()])
+        except StoreUnreachableError:
+            raise
+        except AuditError as error:  # what cannot be read of one audit must not hide the others
+            tell(f"WARNING: the events of {audit} cannot be read: {error}")
+            counts["unclear"] += 1
+            continue
+        counts["open"] += sum(one.stage == "opened" and one.logged.closed is None for one in due)
+        counts["not_sent"] += sum(_told(store, one, now, context) for one in due)
+    return counts
+
+
+def _told(store: Any, due: Any, now: datetime, context: Any) -> int:
+    """Tell one event over the channels of its stage; return how many could not be reached."""
+    from audit_lib.events import body, check_severity, reaches, tell_once, text, title
+
+    escalated = due.stage == "escalated"
+    variable = "AUDIT_NOTIFY_ESCALATION" if escalated else "AUDIT_NOTIFY"
+    event, failed = due.logged.opened.event, 0
+    message = Message(title(due), event.audit, text(due), f"{variable}_TO", body(due))
+    for channel in channels(variable):
+        try:
+            least = check_severity(channel.least, variable)
+        except AuditError as error:
+            tell(f"WARNING: {error}")
+            least = "info"
+        if not reaches(event.severity, least):
+            continue
+        why = tell_once(store, due, channel.name, now, lambda _, to=channel: send_over(to, message, context))
+        if why is not None:
+            tell(f"WARNING: {variable} {channel.name}: not sent ({message.event}), and tried again: {why}")
+            failed += 1
+    return failed
 
 
 def failed_run(context: Any) -> None:
-    """Tell that the run of an audit failed: the DAG's callback."""
+    """Tell that the run of an audit failed: the DAG's callback. What the store shows of it is told as an event."""
     run = context["dag_run"]
+    try:
+        with credentials():
+            tell_events([run.dag_id], context)
+            if shows_failure(run):
+                return
+    except Exception as error:  # noqa: BLE001 - then the failure itself is told
+        tell(f"WARNING: no events could be told ({type(error).__name__})")
     text = (
         f"The run {run.run_id} failed. Its evidence in the store, if it came so far, says at which stage and why; so "
         f"does its page in Airflow."
@@ -88,23 +176,41 @@ def failed_run(context: Any) -> None:
     send(Message("a run failed", run.dag_id, text), context)
 
 
+def shows_failure(run: Any) -> bool:
+    """Whether the log of events in the store says that the window of a DAG run failed."""
+    from audit_lib.events import read_log
+    from audit_lib.store import open_store
+    from audit_lib.window import Window
+
+    conf = getattr(run, "conf", None) or {}
+    ends = [
+        conf.get(name) or getattr(run, f"data_interval_{name[7:]}", None)
+        for name in ("window_start", "window_end")
+    ]
+    if None in ends:
+        return False
+    label = Window.parse(*(one if isinstance(one, str) else one.isoformat() for one in ends)).label
+    return any(
+        one.closed is None
+        and one.opened.event.kind in ("failed", "budget_reached")
+        and label in one.opened.event.windows
+        for one in read_log(open_store(store_root()), run.dag_id)
+    )
+
+
 def failed_task(context: Any) -> None:
     """Tell that a task failed for good: of the DAGs that verify, compare and publish."""
     task, error = context["ti"], context.get("exception")
+    if isinstance(error, ToldError):
+        return
     ours = isinstance(error, (AuditError, AirflowFailException))  # others may quote anything
     why = str(error) if ours else f"{type(error).__name__}; see its log"
     send(Message(f"{task.task_id} failed", task.dag_id, why), context)
 
 
-def deadline_callbacks(audit: str, hours: float) -> Iterator[AsyncCallback]:
-    """Yield the callbacks that tell of a run which is not finished in time; the triggerer runs them."""
-    text = f"A run has not finished within {hours:g} hours of being queued. See its page in Airflow."
-    message = Message("a deadline was missed", audit, text)
-    yield AsyncCallback("audit_lib.deadline.missed")
-    for kind, connection in channels():
-        try:
-            path, options = KINDS[kind]
-            kwargs = options(connection, message)
-        except (KeyError, ValueError):
-            continue  # each message that is sent from a task says so
-        yield AsyncCallback(path, kwargs=kwargs)
+def deadline_callbacks() -> list[AsyncCallback]:
+    """Return the callback of a run that is not finished in time, which the triggerer runs: a line in its log.
+
+    People are told of the window that is late, by the DAG that looks for events.
+    """
+    return [AsyncCallback("audit_lib.deadline.missed")]

@@ -11,9 +11,9 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from airflow.sdk import DAG, CronTriggerTimetable, task
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowSkipException
 from audit_tasks import MAX_MAPPED, in_task, refuse_unknown_conf, small, store_root, tell
-from notify import failed_task
+from notify import ToldError, failed_task, tell_events
 
 from audit_lib.errors import UncheckedError
 
@@ -43,10 +43,13 @@ def parts() -> list[int]:
 @task(map_index_template="part {{ task.op_kwargs['part'] }}")
 def verify(part: int) -> dict[str, int]:
     """Verify the runs of one part; fail, naming each, if one does not verify or could not be checked."""
+    from audit_lib.events import note_verification
     from audit_lib.signoff import verify_signed
+    from audit_lib.store import open_store
 
     faults, unchecked = [], []
     with in_task():
+        store, now = open_store(store_root()), datetime.now(UTC)
         runs = sorted(uri for uri, number in bundles().items() if number == part)
         for uri in runs:
             try:
@@ -60,6 +63,8 @@ def verify(part: int) -> dict[str, int]:
                 unchecked.append(uri)
                 continue
             tell(f"{uri}: {'verified' if verification.ok else 'DOES NOT VERIFY'}")
+            found = [f"{finding.kind}: {finding.path}" for finding in verification.findings]
+            note_verification(store, "/".join(uri.rstrip("/").split("/")[-3:]), found, now)
             if not verification.ok:
                 faults.append(uri)
         said = []
@@ -68,7 +73,8 @@ def verify(part: int) -> dict[str, int]:
         if unchecked:
             said.append("could not be checked: " + ", ".join(unchecked))
         if faults:
-            raise AirflowFailException("; ".join(said))
+            tell_events(sorted({uri.rstrip("/").split("/")[-3] for uri in faults}), {})
+            raise ToldError("; ".join(said))
         if unchecked:
             raise UncheckedError("; ".join(said))
         return small({"verified": len(runs)})

@@ -1,6 +1,6 @@
 """What changed over the windows of an audit: from one to the next, and since the baseline, over all looks."""
 
-from audit_lib.monitor.alerts import alarm_line, alarms_text, alerts_of, summary_line
+from audit_lib.monitor.alerts import alarm_line, alerts_of, summary_line
 from audit_lib.monitor.baseline import read_baselines, set_baseline
 from audit_lib.monitor.drift import measure_drift
 from audit_lib.monitor.follow_audit import FollowedAudit, follow_audit
@@ -14,7 +14,6 @@ __all__ = [
     "History",
     "RecordedDrift",
     "alarm_line",
-    "alarms_text",
     "alerts_of",
     "compare_windows",
     "follow_audit",

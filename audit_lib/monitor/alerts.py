@@ -74,12 +74,6 @@ def _odds(log_evidence: float) -> str:
     return "of more than a million to 1" if odds > 1e6 else f"of {odds:,.0f} to 1"
 
 
-def alarms_text(lines: Sequence[str]) -> str:
-    """Return one text on all alarms of a look: what changed for one group often shows in several comparisons."""
-    more = [f"and {len(lines) - _MOST_NAMED} more, see `audit trend`"] if len(lines) > _MOST_NAMED else []
-    return "; ".join([*lines[:_MOST_NAMED], *more])
-
-
 def _numbers(summary: DriftSummary) -> str:
     return (
         f"by tests of these two windows alone {summary.exceeding} of {summary.with_interval} numbers changed (about "

@@ -36,7 +36,8 @@ from audit_lib.spec.text import faults, read_file, read_spec_text, read_yaml
 from audit_lib.spec.use import Framework, Use
 
 RESERVED: Final = (
-    "ask_for_sign_off", "drift_monitor", "left_out_audits", "publish_site", "sign_off", "site", "verify_evidence",
+    "ask_for_sign_off", "drift_monitor", "gate", "left_out_audits", "publish_site", "sign_off", "site", "tell_events",
+    "verify_evidence",
 )  # fmt: skip
 """Names of the DAGs that no audit makes, and of the site's folder."""
 

@@ -68,6 +68,7 @@ def test_every_spec_that_ships_has_its_dag(parsed: dict) -> None:
         "drift_monitor",
         "publish_site",
         "sign_off",
+        "tell_events",
         "verify_evidence",
     }
 
