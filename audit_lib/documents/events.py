@@ -21,8 +21,8 @@ EventKind = Literal[
     "validity_ending",
     "budget_reached",
 ]
-Severity = Literal["info", "warning", "critical"]
-Number = Annotated[int, Field(ge=1)]
+EventSeverity = Literal["info", "warning", "critical"]
+_Number = Annotated[int, Field(ge=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Event(Typed):
     kind: EventKind
     key: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
     """Of what it is about: the same thing has the same key, whenever and by whomever it is seen."""
-    severity: Severity
+    severity: EventSeverity
     subject: str
     since: str
     """Instant from which on it has been so."""
@@ -54,7 +54,7 @@ class OpenedEvent(Typed):
     """``events/KIND.KEY/NUMBER/opened.json``: an event when it was first seen; the number counts its returns."""
 
     event: Event
-    number: Number
+    number: _Number
     opened_at: str
     channels: tuple[str, ...]
     """Who was to be told then."""

@@ -34,7 +34,7 @@ FOLDER: Final = "events"
 LEASE: Final = timedelta(minutes=10)
 """After so long without an outcome a sender is taken for dead, and somebody else sends."""
 
-Stage = Literal["opened", "escalated", "recovered"]
+EventStage = Literal["opened", "escalated", "recovered"]
 _ID: Final = re.compile(r"([a-z][a-z0-9_]*)\.([a-z_]+\.[0-9a-f]{16})\.([1-9][0-9]*)")
 
 
@@ -72,7 +72,7 @@ class DueMessage:
     """What is to be told of an event now."""
 
     logged: LoggedEvent
-    stage: Stage
+    stage: EventStage
 
 
 def read_log(store: Store, audit: str) -> list[LoggedEvent]:

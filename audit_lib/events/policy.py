@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, get_args
 
-from audit_lib.documents.events import EventKind, Severity
+from audit_lib.documents.events import EventKind, EventSeverity
 from audit_lib.errors import InputError
 from audit_lib.registry import did_you_mean
 
 KINDS: Final[tuple[EventKind, ...]] = get_args(EventKind)
-SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
-DEFAULTS: Final[Mapping[EventKind, Severity]] = {
+SEVERITIES: Final[tuple[EventSeverity, ...]] = get_args(EventSeverity)
+DEFAULTS: Final[Mapping[EventKind, EventSeverity]] = {
     "alarm": "critical",
     "failed": "warning",
     "missed": "warning",
@@ -43,7 +43,7 @@ class EventPolicy:
         Address of the published site; empty: links name the store.
     """
 
-    severities: Mapping[EventKind, Severity] = field(default_factory=lambda: dict(DEFAULTS))
+    severities: Mapping[EventKind, EventSeverity] = field(default_factory=lambda: dict(DEFAULTS))
     sign_off_days: int = 14
     validity_days: int = 30
     escalate_hours: float = 24.0
@@ -84,7 +84,7 @@ def policy_from_environment(variables: Mapping[str, str] | None = None) -> Event
     )
 
 
-def check_severity(text: str, where: str) -> Severity:
+def check_severity(text: str, where: str) -> EventSeverity:
     """Return a severity by its name, or raise InputError."""
     found = next((one for one in SEVERITIES if one == text), None)
     if found is None:
@@ -92,7 +92,7 @@ def check_severity(text: str, where: str) -> Severity:
     return found
 
 
-def reaches(severity: Severity, least: Severity) -> bool:
+def reaches(severity: EventSeverity, least: EventSeverity) -> bool:
     """Tell whether a severity is at least another.
 
     Examples
