@@ -100,7 +100,10 @@ def sampled_counts(run: Run) -> dict[str, int]:
     unknown = {} if document.demographics is None else document.demographics.unknown
     others = sum(model.rows for model in document.models or () if not model.audited)
     found = {f"unknown_{axis}": count for axis, count in unknown.items()} | {"rows_of_other_models": others}
+    found["requests_without_a_line"] = document.requests_without_a_line or 0
     counts = {"prompts": len(prompts), "applications": int(prompts["application_id"].nunique())}
+    if (before := document.read_before) is not None:
+        counts |= {"rows_read_before": before.rows_read_before, "rows_late": before.rows_late}
     return counts | {name: count for name, count in found.items() if count}
 
 

@@ -70,6 +70,30 @@ class SampledDemographics(Typed):
     provenance: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierRead(Typed):
+    """A complete run of another window, and what is known of what it read."""
+
+    run: str
+    """Window and beginning of the spec's digest."""
+    sha256: str
+    """Of its record of what it read; of its sample where it has none."""
+    all_it_read: bool
+    """False: it drew from what it read before such records were kept, so only what it drew is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadBefore(Typed):
+    """Each prompt is audited once over all windows: what was left out as read before, and what came late."""
+
+    late_days: Count
+    earlier: tuple[EarlierRead, ...]
+    rows_read_before: Count
+    """Of the window, left out: a complete run of another window has read their unit."""
+    rows_late: Count
+    """Older than the window, of a window that is audited, and read by none: audited with this one."""
+
+
 class Drawn(NamedTuple):
     """A stratum: its values by column, and how many units of it there were and were drawn."""
 
@@ -93,6 +117,7 @@ class Sample(Typed):
     requests_without_a_line: Count | None = field(default=None, metadata=OPTIONAL)
     source: Mapping[str, JsonValue] | None = field(default=None, metadata=OPTIONAL)
     """What a source of another package says of what it read."""
+    read_before: ReadBefore | None = field(default=None, metadata=OPTIONAL)
     unit: str
     models: tuple[RecordedModel, ...] | None
     occurred: Occurred | None

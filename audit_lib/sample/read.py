@@ -17,6 +17,7 @@ from audit_lib.records import prompt_schema
 from audit_lib.sample.candidates import PromptRecord
 from audit_lib.sample.columns import Unlisted, attributes_in_source, unit_of_sample
 from audit_lib.sample.labels import bounded
+from audit_lib.sample.read_before import OnceOnly
 from audit_lib.sample.row_checks import RowChecks
 from audit_lib.sample.served import ServedBy
 from audit_lib.sample.sources import SOURCES, Source, source_of
@@ -30,11 +31,14 @@ CHEAP_BYTES: Final = 1 << 30
 """Files up to this size are digested again when a complete sample is found."""
 
 
-def read_source(source: Source, window: Window) -> tuple[pa.Table, list[SourceFile], ServedBy]:
+def read_source(
+    source: Source, window: Window, once: OnceOnly | None = None
+) -> tuple[pa.Table, list[SourceFile], ServedBy]:
     """Read the prompts of `window`, half-open on ``occurred_at`` in UTC, in the source's order.
 
     Only the window's rows are held in memory. Attributes are as the source writes them. Recorded decisions of models
-    that ``model.served`` leaves out are counted and not kept.
+    that ``model.served`` leaves out are counted and not kept. With `once` what other windows have read is left out,
+    and what came late to one of them is kept.
 
     Raises
     ------
@@ -47,14 +51,21 @@ def read_source(source: Source, window: Window) -> tuple[pa.Table, list[SourceFi
     """
     spec = source.spec
     collected, served = _Collected(spec), ServedBy(spec)
-    reads = []
+    unit, reads = f"{unit_of_sample(spec)}_id", []
     with SOURCES.naming(spec.source.kind):
         for name, found in source.inputs(window):
             rows_read = rows_kept = 0
             for record in found:
                 for row in source.rows(record):
                     rows_read += 1
-                    if not spec.source.windowed or window.start <= row["occurred_at"] < window.end:
+                    if once is not None:
+                        whose = once.whose(row[unit], row["occurred_at"])
+                        if whose == "read_before":
+                            continue
+                        inside = whose != "outside"
+                    else:
+                        inside = not spec.source.windowed or window.start <= row["occurred_at"] < window.end
+                    if inside:
                         rows_kept += 1
                         if served.keeps(row.get("recorded_model"), record.where):
                             collected.keep(row, record.where)
@@ -67,6 +78,11 @@ def read_source(source: Source, window: Window) -> tuple[pa.Table, list[SourceFi
             )
     served.check()
     named = ", ".join(read.path for read in reads) or f"source.kind: {spec.source.kind}"
+    if once is not None and not any(read.rows_in_window for read in reads) and once.rows_read_before:
+        raise EmptyWindowError(
+            f"{named}: all {once.rows_read_before} prompts of the window were read by complete runs of other windows "
+            "(source.once); there is nothing new to audit"
+        )
     return collected.table(named, window, served.left_out()), reads, served
 
 

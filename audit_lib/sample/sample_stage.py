@@ -21,6 +21,7 @@ from audit_lib.sample.demographics import attributes, warnings
 from audit_lib.sample.draw import SampleStratum, draw
 from audit_lib.sample.places import check_sampled_places
 from audit_lib.sample.read import read_source
+from audit_lib.sample.read_before import UNITS_READ, OnceOnly
 from audit_lib.sample.sources import source_of
 from audit_lib.sample.values import sampling_weights, yes_or_no
 from audit_lib.spec import AuditSpec
@@ -38,7 +39,7 @@ def sample(run: Run) -> StageOutput:
     Returns
     -------
     StageOutput
-        ``prompts.parquet`` and ``sample.json``.
+        ``prompts.parquet`` and ``sample.json``; with ``source.once`` also ``units_read.parquet``.
 
     Raises
     ------
@@ -52,7 +53,8 @@ def sample(run: Run) -> StageOutput:
     spec = run.spec
     check_strata(spec)
     source = source_of(spec)
-    table, reads, served = read_source(source, run.key.window)
+    once = OnceOnly.of(run)
+    table, reads, served = read_source(source, run.key.window, once)
     application_ids = table["application_id"].to_pylist()
     accounted = spec.perturb is None
     if accounted:
@@ -80,6 +82,7 @@ def sample(run: Run) -> StageOutput:
         window=run.key.window.label,
         sources=tuple(reads),
         **_known(findings.document),
+        read_before=None if once is None else once.account(),
         unit=unit,
         models=served.account(Counter(table["recorded_model"].to_pylist())),
         occurred=_occurred(table["occurred_at"]),
@@ -109,8 +112,13 @@ def sample(run: Run) -> StageOutput:
     counts |= findings.counts
     if left_out:
         counts["rows_of_other_models"] = left_out
+    if once is not None:
+        counts |= {"rows_read_before": once.rows_read_before, "rows_late": once.rows_late}
     content = to_parquet(table.to_pandas(), prompt_schema(spec.groups.axes), ["prompt_id"])
-    return StageOutput({"prompts.parquet": content, "sample.json": pretty_json(document.as_dict())}, counts)
+    artefacts = {"prompts.parquet": content, "sample.json": pretty_json(document.as_dict())}
+    if once is not None:
+        artefacts[UNITS_READ] = once.table()
+    return StageOutput(artefacts, counts)
 
 
 def _known(found: Mapping[str, Any]) -> dict[str, Any]:

@@ -95,6 +95,19 @@ class Outcome(SpecSection):
         return self
 
 
+class Once(SpecSection):
+    """Each prompt is audited once over all windows: a whole round or application, where these compete.
+
+    What a complete run of another window has read is left out and counted, also where it comes again with another time.
+    """
+
+    late_days: Annotated[int, Field(ge=0, le=3660, strict=True)] = Field(
+        0,
+        description="Prompts up to so many days older than the window are audited with it, if their own window is "
+        "audited and did not read them: they came late.",
+    )
+
+
 class Source(SpecSection):
     """Where the prompts, or the recorded decisions, are read from."""
 
@@ -149,6 +162,12 @@ class Source(SpecSection):
         True,
         description="Keep only rows whose occurred_at is in the run's window; false for a fixed set of prompts.",
     )
+    once: Once | None = Field(
+        None,
+        exclude_if=lambda given: given is None,
+        description="Audit each prompt once over all windows, late ones too; null: whatever is in the window, as it is "
+        "when the audit runs.",
+    )
     reason: str = Field(
         "", description="Why these data, and why any limit of time or region (printed in the report)."
     )
@@ -167,6 +186,12 @@ class Source(SpecSection):
     @classmethod
     def _format(cls, value: str) -> str:
         return check_time_format(value)
+
+    @model_validator(mode="after")
+    def _windows(self) -> Source:
+        if self.once is not None and not self.windowed:
+            raise ValueError("once needs windowed: true; without windows every run reads the same prompts")
+        return self
 
     @model_validator(mode="after")
     def _words(self) -> Source:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from audit_lib.documents.statuses import ANSWERED, STATUSES
@@ -58,12 +59,21 @@ def prompts_suite(spec: AuditSpec, window: Window, prompts: pd.DataFrame, varian
         least, most = _variants_of_a_prompt(spec.perturb, len(spec.groups.cells()))
     suite.append(between("variants", least, most))
     if spec.source.windowed:
-        suite += [filled("occurred_at"), between("occurred_at", window.start, window.end, before=True)]
+        suite += [
+            filled("occurred_at"),
+            between("occurred_at", _read_from(spec, window), window.end, before=True),
+        ]
     if spec.task == "listwise" and spec.model.answers_are_recorded:
         frame["places"] = frame.groupby("round_id")["prompt_id"].transform("size")
         frame["shown_within_round"] = frame["order_shown"].le(frame["places"])
         suite.append(holds("shown_within_round"))
     return frame, suite
+
+
+def _read_from(spec: AuditSpec, window: Window) -> datetime:
+    """Return how old a prompt of a window may be: as old as the window, or as one that came late."""
+    once = spec.source.once
+    return window.start - timedelta(days=0 if once is None else once.late_days)
 
 
 def _variants_of_a_prompt(perturb: Perturb, groups: int) -> tuple[int, int]:

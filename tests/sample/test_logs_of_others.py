@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from audit_lib.archive.records_check import check_counts, sampled_counts, sampled_too
 from audit_lib.errors import CorruptFileError, DuplicateIdError, MissingColumnError, SpecError
 from audit_lib.records import from_parquet
 from audit_lib.run import Run
@@ -175,10 +177,15 @@ def test_requests_without_an_answer_or_an_error_are_told_and_counted(tmp_path):
         groups={"provenance": "self_reported"},
     )
     told: list[str] = []
-    output = sample(Run.open(spec, WEEK, str(tmp_path / "store"), notify=told.append))
+    run = Run.open(spec, WEEK, str(tmp_path / "store"), notify=told.append)
+    output = sample(run)
     assert output.counts["requests_without_a_line"] == 3
     assert json.loads(output.artefacts["sample.json"])["requests_without_a_line"] == 3
     assert any("3 requests of source.batch_inputs have no line in source.paths" in line for line in told)
+    run.stage("sample").commit(output, datetime.now(UTC))
+    found: list[str] = []
+    check_counts(run, "sample", sampled_counts(run), lambda path, detail: found.append(detail), sampled_too)
+    assert found == []
 
 
 def test_an_answer_without_its_request_is_told(tmp_path):

@@ -191,7 +191,22 @@ def _drawn(content: Content) -> str:
     sample, strata = content.sample, content.sample.drawn()
     drawn, available = sum(s.drawn for s in strata), sum(s.available for s in strata)
     words = (_ALL_TAKEN if drawn == available else _DRAWN)[sample.unit]
-    return t(words, rows=sample.rows, drawn=drawn, available=available, seed=content.spec.seed)
+    said = [t(words, rows=sample.rows, drawn=drawn, available=available, seed=content.spec.seed)]
+    if (before := sample.read_before) is not None and before.rows_read_before:
+        said.append(
+            t(
+                "{rows:,} rows are left out, because an earlier audit of another window has read them",
+                rows=before.rows_read_before,
+            )
+        )
+    if before is not None and before.rows_late:
+        said.append(
+            t(
+                "{rows:,} rows came late, after their own window was audited, and are audited with this one",
+                rows=before.rows_late,
+            )
+        )
+    return "; ".join(said)
 
 
 def _provenance(content: Content) -> str:

@@ -34,7 +34,8 @@ class SqlOptions(Options):
 
     query: str = Field(
         description="One SELECT that ends with ORDER BY, so that it gives the same rows in the same order; "
-        ":window_start and :window_end are bound to the ends of the window, the second not in it."
+        ":window_start and :window_end are bound to the ends of the window, the second not in it; with "
+        "source.once.late_days the first is so many days earlier."
     )
     url_env: str = Field(
         "AUDIT_SOURCE_URL",
@@ -134,7 +135,9 @@ class SqlRows(Source):
                 raise self._refused(error, f"the query failed{after}") from None
 
     def _ends(self, window: Window) -> Mapping[str, Any]:
-        ends = {"window_start": window.start.astimezone(dt.UTC), "window_end": window.end.astimezone(dt.UTC)}
+        once = self.spec.source.once
+        start = window.start - dt.timedelta(days=0 if once is None else once.late_days)
+        ends = {"window_start": start.astimezone(dt.UTC), "window_end": window.end.astimezone(dt.UTC)}
         if self.options.window_as == "text":
             return {name: end.isoformat() for name, end in ends.items()}
         if self.options.window_as == "unix_s":
