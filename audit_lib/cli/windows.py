@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from audit_lib.cli.shared import AddCommand, positive, store_option
 from audit_lib.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:
-    from audit_lib.spec import AuditSpec
+    from audit_lib.documents.run_index import AuditState
+    from audit_lib.spec import Schedule
     from audit_lib.store import Store
-    from audit_lib.windows import BegunRun
+    from audit_lib.windows import OwedWindow
+
+FAULTS: Final = frozenset({"missed", "failed", "not verified"})
 
 
 def add_commands(command: AddCommand) -> None:
@@ -22,16 +27,25 @@ def add_commands(command: AddCommand) -> None:
         _status,
         "List the windows that an audit owes and what became of each",
         "Audited, failed, not verified, unfinished, due, late or missed: from the schedule and the store. Exit code 1 "
-        "if a window is missed, failed or not verified.",
+        "if a window is missed, failed or not verified, or --verify finds a difference.",
     )
     status.add_argument(
         "audit",
         nargs="?",
         help="name of an audit in the store (with the schedule of its latest run), or a spec's YAML file; "
-        "default: every audit in the store",
+        "default: every audit in the store, a line each",
     )
     status.add_argument("--at", metavar="INSTANT", help="as of this ISO 8601 instant (default: now)")
-    status.add_argument("--open", action="store_true", help="leave out the windows that were audited")
+    status.add_argument("--open", action="store_true", help="list the windows that were not audited, alone")
+    status.add_argument("--json", action="store_true", help="print the states as JSON instead")
+    status.add_argument(
+        "--rebuild", action="store_true", help="make the index of the runs again, from nothing"
+    )
+    status.add_argument(
+        "--verify",
+        action="store_true",
+        help="read every record again, and say where the kept index is not what follows from them",
+    )
     store_option(status)
 
     changes = command(
@@ -75,50 +89,112 @@ def _changes(options: argparse.Namespace) -> int:
 
 def _status(options: argparse.Namespace) -> int:
     from audit_lib.store import open_store
-    from audit_lib.windows import begun_runs, catchup_limit, owed_windows, summary
+    from audit_lib.windows import index_differences
 
+    store, name = open_store(options.store), options.audit
+    is_file = bool(name) and (name.endswith((".yaml", ".yml")) or "/" in name or "#" in name)
+    differences: list[str] = []
+    if options.verify:
+        for audit in [name] if name else _audits(store):
+            differences += index_differences(store, audit)
+    for line in differences:
+        print(f"DIFFERS {line}")
     now = _instant(options.at) if options.at else datetime.now(UTC)
-    store = open_store(options.store)
-    names = [options.audit] if options.audit else _audits(store)
-    if not names:
-        raise NotFoundError(f"{store.root}: no audit is in this store")
-    found_faults = False
-    for name in names:
-        spec, begun = _read(store, name)
-        owed = owed_windows(spec, begun or begun_runs(store, spec.audit), now)
-        schedule = spec.schedule
-        print(f"{spec.audit}: {len(owed)} windows of `{schedule.cron}` ({schedule.timezone}) are owed at "
-              f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC: {summary(owed) or 'none has ended yet'}; "
-              f"{catchup_limit(spec)} before the latest are made up")  # fmt: skip
-        for one in owed:
-            if not options.open or one.state != "audited":
-                print(f"  {one}")
-        found_faults |= any(one.state in ("missed", "failed", "not verified") for one in owed)
-    return int(found_faults)
+    if is_file:
+        return _status_of_spec(store, options, now)
+    code = _status_of_one(store, options, now) if name else _status_of_all(store, options, now)
+    return max(code, int(bool(differences)))
 
 
-def _read(store: Store, name: str) -> tuple[AuditSpec, list[BegunRun]]:
-    """Return the spec of a file, or of an audit's latest run with all its runs."""
-    from audit_lib.run import SUCCESS, Run
+def _status_of_spec(store: Store, options: argparse.Namespace, now: datetime) -> int:
+    """Tell the windows of a spec's file, with the runs that are in the store."""
     from audit_lib.spec import load_spec
-    from audit_lib.windows import begun_runs
+    from audit_lib.windows import begun_runs, catchup_limit, owed_windows
 
-    if name.endswith((".yaml", ".yml")) or "/" in name or "#" in name:
-        return load_spec(name), []
-    begun = begun_runs(store, name)
-    if not begun:
-        raise NotFoundError(f"{store.uri(name)}: no run of this audit; name its spec's YAML file instead")
-    planned = [one for one in begun if store.exists(f"{one.prefix}/plan/{SUCCESS}")]
-    if not planned:
+    spec = load_spec(options.audit)
+    owed = owed_windows(spec, begun_runs(store, spec.audit), now)
+    return _tell(spec.audit, spec.schedule, catchup_limit(spec), owed, now, options)
+
+
+def _status_of_one(store: Store, options: argparse.Namespace, now: datetime) -> int:
+    """Tell the windows of an audit in the store, by the schedule of its latest run."""
+    from audit_lib.windows import owed_of, read_index
+
+    index = read_index(store, options.audit, rebuild=options.rebuild)
+    owed, schedule = owed_of(index, now)
+    if schedule is None or index.schedule is None:
         raise NotFoundError(
-            f"{store.uri(name)}: no run of this audit has a plan; name its spec's YAML file instead"
+            f"{store.uri(options.audit)}: no run of this audit has a plan that can be read; name its spec's YAML file "
+            "instead"
         )
-    return Run.load(store.uri(planned[-1].prefix)).spec, begun
+    return _tell(index.audit, schedule, index.schedule.catchup, owed, now, options, index.notes)
+
+
+def _tell(
+    audit: str,
+    schedule: Schedule,
+    catchup: int,
+    owed: Sequence[OwedWindow],
+    now: datetime,
+    options: argparse.Namespace,
+    notes: Sequence[str] = (),
+) -> int:
+    """Print the windows of one audit, as text or JSON."""
+    from audit_lib.windows import next_window, summary
+
+    coming = next_window(schedule, now)
+    faults = any(one.state in FAULTS for one in owed)
+    if options.json:
+        windows = [{"window": one.window.label, "state": one.state, "runs": list(one.runs)} for one in owed]
+        windows.append({"window": coming.label, "state": "not due", "runs": []})
+        print(json.dumps({"audit": audit, "windows": windows, "notes": list(notes)}, indent=2))
+        return int(faults)
+    print(f"{audit}: {len(owed)} windows of `{schedule.cron}` ({schedule.timezone}) are owed at "
+          f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC: {summary(owed) or 'none has ended yet'}; "
+          f"{catchup} before the latest are made up")  # fmt: skip
+    for one in owed:
+        if not options.open or one.state != "audited":
+            print(f"  {one}")
+    if not options.open:
+        print(f"  {coming.start:%Y-%m-%d %H:%M} to {coming.end:%Y-%m-%d %H:%M}  not due")
+    for note in notes:
+        print(f"  NOTE {note}")
+    return int(faults)
+
+
+def _status_of_all(store: Store, options: argparse.Namespace, now: datetime) -> int:
+    """Tell every audit on a line; with --open its windows that were not audited, too."""
+    from audit_lib.cli.shared import notify
+    from audit_lib.windows import owed_of, read_index, read_states
+
+    found = read_states(store, now, rebuild=options.rebuild, keep=not options.at, notify=notify)
+    if not found.states and not found.not_read:
+        raise NotFoundError(f"{store.root}: no audit is in this store")
+    if options.json:
+        print(json.dumps([one.as_dict() for one in found.states], indent=2, ensure_ascii=False))
+    for one in found.states if not options.json else []:
+        states = ", ".join(f"{number} {state}" for state, number in one.states.items())
+        print(f"{one.audit}: {states or 'no window has ended yet'}; {one.drift}" + _named(one))
+        if options.open and set(one.states) - {"audited"}:
+            for window in owed_of(read_index(store, one.audit), now)[0]:
+                if window.state != "audited":
+                    print(f"  {window}")
+        for note in one.notes:
+            print(f"  NOTE {note}")
+    for line in found.not_read:
+        print(f"NOT READ {line}")
+    return int(bool(found.not_read) or any(set(one.states) & FAULTS for one in found.states))
+
+
+def _named(one: AuditState) -> str:
+    coming = "" if one.next_window is None else f"; next {one.next_window.split('_')[1]}"
+    return coming + ("" if one.latest is None or one.latest.no_use_after is None
+                     else f"; valid until {one.latest.no_use_after}")  # fmt: skip
 
 
 def _audits(store: Store) -> list[str]:
-    """Return the names of all audits that have a run."""
-    return sorted({key.split("/")[0] for key in store.list("") if key.endswith("/plan/_SUCCESS")})
+    """Return the names of the folders that may be audits."""
+    return [name for name in store.folders("") if not name.startswith(("_", ".")) and name != "site"]
 
 
 def _instant(text: str) -> datetime:

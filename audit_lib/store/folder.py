@@ -100,11 +100,23 @@ class LocalStore:
         """Return whether there is a file at `key`."""
         return self._path(key).is_file()
 
+    def folders(self, prefix: str) -> list[str]:
+        """Return the names of the folders that lie in the folder `prefix` itself, sorted."""
+        start = self._path(prefix.rstrip("/")) if prefix.rstrip("/") else self._folder
+        try:
+            with os.scandir(start) as entries:
+                return sorted(entry.name for entry in entries if entry.is_dir())
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise StoreError(f"{start}: cannot be read ({error.strerror})") from None
+
     def list(self, prefix: str) -> list[str]:
         """Return the keys in the folder `prefix` and below it, sorted."""
         start = self._path(prefix.rstrip("/")) if prefix.rstrip("/") else self._folder
+        skip = len(str(self._folder).rstrip("/")) + 1
         return sorted(
-            (Path(folder) / name).relative_to(self._folder).as_posix()
+            f"{folder.rstrip('/')}/{name}"[skip:]
             for folder, _, names in os.walk(start)
             for name in names
             if not name.startswith(TEMPORARY)

@@ -103,6 +103,20 @@ class S3Store:
             return False
         return True
 
+    def folders(self, prefix: str) -> list[str]:
+        """Return the names of the folders that lie in the folder `prefix` itself, sorted."""
+        folder = f"{self._key(prefix.rstrip('/'))}/" if prefix.rstrip("/") else self._prefix
+
+        def pages(s3: Any) -> list[str]:
+            paginator = s3.get_paginator("list_objects_v2")
+            return [
+                found["Prefix"].removeprefix(folder).rstrip("/")
+                for page in paginator.paginate(Bucket=self.bucket, Prefix=folder, Delimiter="/")
+                for found in page.get("CommonPrefixes", ())
+            ]
+
+        return sorted(self._call(pages, prefix))
+
     def list(self, prefix: str) -> list[str]:
         """Return the keys in the folder `prefix` and below it, sorted."""
         folder = f"{self._key(prefix.rstrip('/'))}/" if prefix.rstrip("/") else self._prefix

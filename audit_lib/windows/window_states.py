@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final, Literal
 
 from audit_lib.canonical import strict_json
@@ -125,9 +126,16 @@ def owed_windows(spec: AuditSpec, begun: Iterable[BegunRun], now: datetime) -> l
     now : datetime
         Windows that end later are not owed yet.
     """
+    return windows_owed(spec.schedule, catchup_limit(spec), begun, now)
+
+
+def windows_owed(
+    schedule: Schedule, limit: int, begun: Iterable[BegunRun], now: datetime
+) -> list[OwedWindow]:
+    """Return the windows of a schedule with the state of each, where so many before the latest are made up."""
     runs = list(begun)
-    limit = catchup_limit(spec)
-    windows = list(windows_between(spec.schedule, _owed_since(spec.schedule, runs, now), now))
+    since = _owed_since(schedule, runs, now)
+    windows = _ended(schedule.cron, schedule.timezone, since, now)
     complete = [one for one in runs if one.outcome == "complete"]
     covered = _merged(complete)
     by_window: dict[Window, list[BegunRun]] = {}
@@ -171,6 +179,12 @@ def late_at(window: Window) -> datetime:
     '2026-01-05T08:00:00+00:00'
     """
     return window.end + min(IN_TIME, window.end - window.start)
+
+
+@lru_cache(maxsize=256)
+def _ended(cron: str, timezone: str, since: datetime, now: datetime) -> tuple[Window, ...]:
+    """Return the windows of a schedule; many audits have the same one."""
+    return tuple(windows_between(Schedule(cron=cron, timezone=timezone), since, now))
 
 
 def _owed_since(schedule: Schedule, runs: Sequence[BegunRun], now: datetime) -> datetime:

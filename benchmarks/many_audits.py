@@ -1,0 +1,190 @@
+"""A store of many audits over many windows: how long `audit status`, a trend and the pages take.
+
+    python -m benchmarks.many_audits build FOLDER --audits 1000
+    python -m benchmarks.many_audits measure FOLDER
+
+The folders are those of a real store. One small audit is run; of each audit the latest run has its plan and report, and
+every run the records that say it is sealed (links to files of the one run, to spare the disk). Of 100 windows some were
+missed and some failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from audit_lib.canonical import canonical_json, sha256
+from audit_lib.monitor import follow_audit
+from audit_lib.pipeline import open_run, run_all
+from audit_lib.run import SUCCESS
+from audit_lib.store import open_store
+from audit_lib.window import Window
+
+SPEC = Path(__file__).parent.parent / "include/examples/recorded_decisions.yaml"
+DESIGN = "0123456789abcdef"
+WINDOWS = 100
+_LINKS = 50_000
+"""Most names of one file; the file system allows 65,000."""
+
+
+def template(folder: Path) -> Path:
+    """Run one audit; return the folder of its run."""
+    run = open_run(SPEC, Window.parse("2026-01-05", "2026-01-12"), str(folder / "store"))
+    run_all(run)
+    return Path(run.uri)
+
+
+def schedules(run: Path, folder: Path) -> Iterator[Path]:
+    """Make plans of the run's design with 28 schedules: each weekday at four hours."""
+    for day, hour in itertools.product(range(7), (0, 6, 12, 18)):
+        plan = folder / f"plan_{day}_{hour}"
+        shutil.copytree(run / "plan", plan)
+        spec = json.loads((plan / "spec.json").read_bytes())
+        spec["schedule"] = {"cron": f"0 {hour} * * {day}", "timezone": "UTC"}
+        spec["title"] = f"Screening, weekday {day} at {hour}"
+        content = canonical_json(spec)
+        (plan / "spec.json").write_bytes(content)
+        record = json.loads((plan / SUCCESS).read_bytes())
+        record["artefacts"]["spec.json"] = {"sha256": sha256(content), "bytes": len(content)}
+        (plan / SUCCESS).write_bytes(canonical_json(record))
+        yield plan
+
+
+class Linked:
+    """A file under many names."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._names = path, 0
+
+    def to(self, name: str) -> None:
+        """Give it one name more."""
+        self._names += 1
+        if self._names % _LINKS == 0:
+            copy = self._path.with_name(f"{self._path.name}.{self._names}")
+            shutil.copy(self._path, copy)
+            self._path = copy
+        os.link(self._path, name)
+
+
+def build(root: Path, audits: int, now: datetime) -> None:
+    """Write the store."""
+    root.mkdir(parents=True)
+    inputs = root.with_name(f"{root.name}-template")
+    run = template(inputs)
+    plans = list(schedules(run, inputs))
+    sealed = {stage: Linked(run / stage / SUCCESS) for stage in ("report", "evidence")}
+    whole = {
+        path: Linked(path)
+        for folder in (*plans, run / "report")
+        for path in sorted(folder.iterdir())
+        if path.is_file() and path.suffix not in (".html", ".pdf", ".csv")
+    }
+    for number in range(audits):
+        plan = plans[number % len(plans)]
+        day, hour = (int(part) for part in plan.name.split("_")[1:])
+        end = last_tick(now, day, hour)
+        for back in range(WINDOWS):
+            if (number + back) % 50 == 1:
+                continue  # nobody audited it
+            window = Window(end - timedelta(weeks=back + 1), end - timedelta(weeks=back))
+            folder = f"{root}/audit_{number:05d}/{window.label}/{DESIGN}"
+            os.makedirs(f"{folder}/evidence")
+            sealed["evidence"].to(f"{folder}/evidence/{SUCCESS}")
+            latest = back == (1 if number % 50 == 1 else 0)
+            if (number + back) % 50 != 2 or latest:  # else it failed its validation
+                os.mkdir(f"{folder}/report")
+                sealed["report"].to(f"{folder}/report/{SUCCESS}")
+            if latest:
+                os.mkdir(f"{folder}/plan")
+                for path, link in whole.items():
+                    if path.parent == plan or (path.parent.name == "report" and path.name != SUCCESS):
+                        link.to(f"{folder}/{'plan' if path.parent == plan else 'report'}/{path.name}")
+
+
+def last_tick(now: datetime, day: int, hour: int) -> datetime:
+    """Return the last instant of a weekday (0 is Sunday, as cron has it) and hour."""
+    tick = now.replace(hour=hour, minute=0, second=0, microsecond=0)
+    while tick > now or tick.isoweekday() % 7 != day:
+        tick -= timedelta(days=1)
+    return tick
+
+
+def seconds(done: Callable[[], object]) -> float:
+    """Return how long something takes."""
+    start = time.perf_counter()
+    done()
+    return time.perf_counter() - start
+
+
+def spread(values: list[float]) -> str:
+    """Return the range of some times."""
+    return f"{min(values):.2f} to {max(values):.2f} s (median {statistics.median(values):.2f})"
+
+
+def measure(root: Path, runs: int, now: datetime) -> None:
+    """Print how long each thing takes."""
+    from audit_lib.site.audits_pages import audits_pages
+    from audit_lib.windows.audit_states import KEPT, read_states
+
+    store = open_store(str(root))
+
+    def status(*arguments: str) -> Callable[[], object]:
+        command = [sys.executable, "-m", "audit_lib.cli", "status", *arguments, "--store", str(root)]
+        return lambda: subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
+
+    if not store.exists(KEPT):
+        print(f"from nothing: {seconds(lambda: read_states(store, now)):.1f} s")
+    later = now + timedelta(days=8)
+    read_states(store, now)
+    print(f"`audit status`, whole process: {spread([seconds(status()) for _ in range(runs)])}")
+    print(
+        f"`audit status NAME`, whole process: {spread([seconds(status('audit_00000')) for _ in range(runs)])}"
+    )
+    print(f"states, in a process: {spread([seconds(lambda: read_states(store, now)) for _ in range(runs)])}")
+    states = read_states(store, now).states
+    pages = [seconds(lambda: audits_pages(states, [])) for _ in range(runs)]
+    made = audits_pages(states, [])
+    largest = max(map(len, made.values()))
+    print(f"pages of all audits ({len(made)}, the largest {largest:,} bytes): {spread(pages)}")
+    print(
+        f"states after a week in which every schedule ticked: {seconds(lambda: read_states(store, later)):.1f} s"
+    )
+    read_states(store, now)
+
+
+def trend(root: Path, runs: int) -> None:
+    """Print how long the sequences of 100 windows take, of sums that are kept."""
+    store = open_store(str(root))
+    follow_audit(store, "audit")
+    print(
+        f"a trend of kept sums: {spread([seconds(lambda: follow_audit(store, 'audit')) for _ in range(runs)])}"
+    )
+
+
+def main() -> None:
+    """Build a store, or measure it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("build", "measure"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--audits", type=int, default=100)
+    parser.add_argument("--runs", type=int, default=5)
+    options = parser.parse_args()
+    now = datetime.now(UTC)
+    if options.what == "build":
+        print(f"built in {seconds(lambda: build(options.folder, options.audits, now)):.0f} s")
+    else:
+        measure(options.folder, options.runs, now)
+
+
+if __name__ == "__main__":
+    main()
