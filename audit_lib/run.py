@@ -25,7 +25,6 @@ from audit_lib.errors import (
     NotFoundError,
 )
 from audit_lib.policies import gates, policy_of
-from audit_lib.records import from_parquet
 from audit_lib.spec import AuditSpec
 from audit_lib.store import Store, open_store
 from audit_lib.typed_json import decode
@@ -139,6 +138,8 @@ class StageFolder:
 
     def read_table(self, name: str) -> pd.DataFrame:
         """Read a Parquet artefact."""
+        from audit_lib.records import from_parquet  # here, since who reads names and records needs no Parquet
+
         return from_parquet(self.read(name))
 
     def commit(self, output: StageOutput, started: datetime, *, keep_existing: bool = False) -> StageRecord:

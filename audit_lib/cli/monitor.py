@@ -51,6 +51,11 @@ def add_commands(command: AddCommand) -> None:
     )
     trend.add_argument("audit", help="name of an audit in the store")
     trend.add_argument("--json", action="store_true", help="print the whole document instead")
+    trend.add_argument(
+        "--verify",
+        action="store_true",
+        help="make all sums again from the sealed runs, and say where the kept ones differ (exit code 1)",
+    )
     _trust_option(trend)
     trend.add_argument("--page", metavar="FILE", help="draw it as a page, too: an HTML file")
     store_option(trend)
@@ -159,7 +164,7 @@ def _trend(options: argparse.Namespace) -> int:
     store = open_store(options.store)
     if options.trust:
         _check_signature(store, read_baselines(store, options.audit)[-1:], options)
-    followed = follow_audit(store, options.audit, notify)
+    followed = follow_audit(store, options.audit, notify, verify=options.verify)
     document = followed.sequences
     if options.json:
         print(json.dumps(document.as_dict(), indent=2, ensure_ascii=False))
@@ -173,8 +178,10 @@ def _trend(options: argparse.Namespace) -> int:
         notify(f"wrote {options.page}")
     for line in followed.not_read:
         notify(f"WARNING: {line}")
+    for line in followed.differing:
+        print(f"DIFFERS {line}")
     stands = any(alarm.stands for one in document.sequences for alarm in one.alarms)
-    return int(stands or bool(followed.not_read))
+    return int(stands or bool(followed.not_read) or bool(followed.differing))
 
 
 def _lines(document: Sequences, trusted: bool) -> list[str]:

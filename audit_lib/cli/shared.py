@@ -11,7 +11,6 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from audit_lib import pipeline
 from audit_lib.errors import ConflictError, NotFoundError, ValidationFailedError
 
 if TYPE_CHECKING:
@@ -93,7 +92,9 @@ def find_run(uri: str, store: str, notify: Callable[[str], None] = lambda messag
     from audit_lib.validate import require_valid
 
     if "/" not in uri:
-        run = replace(pipeline.latest_run(uri, store), notify=notify)
+        from audit_lib.pipeline import latest_run
+
+        run = replace(latest_run(uri, store), notify=notify)
     elif open_store(uri).exists(f"plan/{SUCCESS}"):
         run = Run.from_bundle(uri, notify)  # also a copy, wherever it lies
     else:

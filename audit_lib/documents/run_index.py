@@ -76,7 +76,7 @@ class AuditState(Typed):
     audit: str
     title: str
     folders: str
-    """SHA-256 of the names of its folders."""
+    """SHA-256 of the names of its folders that are windows."""
     settled: bool
     """Whether all of its runs are sealed, so that only another one can change what became of a window."""
     as_of: str

@@ -22,6 +22,7 @@ from audit_lib.run import Run
 from audit_lib.store import Store
 from audit_lib.typed_json import decode
 from audit_lib.window import Window
+from audit_lib.windows import note_change
 
 FOLDER: Final = "baselines"
 _SIGNATURE: Final = ".dsse.json"
@@ -148,6 +149,7 @@ def set_baseline(
         raise InputError(f"{store.uri(key)}: somebody decided a baseline at the same time; look at it first")
     if signed is not None:
         store.replace(signature_key(baseline), signed)
+    note_change(store, audit)
     return baseline
 
 

@@ -1,29 +1,30 @@
 """The sequences of an audit as a document in its store, made of its sealed runs and its newest baseline.
 
 ``<audit>/monitor/sums/`` keeps what each run adds, so that it is read once; ``<audit>/monitor/sequences.json`` is what
-follows from them. Both are derived: removed, they are made again from the runs.
+follows from them. Both are derived: removed, they are made again from the runs. Who owns the store can rewrite them;
+with `verify` every sum is made again from its sealed run, and where what was kept is another one, that is said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from audit_lib.canonical import pretty_json
+from audit_lib.canonical import pretty_json, sha256
 from audit_lib.documents.sequence_name import SequenceName
 from audit_lib.documents.sequences import Alarm, Sequences, WindowSumsDocument
 from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.monitor.baseline import named_key, read_baselines
 from audit_lib.monitor.history import CompleteRun, read_history
-from audit_lib.monitor.run_identity import identity_of
 from audit_lib.monitor.sequences import follow
 from audit_lib.monitor.window_sums import window_sums
 from audit_lib.progress import ignore
 from audit_lib.results import Undefined
-from audit_lib.run import Run
+from audit_lib.run import Run, StageFolder
 from audit_lib.store import Store
 from audit_lib.typed_json import decode
+from audit_lib.windows import note_change
 
 _FOLDER: Final = "monitor"
 
@@ -40,15 +41,22 @@ class FollowedAudit:
         Those that the document in the store did not have.
     not_read : list of str
         A line for each sealed run that could not be read, and why.
+    differing : list of str
+        A line for each kept file that is not what follows from the runs, where that was looked at; it is written anew.
     """
 
     sequences: Sequences
     new_alarms: list[tuple[SequenceName, Alarm]]
     not_read: list[str]
+    differing: list[str] = field(default_factory=list)
 
 
-def follow_audit(store: Store, audit: str, notify: Callable[[str], None] = ignore) -> FollowedAudit:
+def follow_audit(
+    store: Store, audit: str, notify: Callable[[str], None] = ignore, *, verify: bool = False
+) -> FollowedAudit:
     """Follow an audit over all its sealed runs, and write the document where it says something else than before.
+
+    With `verify` nothing that was kept is believed.
 
     Raises
     ------
@@ -60,9 +68,10 @@ def follow_audit(store: Store, audit: str, notify: Callable[[str], None] = ignor
     complete = sorted(read_history(store, audit).complete, key=lambda one: one.sealed_at, reverse=True)
     sums: list[WindowSumsDocument] = []
     not_read: list[str] = []
+    differing: list[str] = []
     for place, one in enumerate(complete, start=1):
         try:
-            sums.append(_sums_of(store, audit, one))
+            sums.append(_sums_of(store, audit, one, differing if verify else None))
         except StoreUnreachableError:
             raise
         except AuditError as error:
@@ -73,42 +82,68 @@ def follow_audit(store: Store, audit: str, notify: Callable[[str], None] = ignor
     if baselines:
         found = replace(found, signed_with=named_key(store, baselines[-1]))
     key, content = f"{audit}/{_FOLDER}/sequences.json", pretty_json(found.as_dict())
-    before = _told_before(store, key)
+    earlier = _earlier(store, key)
+    before = set() if earlier is None else _told(earlier)
     if not store.exists(key) or store.get(key) != content:
+        if verify and earlier is not None and _windows(earlier) == _windows(found) and earlier != found:
+            differing.append(f"{store.uri(key)}: says another thing than follows from the same runs")
         store.replace(key, content)
+        note_change(store, audit)
     new = [
         (SequenceName(quantity=one.quantity, group=one.group, reference=one.reference), alarm)
         for one in found.sequences
         for alarm in one.alarms
         if _key(found, one, alarm) not in before
     ]
-    return FollowedAudit(sequences=found, new_alarms=new, not_read=not_read)
+    return FollowedAudit(sequences=found, new_alarms=new, not_read=not_read, differing=differing)
 
 
-def _sums_of(store: Store, audit: str, one: CompleteRun) -> WindowSumsDocument:
-    """Return what a run adds: as it was kept, if that was of this very run."""
-    run = Run.load(store.uri(one.prefix))
+def _sums_of(store: Store, audit: str, one: CompleteRun, differing: list[str] | None) -> WindowSumsDocument:
+    """Return what a run adds: as it was kept, if that was of this very run and need not be looked at again."""
     key = f"{audit}/{_FOLDER}/sums/{one.prefix.removeprefix(f'{audit}/').replace('/', '_')}.json"
+    kept = None
     if store.exists(key):
         try:
             kept = decode(WindowSumsDocument, store.get(key), store.uri(key))
         except EvidenceError:
             kept = None  # of another version of this library: made again
-        if kept is not None and kept.run == identity_of(run):
-            return kept
-    found = window_sums(run)
-    store.replace(key, pretty_json(found.as_dict()))
+    if kept is not None and not _is_of(kept, store, one):
+        kept = None
+    if kept is not None and differing is None:
+        return kept
+    found = window_sums(Run.load(store.uri(one.prefix)))
+    if kept is not None and differing is not None and kept != found:
+        differing.append(f"{store.uri(key)}: the kept sums are not those of the sealed run {one.prefix}")
+    if kept != found:
+        store.replace(key, pretty_json(found.as_dict()))
     return found
 
 
-def _told_before(store: Store, key: str) -> set[tuple[str, ...]]:
+def _is_of(kept: WindowSumsDocument, store: Store, one: CompleteRun) -> bool:
+    """Tell whether sums are of the run that is there: by its manifest, whose digest the record of the evidence has."""
+    manifest = StageFolder(store, f"{one.prefix}/evidence").read("manifest.json")
+    return (
+        kept.run.window == one.window.label
+        and kept.run.spec_digest.startswith(one.design)
+        and kept.run.manifest_sha256 == sha256(manifest)
+    )
+
+
+def _earlier(store: Store, key: str) -> Sequences | None:
     if not store.exists(key):
-        return set()
+        return None
     try:
-        earlier = decode(Sequences, store.get(key), store.uri(key))
+        return decode(Sequences, store.get(key), store.uri(key))
     except EvidenceError:
-        return set()  # of another version of this library, or changed: its alarms are told again
+        return None  # of another version of this library, or changed: its alarms are told again
+
+
+def _told(earlier: Sequences) -> set[tuple[str, ...]]:
     return {_key(earlier, one, alarm) for one in earlier.sequences for alarm in one.alarms}
+
+
+def _windows(document: Sequences) -> list[list[str]]:
+    return [[look.window for look in one.looks] for one in document.sequences]
 
 
 def _key(document: Sequences, name: SequenceName, alarm: Alarm) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from audit_lib.progress import ignore
 from audit_lib.run import Run
 from audit_lib.store import Store, open_store
 from audit_lib.window import Window
+from audit_lib.windows import note_change
 
 FOLDER: Final = "monitor"
 
@@ -102,6 +103,7 @@ def compare_windows(uri: str, notify: Callable[[str], None] = ignore) -> Recorde
     except ValueError:
         raise NotFoundError(f"{uri}: no run; a run's URI is STORE/AUDIT/WINDOW/DIGEST") from None
     store = open_store(root)
+    note_change(store, audit)
     recorded = record_drift(store, audit, window)
     try:
         followed = follow_audit(store, audit)

@@ -112,20 +112,23 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table."""
+    """A column of a table; a `wide` one holds sentences, and stays wide on a narrow screen."""
 
     label: str
     numeric: bool = True
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell: its text, a mark that people must see, and a note under the text."""
+    """A cell: its text, a mark that people must see, a note under the text, a link, and a picture above it (SVG)."""
 
     text: str
     mark: str = ""
     note: str = ""
     tone: Tone = "plain"
+    link: str = ""
+    picture: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +192,19 @@ class Heading:
     text: str
 
 
-Block = Paragraph | Bullets | Facts | Notice | Figures | Table | Chart | CommandLine | Fold | Heading
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A field in which to type a part of a name; the page that answers gets it as `name` of its query."""
+
+    kind: ClassVar[str] = "search"
+    label: str
+    button: str
+    name: str
+    value: str
+    hidden: tuple[tuple[str, str], ...] = ()
+
+
+Block = Paragraph | Bullets | Facts | Notice | Figures | Table | Chart | CommandLine | Fold | Heading | Search
 
 
 @dataclass(frozen=True, slots=True)

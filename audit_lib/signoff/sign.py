@@ -30,6 +30,7 @@ from audit_lib.signoff.statement import (
 )
 from audit_lib.signoff.verification import verify_signed
 from audit_lib.store import open_store
+from audit_lib.windows import note_change
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -123,6 +124,7 @@ def sign_off(
             f"{folder.store.uri(folder.prefix)}: another sign-off was made at the same time; look at it, and if "
             "yours is still to be added, sign again"
         ) from None
+    note_change(run.store, run.key.audit)
     return SignOff(number=number, digest=sha256(content), statement=statement, folder=folder)
 
 

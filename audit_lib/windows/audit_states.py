@@ -23,8 +23,9 @@ from audit_lib.results import Undefined
 from audit_lib.spec import Schedule
 from audit_lib.store import Store
 from audit_lib.typed_json import decode
-from audit_lib.windows.run_index import begun, read_index
+from audit_lib.windows.run_index import begun, read_index, why
 from audit_lib.windows.schedule import next_window
+from audit_lib.windows.window_faults import named_as_windows
 from audit_lib.windows.window_states import OwedWindow, late_at, windows_owed
 
 FOLDER: Final = "_index"
@@ -110,7 +111,7 @@ def read_states(
         except NotFoundError:
             continue  # a folder without runs
         except AuditError as error:
-            found.not_read.append(f"{audit}: cannot be read: {str(error).splitlines()[0]}")
+            found.not_read.append(f"{audit}: cannot be read: {why(store, error)}")
         notify(f"audits: {place} of {len(names)}")
     if keep and (reread or len(kept) != len(found.states)):
         _keep(store, found.states, marks)
@@ -163,7 +164,7 @@ def read_state(store: Store, audit: str, now: datetime) -> AuditState:
 
 
 def _digest(folders: Iterable[str]) -> str:
-    return sha256("\n".join(folders).encode())
+    return sha256("\n".join(named_as_windows(folders)).encode())
 
 
 def _drift(store: Store, audit: str) -> tuple[str, int]:

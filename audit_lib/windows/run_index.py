@@ -103,6 +103,11 @@ def begun(index: RunIndex) -> list[BegunRun]:
     ]
 
 
+def why(store: Store, error: AuditError) -> str:
+    """Return the first line of an error without the store's own place: the same store elsewhere says the same."""
+    return str(error).splitlines()[0].replace(f"{store.uri('').rstrip('/')}/", "")
+
+
 def _row(one: IndexedRun | None) -> str:
     if one is None:
         return "not there"
@@ -189,7 +194,7 @@ def _planned(
         except StoreUnreachableError:
             raise
         except AuditError as error:
-            notes.append(f"{one.prefix}: its plan cannot be read: {str(error).splitlines()[0]}")
+            notes.append(f"{one.prefix}: its plan cannot be read: {why(store, error)}")
     return None, None
 
 
@@ -215,7 +220,7 @@ def _latest(
     except StoreUnreachableError:
         raise
     except AuditError as error:
-        notes.append(f"{prefix}: its report cannot be read: {str(error).splitlines()[0]}")
+        notes.append(f"{prefix}: its report cannot be read: {why(store, error)}")
         return None
 
 

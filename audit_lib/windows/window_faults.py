@@ -13,6 +13,11 @@ from audit_lib.window import Window
 _LIKE_A_WINDOW: Final = re.compile(r"[0-9]{8}T[0-9]{6}Z_[0-9]{8}T[0-9]{6}Z")
 
 
+def named_as_windows(folders: Iterable[str]) -> list[str]:
+    """Return the names of the folders of an audit that are windows, or mean to be."""
+    return [name for name in folders if _LIKE_A_WINDOW.fullmatch(name)]
+
+
 def window_faults(folders: Iterable[str], runs: Sequence[IndexedRun]) -> list[str]:
     """Return a line for each fault.
 
@@ -30,8 +35,8 @@ def window_faults(folders: Iterable[str], runs: Sequence[IndexedRun]) -> list[st
     """
     found = [
         f"{name}: ends before it begins, or is no time: no run in it is counted"
-        for name in sorted(folders)
-        if _LIKE_A_WINDOW.fullmatch(name) and not _is_window(name)
+        for name in sorted(named_as_windows(folders))
+        if not _is_window(name)
     ]
     complete: dict[str, list[IndexedRun]] = {}
     for one in runs:

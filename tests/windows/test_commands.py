@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from audit_lib.cli.main import main
+from audit_lib.documents.report import Report
 from audit_lib.run import Run
+from audit_lib.store import open_store
 from audit_lib.window import Window
+from audit_lib.windows import read_index
 from tests.archive.cases import applicants, do
 from tests.archive.cases import new_run as opened
 
@@ -39,6 +43,16 @@ def test_the_windows_of_an_audit(tmp_path: Path, capsys: pytest.CaptureFixture[s
         "latest are made up"
     )
     assert lines[3] == f"  2026-01-19 00:00 to 2026-01-26 00:00  audited  {last.key.prefix}"
+    assert lines[4] == "  2026-01-26 00:00 to 2026-02-02 00:00  not due"
+    latest = read_index(open_store(store), "small").latest
+    assert latest is not None and (latest.run, latest.sign_offs) == (last.key.prefix, 0)
+    assert latest.why_no_audit == "no independent auditor has signed it" and latest.audited is None
+    report = last.stage("report").read_document(Report, "report.json")
+    smallest = min(one.ratio for one in report.headline.values())
+    assert latest.ratio == float(smallest) and str(latest.finding).startswith(f"{float(smallest):.3f} for ")
+    code, lines = said(capsys, "status", "--store", store, "--at", "2026-01-26", "--json")
+    (state,) = json.loads("".join(lines))
+    assert code == 0 and state["strip"] == ["audited", "late", "audited"] and state["drift"] == "not followed"
     code, lines = said(capsys, "status", "--store", store, "--at", "2026-02-02", "--open")
     assert code == 1  # a week later the second one is too old to be made up
     assert [line.split("  ")[2] for line in lines[1:]] == ["missed", "due"]
