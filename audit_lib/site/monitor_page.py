@@ -54,11 +54,20 @@ def read_sequences(store: Store, audit: str) -> Sequences | None:
         return None
 
 
-def monitor_page(title: str, document: Sequences, *, on_site: bool = True) -> Page:
-    """Return the page; those with an alarm come first, `on_site` with links to the other pages of the audit."""
+def monitor_sections(document: Sequences) -> tuple[Section, ...]:
+    """Return what is followed, section by section; sequences with an alarm come first."""
     ordered = sorted(
         document.sequences, key=lambda one: (not any(a.stands for a in one.alarms), not one.alarms)
     )
+    return (
+        Section("about", "What this shows", tuple(_about(document))),
+        *(_section(number, one, document) for number, one in enumerate(ordered, start=1)),
+        *_others(document),
+    )
+
+
+def monitor_page(title: str, document: Sequences, *, on_site: bool = True) -> Page:
+    """Return the page; those with an alarm come first, `on_site` with links to the other pages of the audit."""
     links = (
         ("All runs", text(link("of this audit", "index.html"))),
         ("All audits", text(link("index", "../index.html"))),
@@ -70,11 +79,7 @@ def monitor_page(title: str, document: Sequences, *, on_site: bool = True) -> Pa
         language="en",
         badges=(),
         status=Facts((("State", text(state_of(document))), *(links if on_site else ())), strip=True),
-        sections=(
-            Section("about", "What this shows", tuple(_about(document))),
-            *(_section(number, one, document) for number, one in enumerate(ordered, start=1)),
-            *_others(document),
-        ),
+        sections=monitor_sections(document),
         footer=_FOOT,
     )
 
