@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 Floats = NDArray[np.float64]
 
@@ -16,8 +16,8 @@ BETS: Final = 0.9 * 2.0 ** (-np.arange(19) / 2.0)
 The best bet on n values of standard deviation s, for evidence of e to the power of b, is the root of 2 b / n over s.
 """
 _STAKES: Final = -np.log1p(np.square(np.log2(BETS / 0.14) / 1.5))
-LOG_WEIGHTS: Final = _STAKES - logsumexp(_STAKES)
-"""Logarithms of what is staked on each bet, together 1: most on those for changes of .05 to .2 in a selection rate.
+WEIGHTS: Final = np.exp(_STAKES) / np.exp(_STAKES).sum()
+"""What is staked on each bet, together 1: most on those for changes of .05 to .2 in a selection rate.
 
 As a Cauchy distribution over octaves, so that no bet has less than a seventh of an equal share.
 """
@@ -39,7 +39,17 @@ def log_e_values(n: Floats, total: Floats, squares: Floats, null: float | Floats
 
 def log_average(log_e: Floats) -> Floats:
     """Return the logarithm of the average over the bets, which are the last axis, by what is staked on each."""
-    return np.asarray(logsumexp(log_e + LOG_WEIGHTS, axis=-1))
+    top = log_e.max(axis=-1)
+    return np.asarray(top + np.log(np.exp(log_e - top[..., None]) @ WEIGHTS))
+
+
+def log_sum(terms: Floats) -> float:
+    """Return the logarithm of a sum of which the logarithms are given; some may be minus infinity.
+
+    scipy's ``logsumexp`` prepares its arguments for longer than these few numbers take.
+    """
+    top = float(terms.max())
+    return top + math.log(float(np.exp(terms - top).sum())) if math.isfinite(top) else top
 
 
 def lower_limits(

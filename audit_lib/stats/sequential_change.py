@@ -19,10 +19,9 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from audit_lib.errors import InputError
-from audit_lib.stats._bets import BETS, LOG_WEIGHTS, STEPS, log_average, log_e_values, so_far
+from audit_lib.stats._bets import BETS, STEPS, WEIGHTS, log_average, log_e_values, log_sum, so_far
 from audit_lib.stats._checks import as_count
 from audit_lib.stats.sequential import WindowSums
 
@@ -136,7 +135,7 @@ def evidence_since(sums: WindowSums, null: float) -> ChangeEvidence:
     for look in range(sums.n.size):
         starts = np.arange(look + 1)
         told = parts.weights[starts] + log_average(log_e_values(*parts.after(starts, look), null, sums.reach))
-        log_e[look], since[look] = logsumexp(told), int(np.argmax(told))
+        log_e[look], since[look] = log_sum(told), int(np.argmax(told))
     return ChangeEvidence(log_e=log_e, since=since)
 
 
@@ -154,9 +153,9 @@ def _rises(sums: WindowSums, baseline: int, floor: float, weights: Floats) -> Ch
         ends = np.repeat(some, counts)
         told = _bets(parts, starts, ends, means[ends], floor)[0]
         for look, own in zip(some.tolist(), np.split(told, np.cumsum(counts)[:-1]), strict=True):
-            if logsumexp(own) >= 0:
+            if log_sum(own) >= 0:
                 own = _least(parts, np.arange(baseline, look + 1), look, float(means[look]), floor)
-            log_e[look], since[look] = logsumexp(own), baseline + int(np.argmax(own))
+            log_e[look], since[look] = log_sum(own), baseline + int(np.argmax(own))
     return ChangeEvidence(log_e=log_e, since=since)
 
 
@@ -232,7 +231,7 @@ def _least(parts: _Parts, starts: NDArray[np.int64], look: int, mean: float, flo
     low, high = parts.sums.low, parts.sums.high
     for _ in range(STEPS):
         told, earlier, later = _bets(parts, starts, look, mean, floor)
-        whole = logsumexp(told)
+        whole = log_sum(told)
         if whole < 0:
             break
         share = np.exp(told - whole)
@@ -251,8 +250,7 @@ def _least(parts: _Parts, starts: NDArray[np.int64], look: int, mean: float, flo
 
 def _moments(log_e: Floats) -> tuple[Floats, Floats]:
     """Mean and variance of the bets of each row, by what each of them has won."""
-    staked = log_e + LOG_WEIGHTS
-    share = np.exp(staked - staked.max(axis=-1, keepdims=True))
+    share = np.exp(log_e - log_e.max(axis=-1, keepdims=True)) * WEIGHTS
     share /= share.sum(axis=-1, keepdims=True)
     mean = share @ BETS
     return mean, np.maximum(share @ np.square(BETS) - np.square(mean), 0.0)
