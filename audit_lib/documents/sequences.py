@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from audit_lib.documents.attribution import Attribution
 from audit_lib.documents.drift import RunIdentity
 from audit_lib.documents.sequence_name import Quantity, SequenceName
 from audit_lib.results import Interval, Undefined
@@ -55,6 +56,8 @@ class WindowSumsDocument(Typed):
     """Lowest and highest possible score, which are 0 and 1 here; None where scores have no stated bounds."""
     sums: tuple[NamedSums, ...]
     left_out: tuple[LeftOutQuantity, ...]
+    attributions: tuple[Attribution, ...] = ()
+    """Of each change whose alarm stands: to what it is to be attributed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +161,11 @@ class Sequences(Typed):
     """Id of the key that the signature of the baseline names, unchecked here; null where nobody signed it."""
     hypotheses: Count
     """Sequences and lines among which the false alarms are shared."""
+    runs: tuple[RunIdentity, ...]
+    """Those that are followed, in the order of their windows."""
     sequences: tuple[FollowedSequence, ...]
     versions: tuple[VersionChange, ...]
     set_aside: tuple[SetAside, ...]
     left_out: tuple[LeftOutQuantity, ...]
+    attributions: tuple[Attribution, ...] = ()
+    """Of each change whose alarm stands: to what it is to be attributed."""

@@ -99,9 +99,9 @@ def measure_drift(run: Run, history: History) -> DriftDocument:
         previous=identity_of(before),
         design_changed=before.key.spec_digest != run.key.spec_digest,
         changed_sections=tuple(_changed_sections(before, run)),
-        model_changed=_fingerprints(before) != _fingerprints(run),
+        model_changed=fingerprints(before) != fingerprints(run),
         answering=compare_served_models(before, run),
-        canaries=compare_canaries(_canaries(before), _canaries(run)),
+        canaries=compare_canaries(canaries_of(before), canaries_of(run)),
         software_changed=_changed(_manifest(before).software, manifest.software),
         rows=BeforeAndNow(previous=previous.rows, current=current.rows),
         method=METHOD,
@@ -142,7 +142,8 @@ def _changed(old: Mapping[str, T], new: Mapping[str, T]) -> dict[str, BeforeAndN
     }
 
 
-def _fingerprints(run: Run) -> list[str]:
+def fingerprints(run: Run) -> list[str]:
+    """Return the digests of what answered a run: name, revision and options."""
     records = [path for path in run.list("scores") if path.endswith("/model.json")]
     return sorted({_fingerprint(run, path) for path in records})
 
@@ -156,7 +157,7 @@ def _fingerprint(run: Run, path: str) -> str:
     return mark
 
 
-def _canaries(run: Run) -> list[CanaryAnswer]:
+def canaries_of(run: Run) -> list[CanaryAnswer]:
     """Return what the canaries were answered; the first shard asks them."""
     records = [path for path in run.list("scores") if path.endswith("/canaries.json")]
     return [

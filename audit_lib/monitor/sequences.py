@@ -81,6 +81,7 @@ def follow(audit: str, baseline: Baseline | None, sums: Sequence[WindowSumsDocum
         audit=audit,
         baseline=known,
         hypotheses=sum(len(one.evidence) for one in family),
+        runs=tuple(one.run for one in chosen),
         sequences=tuple(one.document(told, number, versions) for number, one in enumerate(family)),
         versions=versions,
         set_aside=tuple(set_aside),

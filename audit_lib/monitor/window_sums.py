@@ -28,7 +28,7 @@ from audit_lib.run import Run
 from audit_lib.spec import UNDECIDED, AuditSpec
 from audit_lib.stats.sequential_pairs import PairSums
 
-__all__ = ["window_sums"]
+__all__ = ["paired_means", "parts_of", "quantities", "question_of", "score_bounds", "window_sums"]
 
 Floats = NDArray[np.float64]
 
@@ -54,23 +54,22 @@ def window_sums(run: Run) -> WindowSumsDocument:
     """
     spec = run.spec
     rows, _ = load_rows(run, scored_shards(run))
-    bounds = _score_bounds(spec)
+    bounds = score_bounds(spec)
     sums: list[NamedSums] = []
     left_out: list[LeftOutQuantity] = []
-    for quantity, variable in _quantities(rows, spec, bounds):
+    for quantity, variable in quantities(rows, spec, bounds):
         if isinstance(variable, str):
             left_out.append(LeftOutQuantity(quantity=quantity, reason=variable))
         else:
             sums += [
                 _sums(quantity, variable, group, reference) for group, reference in spec.groups.comparisons()
             ]
-    sections = run.stage("plan").read_json("spec.json")
-    files = run.stage("plan").read_document(Plan, "plan.json").inputs
+    sections, files = _spec_and_files(run)
     return WindowSumsDocument(
         audit=run.key.audit,
         run=identity_of(run),
-        question=_parts(sections, files, _QUESTION),
-        version=_parts(sections, files, _VERSION) | {"served": ", ".join(served_names(run))},
+        question=parts_of(sections, files, _QUESTION),
+        version=parts_of(sections, files, _VERSION) | {"served": ", ".join(served_names(run))},
         unit=decision_unit(spec),
         score_range=bounds,
         sums=tuple(sums),
@@ -78,7 +77,17 @@ def window_sums(run: Run) -> WindowSumsDocument:
     )
 
 
-def _quantities(
+def question_of(run: Run) -> dict[str, str]:
+    """Return the digest of each part of a run's spec that says who is compared with whom."""
+    return parts_of(*_spec_and_files(run), _QUESTION)
+
+
+def _spec_and_files(run: Run) -> tuple[dict[str, Any], Mapping[str, str]]:
+    sections: dict[str, Any] = run.stage("plan").read_json("spec.json")
+    return sections, run.stage("plan").read_document(Plan, "plan.json").inputs
+
+
+def quantities(
     rows: Rows, spec: AuditSpec, bounds: tuple[float, float] | None
 ) -> Iterator[tuple[Quantity, Variable | str]]:
     """Yield what is followed, its values from 0 to 1; or why it is not."""
@@ -96,7 +105,8 @@ def _quantities(
         yield "score", Variable.of(rows, scaled, score_unit(spec))
 
 
-def _score_bounds(spec: AuditSpec) -> tuple[float, float] | None:
+def score_bounds(spec: AuditSpec) -> tuple[float, float] | None:
+    """Return the lowest and the highest possible score; None where the spec states no bounds."""
     if spec.prompt is None or spec.task != "pointwise" or spec.prompt.read != "labels":
         return None
     low, high = min(spec.prompt.relevance), max(spec.prompt.relevance)
@@ -149,7 +159,7 @@ def _shuffled(name: Any) -> bytes:
     return hashlib.sha256(str(name).encode()).digest()
 
 
-def _parts(sections: Mapping[str, Any], files: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
+def parts_of(sections: Mapping[str, Any], files: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
     """Return the digest of each part of a spec with the files it names, without what has no effect on a number."""
     found = {}
     for name in names:

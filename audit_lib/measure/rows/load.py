@@ -36,8 +36,10 @@ _VARIANT_COLUMNS: Final = (
 )  # fmt: skip
 
 
-def load_rows(run: Run, shards: Sequence[int]) -> tuple[Rows, pa.ChunkedArray]:
-    """Read variants and all shards' scores, and decide who is selected.
+def load_rows(
+    run: Run, shards: Sequence[int], decision: Decision | None = None
+) -> tuple[Rows, pa.ChunkedArray]:
+    """Read variants and all shards' scores, and decide who is selected: by the spec's rule, or by another one.
 
     Returns
     -------
@@ -46,7 +48,8 @@ def load_rows(run: Run, shards: Sequence[int]) -> tuple[Rows, pa.ChunkedArray]:
     """
     if not shards:
         raise EvidenceError(f"{run.uri}: no shard of scores")
-    rows, ids = split_rows(_variants(run, shards), _scores(run, shards), run.spec)
+    spec = run.spec if decision is None else run.spec.model_copy(update={"decision": decision})
+    rows, ids = split_rows(_variants(run, shards), _scores(run, shards), spec)
     if rows.varied is not None:
         kept = ("variant_id", COLUMN, "prompt_id", "edits")
         content = run.stage("variants").read("variants.parquet")

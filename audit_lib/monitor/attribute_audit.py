@@ -1,0 +1,269 @@
+"""Attribution of the changes of an audit, from its sealed runs; what it needs of each is kept in the store.
+
+``<audit>/monitor/cells/`` keeps the counts of each run by each decision rule that was asked for. They are derived:
+removed, they are made again from the runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from audit_lib.canonical import canonical_json
+from audit_lib.documents.attribution import Attribution, TextShift
+from audit_lib.documents.drift import RunIdentity
+from audit_lib.documents.sequence_name import SequenceName
+from audit_lib.documents.sequences import Sequences
+from audit_lib.documents.window_cells import WindowCells
+from audit_lib.errors import AuditError, EvidenceError, InputError, NotFoundError, StoreUnreachableError
+from audit_lib.monitor.attribution import NOT_LOOKED, TwoSides, attribute
+from audit_lib.monitor.baseline import chosen_runs, read_baselines
+from audit_lib.monitor.history import CompleteRun, read_history
+from audit_lib.monitor.run_identity import identity_of
+from audit_lib.monitor.text_shift import text_shift
+from audit_lib.monitor.window_cells import rule_digest, window_cells
+from audit_lib.monitor.window_sums import question_of
+from audit_lib.progress import ignore
+from audit_lib.results import Undefined
+from audit_lib.run import Run
+from audit_lib.spec import Decision
+from audit_lib.store import Store
+from audit_lib.typed_json import decode
+from audit_lib.window import Window
+
+FOLDER: Final = "monitor/cells"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attributed:
+    """What came of attributing changes.
+
+    Parameters
+    ----------
+    attributions : list of Attribution
+        One for each group and quantity that can be compared.
+    left_out : list of str
+        A line for each group or run that cannot, and why.
+    """
+
+    attributions: list[Attribution]
+    left_out: list[str]
+
+
+def attribute_windows(
+    store: Store,
+    audit: str,
+    after: Window,
+    before: Window | None = None,
+    *,
+    texts: bool = False,
+    notify: Callable[[str], None] = ignore,
+) -> Attributed:
+    """Attribute the change of every group's difference between two spans of windows.
+
+    Parameters
+    ----------
+    store, audit : Store, str
+        Where the runs are, and of which audit.
+    after : Window
+        Every sealed window that lies in it is on the later side.
+    before : Window, optional
+        The same of the earlier side; without it the baseline that was decided.
+    texts : bool
+        Also compare the sampled texts, which takes longer.
+    notify : callable
+        Told how far it is.
+
+    Raises
+    ------
+    InputError
+        If there is no baseline and `before` is left out, the sides overlap or run backwards, or ask other questions.
+    NotFoundError
+        If no sealed run lies in one of them.
+    EvidenceError
+        If a run of the baseline is gone or is another one now.
+    """
+    history = read_history(store, audit).complete
+    later = chosen_runs([one for one in history if _within(one, after)])
+    if not later:
+        raise NotFoundError(
+            f"{store.uri(audit)}: no sealed run within {after.label}; `audit status` lists the windows"
+        )
+    earlier = _of_baseline(store, audit, history) if before is None else _named(store, audit, history, before)
+    if earlier[-1].window.end > later[0].window.start:
+        raise InputError(
+            f"window {later[0].window.label} begins before {earlier[-1].window.label} ends: the earlier side has to "
+            "lie before the later one"
+        )
+    runs = [[Run.load(store.uri(one.prefix)) for one in side] for side in (earlier, later)]
+    if parts := _other_question(runs[0][0], [*runs[0][1:], *runs[1]]):
+        raise InputError(f"{', '.join(parts)} of the specs differ: these windows ask different questions")
+    return _attribute(store, audit, (runs[0], runs[1]), None, texts=texts, notify=notify)
+
+
+def attribute_alarms(
+    store: Store, audit: str, found: Sequences, runs: Mapping[str, CompleteRun]
+) -> Attributed:
+    """Attribute each change whose alarm stands: the baseline's windows against those since it most likely began.
+
+    Parameters
+    ----------
+    store, audit : Store, str
+        Where the runs are.
+    found : Sequences
+        What was followed.
+    runs : mapping of str to CompleteRun
+        Digest of a run's manifest -> where it is.
+    """
+    if isinstance(found.baseline, Undefined):
+        return Attributed(attributions=[], left_out=[])
+    by_start: dict[str, list[SequenceName]] = {}
+    for one in found.sequences:
+        for alarm in one.alarms:
+            if alarm.kind == "change" and alarm.stands:
+                by_start.setdefault(alarm.since, []).append(
+                    SequenceName(quantity=one.quantity, group=one.group, reference=one.reference)
+                )
+    told = Attributed(attributions=[], left_out=[])
+    for since, names in by_start.items():
+        begin = Window.from_label(since)
+        after = [one for one in found.runs if Window.from_label(one.window).start >= begin.start]
+        sides = [
+            [Run.load(store.uri(runs[one.manifest_sha256].prefix)) for one in side]
+            for side in (found.baseline.runs, after)
+        ]
+        own = _attribute(store, audit, (sides[0], sides[1]), names)
+        told.attributions.extend(own.attributions)
+        told.left_out.extend(own.left_out)
+    return told
+
+
+def _attribute(
+    store: Store,
+    audit: str,
+    sides: tuple[Sequence[Run], Sequence[Run]],
+    names: Sequence[SequenceName] | None,
+    *,
+    texts: bool = False,
+    notify: Callable[[str], None] = ignore,
+) -> Attributed:
+    before, after = ([_kept(store, audit, run, None, notify) for run in side] for side in sides)
+    by_new, by_old, note = _by_other_rule(store, audit, sides, notify)
+    shift: TextShift | Undefined = text_shift(*sides) if texts else NOT_LOOKED
+    compared = TwoSides(
+        before=before, after=after, before_by_new=by_new, after_by_old=by_old, rule_note=note, texts=shift
+    )
+    told = Attributed(attributions=[], left_out=[])
+    for name in _names(sides[1][-1], after) if names is None else names:
+        try:
+            told.attributions.append(attribute(name, compared))
+        except InputError as error:
+            told.left_out.append(
+                f"{name.quantity} of {'+'.join(name.group.values())}: not attributed: {error}"
+            )
+    return told
+
+
+def _by_other_rule(
+    store: Store,
+    audit: str,
+    sides: tuple[Sequence[Run], Sequence[Run]],
+    notify: Callable[[str], None],
+) -> tuple[list[WindowCells], list[WindowCells], str | None]:
+    """Apply each side's decision rule to the other's scores; or say why that is not possible."""
+    rules = [{rule_digest(run.spec.decision): run.spec.decision for run in side} for side in sides]
+    if rules[0].keys() == rules[1].keys():
+        return [], [], None
+    if any(len(own) > 1 for own in rules):
+        return [], [], "a side has windows of several decision rules"
+    ((old,), (new,)) = (tuple(own.values()) for own in rules)
+    try:
+        return (
+            [_kept(store, audit, run, new, notify) for run in sides[0]],
+            [_kept(store, audit, run, old, notify) for run in sides[1]],
+            None,
+        )
+    except InputError as error:
+        return [], [], str(error)
+
+
+def _kept(
+    store: Store, audit: str, run: Run, rule: Decision | None, notify: Callable[[str], None]
+) -> WindowCells:
+    """Return what a run has, by its own rule or another: as it was kept, if that was of this very run."""
+    digest = rule_digest(run.spec.decision if rule is None else rule)
+    place = run.key.prefix.removeprefix(f"{audit}/").replace("/", "_")
+    key = f"{audit}/{FOLDER}/{place}_{digest[:16]}.json"
+    if store.exists(key):
+        try:
+            kept = decode(WindowCells, store.get(key), store.uri(key))
+        except EvidenceError:
+            kept = None  # of another version of this library: made again
+        if kept is not None and kept.run == identity_of(run) and kept.rule == digest:
+            return kept
+    notify(f"attribution: counting {run.key.window.label}")
+    found = window_cells(run, rule)
+    store.replace(key, canonical_json(found.as_dict()))
+    return found
+
+
+def _names(run: Run, after: Sequence[WindowCells]) -> list[SequenceName]:
+    """Every quantity that some window has, of every group and its reference."""
+    quantities = dict.fromkeys(cell.quantity for window in after for cell in window.cells)
+    return [
+        SequenceName(quantity=quantity, group=group, reference=reference)
+        for quantity in quantities
+        for group, reference in run.spec.groups.comparisons()
+    ]
+
+
+def _within(one: CompleteRun, span: Window) -> bool:
+    return one.window.start >= span.start and one.window.end <= span.end
+
+
+def _named(store: Store, audit: str, history: Sequence[CompleteRun], span: Window) -> list[CompleteRun]:
+    found = chosen_runs([one for one in history if _within(one, span)])
+    if not found:
+        raise NotFoundError(
+            f"{store.uri(audit)}: no sealed run within {span.label}; `audit status` lists the windows"
+        )
+    return found
+
+
+def _of_baseline(store: Store, audit: str, history: Sequence[CompleteRun]) -> list[CompleteRun]:
+    """Return the runs of the newest baseline, as they were decided on."""
+    baselines = read_baselines(store, audit)
+    if not baselines:
+        raise InputError(
+            f"{audit}: no baseline; decide one with `audit baseline set`, or name the earlier windows (--before)"
+        )
+    found = []
+    for pinned in baselines[-1].runs:
+        one = next((run for run in history if _is(store, run, pinned)), None)
+        if one is None:
+            raise EvidenceError(
+                f"{audit}: the run of window {pinned.window} that baseline {baselines[-1].name!r} names is gone, or is "
+                "not the one that was decided on; decide a new one"
+            )
+        found.append(one)
+    return found
+
+
+def _is(store: Store, one: CompleteRun, pinned: RunIdentity) -> bool:
+    if one.window.label != pinned.window:
+        return False
+    try:
+        return identity_of(Run.load(store.uri(one.prefix))) == pinned
+    except StoreUnreachableError:
+        raise
+    except AuditError:
+        return False
+
+
+def _other_question(first: Run, others: Sequence[Run]) -> list[str]:
+    """Return which parts of the specs ask different questions."""
+    asked = question_of(first)
+    return sorted(
+        {name for run in others for name, digest in question_of(run).items() if digest != asked[name]}
+    )

@@ -1,0 +1,321 @@
+"""To what the change of a group's difference between two sides of windows is to be attributed.
+
+What can be computed is computed, whatever else changed at the same time: the part of the decision rule by applying the
+old rule to the new scores and the new one to the old, the part of the mix by direct standardisation to the strata of
+the other side. These and what is left are Shapley's parts, the mean over all orders, so they add up to the change. What
+is left belongs to the one thing that became another in these windows: model, prompt, parsing, source or software. Where
+two did, it cannot be told; where none did, it is of none of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit_lib.documents.attribution import (
+    Attribution,
+    Cause,
+    Mark,
+    MissingAnswers,
+    PartOfChange,
+    StratumChange,
+    TextShift,
+)
+from audit_lib.documents.sequence_name import SequenceName
+from audit_lib.documents.window_cells import WindowCells
+from audit_lib.errors import InputError
+from audit_lib.monitor.attribution_words import sentence
+from audit_lib.monitor.canary_shift import canary_shift
+from audit_lib.monitor.field_shift import field_shifts
+from audit_lib.monitor.marks import causes, missing_mark, sample_marks, version_marks
+from audit_lib.monitor.tallies import ANSWERED, ASKED, TOTAL, Sides
+from audit_lib.results import Interval, Undefined
+from audit_lib.stats.shapley import block_interval, shapley_parts
+
+Floats = NDArray[np.float64]
+
+LEVEL: Final = 0.95
+_HALF: Final = 0.5
+METHOD: Final = (
+    "difference of the means of all answered rows; Shapley's parts (mean over all orders) of mix (direct "
+    "standardisation), decision rule (old rule on new scores, new rule on old) and what is left; delete-a-group "
+    "jackknife over clusters"
+)
+NOT_LOOKED: Final = Undefined("texts were not compared")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoSides:
+    """The windows that are compared.
+
+    Parameters
+    ----------
+    before, after : sequence of WindowCells
+        Each run by its own decision rule.
+    before_by_new, after_by_old : sequence of WindowCells
+        The same runs by the rule of the other side; empty where nothing changed, or it cannot be applied.
+    rule_note : str or None
+        Why the other side's rule cannot be applied.
+    texts : TextShift or Undefined
+        Of the sampled texts.
+    """
+
+    before: Sequence[WindowCells]
+    after: Sequence[WindowCells]
+    before_by_new: Sequence[WindowCells] = ()
+    after_by_old: Sequence[WindowCells] = ()
+    rule_note: str | None = None
+    texts: TextShift | Undefined = NOT_LOOKED
+
+    @property
+    def named(self) -> dict[str, Sequence[WindowCells]]:
+        """The sets of windows by name."""
+        found = {"before": self.before, "after": self.after}
+        if self.before_by_new and self.after_by_old:
+            found |= {"before, new rule": self.before_by_new, "after, old rule": self.after_by_old}
+        return found
+
+
+def attribute(name: SequenceName, sides: TwoSides) -> Attribution:
+    """Attribute the change of a difference.
+
+    Parameters
+    ----------
+    name : SequenceName
+        Which quantity, of which group and reference.
+    sides : TwoSides
+        The windows.
+
+    Raises
+    ------
+    InputError
+        If a side has no window, or nobody of a group with an answer; or the sides are split by other columns.
+    """
+    before, after = sides.before, sides.after
+    if not before or not after:
+        raise InputError(f"no window {'after' if before else 'before'}: there is nothing to compare")
+    if len({(one.strata_by, one.score_range) for one in (*before, *after)}) > 1:
+        raise InputError(
+            "the windows are split by other columns, or scored on another scale: no part can be compared"
+        )
+    found = Sides.of(name, sides.named)
+    for key in ("before", "after"):
+        for tallies, group in zip(found.tables[key], (name.group, name.reference), strict=True):
+            if tallies.whole[ANSWERED, 0] == 0:
+                raise InputError(f"{'+'.join(group.values())}: nobody with an answer {key}")
+    span = after[0].score_range if name.quantity == "score" else None
+    scale = 1.0 if span is None else span[1] - span[0]
+    missing = tuple(_missing(name, found))
+    fields, canaries = tuple(field_shifts(before, after)), canary_shift(before, after)
+    marks = [
+        *version_marks(before, after, canaries),
+        *sample_marks(fields, sides.texts),
+        *missing_mark(missing),
+    ]
+    notes = list(_notes(found, sides, marks))
+    values = _values(found)
+    change = scale * (values["all"] - values["none"])
+    whole, interval = float(change[0]), block_interval(float(change[0]), found.replicates(change), LEVEL)
+    low, high = (scale * one for one in _over_missing(found))
+    parts = _parts(found, scale, marks, (low - whole, high - whole))
+    clear = not isinstance(interval, Undefined) and not interval.low <= 0.0 <= interval.high
+    written = tuple(
+        PartOfChange(
+            cause=cause,
+            candidates=candidates,
+            how="remainder" if how == "remainder" else ("standardised" if how == "mix" else "recomputed"),
+            part=float(part[0]),
+            interval=block_interval(float(part[0]), found.replicates(part), LEVEL),
+            share=float(part[0]) / whole
+            if clear
+            else Undefined("the change itself is not told apart from none"),
+        )
+        for how, cause, candidates, part in sorted(parts, key=lambda one: -abs(float(one[3][0])))
+    )
+    strata = tuple(_strata(found, scale))
+    changes = [one.change for one in strata if not isinstance(one.change, Undefined)]
+    attribution = Attribution(
+        audit=after[0].audit,
+        quantity=name.quantity,
+        group=name.group,
+        reference=name.reference,
+        before=tuple(one.run for one in before),
+        after=tuple(one.run for one in after),
+        difference_before=scale * float(values["none"][0]),
+        difference_after=scale * float(values["all"][0]),
+        change=whole,
+        interval=interval,
+        rows=(_answered(found, "before"), _answered(found, "after")),
+        method=METHOD,
+        parts=written,
+        marks=tuple(marks),
+        strata_by=after[0].strata_by,
+        strata=strata,
+        simpson=len(changes) > 1 and len(changes) == len(strata) and all(one * whole < 0 for one in changes),
+        missing=missing,
+        change_over_missing=(low, high),
+        canaries=canaries,
+        fields=fields,
+        texts=sides.texts,
+        notes=tuple(notes),
+        sentence="",
+    )
+    return sentence(attribution)
+
+
+def _answered(found: Sides, key: str) -> int:
+    return int(sum(one.whole[ANSWERED, 0] for one in found.tables[key]))
+
+
+def _values(found: Sides) -> dict[str, Floats]:
+    """Return the difference before and after."""
+    return {"none": found.difference("before", "before"), "all": found.difference("after", "after")}
+
+
+def _notes(found: Sides, sides: TwoSides, marks: list[Mark]) -> list[str]:
+    """Say what could not be done; what stays in the remainder for it is marked as one of its causes."""
+    notes = []
+    if found.merged:
+        notes.append(f"{found.merged} strata with few answers on a side are counted as one")
+    if not found.comparable:
+        notes.append("the mix is not standardised: some strata have nobody with an answer on one side")
+        marks.append(Mark(cause="mix", said="some strata are on one side alone"))
+    if sides.rule_note is not None:
+        notes.append(f"the part of the decision rule is not computed: {sides.rule_note}")
+    if any(one.own_rule != sides.after[0].own_rule for one in sides.after):
+        notes.append("the windows after have several decision rules")
+    return notes
+
+
+def _parts(
+    found: Sides, scale: float, marks: Sequence[Mark], over_missing: tuple[float, float]
+) -> list[tuple[str, Cause, tuple[Cause, ...], Floats]]:
+    """Return how each part was had, its cause, the candidates, and its values with and without each block."""
+    by_rule = "after, old rule" in found.tables
+    players = [*(["mix"] if found.comparable else []), *(["rule"] if by_rule else []), "remainder"]
+
+    def worth(changed: int) -> Floats:
+        new = {player: bool(changed >> place & 1) for place, player in enumerate(players)}
+        late, rule = new["remainder"], new.get("rule", new["remainder"])
+        inside = "after" if late else "before"
+        if rule != late:
+            inside = "after, old rule" if late else "before, new rule"
+        return found.difference(inside, "after" if new.get("mix", late) else "before")
+
+    shared = scale * shapley_parts(len(players), worth)
+    computed: dict[str, Cause] = {"mix": "mix", "rule": "rule"}
+    parts: list[tuple[str, Cause, tuple[Cause, ...], Floats]] = [
+        (player, computed[player], (), part)
+        for player, part in zip(players, shared, strict=True)
+        if player in computed
+    ]
+    left = shared[-1]
+    by_range = _explained(left, over_missing)
+    open_causes: list[Cause] = [
+        cause
+        for cause in causes(marks)
+        if not (cause == "rule" and by_rule)
+        and not (cause == "answers" and not _enough(marks, left, by_range))
+    ]
+    if not open_causes:
+        parts.append(("remainder", "none", (), left))
+    elif open_causes == ["answers"] and not _read_otherwise(marks):
+        parts.append(("remainder", "answers", (), by_range))
+        if np.abs(left - by_range).max() > 0:
+            parts.append(("remainder", "none", (), left - by_range))
+    elif len(open_causes) == 1:
+        parts.append(("remainder", open_causes[0], (), left))
+    else:
+        parts.append(("remainder", "cannot_tell", tuple(open_causes), left))
+    return parts
+
+
+def _read_otherwise(marks: Sequence[Mark]) -> bool:
+    """Tell whether answers are read in another way, so that any score may be another for it."""
+    return any(one.cause == "answers" and one.said.startswith("the spec") for one in marks)
+
+
+def _enough(marks: Sequence[Mark], left: Floats, by_range: Floats) -> bool:
+    """Tell whether missing answers can be the cause of at least half of what is left."""
+    return _read_otherwise(marks) or abs(float(by_range[0])) >= _HALF * abs(float(left[0]))
+
+
+def _explained(left: Floats, over_missing: tuple[float, float]) -> Floats:
+    """Return as much of what is left as the answers that are not read could account for."""
+    low, high = left + min(over_missing[0], 0.0), left + max(over_missing[1], 0.0)
+    return np.asarray(left - np.clip(0.0, low, high))
+
+
+def _missing(name: SequenceName, found: Sides) -> list[MissingAnswers]:
+    told = []
+    for place, group in enumerate((name.group, name.reference)):
+        before, after = (found.tables[key][place].unread for key in ("before", "after"))
+        change: Interval | Undefined = block_interval(
+            float(after[0] - before[0]), found.replicates(after - before), 0.99
+        )
+        told.append(
+            MissingAnswers(group=group, before=float(before[0]), after=float(after[0]), change=change)
+        )
+    return told
+
+
+def _over_missing(found: Sides) -> tuple[float, float]:
+    """Return the least and the greatest change had as many answers been read on both sides.
+
+    The side where more are missing has as many more answers as it would have at the other's share, of any value.
+    """
+    ends: list[float] = []
+    ranges: dict[str, list[tuple[float, float]]] = {}
+    for key, other in (("before", "after"), ("after", "before")):
+        ranges[key] = []
+        for own, theirs in zip(found.tables[key], found.tables[other], strict=True):
+            asked, answered, total = own.whole[:, 0].tolist()
+            more = max(0.0, asked * (1.0 - float(theirs.unread[0])) - answered)
+            ranges[key].append((total / (answered + more), (total + more) / (answered + more)))
+    for far, near in ((0, 1), (1, 0)):
+        (our_last, their_last), (our_first, their_first) = ranges["after"], ranges["before"]
+        ends.append((our_last[far] - their_last[near]) - (our_first[near] - their_first[far]))
+    return ends[0], ends[1]
+
+
+def _strata(found: Sides, scale: float) -> list[StratumChange]:
+    told = []
+    for place, stratum in enumerate(found.strata):
+        sides: list[float | Undefined] = []
+        for key in ("before", "after"):
+            means = [_mean(one.sums[:, place, 0]) for one in found.tables[key]]
+            ours, theirs = means
+            sides.append(
+                Undefined("nobody with an answer of one of the groups")
+                if ours is None or theirs is None
+                else scale * (ours - theirs)
+            )
+        before, after = sides
+        told.append(
+            StratumChange(
+                stratum=stratum,
+                before=before,
+                after=after,
+                change=Undefined("nobody with an answer of one of the groups on one side")
+                if isinstance(before, Undefined) or isinstance(after, Undefined)
+                else after - before,
+            )
+        )
+    return told
+
+
+def _mean(sums: Floats) -> float | None:
+    return float(sums[TOTAL] / sums[ANSWERED]) if sums[ASKED] > 0 and sums[ANSWERED] > 0 else None
+
+
+def by_name(attributions: Sequence[Attribution], name: SequenceName) -> Attribution | None:
+    """Return the attribution of a sequence; None where there is none."""
+
+    def key(one: Attribution | SequenceName) -> tuple[str, Mapping[str, str], Mapping[str, str]]:
+        return one.quantity, dict(one.group), dict(one.reference)
+
+    return next((one for one in attributions if key(one) == key(name)), None)
