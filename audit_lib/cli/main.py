@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from audit_lib import __version__
 from audit_lib.cli import (
+    attribute,
     compare,
     events,
     evidence,
@@ -74,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     redact.add_command(command)
     recommend.add_command(command)
     windows.add_commands(command)
+    attribute.add_command(command)
     monitor.add_commands(command)
     events.add_commands(command)
     return parser

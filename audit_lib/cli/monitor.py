@@ -14,6 +14,7 @@ from audit_lib.errors import InputError
 from audit_lib.results import Undefined
 
 if TYPE_CHECKING:
+    from audit_lib.documents.attribution import Attribution
     from audit_lib.documents.sequences import Baseline, FollowedSequence, Sequences
     from audit_lib.store import Store
 
@@ -196,7 +197,7 @@ def _lines(document: Sequences, trusted: bool) -> list[str]:
             "questions"
         ]
     for one in document.sequences:
-        said += _of_sequence(one)
+        said += _of_sequence(one, document.attributions)
     said += [f"  {one.window}: {', '.join(one.changed)} became another" for one in document.versions]
     said += [
         f"  {one.window} (spec {one.spec_digest[:12]}) left out: {one.reason}" for one in document.set_aside
@@ -205,7 +206,7 @@ def _lines(document: Sequences, trusted: bool) -> list[str]:
     return said
 
 
-def _of_sequence(one: FollowedSequence) -> list[str]:
+def _of_sequence(one: FollowedSequence, attributions: Sequence[Attribution]) -> list[str]:
     from audit_lib.monitor import alarm_line
 
     name = f"{one.quantity} of {_cell(one.group)} less {_cell(one.reference)}"
@@ -218,7 +219,7 @@ def _of_sequence(one: FollowedSequence) -> list[str]:
         f"{last.interval.high:+.3f} at all looks; change since the baseline: {_evidence(last.change)}"
     ]
     return said + [
-        f"    ALARM{'' if alarm.stands else ' (no longer told)'}: {alarm_line(one, alarm)}"
+        f"    ALARM{'' if alarm.stands else ' (no longer told)'}: {alarm_line(one, alarm, attributions)}"
         for alarm in one.alarms
     ]
 

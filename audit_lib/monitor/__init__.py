@@ -1,6 +1,7 @@
 """What changed over the windows of an audit: from one to the next, and since the baseline, over all looks."""
 
 from audit_lib.monitor.alerts import alarm_line, alerts_of, summary_line
+from audit_lib.monitor.attribute_audit import Attributed, attribute_windows
 from audit_lib.monitor.baseline import read_baselines, set_baseline
 from audit_lib.monitor.drift import measure_drift
 from audit_lib.monitor.follow_audit import FollowedAudit, follow_audit
@@ -9,12 +10,14 @@ from audit_lib.monitor.record import FOLDER, RecordedDrift, compare_windows, rec
 
 __all__ = [
     "FOLDER",
+    "Attributed",
     "CompleteRun",
     "FollowedAudit",
     "History",
     "RecordedDrift",
     "alarm_line",
     "alerts_of",
+    "attribute_windows",
     "compare_windows",
     "follow_audit",
     "measure_drift",

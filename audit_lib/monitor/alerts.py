@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from audit_lib.documents.attribution import Attribution
 from audit_lib.documents.drift import DriftDocument, DriftSummary, FirstRun
 from audit_lib.documents.sequence_name import SequenceName
 from audit_lib.documents.sequences import Alarm
+from audit_lib.monitor.attribution import by_name
 from audit_lib.window import Window
 
 _MOST_NAMED: Final = 5
@@ -50,8 +52,8 @@ def summary_line(document: DriftDocument) -> str:
     return f"{current}, against {_days(document.previous.window)}: {said}"
 
 
-def alarm_line(name: SequenceName, alarm: Alarm) -> str:
-    """Return one line on an alarm: whom it is about, since when, how sure, and how much."""
+def alarm_line(name: SequenceName, alarm: Alarm, attributions: Sequence[Attribution] = ()) -> str:
+    """Return one line on an alarm: whom it is about, since when, how sure, how much, and what it is attributed to."""
     pair = f"{'+'.join(name.group.values())} and {'+'.join(name.reference.values())}"
     sure = f"evidence {_odds(alarm.log_evidence)} over all windows"
     if alarm.became_another:
@@ -62,10 +64,12 @@ def alarm_line(name: SequenceName, alarm: Alarm) -> str:
             f"{_days(alarm.since)}; {sure}"
         )
     what = "selection rates" if name.quantity == "selection_rate" else "scores"
+    attribution = by_name(attributions, name) if alarm.stands else None
+    why = "" if attribution is None else f". {attribution.sentence.removesuffix('.')}"
     return (
         f"{pair}: the difference of their {what} changed, most likely with {_days(alarm.since)}: between "
         f"{alarm.before.low:+.3f} and {alarm.before.high:+.3f} before, between {alarm.after.low:+.3f} and "
-        f"{alarm.after.high:+.3f} since; {sure}"
+        f"{alarm.after.high:+.3f} since; {sure}{why}"
     )
 
 

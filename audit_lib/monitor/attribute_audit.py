@@ -129,11 +129,17 @@ def attribute_alarms(
     for since, names in by_start.items():
         begin = Window.from_label(since)
         after = [one for one in found.runs if Window.from_label(one.window).start >= begin.start]
-        sides = [
-            [Run.load(store.uri(runs[one.manifest_sha256].prefix)) for one in side]
-            for side in (found.baseline.runs, after)
-        ]
-        own = _attribute(store, audit, (sides[0], sides[1]), names)
+        try:
+            before, later = (
+                [Run.load(store.uri(runs[one.manifest_sha256].prefix)) for one in side]
+                for side in (found.baseline.runs, after)
+            )
+            own = _attribute(store, audit, (before, later), names)
+        except StoreUnreachableError:
+            raise
+        except AuditError as error:
+            told.left_out.append(f"the change since {since} is not attributed: {error}")
+            continue
         told.attributions.extend(own.attributions)
         told.left_out.extend(own.left_out)
     return told

@@ -52,7 +52,7 @@ def _sentences(one: Attribution) -> Iterator[str]:
 
 
 def _part(one: Attribution, part: PartOfChange) -> str:
-    share = "" if isinstance(part.share, Undefined) else f", {part.share:.0%} of it"
+    share = "" if isinstance(part.share, Undefined) else f", {part.share:.0%} of it,"
     said = "; ".join(mark.said for mark in one.marks if mark.cause in (part.cause, *part.candidates))
     name, number = cause_name(part, one.strata_by), f"{_number(part.part, part.interval)}{share}"
     why = f" ({said})" if said and part.how != "standardised" else ""

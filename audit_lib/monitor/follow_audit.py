@@ -1,8 +1,9 @@
 """The sequences of an audit as a document in its store, made of its sealed runs and its newest baseline.
 
 ``<audit>/monitor/sums/`` keeps what each run adds, so that it is read once; ``<audit>/monitor/sequences.json`` is what
-follows from them. Both are derived: removed, they are made again from the runs. Who owns the store can rewrite them;
-with `verify` every sum is made again from its sealed run, and where what was kept is another one, that is said.
+follows from them, with what each change whose alarm stands is attributed to. Both are derived: removed, they are made
+again from the runs. Who owns the store can rewrite them; with `verify` every sum is made again from its sealed run, and
+where what was kept is another one, that is said.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from audit_lib.canonical import pretty_json, sha256
 from audit_lib.documents.sequence_name import SequenceName
 from audit_lib.documents.sequences import Alarm, Sequences, WindowSumsDocument
 from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
+from audit_lib.monitor.attribute_audit import attribute_alarms
 from audit_lib.monitor.baseline import named_key, read_baselines
 from audit_lib.monitor.history import CompleteRun, read_history
 from audit_lib.monitor.sequences import follow
@@ -67,11 +69,13 @@ def follow_audit(
     """
     complete = sorted(read_history(store, audit).complete, key=lambda one: one.sealed_at, reverse=True)
     sums: list[WindowSumsDocument] = []
+    runs: dict[str, CompleteRun] = {}
     not_read: list[str] = []
     differing: list[str] = []
     for place, one in enumerate(complete, start=1):
         try:
             sums.append(_sums_of(store, audit, one, differing if verify else None))
+            runs[sums[-1].run.manifest_sha256] = one
         except StoreUnreachableError:
             raise
         except AuditError as error:
@@ -81,6 +85,9 @@ def follow_audit(
     found = follow(audit, baselines[-1] if baselines else None, sums)
     if baselines:
         found = replace(found, signed_with=named_key(store, baselines[-1]))
+    attributed = attribute_alarms(store, audit, found, runs)
+    not_read.extend(f"{audit}: {line}" for line in attributed.left_out)
+    found = replace(found, attributions=tuple(attributed.attributions))
     key, content = f"{audit}/{_FOLDER}/sequences.json", pretty_json(found.as_dict())
     earlier = _earlier(store, key)
     before = set() if earlier is None else _told(earlier)

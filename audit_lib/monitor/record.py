@@ -111,7 +111,8 @@ def compare_windows(uri: str, notify: Callable[[str], None] = ignore) -> Recorde
         recorded.not_compared.append(f"{audit}: its windows cannot be followed: {error}")
     else:
         recorded.not_compared.extend(one for one in followed.not_read if one not in recorded.not_compared)
-        recorded.new_alarms.extend(alarm_line(*one) for one in followed.new_alarms)
+        attributions = followed.sequences.attributions
+        recorded.new_alarms.extend(alarm_line(*one, attributions) for one in followed.new_alarms)
     for line in recorded.new_alarms:
         notify(f"ALARM: {line}")
     for document in recorded.documents:

@@ -111,9 +111,7 @@ def _texts(run: Run) -> Iterator[tuple[str, str]]:
 def _hashed(text: str) -> Floats:
     """Words and pairs of words as one vector of length 1."""
     words = _WORD.findall(text.casefold())
-    places = [
-        zlib.crc32(term.encode()) for term in (*words, *map(" ".join, pairwise(words)))
-    ]
+    places = [zlib.crc32(term.encode()) for term in (*words, *map(" ".join, pairwise(words)))]
     counts = np.sqrt(
         np.bincount([place % _FEATURES for place in places], minlength=_FEATURES).astype(np.float64)
     )

@@ -10,6 +10,7 @@ from audit_lib.documents.sequences import Alarm, FollowedSequence, Sequences
 from audit_lib.errors import EvidenceError
 from audit_lib.figures import sequence
 from audit_lib.monitor import alarm_line
+from audit_lib.monitor.attribution import by_name
 from audit_lib.report.blocks import (
     Block,
     Bullets,
@@ -30,6 +31,7 @@ from audit_lib.report.blocks import (
 )
 from audit_lib.report.numbers import UNDEFINED, count
 from audit_lib.results import Undefined
+from audit_lib.site.attribution_part import attribution_blocks
 from audit_lib.store import Store
 from audit_lib.typed_json import decode
 from audit_lib.window import Window
@@ -133,6 +135,8 @@ def _section(number: int, one: FollowedSequence, document: Sequences) -> Section
     ]
     if any(not isinstance(look.difference, Undefined) for look in one.looks):
         blocks.append(_chart(one, document))
+    if (attribution := by_name(document.attributions, one)) is not None:
+        blocks += attribution_blocks(attribution)
     blocks.append(_table(one))
     return Section(f"sequence-{number}", name, tuple(blocks))
 
