@@ -1,0 +1,272 @@
+"""To what a change is attributed: parts that add up, exact parts by another computation, and what cannot be told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audit_lib import monitor
+from audit_lib.cli.main import main
+from audit_lib.documents.attribution import Attribution
+from audit_lib.documents.sequences import Sequences
+from audit_lib.documents.window_cells import WindowCells
+from audit_lib.errors import InputError
+from audit_lib.monitor.attribution import TwoSides, attribute
+from audit_lib.monitor.window_cells import window_cells
+from audit_lib.report.html import render_html
+from audit_lib.results import Interval, Undefined
+from audit_lib.run import Run
+from audit_lib.site.monitor_page import monitor_page
+from audit_lib.store import open_store
+from audit_lib.typed_json import decode
+from audit_lib.window import Window
+from benchmarks.attribution import CASES, NAME, Planted, System, history, window
+from tests.archive.cases import do, new_run
+from tests.monitor.test_sequences import WEEKS
+
+
+def sides(before: System, after: System, windows: int = 6, **keys: Any) -> TwoSides:
+    drawn = [
+        [window(np.random.default_rng([5, place, k]), 10 * place + k, system) for k in range(windows)]
+        for place, system in enumerate((before, after))
+    ]
+    return TwoSides(before=drawn[0], after=drawn[1], **keys)
+
+
+def of(attribution: Attribution, cause: str) -> float:
+    return sum(part.part for part in attribution.parts if part.cause == cause)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+def test_the_planted_cause_is_named_first(case: Planted) -> None:
+    for number in range(4):
+        found = history(case, 500 + number)
+        first = found.parts[0]
+        assert first.cause == case.right
+        assert sum(part.part for part in found.parts) == pytest.approx(found.change, abs=1e-12)
+        assert isinstance(found.interval, Interval)
+        assert found.sentence.count("attributed") + found.sentence.count(
+            "none of these"
+        ) + found.sentence.count("cannot be told apart") == len(found.parts)
+
+
+def test_candidates_are_named_where_two_changed_at_once() -> None:
+    found = history(CASES[8], 1).parts[0]
+    assert found.candidates == ("model", "prompt")
+    assert "cannot be told apart: the model or the prompt" in history(CASES[8], 1).sentence
+
+
+def rates(windows: Sequence[WindowCells], sex: str, weights: dict[str, float]) -> float:
+    """Rate of a group with positions weighted as asked, straight from the cells."""
+    found = 0.0
+    for position, weight in weights.items():
+        own = [c for w in windows for c in w.cells if c.group["sex"] == sex and c.stratum == (position,)]
+        found += weight * sum(sum(c.total) for c in own) / sum(sum(c.answered) for c in own)
+    return found
+
+
+def shares(windows: Sequence[WindowCells], sex: str) -> dict[str, float]:
+    asked: dict[str, float] = {}
+    for cell in (c for w in windows for c in w.cells if c.group["sex"] == sex):
+        asked[cell.stratum[0]] = asked.get(cell.stratum[0], 0.0) + sum(cell.asked)
+    return {name: value / sum(asked.values()) for name, value in asked.items()}
+
+
+def test_the_mix_is_the_mean_of_both_standardisations() -> None:
+    two = sides(System(effect=(-1.0, 0.1, 0.1)), System(effect=(-1.0, 0.1, 0.1), mix=(0.8, 0.1, 0.1)))
+    found = attribute(NAME, two)
+
+    def gap(inside: Sequence[WindowCells], mix: Sequence[WindowCells]) -> float:
+        return rates(inside, "female", shares(mix, "female")) - rates(inside, "male", shares(mix, "male"))
+
+    old, new = two.before, two.after
+    mix = ((gap(old, new) - gap(old, old)) + (gap(new, new) - gap(new, old))) / 2
+    assert of(found, "mix") == pytest.approx(mix, abs=1e-12)
+    assert found.change == pytest.approx(gap(new, new) - gap(old, old), abs=1e-12)
+
+
+def test_a_whole_that_moves_against_every_stratum_is_told() -> None:
+    # In each position women fare better than before; more of them apply where everybody fares worse.
+    two = sides(
+        System(effect=(-1.5, -0.1, -0.1), mix=(0.1, 0.45, 0.45)),
+        System(effect=(-1.3, 0.1, 0.1), mix=(0.9, 0.05, 0.05)),
+        windows=20,
+    )
+    found = attribute(NAME, two)
+    assert found.change < 0
+    assert all(not isinstance(one.change, Undefined) and one.change > 0 for one in found.strata)
+    assert found.simpson
+    assert "moved the other way in each of 3 strata" in found.sentence
+    assert not attribute(NAME, sides(System(), System(effect=(-1.0, -1.0, -1.0)))).simpson
+
+
+def test_answers_that_are_not_read_explain_as_much_as_they_could() -> None:
+    found = attribute(NAME, sides(System(), System(unread=0.4)))
+    low, high = found.change_over_missing
+    assert low < 0 < high
+    assert found.parts[0].cause == "answers"
+    # A few missing answers cannot account for a large change: the rest is of none of these.
+    few = attribute(NAME, sides(System(), System(effect=(-1.5, -1.5, -1.5), unread=0.3)))
+    assert few.missing[0].after > few.missing[0].before
+    assert few.parts[0].cause == "none"
+
+
+def test_a_stratum_on_one_side_alone_is_no_mix_that_can_be_standardised() -> None:
+    two = sides(System(), System(mix=(0.0, 0.5, 0.5)))
+    found = attribute(NAME, two)
+    assert all(part.how != "standardised" for part in found.parts)
+    assert "the mix is not standardised: some strata have nobody with an answer on one side" in found.notes
+    assert found.parts[0].cause == "mix"  # the one thing that is known to have become another
+    both = attribute(NAME, sides(System(), System(mix=(0.0, 0.5, 0.5), versions={"model": "b"})))
+    assert both.parts[0].candidates == ("model", "mix")
+
+
+def test_canaries_that_moved_show_a_model_and_noise_does_not() -> None:
+    moved = attribute(NAME, sides(System(), System(canary=0.7)))
+    assert (moved.canaries.compared, moved.canaries.moved) == (8, True)
+    assert [mark.cause for mark in moved.marks] == ["model"]
+    still = attribute(NAME, sides(System(), System(versions={"prompt": "b"})))
+    assert still.canaries.moved is False
+    assert [mark.cause for mark in still.marks] == ["prompt"]
+    one = sides(System(), System(canary=0.7), windows=1)
+    assert attribute(NAME, one).canaries.moved is None  # one window has no noise floor
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    two = sides(System(), System())
+    with pytest.raises(InputError, match="no window after"):
+        attribute(NAME, replace(two, after=[]))
+    with pytest.raises(InputError, match="nobody with an answer after"):
+        attribute(NAME, replace(two, after=[replace(one, cells=()) for one in two.after]))
+    with pytest.raises(InputError, match="split by other columns"):
+        attribute(NAME, replace(two, after=[replace(one, strata_by=()) for one in two.after]))
+
+
+def people(
+    place: int, *, shift: float = 0.0, retail: float = 0.5, unread: float = 0.0
+) -> list[dict[str, Any]]:
+    """Applicants of one window; women's scores fall by the shift, and some of their higher ones are not recorded."""
+    rng = np.random.default_rng([9, place])
+    rows = []
+    for number in range(200):
+        sex = "female" if number % 2 else "male"
+        position = "retail" if rng.random() < retail else "finance"
+        score = 0.8 * rng.random() + (0.2 if position == "retail" else 0.0) - (shift if number % 2 else 0.0)
+        lost = rng.random() < unread and sex == "female" and score >= 0.5
+        rows.append(
+            {
+                "prompt_id": f"p{place}_{number}",
+                "application_id": f"a{place}_{number}",
+                "position": position,
+                "resume": f"{'till and shop floor' if position == 'retail' else 'ledger and accounts'} {number}",
+                "sex": sex,
+                "race": "White",
+                "recorded_score": None if lost else float(np.round(score, 6)),
+            }
+        )
+    return rows
+
+
+def real(folder: Path, place: int, rows: list[dict[str, Any]], **sections: Any) -> Run:
+    inputs = folder / f"inputs {place}"
+    inputs.mkdir()
+    groups = {
+        "provenance": "self_reported",
+        "attributes": {"sex": ["female", "male"]},
+        "reference": {"sex": "male"},
+        "categories": {"sex": {"female": "Female", "male": "Male"}},
+    }
+    checks = {"minimum_answered_share": 0.2, "maximum_answered_gap": 0.9}
+    sections = {"decision": {"rule": "threshold", "threshold": 0.5}, "groups": groups} | sections
+    return do(new_run(inputs, str(folder / "store"), WEEKS[place], rows=rows, checks=checks, **sections))
+
+
+@pytest.mark.parametrize(
+    ("change", "sections", "right"),
+    [
+        ({"shift": 0.3}, {"model": {"name": "another tool"}}, "model"),
+        ({}, {"decision": {"rule": "threshold", "threshold": 0.1}}, "rule"),
+        ({"unread": 0.6}, {}, "answers"),
+    ],
+)
+def test_causes_planted_in_sealed_runs(
+    tmp_path: Path, change: dict[str, Any], sections: dict[str, Any], right: str
+) -> None:
+    base = {"shift": 0.25} if right == "rule" else {}
+    for place in range(2):
+        real(tmp_path, place, people(place, **base))
+    for place in range(2, 4):
+        real(tmp_path, place, people(place, **(base | change)), **sections)
+    span = [Window(WEEKS[k].start, WEEKS[k + 1].end) for k in (0, 2)]
+    store = open_store(str(tmp_path / "store"))
+    found = monitor.attribute_windows(store, "small", span[1], span[0], texts=True)
+    assert found.left_out == []
+    (one,) = found.attributions
+    assert one.parts[0].cause == right
+    assert not isinstance(one.texts, Undefined)
+    kept = store.list("small/monitor/cells")
+    assert len(kept) == (8 if right == "rule" else 4)
+    assert not any(b"ledger" in store.get(key) or b"a0_" in store.get(key) for key in kept)
+    again = monitor.attribute_windows(store, "small", span[1], span[0], texts=True)
+    assert again.attributions == found.attributions
+
+
+def test_the_old_rule_is_applied_to_the_new_scores(tmp_path: Path) -> None:
+    rows = people(0, shift=0.25)
+    run = real(tmp_path, 0, rows)
+    other = real(tmp_path, 1, people(1, shift=0.25), decision={"rule": "threshold", "threshold": 0.1})
+    found = window_cells(run, other.spec.decision)
+    for sex in ("female", "male"):
+        own = [one["recorded_score"] for one in rows if one["sex"] == sex]
+        cells = [cell for cell in found.cells if cell.group["sex"] == sex]
+        assert sum(sum(cell.total) for cell in cells) == sum(score >= 0.1 for score in own)
+    assert found.rule != found.own_rule == window_cells(run).rule
+
+
+def test_an_alarm_says_what_it_is_attributed_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for place in range(6):
+        late = place >= 3
+        real(
+            tmp_path,
+            place,
+            people(place, shift=0.5 if late else 0.0),
+            **({"model": {"name": "another tool"}} if late else {}),
+        )
+    store = str(tmp_path / "store")
+    decide = ["--name", "first", "--by", "Ada Byron", "--reason", "accepted"]
+    window_of = ["--from", "2026-01-05", "--to", "2026-01-26"]
+    assert main(["baseline", "set", "small", "--store", store, *window_of, *decide]) == 0
+    assert main(["trend", "small", "--store", store]) == 1
+    assert "is attributed to the model (the spec names another model" in capsys.readouterr().out
+    folder = open_store(store)
+    document = decode(Sequences, folder.get("small/monitor/sequences.json"), "kept")
+    (one,) = document.attributions
+    assert one.parts[0].cause == "model"
+    assert [run.window for run in one.after] == [WEEKS[k].label for k in (3, 4, 5)]
+    page = render_html(monitor_page("Screening", document)).decode()
+    assert one.sentence.split(":")[0] in page
+    assert "What the change is made of" in page
+    after = ["--from", "2026-01-26", "--to", "2026-02-16"]
+    assert main(["attribute", "small", "--store", store, *after, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told[0]["parts"] == one.as_dict()["parts"]
+    assert main(["attribute", "small", "--store", store, *after, "--before", "2026-01-26", "2026-02-02"]) == 2
+    assert "the earlier side has to lie before the later one" in capsys.readouterr().err
+    assert main(["attribute", "small", "--store", store, "--from", "2027-01-01", "--to", "2027-02-01"]) == 2
+    assert "no sealed run within" in capsys.readouterr().err
+
+
+def test_without_a_baseline_the_earlier_windows_have_to_be_named(tmp_path: Path) -> None:
+    real(tmp_path, 0, people(0))
+    real(tmp_path, 1, people(1), task="pointwise", groups={"provenance": "self_reported"})
+    store = open_store(str(tmp_path / "store"))
+    with pytest.raises(InputError, match="no baseline; decide one"):
+        monitor.attribute_windows(store, "small", WEEKS[1])
+    with pytest.raises(InputError, match="groups of the specs differ: these windows ask different questions"):
+        monitor.attribute_windows(store, "small", WEEKS[1], WEEKS[0])
