@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from audit_lib.documents.attribution import Attribution
 from audit_lib.documents.drift import RunIdentity
 from audit_lib.documents.sequence_name import Quantity, SequenceName
-from audit_lib.documents.window_cells import Cell, FieldLevel, KeptCanary, WindowCells
+from audit_lib.documents.window_cells import CountedCell, FieldLevel, KeptCanary, WindowCells
 from audit_lib.monitor.attribution import TwoSides, attribute
 from audit_lib.stats import wilson
 from benchmarks import replication_bloomberg
@@ -208,8 +208,8 @@ def _cell(
     block: NDArray[np.int64],
     read: NDArray[np.bool_],
     values: Floats,
-) -> Cell:
-    return Cell(
+) -> CountedCell:
+    return CountedCell(
         quantity=quantity,
         group=group,
         stratum=stratum,
@@ -221,7 +221,7 @@ def _cell(
 
 def _document(
     place: int,
-    cells: Sequence[Cell],
+    cells: Sequence[CountedCell],
     versions: Mapping[str, str],
     strata_by: tuple[str, ...],
     *,

@@ -33,7 +33,7 @@ class PartOfChange(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark(Typed):
+class CauseMark(Typed):
     """That something became another, and how that is known."""
 
     cause: Cause
@@ -126,7 +126,7 @@ class Attribution(Typed):
     method: str
     parts: tuple[PartOfChange, ...]
     """The largest first."""
-    marks: tuple[Mark, ...]
+    marks: tuple[CauseMark, ...]
     strata_by: tuple[str, ...]
     strata: tuple[StratumChange, ...]
     simpson: bool

@@ -15,7 +15,7 @@ SCHEMA: Final = "audit-window-cells/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell(Typed):
+class CountedCell(Typed):
     """A group in a stratum: of each block of clusters how many rows, with an answer, and the sum of their values."""
 
     quantity: Quantity
@@ -68,6 +68,6 @@ class WindowCells(Typed):
     """Versions of what took part in scoring."""
     strata_by: tuple[str, ...]
     score_range: tuple[float, float] | None
-    cells: tuple[Cell, ...]
+    cells: tuple[CountedCell, ...]
     fields: tuple[FieldLevel, ...]
     canaries: tuple[KeptCanary, ...]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from audit_lib.documents.attribution import (
     Attribution,
     Cause,
-    Mark,
+    CauseMark,
     MissingAnswers,
     PartOfChange,
     StratumChange,
@@ -32,7 +32,7 @@ from audit_lib.monitor.attribution_words import sentence
 from audit_lib.monitor.canary_shift import canary_shift
 from audit_lib.monitor.field_shift import field_shifts
 from audit_lib.monitor.marks import causes, missing_mark, sample_marks, version_marks
-from audit_lib.monitor.tallies import ANSWERED, ASKED, TOTAL, Sides
+from audit_lib.monitor.tallies import ANSWERED, ASKED, TOTAL, StratifiedSides
 from audit_lib.results import Interval, Undefined
 from audit_lib.stats.shapley import block_interval, shapley_parts
 
@@ -102,7 +102,7 @@ def attribute(name: SequenceName, sides: TwoSides) -> Attribution:
         raise InputError(
             "the windows are split by other columns, or scored on another scale: no part can be compared"
         )
-    found = Sides.of(name, sides.named)
+    found = StratifiedSides.of(name, sides.named)
     for key in ("before", "after"):
         for tallies, group in zip(found.tables[key], (name.group, name.reference), strict=True):
             if tallies.whole[ANSWERED, 0] == 0:
@@ -167,23 +167,23 @@ def attribute(name: SequenceName, sides: TwoSides) -> Attribution:
     return sentence(attribution)
 
 
-def _answered(found: Sides, key: str) -> int:
+def _answered(found: StratifiedSides, key: str) -> int:
     return int(sum(one.whole[ANSWERED, 0] for one in found.tables[key]))
 
 
-def _values(found: Sides) -> dict[str, Floats]:
+def _values(found: StratifiedSides) -> dict[str, Floats]:
     """Return the difference before and after."""
     return {"none": found.difference("before", "before"), "all": found.difference("after", "after")}
 
 
-def _notes(found: Sides, sides: TwoSides, marks: list[Mark]) -> list[str]:
+def _notes(found: StratifiedSides, sides: TwoSides, marks: list[CauseMark]) -> list[str]:
     """Say what could not be done; what stays in the remainder for it is marked as one of its causes."""
     notes = []
     if found.merged:
         notes.append(f"{found.merged} strata with few answers on a side are counted as one")
     if not found.comparable:
         notes.append("the mix is not standardised: some strata have nobody with an answer on one side")
-        marks.append(Mark(cause="mix", said="some strata are on one side alone"))
+        marks.append(CauseMark(cause="mix", said="some strata are on one side alone"))
     if sides.rule_note is not None:
         notes.append(f"the part of the decision rule is not computed: {sides.rule_note}")
     if any(one.own_rule != sides.after[0].own_rule for one in sides.after):
@@ -192,7 +192,7 @@ def _notes(found: Sides, sides: TwoSides, marks: list[Mark]) -> list[str]:
 
 
 def _parts(
-    found: Sides, scale: float, marks: Sequence[Mark], over_missing: tuple[float, float]
+    found: StratifiedSides, scale: float, marks: Sequence[CauseMark], over_missing: tuple[float, float]
 ) -> list[tuple[str, Cause, tuple[Cause, ...], Floats]]:
     """Return how each part was had, its cause, the candidates, and its values with and without each block."""
     by_rule = "after, old rule" in found.tables
@@ -234,12 +234,12 @@ def _parts(
     return parts
 
 
-def _read_otherwise(marks: Sequence[Mark]) -> bool:
+def _read_otherwise(marks: Sequence[CauseMark]) -> bool:
     """Tell whether answers are read in another way, so that any score may be another for it."""
     return any(one.cause == "answers" and one.said.startswith("the spec") for one in marks)
 
 
-def _enough(marks: Sequence[Mark], left: Floats, by_range: Floats) -> bool:
+def _enough(marks: Sequence[CauseMark], left: Floats, by_range: Floats) -> bool:
     """Tell whether missing answers can be the cause of at least half of what is left."""
     return _read_otherwise(marks) or abs(float(by_range[0])) >= _HALF * abs(float(left[0]))
 
@@ -250,7 +250,7 @@ def _explained(left: Floats, over_missing: tuple[float, float]) -> Floats:
     return np.asarray(left - np.clip(0.0, low, high))
 
 
-def _missing(name: SequenceName, found: Sides) -> list[MissingAnswers]:
+def _missing(name: SequenceName, found: StratifiedSides) -> list[MissingAnswers]:
     told = []
     for place, group in enumerate((name.group, name.reference)):
         before, after = (found.tables[key][place].unread for key in ("before", "after"))
@@ -263,7 +263,7 @@ def _missing(name: SequenceName, found: Sides) -> list[MissingAnswers]:
     return told
 
 
-def _over_missing(found: Sides) -> tuple[float, float]:
+def _over_missing(found: StratifiedSides) -> tuple[float, float]:
     """Return the least and the greatest change had as many answers been read on both sides.
 
     The side where more are missing has as many more answers as it would have at the other's share, of any value.
@@ -282,7 +282,7 @@ def _over_missing(found: Sides) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
-def _strata(found: Sides, scale: float) -> list[StratumChange]:
+def _strata(found: StratifiedSides, scale: float) -> list[StratumChange]:
     told = []
     for place, stratum in enumerate(found.strata):
         sides: list[float | Undefined] = []

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from audit_lib.documents.attribution import CanaryShift, Cause, FieldShift, Mark, MissingAnswers, TextShift
+from audit_lib.documents.attribution import (
+    CanaryShift,
+    Cause,
+    CauseMark,
+    FieldShift,
+    MissingAnswers,
+    TextShift,
+)
 from audit_lib.documents.window_cells import WindowCells
 from audit_lib.results import Undefined
 
@@ -17,7 +24,7 @@ _MORE_UNREAD: Final = 0.005
 
 def version_marks(
     before: Sequence[WindowCells], after: Sequence[WindowCells], canaries: CanaryShift
-) -> Iterator[Mark]:
+) -> Iterator[CauseMark]:
     """Yield what the sealed specs, the answers and the canaries say became another."""
 
     def differ(of: Callable[[WindowCells], object]) -> bool:
@@ -39,16 +46,16 @@ def version_marks(
     if said:
         if canaries.moved is False:
             said.append(f"though {canaries.compared} canaries did not move")
-        yield Mark(cause="model", said="; ".join(said))
+        yield CauseMark(cause="model", said="; ".join(said))
     asked = [what for what, name in (("prompt", "prompt"), ("way of asking", "score")) if version(name)]
     if asked:
-        yield Mark(cause="prompt", said=f"the spec has another {' and another '.join(asked)}")
+        yield CauseMark(cause="prompt", said=f"the spec has another {' and another '.join(asked)}")
     if version("decision"):
-        yield Mark(cause="rule", said="the spec has another decision rule")
+        yield CauseMark(cause="rule", said="the spec has another decision rule")
     if version("reading"):
-        yield Mark(cause="answers", said="the spec reads answers in another way")
+        yield CauseMark(cause="answers", said="the spec reads answers in another way")
     if version("source"):
-        yield Mark(cause="source", said="the spec names another source")
+        yield CauseMark(cause="source", said="the spec names another source")
     if differ(lambda one: tuple(sorted(one.software.items()))):
         changed = sorted(
             {
@@ -59,25 +66,25 @@ def version_marks(
                 if one.software.get(name) != other.software.get(name)
             }
         )
-        yield Mark(cause="software", said=f"another version of {', '.join(changed)}")
+        yield CauseMark(cause="software", said=f"another version of {', '.join(changed)}")
 
 
-def sample_marks(fields: Sequence[FieldShift], texts: TextShift | Undefined) -> Iterator[Mark]:
+def sample_marks(fields: Sequence[FieldShift], texts: TextShift | Undefined) -> Iterator[CauseMark]:
     """Yield what of the sampled rows became another and is no part of the mix that is standardised."""
     for one in fields:
         if not one.standardised and one.p_value <= _P and one.psi > _PSI:
-            yield Mark(
+            yield CauseMark(
                 cause="source",
                 said=f"{one.field} is distributed otherwise (PSI {one.psi:.2f}, p {one.p_value:.3f})",
             )
     if isinstance(texts, TextShift) and texts.p_value <= _P:
-        yield Mark(
+        yield CauseMark(
             cause="source",
             said=f"a classifier tells the sampled texts apart (AUC {texts.auc:.2f}, p {texts.p_value:.3f})",
         )
 
 
-def missing_mark(missing: Sequence[MissingAnswers]) -> Iterator[Mark]:
+def missing_mark(missing: Sequence[MissingAnswers]) -> Iterator[CauseMark]:
     """Yield that the share of answers that are not read is another."""
     told = []
     for one in missing:
@@ -88,9 +95,9 @@ def missing_mark(missing: Sequence[MissingAnswers]) -> Iterator[Mark]:
                 f"{one.after:.1%}"
             )
     if told:
-        yield Mark(cause="answers", said="; ".join(told))
+        yield CauseMark(cause="answers", said="; ".join(told))
 
 
-def causes(marks: Sequence[Mark]) -> list[Cause]:
+def causes(marks: Sequence[CauseMark]) -> list[Cause]:
     """Return the causes that are marked, each once."""
     return list(dict.fromkeys(one.cause for one in marks))

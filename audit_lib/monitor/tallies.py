@@ -63,7 +63,7 @@ class Tallies:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sides:
+class StratifiedSides:
     """The two groups of a comparison, on two sides, over the same strata.
 
     Parameters
@@ -87,7 +87,7 @@ class Sides:
     comparable: bool
 
     @classmethod
-    def of(cls, name: SequenceName, windows: Mapping[str, Sequence[WindowCells]]) -> Sides:
+    def of(cls, name: SequenceName, windows: Mapping[str, Sequence[WindowCells]]) -> StratifiedSides:
         """Add up windows; those under ``before`` and ``after`` decide about the strata."""
         raw = {
             key: [_added(name, group, some) for group in (name.group, name.reference)]

@@ -18,7 +18,7 @@ from audit_lib.canonical import canonical_json, sha256
 from audit_lib.documents.canaries import CanaryAnswer
 from audit_lib.documents.evidence import Manifest
 from audit_lib.documents.plan import Plan
-from audit_lib.documents.window_cells import Cell, FieldLevel, KeptCanary, WindowCells
+from audit_lib.documents.window_cells import CountedCell, FieldLevel, KeptCanary, WindowCells
 from audit_lib.measure.rows.load import load_rows
 from audit_lib.measure.rows.scored import Codes, Rows
 from audit_lib.measure.sides import ClusterUnit, decision_unit
@@ -98,7 +98,7 @@ def _blocks(rows: Rows, unit: ClusterUnit) -> Codes:
     return np.array([*of_label, 0], dtype=np.int32)[column.codes]  # rows without a round are one unit
 
 
-def _cells(rows: Rows, spec: AuditSpec, strata_by: Sequence[str], block: Codes) -> Iterator[Cell]:
+def _cells(rows: Rows, spec: AuditSpec, strata_by: Sequence[str], block: Codes) -> Iterator[CountedCell]:
     stratum, names = _strata(rows, strata_by)
     place = stratum.astype(np.int64) * BLOCKS + block
     size = len(names) * BLOCKS
@@ -122,7 +122,7 @@ def _cells(rows: Rows, spec: AuditSpec, strata_by: Sequence[str], block: Codes) 
             )
             for number, name in enumerate(names):
                 if asked[number].any():
-                    yield Cell(
+                    yield CountedCell(
                         quantity=quantity,
                         group=dict(group),
                         stratum=name,

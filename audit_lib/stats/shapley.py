@@ -88,6 +88,11 @@ def block_interval(
     Interval or Undefined
         None where fewer than eight blocks hold somebody, or the value does not exist without one of them.
 
+    Raises
+    ------
+    InputError
+        If the value is no number.
+
     References
     ----------
     Kott, P. S. (2001). The delete-a-group jackknife. Journal of Official Statistics 17, 521-526.
