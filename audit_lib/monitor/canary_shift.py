@@ -16,16 +16,17 @@ from audit_lib.results import Undefined
 from audit_lib.seeds import generator
 
 _DRAWS: Final = 999
-_ALPHA: Final = 0.05
-_FEWEST_WAYS: Final = 20
-"""Ways to exchange windows below which no level of 5% can be reached."""
+_ALPHA: Final = 0.01
+_FEWEST_WAYS: Final = 200
+"""Ways to exchange windows below which a level of 1% is hardly reached."""
+_FAR: Final = 2.0
 
 
 def canary_shift(before: Sequence[WindowCells], after: Sequence[WindowCells]) -> CanaryShift:
     """Compare the answers to canaries that every window asked, window by window.
 
     The level is that of exchanging windows between the sides. Where there are too few windows for that, they moved
-    where the nearest two windows of different sides are further from each other than any two windows before.
+    where the nearest two windows of different sides are more than twice as far from each other as any two windows before.
     """
     sets = [{one.request_digest: one for one in window.canaries} for window in (*before, *after)]
     asked = sorted(set.intersection(*map(set, sets))) if sets else []
@@ -49,7 +50,7 @@ def canary_shift(before: Sequence[WindowCells], after: Sequence[WindowCells]) ->
     p_value: float | Undefined
     if comb(len(sets), len(before)) < _FEWEST_WAYS:
         p_value = Undefined("too few windows to exchange them")
-        moved = float(distance[np.ix_(first, ~first)].min()) > max(pairs)
+        moved = float(distance[np.ix_(first, ~first)].min()) > _FAR * max(pairs)
     else:
         p_value = _by_exchange(distance, first)
         moved = p_value <= _ALPHA
