@@ -17,7 +17,7 @@ from audit_lib.documents.sequence_name import SequenceName
 from audit_lib.documents.sequences import Sequences
 from audit_lib.documents.window_cells import WindowCells
 from audit_lib.errors import AuditError, EvidenceError, InputError, NotFoundError, StoreUnreachableError
-from audit_lib.monitor.attribution import NOT_LOOKED, TwoSides, attribute
+from audit_lib.monitor.attribution import NOT_LOOKED, TwoSides, attribute, by_name
 from audit_lib.monitor.baseline import chosen_runs, read_baselines
 from audit_lib.monitor.history import CompleteRun, read_history
 from audit_lib.monitor.run_identity import identity_of
@@ -99,22 +99,32 @@ def attribute_windows(
     runs = [[Run.load(store.uri(one.prefix)) for one in side] for side in (earlier, later)]
     if parts := _other_question(runs[0][0], [*runs[0][1:], *runs[1]]):
         raise InputError(f"{', '.join(parts)} of the specs differ: these windows ask different questions")
-    return _attribute(store, audit, (runs[0], runs[1]), None, texts=texts, notify=notify)
+    return _attribute(
+        _KeptCells(store=store, audit=audit, notify=notify), (runs[0], runs[1]), None, texts=texts
+    )
 
 
 def attribute_alarms(
-    store: Store, audit: str, found: Sequences, runs: Mapping[str, CompleteRun]
+    store: Store,
+    found: Sequences,
+    runs: Mapping[str, CompleteRun],
+    known: Sequence[Attribution] = (),
+    differing: list[str] | None = None,
 ) -> Attributed:
     """Attribute each change whose alarm stands: the baseline's windows against those since it most likely began.
 
     Parameters
     ----------
-    store, audit : Store, str
+    store : Store
         Where the runs are.
     found : Sequences
         What was followed.
     runs : mapping of str to CompleteRun
         Digest of a run's manifest -> where it is.
+    known : sequence of Attribution
+        Those that were made before: one of the same runs is the same.
+    differing : list of str, optional
+        Where given, nothing that was kept is believed, and a line is added for each file that is another one.
     """
     if isinstance(found.baseline, Undefined):
         return Attributed(attributions=[], left_out=[])
@@ -126,36 +136,75 @@ def attribute_alarms(
                     SequenceName(quantity=one.quantity, group=one.group, reference=one.reference)
                 )
     told = Attributed(attributions=[], left_out=[])
+    cells = _KeptCells(store=store, audit=found.audit, notify=ignore, differing=differing)
     for since, names in by_start.items():
         begin = Window.from_label(since)
-        after = [one for one in found.runs if Window.from_label(one.window).start >= begin.start]
+        after = tuple(one for one in found.runs if Window.from_label(one.window).start >= begin.start)
+        same = [one for one in known if (one.before, one.after) == (found.baseline.runs, after)]
+        told.attributions.extend(own for name in names if (own := by_name(same, name)) is not None)
+        names = [name for name in names if by_name(same, name) is None]
+        if not names:
+            continue
         try:
             before, later = (
                 [Run.load(store.uri(runs[one.manifest_sha256].prefix)) for one in side]
                 for side in (found.baseline.runs, after)
             )
-            own = _attribute(store, audit, (before, later), names)
+            made = _attribute(cells, (before, later), names)
         except StoreUnreachableError:
             raise
         except AuditError as error:
             told.left_out.append(f"the change since {since} is not attributed: {error}")
             continue
-        told.attributions.extend(own.attributions)
-        told.left_out.extend(own.left_out)
+        told.attributions.extend(made.attributions)
+        told.left_out.extend(made.left_out)
     return told
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _KeptCells:
+    """What attribution needs of each run, as it is kept in the store."""
+
+    store: Store
+    audit: str
+    notify: Callable[[str], None]
+    differing: list[str] | None = None
+
+    def of(self, run: Run, rule: Decision | None = None) -> WindowCells:
+        """Return what a run has, by its own rule or another: as it was kept, if that was of this very run."""
+        digest = rule_digest(run.spec.decision if rule is None else rule)
+        place = run.key.prefix.removeprefix(f"{self.audit}/").replace("/", "_")
+        key = f"{self.audit}/{FOLDER}/{place}_{digest[:16]}.json"
+        kept = None
+        if self.store.exists(key):
+            try:
+                kept = decode(WindowCells, self.store.get(key), self.store.uri(key))
+            except EvidenceError:
+                kept = None  # of another version of this library: made again
+        if kept is not None and (kept.run, kept.rule) != (identity_of(run), digest):
+            kept = None
+        if kept is not None and self.differing is None:
+            return kept
+        self.notify(f"attribution: counting {run.key.window.label}")
+        found = window_cells(run, rule)
+        if kept is not None and self.differing is not None and kept != found:
+            self.differing.append(
+                f"{self.store.uri(key)}: the kept counts are not those of the sealed run {run.uri}"
+            )
+        if kept != found:
+            self.store.replace(key, canonical_json(found.as_dict()))
+        return found
+
+
 def _attribute(
-    store: Store,
-    audit: str,
+    cells: _KeptCells,
     sides: tuple[Sequence[Run], Sequence[Run]],
     names: Sequence[SequenceName] | None,
     *,
     texts: bool = False,
-    notify: Callable[[str], None] = ignore,
 ) -> Attributed:
-    before, after = ([_kept(store, audit, run, None, notify) for run in side] for side in sides)
-    by_new, by_old, note = _by_other_rule(store, audit, sides, notify)
+    before, after = ([cells.of(run) for run in side] for side in sides)
+    by_new, by_old, note = _by_other_rule(cells, sides)
     shift: TextShift | Undefined = text_shift(*sides) if texts else NOT_LOOKED
     compared = TwoSides(
         before=before, after=after, before_by_new=by_new, after_by_old=by_old, rule_note=note, texts=shift
@@ -172,10 +221,7 @@ def _attribute(
 
 
 def _by_other_rule(
-    store: Store,
-    audit: str,
-    sides: tuple[Sequence[Run], Sequence[Run]],
-    notify: Callable[[str], None],
+    cells: _KeptCells, sides: tuple[Sequence[Run], Sequence[Run]]
 ) -> tuple[list[WindowCells], list[WindowCells], str | None]:
     """Apply each side's decision rule to the other's scores; or say why that is not possible."""
     rules = [{rule_digest(run.spec.decision): run.spec.decision for run in side} for side in sides]
@@ -185,33 +231,9 @@ def _by_other_rule(
         return [], [], "a side has windows of several decision rules"
     ((old,), (new,)) = (tuple(own.values()) for own in rules)
     try:
-        return (
-            [_kept(store, audit, run, new, notify) for run in sides[0]],
-            [_kept(store, audit, run, old, notify) for run in sides[1]],
-            None,
-        )
+        return [cells.of(run, new) for run in sides[0]], [cells.of(run, old) for run in sides[1]], None
     except InputError as error:
         return [], [], str(error)
-
-
-def _kept(
-    store: Store, audit: str, run: Run, rule: Decision | None, notify: Callable[[str], None]
-) -> WindowCells:
-    """Return what a run has, by its own rule or another: as it was kept, if that was of this very run."""
-    digest = rule_digest(run.spec.decision if rule is None else rule)
-    place = run.key.prefix.removeprefix(f"{audit}/").replace("/", "_")
-    key = f"{audit}/{FOLDER}/{place}_{digest[:16]}.json"
-    if store.exists(key):
-        try:
-            kept = decode(WindowCells, store.get(key), store.uri(key))
-        except EvidenceError:
-            kept = None  # of another version of this library: made again
-        if kept is not None and kept.run == identity_of(run) and kept.rule == digest:
-            return kept
-    notify(f"attribution: counting {run.key.window.label}")
-    found = window_cells(run, rule)
-    store.replace(key, canonical_json(found.as_dict()))
-    return found
 
 
 def _names(run: Run, after: Sequence[WindowCells]) -> list[SequenceName]:

@@ -26,7 +26,7 @@ def canary_shift(before: Sequence[WindowCells], after: Sequence[WindowCells]) ->
     """Compare the answers to canaries that every window asked, window by window.
 
     The level is that of exchanging windows between the sides. Where there are too few windows for that, they moved
-    where the nearest two windows of different sides are more than twice as far from each other as any two windows before.
+    where the nearest two windows of different sides are more than twice as far apart as any two windows before.
     """
     sets = [{one.request_digest: one for one in window.canaries} for window in (*before, *after)]
     asked = sorted(set.intersection(*map(set, sets))) if sets else []

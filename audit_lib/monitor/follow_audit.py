@@ -85,11 +85,13 @@ def follow_audit(
     found = follow(audit, baselines[-1] if baselines else None, sums)
     if baselines:
         found = replace(found, signed_with=named_key(store, baselines[-1]))
-    attributed = attribute_alarms(store, audit, found, runs)
+    key = f"{audit}/{_FOLDER}/sequences.json"
+    earlier = _earlier(store, key)
+    known = () if earlier is None or verify else earlier.attributions
+    attributed = attribute_alarms(store, found, runs, known, differing if verify else None)
     not_read.extend(f"{audit}: {line}" for line in attributed.left_out)
     found = replace(found, attributions=tuple(attributed.attributions))
-    key, content = f"{audit}/{_FOLDER}/sequences.json", pretty_json(found.as_dict())
-    earlier = _earlier(store, key)
+    content = pretty_json(found.as_dict())
     before = set() if earlier is None else _told(earlier)
     if not store.exists(key) or store.get(key) != content:
         if verify and earlier is not None and _windows(earlier) == _windows(found) and earlier != found:
