@@ -123,6 +123,11 @@ def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int
                     f"WARNING: {path}: the source changed since this run was sampled; this run keeps the "
                     "old data; change the spec or the store to audit the new"
                 )
+        if name == "evidence":
+            from audit_lib.signing.sign_run import is_signed, sign_result
+
+            if is_signed(run, "plan"):
+                sign_result(run)  # where that failed before
         return folder.counts()
     for needed in stage.needs:
         _require(run, needed)
@@ -132,10 +137,18 @@ def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int
         require_valid(run)
     module, function = stage.function.split(":")
     produce: Callable[..., StageOutput] = getattr(importlib.import_module(module), function)
+    if name == "scores":
+        from audit_lib.signing.sign_run import sign_plan
+
+        sign_plan(run)
     started, clock = datetime.now(UTC), time.monotonic()
     run.notify(f"{label}: started")
     output = produce(run) if shard is None else produce(run, shard)
     record = folder.commit(output, started, keep_existing=name == "scores")
+    if name == "evidence":
+        from audit_lib.signing.sign_run import sign_result
+
+        sign_result(run)
     counts: dict[str, int] = dict(record.counts)
     summary = ", ".join(f"{key} {value}" for key, value in counts.items())
     run.notify(f"{label}: done in {time.monotonic() - clock:.1f} s{' - ' + summary if summary else ''}")

@@ -27,6 +27,8 @@ _UNSEALED: Final = ("evidence", "monitor")
 _ATTEMPTS: Final = "attempts"
 _SIGNED: Final = re.compile(r"signoff/[1-9][0-9]*/.+")
 """Files of sign-offs, which are checked with those; one that was killed may have left some."""
+_SIGNATURES: Final = re.compile(r"signatures/(?:plan|result)\.(?:dsse\.json|pub|tsr)")
+"""Signatures of the run's own key, which `audit_lib.signing` checks."""
 _OF_FILE_MANAGERS: Final = (".DS_Store", "Thumbs.db", "desktop.ini")
 """What looking at a folder leaves in it."""
 _COUNTS: Final = {
@@ -67,6 +69,8 @@ def read_manifest(work: Work) -> Manifest | None:
 
 def note_or_find_stray(work: Work, path: str) -> None:
     """Find a file that is no part of the evidence, where anybody could take it for one."""
+    if _SIGNATURES.fullmatch(path):
+        return
     if path.rsplit("/", 1)[-1] in _OF_FILE_MANAGERS:
         work.notes.append(f"{path}: not part of the evidence; ignored")
     else:

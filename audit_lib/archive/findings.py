@@ -17,6 +17,7 @@ EvidenceFindingKind = Literal[
     "recomputation",
     "version",
     "sign-off",
+    "signature",
     "age",
 ]
 
@@ -60,6 +61,8 @@ class Verification:
         A line a sign-off that was checked: who signed, when, and with which key; or that nobody did.
     keys : tuple of str
         Id of the key of each.
+    run_signatures : tuple of str
+        What of the run its own key signed, when, and what nobody can know without a trust file.
     """
 
     uri: str
@@ -75,6 +78,7 @@ class Verification:
     notes: tuple[str, ...] = ()
     signed: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    run_signatures: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -106,7 +110,7 @@ class Verification:
         if self.failed:
             lines.append(f"  {_printable(self.failed)}")
         lines += [f"  finding: {finding}" for finding in self.findings]
-        lines += [f"  {line}" for line in self.signed]
+        lines += [f"  {line}" for line in (*self.run_signatures, *self.signed)]
         lines += [f"  note: {_printable(note)}" for note in self.notes]
         return "\n".join(lines)
 

@@ -27,8 +27,9 @@ def add_commands(command: AddCommand) -> None:
         "--trust",
         nargs="+",
         default=[],
-        metavar="KEY.pub",
-        help="public keys of auditors, got from them; a sign-off by another key is then a finding, and so is none",
+        metavar="FILE",
+        help="public keys of auditors, got from them (a sign-off by another key is then a finding, and so is none); or "
+        "a trust file, or several versions of it, the oldest first",
     )
 
     prove = command(
@@ -77,17 +78,24 @@ def _verify(options: argparse.Namespace) -> int:
     from audit_lib.archive.findings import EvidenceFinding
     from audit_lib.errors import AuditError, GateError, SpecError, UncheckedError
     from audit_lib.panel.verify_panel import is_panel, verify_panel
+    from audit_lib.signing.trust import is_trust_file, read_trust
     from audit_lib.signoff import load_public_key, verify_signed
 
-    trusted = [load_public_key(Path(path)) for path in options.trust]
+    now = datetime.now(UTC)
+    trusted, trust = [], None
+    if options.trust:
+        if is_trust_file(Path(options.trust[0])):
+            trust = read_trust([Path(path) for path in options.trust], now)
+        else:
+            trusted = [load_public_key(Path(path)) for path in options.trust]
     try:
         panel = is_panel(options.bundle)
-        if panel and (trusted or options.as_of is not None):
+        if panel and (options.trust or options.as_of is not None):
             raise SpecError("--trust and --as-of are for a run: give one of the panel's runs")
         if panel:
             verification = verify_panel(options.bundle, notify)
         else:
-            verification = verify_signed(options.bundle, trusted, now=datetime.now(UTC), notify=notify)
+            verification = verify_signed(options.bundle, trusted, trust=trust, now=now, notify=notify)
     except AuditError as error:
         raise UncheckedError(f"{options.bundle}: could not be checked: {error}") from None
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything: it is no verdict

@@ -86,8 +86,8 @@ def add_commands(command: AddCommand) -> None:
 
 
 def _keygen(options: argparse.Namespace) -> int:
+    from audit_lib.signing.keys import key_id
     from audit_lib.signoff import generate_key, load_public_key
-    from audit_lib.signoff.keys import key_id
 
     public = generate_key(Path(options.file))
     print(f"wrote {options.file} (keep it secret) and {public}")

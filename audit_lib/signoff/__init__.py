@@ -4,7 +4,7 @@ A run is sealed and published "not signed" first. What an auditor signs is the d
 every artefact of it. A statement is never changed: a later one supersedes it and names it.
 """
 
-from audit_lib.signoff.keys import generate_key, load_private_key, load_public_key
+from audit_lib.signing.keys import generate_key, load_private_key, load_public_key
 from audit_lib.signoff.sign import sign_off
 from audit_lib.signoff.sign_off_files import SignOff, read_sign_offs
 from audit_lib.signoff.statement import AuditorAnswers, attestations

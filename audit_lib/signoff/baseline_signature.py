@@ -16,8 +16,8 @@ from audit_lib.documents.sequences import Baseline
 from audit_lib.documents.sign_off import TYPE
 from audit_lib.errors import EvidenceError
 from audit_lib.monitor.baseline import baseline_key, signature_key
+from audit_lib.signing.keys import key_id
 from audit_lib.signoff.envelope import seal, unseal
-from audit_lib.signoff.keys import key_id
 from audit_lib.store import Store
 
 if TYPE_CHECKING:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from audit_lib.canonical import canonical_json, pretty_json, strict_json
 from audit_lib.documents.sign_off import SignedStatement
 from audit_lib.errors import EvidenceError
-from audit_lib.signoff.keys import key_id
+from audit_lib.signing.keys import key_id
+from audit_lib.signing.signers import PAYLOAD_TYPE
 from audit_lib.typed_json import decode
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-
-PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
 
 def seal(statement: Mapping[str, Any], key: Ed25519PrivateKey) -> bytes:

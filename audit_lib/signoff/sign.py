@@ -10,8 +10,8 @@ from audit_lib.documents.sign_off import Superseded
 from audit_lib.errors import ConflictError, EvidenceError, IncompleteRunError, InputError
 from audit_lib.report import report
 from audit_lib.run import Run, StageOutput
+from audit_lib.signing.keys import public_pem
 from audit_lib.signoff.envelope import seal, unseal
-from audit_lib.signoff.keys import public_pem
 from audit_lib.signoff.sign_off_files import (
     FOLDER,
     PUBLIC_KEY,

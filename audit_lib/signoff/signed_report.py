@@ -14,7 +14,7 @@ from audit_lib.report import report
 from audit_lib.report.pdf import why_no_pdf
 from audit_lib.report.signature import Signature
 from audit_lib.run import Run
-from audit_lib.signoff.keys import key_id, read_public_pem
+from audit_lib.signing.keys import key_id, read_public_pem
 from audit_lib.signoff.sign_off_files import PUBLIC_KEY, STATEMENT, SignOff, read_sign_offs
 
 if TYPE_CHECKING:

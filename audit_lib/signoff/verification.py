@@ -15,8 +15,10 @@ from audit_lib.plain_text import quoted
 from audit_lib.progress import ignore
 from audit_lib.report.html import readable
 from audit_lib.run import Run
+from audit_lib.signing.check_run import check_signatures
+from audit_lib.signing.keys import key_id, need_extra, read_public_pem
+from audit_lib.signing.trust import Trust
 from audit_lib.signoff.envelope import unseal
-from audit_lib.signoff.keys import key_id, need_extra, read_public_pem
 from audit_lib.signoff.sign_off_files import (
     FOLDER,
     PUBLIC_KEY,
@@ -77,6 +79,7 @@ def verify_signed(
     uri: str,
     trusted: Sequence[Ed25519PublicKey] = (),
     *,
+    trust: Trust | None = None,
     recompute: Recompute | None = None,
     allow_unsigned: bool = False,
     now: datetime | None = None,
@@ -90,6 +93,8 @@ def verify_signed(
         The run's URI, or a copy of its folder.
     trusted : sequence of Ed25519PublicKey
         As `verify_sign_offs` takes them; with any given, a run that nobody signed is a finding too.
+    trust : Trust, optional
+        What the verifier believes of the keys of runs and auditors; without it no key is believed or not.
     recompute : mapping of str to callable, optional
         As `audit_lib.archive.verify.verify` takes it; with any given, the signed reports are not rendered again.
     allow_unsigned : bool
@@ -107,17 +112,22 @@ def verify_signed(
         If the store cannot be read.
     """
     evidence = verify(uri, recompute=recompute, notify=notify)
-    if evidence.failed:
-        return evidence
     try:
         run = Run.from_bundle(uri.rstrip("/") or "/")
     except StoreUnreachableError:
         raise
     except Exception:  # noqa: BLE001 - a stranger's bytes may cause anything; a finding of the evidence already
-        return replace(
-            evidence, notes=(*evidence.notes, "the sign-offs cannot be checked without the design")
-        )
+        note = "the signatures cannot be checked without the design"
+        return evidence if evidence.failed else replace(evidence, notes=(*evidence.notes, note))
+    own = check_signatures(run, trust, sealed=not evidence.failed)
+    evidence = replace(
+        evidence, findings=(*evidence.findings, *own.findings), run_signatures=tuple(own.lines)
+    )
+    if evidence.failed:
+        return evidence
     signed = verify_sign_offs(run, trusted, render=recompute is None, now=now)
+    if trust is not None:
+        signed = replace(signed, findings=(*signed.findings, *_not_believed(run, signed, trust)))
     unsigned = not signed.lines and not signed.findings
     if unsigned and trusted and not allow_unsigned:
         signed = replace(signed, findings=(_finding(FOLDER, _EXPECTED),))
@@ -214,6 +224,19 @@ def verify_sign_offs(
             + (f"; superseded by statement {found[place].number}" if place < len(found) else "")
         )
     return SignOffs(lines=tuple(lines), findings=tuple(findings), keys=tuple(keys), notes=tuple(notes))
+
+
+def _not_believed(run: Run, signed: SignOffs, trust: Trust) -> list[EvidenceFinding]:
+    """Find the sign-offs of keys that the trust file does not believe; their time is the signer's own."""
+    found = []
+    for one in read_sign_offs(run) if signed.keys else ():
+        mark = key_id(read_public_pem(one.folder.read(PUBLIC_KEY), PUBLIC_KEY))
+        why = trust.why_not(mark, "auditor", one.signed_at)
+        if not why and (revoked := trust.keys[mark].revoked) is not None:
+            why = f"key {mark[:16]} was revoked on {revoked.at}: {revoked.reason}; when it signed, it only claims"
+        if why:
+            found.append(_finding(f"{FOLDER}/{one.number}", why))
+    return found
 
 
 def _finding(where: str, message: str) -> EvidenceFinding:

@@ -13,9 +13,9 @@ from audit_lib.cli.main import main
 from audit_lib.errors import EvidenceError
 from audit_lib.monitor import follow_audit
 from audit_lib.monitor.baseline import baseline_key, named_key, signature_key
+from audit_lib.signing.keys import key_id
 from audit_lib.signoff import generate_key, load_private_key, load_public_key
 from audit_lib.signoff.baseline_signature import check_baseline, sign_baseline
-from audit_lib.signoff.keys import key_id
 from audit_lib.store import Store, open_store
 from tests.monitor.test_sequences import baseline_of, week
 

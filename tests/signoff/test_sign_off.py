@@ -16,6 +16,7 @@ from audit_lib.canonical import pretty_json, sha256
 from audit_lib.cli.main import main
 from audit_lib.errors import ConflictError, EvidenceError, IncompleteRunError, InputError
 from audit_lib.run import Run
+from audit_lib.signing.keys import key_id
 from audit_lib.signoff import (
     AuditorAnswers,
     SignOff,
@@ -29,7 +30,6 @@ from audit_lib.signoff import (
     verify_sign_offs,
     verify_signed,
 )
-from audit_lib.signoff.keys import key_id
 from audit_lib.site import publish
 from audit_lib.window import Window
 from tests.archive.cases import do, new_run

@@ -1,0 +1,233 @@
+"""Do the signatures over a run's plan and result hold, were they made in time, and is their key believed?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from audit_lib.archive.findings import EvidenceFinding
+from audit_lib.canonical import canonical_json, sha256
+from audit_lib.documents.evidence import Manifest, decode_exact
+from audit_lib.documents.run_statement import PLAN_PREDICATE, RESULT_PREDICATE, RunStatement, SignedMoment
+from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
+from audit_lib.plain_text import quoted
+from audit_lib.run import Run
+from audit_lib.signing.sign_run import (
+    ENVELOPE,
+    FOLDER,
+    PUBLIC_KEY,
+    STAMP,
+    path_of,
+    planned_files,
+    result_files,
+)
+from audit_lib.signing.signers import PAYLOAD_TYPE, public_key, signed_payload, signers_among
+from audit_lib.signing.time_stamps import TimeStamp, check_stamp, claimed_stamp
+from audit_lib.signing.trust import Trust
+
+MOMENTS: Final[tuple[SignedMoment, ...]] = ("plan", "result")
+_UNKNOWN: Final = (
+    "without a trust file nothing here shows that the run was not made again as a whole, with other answers; see "
+    "`audit verify --trust`"
+)
+
+
+@dataclass(slots=True)
+class RunSignatures:
+    """What was found.
+
+    Attributes
+    ----------
+    lines : list of str
+        For people: what is signed with which key and when, and what is not signed.
+    findings : list of EvidenceFinding
+        What does not hold.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    findings: list[EvidenceFinding] = field(default_factory=list)
+
+    def find(self, path: str, detail: str) -> None:
+        """Take note of what does not hold."""
+        self.findings.append(EvidenceFinding(kind="signature", path=path, detail=detail))
+
+
+@dataclass(frozen=True, slots=True)
+class _Signed:
+    """A signature that holds: by which key, and when as far as it is known."""
+
+    key_id: str
+    claimed_at: datetime
+    stamp: TimeStamp | None
+
+    @property
+    def at(self) -> datetime:
+        return self.claimed_at if self.stamp is None else self.stamp.at
+
+
+def check_signatures(run: Run, trust: Trust | None, *, sealed: bool = True) -> RunSignatures:
+    """Check the signatures over a run's plan and result.
+
+    A statement must be signed by the key that lies next to it, and be about every file that was there at its moment as
+    it is now. With a trust file that key must be believed for this moment at the time of the signature: that of the
+    time stamp, or else the time that the signer claims, which is said.
+
+    Parameters
+    ----------
+    run : Run
+        Also a copy of one.
+    trust : Trust or None
+        What the verifier believes.
+    sealed : bool
+        Whether there is evidence; without it there is no result to be signed.
+    """
+    found = RunSignatures()
+    there = set(run.list(FOLDER))
+    signed: dict[SignedMoment, _Signed] = {}
+    for moment in MOMENTS if sealed else MOMENTS[:1]:
+        if path_of(moment, ENVELOPE) not in there:
+            for what in (PUBLIC_KEY, STAMP):
+                if path_of(moment, what) in there:
+                    found.find(path_of(moment, what), "the statement that it belongs to is gone")
+            if trust is not None and moment in trust.file.required:
+                found.find(
+                    path_of(moment, ENVELOPE), f"the {moment} is not signed, and the trust file requires it"
+                )
+            found.lines.append(f"{moment} not signed")
+            continue
+        try:
+            signed[moment] = _check(run, moment, there, trust)
+        except StoreUnreachableError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
+            words = (
+                str(error) if isinstance(error, AuditError) else f"cannot be checked ({type(error).__name__})"
+            )
+            found.find(path_of(moment, ENVELOPE), words)
+            continue
+        _check_believed(found, moment, signed[moment], trust)
+        found.lines.append(_line(moment, signed[moment], trust))
+    _check_order(found, run, signed)
+    if trust is None:
+        found.lines.append(_UNKNOWN)
+    return found
+
+
+def _check(run: Run, moment: SignedMoment, there: set[str], trust: Trust | None) -> _Signed:
+    content = _read(run, path_of(moment, ENVELOPE))
+    if path_of(moment, PUBLIC_KEY) not in there:
+        raise EvidenceError("its public key is gone")
+    key = public_key(_read(run, path_of(moment, PUBLIC_KEY)), path_of(moment, PUBLIC_KEY))
+    if not signers_among(content, PAYLOAD_TYPE, [key], ENVELOPE):
+        raise EvidenceError(f"the signature is not one of key {key.keyid[:16]} over this statement")
+    statement = decode_exact(
+        RunStatement, signed_payload(content, PAYLOAD_TYPE, ENVELOPE), ENVELOPE, _statement_bytes
+    )
+    _check_subject(run, moment, statement)
+    return _Signed(
+        key.keyid, datetime.fromisoformat(statement.predicate.claimed_at), _stamp(run, moment, there, trust)
+    )
+
+
+def _statement_bytes(statement: RunStatement) -> bytes:
+    return canonical_json(statement.as_dict())
+
+
+def _check_subject(run: Run, moment: SignedMoment, statement: RunStatement) -> None:
+    """It is a statement of this kind about this run, and each file that it names is there as it was signed."""
+    said = statement.predicate
+    if statement.predicateType != (PLAN_PREDICATE if moment == "plan" else RESULT_PREDICATE):
+        raise EvidenceError("is a statement of another kind")
+    if (said.audit, said.window, said.spec_digest) != (
+        run.key.audit,
+        run.key.window.label,
+        run.key.spec_digest,
+    ):
+        raise EvidenceError("the statement is about another run")
+    if moment == "result":
+        manifest = run.stage("evidence").read_document(Manifest, "manifest.json")
+        if said.outcome != manifest.outcome:
+            raise EvidenceError("its outcome is not that of the manifest")
+    signed = {one.name: one.digest.sha256 for one in statement.subject}
+    there = planned_files(run) if moment == "plan" else result_files(run)
+    if extra := sorted(set(there) - signed.keys()):
+        raise EvidenceError(f"{', '.join(extra)} is there and was not signed")
+    if missing := sorted(signed.keys() - set(there)):
+        raise EvidenceError(f"signed, and not there: {', '.join(missing)}")
+    for path, digest in sorted(signed.items()):
+        if sha256(_read(run, path)) != digest:
+            raise EvidenceError(f"{path} is not the file that was signed")
+
+
+def _stamp(run: Run, moment: SignedMoment, there: set[str], trust: Trust | None) -> TimeStamp | None:
+    path = path_of(moment, STAMP)
+    if path not in there:
+        return None
+    content, answer = _read(run, path_of(moment, ENVELOPE)), _read(run, path)
+    if trust is None:
+        return TimeStamp(claimed_stamp(answer, content, path), "", independent=False)
+    return check_stamp(answer, content, trust.authorities, path)
+
+
+def _check_believed(found: RunSignatures, moment: SignedMoment, signed: _Signed, trust: Trust | None) -> None:
+    if trust is None:
+        return
+    path = path_of(moment, ENVELOPE)
+    if signed.stamp is None and "time stamps" in trust.file.required:
+        found.find(path_of(moment, STAMP), f"the {moment} has no time stamp, and the trust file requires it")
+    if why := trust.why_not(signed.key_id, moment, signed.at):
+        found.find(path, why)
+    elif signed.stamp is None and (revoked := trust.keys[signed.key_id].revoked) is not None:
+        # Whoever has a stolen key claims any time.
+        found.find(
+            path,
+            f"key {signed.key_id[:16]} was revoked on {revoked.at}: {revoked.reason}; that it signed before, it only "
+            "claims: there is no time stamp",
+        )
+
+
+def _check_order(found: RunSignatures, run: Run, signed: Mapping[SignedMoment, _Signed]) -> None:
+    """The plan's signature before the first request, the result's after the sealing; stamps have whole seconds."""
+    try:
+        asked = [
+            datetime.fromisoformat(run.stage(f"scores/{path.split('/')[1]}").success().started_at)
+            for path in run.list("scores")
+            if path.endswith("/_SUCCESS")
+        ]
+        if "plan" in signed and asked and signed["plan"].at > min(asked):
+            found.find(
+                path_of("plan", ENVELOPE),
+                f"the plan was signed {signed['plan'].at}, after the first request {min(asked)}",
+            )
+        if "result" in signed:
+            sealed = run.stage("evidence").success().finished
+            if signed["result"].at < sealed.replace(microsecond=0):
+                found.find(
+                    path_of("result", ENVELOPE),
+                    f"the result was signed {signed['result'].at}, before it was sealed",
+                )
+    except (AuditError, ValueError, TypeError, KeyError):
+        return  # a record that is none, which is reported already
+
+
+def _line(moment: SignedMoment, signed: _Signed, trust: Trust | None) -> str:
+    key = f"key {signed.key_id[:16]}"
+    if trust is None:
+        who = f"{key} (compare its id with the one published)"
+    elif signed.key_id in trust.keys:
+        who = f"{key} (of {quoted(trust.keys[signed.key_id].name)})"
+    else:
+        who = f"{key} (not believed)"
+    when = f"{signed.at:%Y-%m-%d %H:%M:%S} UTC"
+    if signed.stamp is None:
+        return f"{moment} signed with {who}, on {when} as it only claims: no time stamp"
+    if trust is None:
+        return f"{moment} signed with {who}, time stamp {when} of an authority that was not checked: no trust file"
+    kind = "" if signed.stamp.independent else ", not independent"
+    return f"{moment} signed with {who}, time stamp {when} of {quoted(signed.stamp.authority)}{kind}"
+
+
+def _read(run: Run, path: str) -> bytes:
+    return run.store.get(f"{run.prefix}/{path}".lstrip("/"))
