@@ -23,6 +23,7 @@ ABOVE = {
     "pipeline",
     "preflight",
     "signoff",
+    "signing",
     "site",
     "spec_check",
     "spec_schema",
