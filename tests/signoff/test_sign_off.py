@@ -16,13 +16,13 @@ from audit_lib.canonical import pretty_json, sha256
 from audit_lib.cli.main import main
 from audit_lib.errors import ConflictError, EvidenceError, IncompleteRunError, InputError
 from audit_lib.run import Run
+from audit_lib.signing import keys
 from audit_lib.signing.keys import key_id
 from audit_lib.signoff import (
     AuditorAnswers,
     SignOff,
     attestations,
     generate_key,
-    keys,
     load_private_key,
     load_public_key,
     read_sign_offs,
