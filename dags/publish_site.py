@@ -30,7 +30,12 @@ def publish() -> dict[str, int]:
 
     with in_task():
         refuse_unknown_conf()
-        done = publish_site(store_root(), base=os.environ.get("AUDIT_SITE_URL", ""), notify=tell)
+        done = publish_site(
+            store_root(),
+            base=os.environ.get("AUDIT_SITE_URL", ""),
+            airflow=os.environ.get("AUDIT_AIRFLOW_URL", ""),
+            notify=tell,
+        )
         if done.left_out:
             raise AirflowFailException("published without: " + "; ".join(done.left_out))
         if done.stale:

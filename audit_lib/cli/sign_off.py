@@ -68,6 +68,7 @@ def add_commands(command: AddCommand) -> None:
     site.add_argument(
         "--base", default="", help="address it is served under, such as https://audits.example.org/"
     )
+    site.add_argument("--airflow", default="", help="address of Airflow's UI, for links to DAG runs")
     store_option(site)
 
     oscal = command(
@@ -131,7 +132,7 @@ def _publish(options: argparse.Namespace) -> int:
     from audit_lib.site import publish
 
     trusted = [load_public_key(Path(path)) for path in options.trust]
-    done = publish(options.store, base=options.base, trusted=trusted, notify=notify)
+    done = publish(options.store, base=options.base, airflow=options.airflow, trusted=trusted, notify=notify)
     print(f"{done.uri}: {done.files} files, {done.written} new or changed")
     day = options.as_of or datetime.now(UTC).date()
     for one in done.validity:

@@ -11,7 +11,7 @@ from audit_lib.typed_json import Count, Typed
 SCHEMA: Final = "audit-run-index/1"
 STATES_SCHEMA: Final = "audit-states/1"
 
-RunOutcome = Literal["complete", "failed", "unfinished", "not verified"]
+WindowOutcome = Literal["complete", "failed", "unfinished", "not verified"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class IndexedRun(Typed):
     window: str
     design: str
     """Name of its folder: the first 16 digits of its spec's digest."""
-    outcome: RunOutcome
+    outcome: WindowOutcome
     sealed_at: str | None
     record_sha256: str | None
     """Of the record of its evidence, which lists the digest of the manifest; null where it is not sealed."""

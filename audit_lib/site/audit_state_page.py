@@ -11,7 +11,6 @@ from audit_lib.report.blocks import (
     Block,
     Bullets,
     Cell,
-    Chart,
     Column,
     Facts,
     Fold,
@@ -27,12 +26,9 @@ from audit_lib.report.blocks import (
 )
 from audit_lib.report.numbers import count
 from audit_lib.site.monitor_page import monitor_sections
-from audit_lib.site.window_strip import SHAPES_IN_WORDS, in_words, window_strip
+from audit_lib.site.window_strip import in_words, strip_chart
 from audit_lib.window import Window
 from audit_lib.windows import OwedWindow, summary
-
-_WIDE, _NARROW = 78, 36
-"""Windows of the strip, on a wide and a narrow screen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +99,6 @@ def audit_state_page(
             "Derived from the schedule and the runs in the store; digests are checked by audit verify, not here."
         ),
     )
-
-
-def strip_chart(owed: Sequence[OwedWindow]) -> Chart:
-    """Return the latest windows as a strip, wide and narrow."""
-    states = [one.state for one in owed]
-    return Chart(window_strip(states[-_WIDE:]), window_strip(states[-_NARROW:]), SHAPES_IN_WORDS)
 
 
 def _windows(state: AuditState, owed: Sequence[OwedWindow], places: AuditPlaces) -> Section:

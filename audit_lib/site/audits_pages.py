@@ -48,7 +48,7 @@ def urgency(state: AuditState) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ListOrder:
     """An order of the audits, in words, and what it goes by."""
 
     words: str
@@ -56,15 +56,15 @@ class Order:
     shown: Callable[[AuditState], bool] = lambda state: True
 
 
-ORDERS: Final[Mapping[str, Order]] = {
-    "": Order("who needs attention first", lambda state: (urgency(state), state.audit)),
-    "by-name": Order("by name", lambda state: (state.title.casefold(), state.audit)),
-    "by-validity": Order(
+ORDERS: Final[Mapping[str, ListOrder]] = {
+    "": ListOrder("who needs attention first", lambda state: (urgency(state), state.audit)),
+    "by-name": ListOrder("by name", lambda state: (state.title.casefold(), state.audit)),
+    "by-validity": ListOrder(
         "by the end of validity",
         lambda state: ((state.latest.no_use_after if state.latest else None) or "9999", state.audit),
     ),
-    "by-next": Order("by the next window", lambda state: (_next(state) or "9999", state.audit)),
-    "attention": Order(
+    "by-next": ListOrder("by the next window", lambda state: (_next(state) or "9999", state.audit)),
+    "attention": ListOrder(
         "only those that need attention",
         lambda state: (urgency(state), state.audit),
         lambda s: urgency(s) < 9,
@@ -195,7 +195,7 @@ def _numbers(order: str, number: int, last: int, addresses: Addresses) -> Paragr
     return Paragraph(text(*runs))
 
 
-def _table(states: Sequence[AuditState], by: Order, addresses: Addresses) -> Table:
+def _table(states: Sequence[AuditState], by: ListOrder, addresses: Addresses) -> Table:
     columns = (
         Column("Audit", numeric=False),
         Column("Latest windows", numeric=False),
@@ -204,7 +204,7 @@ def _table(states: Sequence[AuditState], by: Order, addresses: Addresses) -> Tab
         Column("Report", numeric=False, wide=True),
         Column("Ratio with the most evidence", numeric=False, wide=True),
     )
-    return Table(f"Audits, {by.words}", columns, tuple(_row(one, addresses) for one in states))
+    return Table(f"Windows and reports, {by.words}", columns, tuple(_row(one, addresses) for one in states))
 
 
 def _row(state: AuditState, addresses: Addresses) -> Row:

@@ -10,6 +10,7 @@ from typing import Final
 from audit_lib.report.blocks import Block, Cell, Column, Paragraph, Row, Section, Table, code, text
 from audit_lib.report.numbers import count
 from audit_lib.run import Run
+from audit_lib.site.window_strip import strip_chart
 from audit_lib.spec import Schedule
 from audit_lib.store import Store
 from audit_lib.windows import STATES, OwedWindow, begun_runs, owed_windows, summary
@@ -64,7 +65,7 @@ def windows_section(windows: OwedWindows) -> Section:
         )
     )  # fmt: skip
     waiting = [one for one in windows.owed if one.state != "audited"]
-    blocks: list[Block] = [lead]
+    blocks: list[Block] = [lead, *([strip_chart(windows.owed)] if windows.owed else [])]
     if waiting:
         rows = tuple(
             Row(header=_name(one), cells=(Cell(one.state), Cell(STATES[one.state])))

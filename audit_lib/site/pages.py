@@ -28,6 +28,7 @@ from audit_lib.report.blocks import (
 )
 from audit_lib.report.blocks import TextRun as Words
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval
+from audit_lib.site.audits_pages import FOLDER as LIST
 from audit_lib.site.catalogue import Catalogue, CataloguedRun, latest
 from audit_lib.site.monitor_page import PAGE, state_of
 from audit_lib.site.owed_windows import OwedWindows, windows_section
@@ -77,7 +78,7 @@ def front_page(catalogue: Catalogue, stale: Sequence[str] = ()) -> Page:
         badges=(),
         status=Facts(
             (
-                ("Audits", text(count(len(catalogue.audits)))),
+                ("Audits", text(_all_audits(catalogue))),
                 ("Runs", text(count(runs))),
                 *((("Panels", text(count(len(catalogue.panels)))),) if catalogue.panels else ()),
                 ("Feeds", text(link("Atom", "feed.atom"), ", ", link("JSON", "feed.json"))),
@@ -87,6 +88,11 @@ def front_page(catalogue: Catalogue, stale: Sequence[str] = ()) -> Page:
         sections=tuple(sections),
         footer=text(_FOOT),
     )
+
+
+def _all_audits(catalogue: Catalogue) -> Words:
+    words = count(len(catalogue.audits))
+    return link(f"{words}: their windows", f"{LIST}/index.html") if catalogue.windows else Words(words)
 
 
 def _audit(audit: str, entries: list[CataloguedRun], windows: OwedWindows | None) -> Section:
@@ -114,6 +120,7 @@ def audit_page(
     entries: list[CataloguedRun],
     windows: OwedWindows | None = None,
     followed: Sequences | None = None,
+    airflow: str = "",
 ) -> Page:
     """Return the page of one audit: its runs, the latest first."""
     valid = any(entry.document is not None for entry in entries)
@@ -133,6 +140,7 @@ def audit_page(
                 ("Runs", text(count(len(entries)))),
                 *((trend,) if valid else ()),
                 *([] if followed is None else [("Over all windows", text(link(state_of(followed), PAGE)))]),
+                *([("Airflow", text(link("DAG runs", f"{airflow}/dags/{audit}/runs")))] if airflow else []),
                 ("All audits", text(link("index", "../index.html"))),
             ),
             strip=True,

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Final
 from audit_lib.errors import InputError, NotFoundError
 from audit_lib.progress import Progress
 from audit_lib.report.html import render_html
+from audit_lib.site.audits_pages import audits_pages
 from audit_lib.site.catalogue import Catalogue, CataloguedRun, latest, read_catalogue
 from audit_lib.site.feeds import SITEMAP, atom_feed, json_feed, robots, sitemap
 from audit_lib.site.monitor_page import PAGE, monitor_page
 from audit_lib.site.pages import audit_page, front_page, trend_page
+from audit_lib.site.published_states import published_states
 from audit_lib.site.trend import points
 from audit_lib.site.withdrawn import stale_paths, withdrawn_files
 from audit_lib.store import Store, open_store
@@ -105,6 +107,7 @@ def publish(
     root: str,
     *,
     base: str = "",
+    airflow: str = "",
     trusted: Sequence[Ed25519PublicKey] = (),
     notify: Callable[[str], None] = _ignore,
 ) -> Published:
@@ -117,6 +120,8 @@ def publish(
     base : str
         Address under which the site is served, such as ``https://audits.example.org/``. Feeds and the sitemap need
         it for absolute links; without it their links are relative and there is no sitemap.
+    airflow : str
+        Address of Airflow's UI, for links to the DAG runs of each audit; empty: no links.
     trusted : sequence of Ed25519PublicKey
         Keys got from the auditors. Runs that another key signed are then left out; without any the site says that
         keys were not checked.
@@ -132,13 +137,15 @@ def publish(
     """
     if base and not base.startswith(("https://", "http://")):
         raise InputError(f"{base!r} is no address of a site; write https://host/folder/")
+    if airflow and not airflow.startswith(("https://", "http://")):
+        raise InputError(f"{airflow!r} is no address of Airflow; write https://host/")
     base = base if not base or base.endswith("/") else f"{base}/"
     store = open_store(root)
     if not store.list(""):
         raise NotFoundError(f"{root}: there is no store here, or nothing is in it; nothing was published")
     catalogue = read_catalogue(store, notify, lambda one: site_files(one, base), trusted)
     there = [key.removeprefix(f"{FOLDER}/") for key in store.list(FOLDER)]
-    files = site_files(catalogue, base, there)
+    files = site_files(catalogue, base, there, airflow.rstrip("/"))
     stale, outdated = stale_paths(there, files)
     files |= withdrawn_files(outdated, catalogue)
     for path in stale:
@@ -174,14 +181,16 @@ def publish(
     )
 
 
-def site_files(catalogue: Catalogue, base: str, there: Sequence[str] = ()) -> dict[str, bytes]:
+def site_files(
+    catalogue: Catalogue, base: str, there: Sequence[str] = (), airflow: str = ""
+) -> dict[str, bytes]:
     """Return every file of the site by its path; the index names those of the files `there` that no run backs."""
     files: dict[str, bytes] = {}
     index = "index.html"
     for audit, entries in catalogue.audits.items():
         followed = catalogue.sequences.get(audit)
         files[f"{audit}/index.html"] = render_html(
-            audit_page(audit, entries, catalogue.windows.get(audit), followed)
+            audit_page(audit, entries, catalogue.windows.get(audit), followed, airflow)
         )
         if followed is not None:
             files[f"{audit}/{PAGE}"] = render_html(monitor_page(entries[0].run.spec.title, followed))
@@ -194,6 +203,8 @@ def site_files(catalogue: Catalogue, base: str, there: Sequence[str] = ()) -> di
                 files[f"{audit}/latest/{name}"] = last.shown.read(name)
     for panel in catalogue.panels:
         files |= panel.files()
+    if catalogue.windows:
+        files |= audits_pages(published_states(catalogue), catalogue.left_out)
     files["feed.json"] = json_feed(catalogue, base)
     files["feed.atom"] = atom_feed(catalogue, base)
     files["robots.txt"] = robots(base)

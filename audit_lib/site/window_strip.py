@@ -7,8 +7,13 @@ from html import escape
 from itertools import groupby
 from typing import Final
 
+from audit_lib.report.blocks import Chart
+from audit_lib.windows import OwedWindow
+
 _WIDTH: Final = 9
 _HEIGHT: Final = 16
+_WIDE, _NARROW = 78, 36
+"""Windows of a chart of its own, on a wide and a narrow screen."""
 _FULL: Final = "M{x} 1h5v14h-5z"
 _HALF: Final = "M{x} 9h5v6h-5z"
 _CROSS: Final = "M{x} 2l5 12m0 -12l-5 12"
@@ -57,3 +62,9 @@ def in_words(states: Sequence[str]) -> str:
     """
     runs = [f"{sum(1 for _ in same)} {state}" for state, same in groupby(states)]
     return ", ".join(runs) or "no window has ended yet"
+
+
+def strip_chart(owed: Sequence[OwedWindow]) -> Chart:
+    """Return the latest windows as a chart of their own."""
+    states = [one.state for one in owed]
+    return Chart(window_strip(states[-_WIDE:]), window_strip(states[-_NARROW:]), SHAPES_IN_WORDS)

@@ -16,10 +16,12 @@ from audit_lib.documents.withdrawn import Withdrawn
 from audit_lib.report.blocks import Bullets, Facts, Notice, Page, Paragraph, Section, link, text
 from audit_lib.report.html import render_html
 from audit_lib.report.pdf import render_pdf, why_no_pdf
+from audit_lib.site.audits_pages import FOLDER as LIST
 from audit_lib.site.catalogue import Catalogue
 
 _LATEST: Final = "latest"
 _GONE: Final = "no current report of this audit is in the store any more"
+_FEWER: Final = "the list of all audits has fewer pages now"
 _OTHER: Final = "the latest report of this audit has no such file"
 _SAID: Final = "What was published here is withdrawn. Do not rely on copies of it."
 
@@ -61,6 +63,9 @@ def withdrawn_files(paths: Iterable[str], catalogue: Catalogue) -> dict[str, byt
         audit = path.split("/")[0]
         is_current = any(entry.is_current for entry in catalogue.audits.get(audit, []))
         reasons = [reason for reason in catalogue.left_out if reason.startswith(f"{audit}/")]
+        if audit == LIST:
+            made[path] = _content(path, [_FEWER])
+            continue
         made[path] = _content(path, [_OTHER] if is_current else [_GONE, *reasons])
     return made
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from audit_lib.canonical import strict_json
+from audit_lib.documents.run_index import WindowOutcome
 from audit_lib.errors import NotFoundError
 from audit_lib.run import SUCCESS
 from audit_lib.spec import AuditSpec, Schedule
@@ -17,7 +18,6 @@ from audit_lib.store import Store
 from audit_lib.window import Window
 from audit_lib.windows.schedule import is_window, latest_window, windows_between
 
-WindowOutcome = Literal["complete", "failed", "unfinished", "not verified"]
 OwedWindowState = Literal["audited", "failed", "not verified", "unfinished", "due", "late", "missed"]
 
 STATES: Final[dict[OwedWindowState, str]] = {
