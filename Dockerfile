@@ -28,5 +28,5 @@ RUN useradd --uid 50000 --create-home airflow \
     && mkdir -p /opt/airflow/logs /opt/airflow/auth /opt/audit/keys /opt/audit/models /opt/audit/store \
     && chown -R airflow /opt/airflow /opt/audit/keys /opt/audit/models /opt/audit/store
 USER airflow
-ENV AIRFLOW_HOME=/opt/airflow AIRFLOW__CORE__DAGS_FOLDER=/opt/audit/dags
+ENV AIRFLOW_HOME=/opt/airflow AIRFLOW__CORE__DAGS_FOLDER=/opt/audit/dags AIRFLOW__CORE__PLUGINS_FOLDER=/opt/audit/dags/plugins
 CMD ["airflow", "version"]

@@ -38,6 +38,7 @@ export PATH := $(BIN):$(PATH)
 export GX_ANALYTICS_ENABLED := false
 export AIRFLOW__CORE__LOAD_EXAMPLES := False
 export AIRFLOW__CORE__DAGS_FOLDER := $(CURDIR)/dags
+export AIRFLOW__CORE__PLUGINS_FOLDER := $(CURDIR)/dags/plugins
 export AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION := False
 
 .PHONY: help audit serve test test-slow test-families wheel-test lint studies bench bench-gpu lock install clean

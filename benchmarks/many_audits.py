@@ -18,20 +18,28 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final, Literal
 
-from audit_lib.canonical import canonical_json, sha256
+import numpy as np
+
+from audit_lib.canonical import canonical_json, pretty_json, sha256
+from audit_lib.documents.drift import RunIdentity
+from audit_lib.documents.evidence import StageRecord, WrittenFile, record_bytes
+from audit_lib.documents.sequences import Baseline, MonitorSettings, NamedSums, WindowSumsDocument
 from audit_lib.monitor import follow_audit
 from audit_lib.pipeline import open_run, run_all
 from audit_lib.run import SUCCESS
-from audit_lib.store import open_store
+from audit_lib.stats.sequential_pairs import PairSums
+from audit_lib.store import Store, open_store
 from audit_lib.window import Window
 
 SPEC = Path(__file__).parent.parent / "include/examples/recorded_decisions.yaml"
 DESIGN = "0123456789abcdef"
 WINDOWS = 100
+QUANTITIES: Final[tuple[Literal["selection_rate", "score"], ...]] = ("selection_rate", "score")
 
 
 def template(folder: Path) -> Path:
@@ -141,13 +149,69 @@ def measure(root: Path, runs: int, now: datetime) -> None:
     read_states(store, now)
 
 
-def trend(root: Path, runs: int) -> None:
+def followed_audit(root: Path, now: datetime) -> None:
+    """Write an audit of 100 sealed windows whose sums are kept: seven groups, rates and scores, 200 units each."""
+    store, rng = open_store(str(root)), np.random.default_rng(1)
+    end = last_tick(now, 1, 0)
+    groups = [f"group {number}" for number in range(7)]
+    documents = []
+    for back in reversed(range(WINDOWS)):
+        window = Window(end - timedelta(weeks=back + 1), end - timedelta(weeks=back))
+        folder = f"followed/{window.label}/{DESIGN}"
+        manifest = json.dumps({"window": window.label}).encode()
+        commit(store, f"{folder}/evidence", {"manifest.json": manifest})
+        commit(store, f"{folder}/report", {})
+        run = RunIdentity(window=window.label, spec_digest=DESIGN * 4, manifest_sha256=sha256(manifest))
+        sums = [named_sums(rng, quantity, group) for quantity in QUANTITIES for group in groups]
+        document = WindowSumsDocument(
+            audit="followed", run=run, question={"task": "1"}, version={"model": "1"}, unit="application",
+            score_range=(0.0, 1.0), sums=tuple(sums), left_out=(),
+        )  # fmt: skip
+        store.put(f"followed/monitor/sums/{window.label}_{DESIGN}.json", pretty_json(document.as_dict()))
+        documents.append(document)
+    baseline = Baseline(
+        audit="followed", number=1, name="first", runs=tuple(one.run for one in documents[:10]),
+        question={"task": "1"}, settings=MonitorSettings(false_alarms=0.05, floor=0.01, minimum=50, line=0.8),
+        decided_by="Ada Byron", reason="accepted", decided_at="2026-01-05T00:00:00+00:00",
+    )  # fmt: skip
+    store.put("followed/baselines/0001.json", pretty_json(baseline.as_dict()))
+
+
+def named_sums(
+    rng: np.random.Generator, quantity: Literal["selection_rate", "score"], group: str
+) -> NamedSums:
+    """Return the sums of 200 units in which both rates are one half."""
+    pairs = PairSums.of([(rng.random(200) < 0.5, rng.random(200) < 0.5)])
+    return NamedSums(
+        quantity=quantity, group={"group": group}, reference={"group": "reference"}, rows=200, reference_rows=200,
+        units=200, group_sum=float(pairs.group[0]), reference_sum=float(pairs.comparator[0]),
+        group_squares=float(pairs.group_squares[0]), reference_squares=float(pairs.comparator_squares[0]),
+        products=float(pairs.products[0]),
+    )  # fmt: skip
+
+
+def commit(store: Store, folder: str, files: Mapping[str, bytes]) -> None:
+    """Write a complete stage."""
+    for name, content in files.items():
+        store.put(f"{folder}/{name}", content)
+    written = {
+        name: WrittenFile(sha256=sha256(content), bytes=len(content)) for name, content in files.items()
+    }
+    instant = datetime(2026, 1, 5, tzinfo=UTC).isoformat(timespec="milliseconds")
+    record = StageRecord(artefacts=written, counts={}, started_at=instant, finished_at=instant)
+    store.put(f"{folder}/{SUCCESS}", record_bytes(record))
+
+
+def trend(folder: Path, runs: int, now: datetime) -> None:
     """Print how long the sequences of 100 windows take, of sums that are kept."""
-    store = open_store(str(root))
-    follow_audit(store, "audit")
-    print(
-        f"a trend of kept sums: {spread([seconds(lambda: follow_audit(store, 'audit')) for _ in range(runs)])}"
-    )
+    if not folder.exists():
+        followed_audit(folder, now)
+    store = open_store(str(folder))
+    found = follow_audit(store, "followed")
+    assert not found.not_read, found.not_read[:1]
+    looks = len(found.sequences.sequences[0].looks)
+    print(f"a trend of {len(found.sequences.sequences)} sequences over {looks} windows: "
+          f"{spread([seconds(lambda: follow_audit(store, 'followed')) for _ in range(runs)])}")  # fmt: skip
 
 
 def main() -> None:
@@ -163,6 +227,7 @@ def main() -> None:
         print(f"built in {seconds(lambda: build(options.folder, options.audits, now)):.0f} s")
     else:
         measure(options.folder, options.runs, now)
+        trend(options.folder.with_name(f"{options.folder.name}-followed"), options.runs, now)
 
 
 if __name__ == "__main__":
