@@ -159,6 +159,9 @@ class Sequences(Typed):
     baseline: Baseline | Undefined
     signed_with: str | None = None
     """Id of the key that the signature of the baseline names, unchecked here; null where nobody signed it."""
+    made_from: str | None = None
+    """SHA-256 of the baseline, the kept sums and the version of this library, so that it is made once; null where
+    something could not be read, so that it is tried again."""
     hypotheses: Count
     """Sequences and lines among which the false alarms are shared."""
     runs: tuple[RunIdentity, ...]

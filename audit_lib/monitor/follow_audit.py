@@ -8,13 +8,14 @@ where what was kept is another one, that is said.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from audit_lib.canonical import pretty_json, sha256
+from audit_lib import __version__
+from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.documents.sequence_name import SequenceName
-from audit_lib.documents.sequences import Alarm, Sequences, WindowSumsDocument
+from audit_lib.documents.sequences import Alarm, Baseline, Sequences, WindowSumsDocument
 from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.monitor.attribute_audit import attribute_alarms
 from audit_lib.monitor.baseline import named_key, read_baselines
@@ -58,7 +59,8 @@ def follow_audit(
 ) -> FollowedAudit:
     """Follow an audit over all its sealed runs, and write the document where it says something else than before.
 
-    With `verify` nothing that was kept is believed.
+    With `verify` nothing that was kept is believed; without, the document stays as it is while what it was made from
+    does.
 
     Raises
     ------
@@ -69,12 +71,15 @@ def follow_audit(
     """
     complete = sorted(read_history(store, audit).complete, key=lambda one: one.sealed_at, reverse=True)
     sums: list[WindowSumsDocument] = []
+    digests: list[str] = []
     runs: dict[str, CompleteRun] = {}
     not_read: list[str] = []
     differing: list[str] = []
     for place, one in enumerate(complete, start=1):
         try:
-            sums.append(_sums_of(store, audit, one, differing if verify else None))
+            added, digest = _sums_of(store, audit, one, differing if verify else None)
+            sums.append(added)
+            digests.append(digest)
             runs[sums[-1].run.manifest_sha256] = one
         except StoreUnreachableError:
             raise
@@ -82,15 +87,22 @@ def follow_audit(
             not_read.append(f"{one.prefix}: cannot be followed: {error}")
         notify(f"windows: {place} of {len(complete)}")
     baselines = read_baselines(store, audit)
-    found = follow(audit, baselines[-1] if baselines else None, sums)
-    if baselines:
-        found = replace(found, signed_with=named_key(store, baselines[-1]))
     key = f"{audit}/{_FOLDER}/sequences.json"
     earlier = _earlier(store, key)
+    signed_with = named_key(store, baselines[-1]) if baselines else None
+    made_from = None if not_read else _made_from(baselines[-1:], signed_with, digests)
+    if earlier is not None and not verify and made_from is not None and earlier.made_from == made_from:
+        return FollowedAudit(sequences=earlier, new_alarms=[], not_read=[])
+    found = follow(audit, baselines[-1] if baselines else None, sums)
+    found = replace(found, signed_with=signed_with)
     known = () if earlier is None or verify else earlier.attributions
     attributed = attribute_alarms(store, found, runs, known, differing if verify else None)
     not_read.extend(f"{audit}: {line}" for line in attributed.left_out)
-    found = replace(found, attributions=tuple(attributed.attributions))
+    found = replace(
+        found,
+        attributions=tuple(attributed.attributions),
+        made_from=None if attributed.left_out else made_from,
+    )
     content = pretty_json(found.as_dict())
     before = set() if earlier is None else _told(earlier)
     if not store.exists(key) or store.get(key) != content:
@@ -107,25 +119,35 @@ def follow_audit(
     return FollowedAudit(sequences=found, new_alarms=new, not_read=not_read, differing=differing)
 
 
-def _sums_of(store: Store, audit: str, one: CompleteRun, differing: list[str] | None) -> WindowSumsDocument:
-    """Return what a run adds: as it was kept, if that was of this very run and need not be looked at again."""
+def _made_from(baselines: Sequence[Baseline], signed_with: str | None, digests: Sequence[str]) -> str:
+    """Return the digest of all that a document follows from, in whatever order it was read."""
+    decided = [one.as_dict() for one in baselines]
+    return sha256(canonical_json([__version__, decided, signed_with, sorted(digests)]))
+
+
+def _sums_of(
+    store: Store, audit: str, one: CompleteRun, differing: list[str] | None
+) -> tuple[WindowSumsDocument, str]:
+    """Return what a run adds, and its digest: as it was kept, if that was of this very run and may be believed."""
     key = f"{audit}/{_FOLDER}/sums/{one.prefix.removeprefix(f'{audit}/').replace('/', '_')}.json"
-    kept = None
+    kept, content = None, b""
     if store.exists(key):
+        content = store.get(key)
         try:
-            kept = decode(WindowSumsDocument, store.get(key), store.uri(key))
+            kept = decode(WindowSumsDocument, content, store.uri(key))
         except EvidenceError:
             kept = None  # of another version of this library: made again
     if kept is not None and not _is_of(kept, store, one):
         kept = None
     if kept is not None and differing is None:
-        return kept
+        return kept, sha256(content)
     found = window_sums(Run.load(store.uri(one.prefix)))
+    right = pretty_json(found.as_dict())
     if kept is not None and differing is not None and kept != found:
         differing.append(f"{store.uri(key)}: the kept sums are not those of the sealed run {one.prefix}")
-    if kept != found:
-        store.replace(key, pretty_json(found.as_dict()))
-    return found
+    if content != right:
+        store.replace(key, right)
+    return found, sha256(right)
 
 
 def _is_of(kept: WindowSumsDocument, store: Store, one: CompleteRun) -> bool:

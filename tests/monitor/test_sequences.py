@@ -261,6 +261,17 @@ def test_real_runs_are_followed_and_kept(tmp_path: Path, capsys: pytest.CaptureF
     again = monitor.follow_audit(folder, audit)
     assert again.new_alarms == []
     assert {key: folder.get(key) for key in folder.list(f"{audit}/monitor")} == kept
+    assert main(["trend", audit, "--store", store, "--verify"]) == 0
+    changed = next(key for key in kept if "/sums/" in key)
+    for key, old, new in (
+        (changed, b'"group_sum": ', b'"group_sum": 1'),
+        (f"{audit}/monitor/sequences.json", b'"units": ', b'"units": 1'),
+    ):
+        folder.replace(key, kept[key].replace(old, new, 1))
+        capsys.readouterr()
+        assert main(["trend", audit, "--store", store, "--verify"]) == 1
+        assert "DIFFERS" in capsys.readouterr().out
+        assert {key: folder.get(key) for key in folder.list(f"{audit}/monitor")} == kept
     for key in kept:
         (tmp_path / "store" / key).unlink()
     monitor.follow_audit(folder, audit)

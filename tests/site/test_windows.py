@@ -10,7 +10,7 @@ import pytest
 from audit_lib.run import SUCCESS, Run
 from audit_lib.site import publish
 from audit_lib.window import Window
-from tests.archive.cases import applicants, do, new_run
+from tests.archive.cases import applicants, as_format_1, do, new_run
 
 WEEKS = [Window.parse(f"2026-01-{day:02d}", f"2026-01-{day + 7:02d}") for day in (5, 12, 19)]
 SCHEDULE = {"schedule": {"cron": "0 0 * * 1", "catchup": 2}}
@@ -22,7 +22,8 @@ def run(folder: Path, week: int, *, answered: bool = True) -> Run:
         row["recorded_score"] = None
     (inputs := folder / f"inputs {week}").mkdir()
     done = do(new_run(inputs, str(folder / "store"), WEEKS[week], rows=rows, **SCHEDULE))
-    # As if it had been made when its window ended: the site speaks as of the latest sealing.
+    # As if it had been made when its window ended: the site speaks as of the latest sealing. Format 1 seals no times.
+    as_format_1(Path(done.uri))
     for record in Path(done.uri).rglob(SUCCESS):
         said = record.read_text(encoding="utf-8")
         record.write_text(re.sub(r"20\d\d-\d\d-\d\d(?=T)", f"{WEEKS[week].end:%Y-%m-%d}", said), "utf-8")
@@ -46,6 +47,12 @@ def test_a_window_that_nobody_audited_is_on_the_page(site: Path, tmp_path: Path)
     assert "3 windows of the schedule 0 0 * * 1 (UTC) were owed: 2 audited, 1 late." in page
     assert "2026-01-12 00:00 to 2026-01-19 00:00 late ended a day or its own length ago" in page
     assert "Windows 2 audited, 1 late" in words(site / "index.html")
+    listed = (site / "all-audits/index.html").read_text(encoding="utf-8")
+    assert 'aria-label="1 audited, 1 late, 1 audited"' in listed and 'href="../small/index.html"' in listed
+    assert "2026-02-02 00:00" in words(site / "all-audits/index.html")  # the next window's end
+    assert 'aria-label="1 audited, 1 late, 1 audited"' in (site / "small/index.html").read_text(
+        encoding="utf-8"
+    )
     assert publish(str(tmp_path / "store")).written == 0
 
 
