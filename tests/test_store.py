@@ -91,6 +91,13 @@ class TestContract:
         assert store.list("a") == store.list("a/") == ["a/10/y", "a/10/y.z", "a/2/x"]
         assert store.list("a/10") == ["a/10/y", "a/10/y.z"]
 
+    def test_folders_are_those_one_level_down(self, store: Store) -> None:
+        for key in ("a/b/c", "a/d", "a/e/f/g", "h"):
+            store.put(key, b"")
+        assert store.folders("") == ["a"]
+        assert store.folders("a") == store.folders("a/") == ["b", "e"]
+        assert store.folders("a/b") == store.folders("a/d") == store.folders("none") == []
+
     def test_uri_opens_again(self, store: Store) -> None:
         store.put("audit/w/k 100%.json", b"1")
         uri = store.uri("audit/w/k 100%.json")

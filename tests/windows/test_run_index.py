@@ -260,11 +260,3 @@ def test_an_audit_that_cannot_be_read_stops_no_other(store: Counted, tmp_path: P
     assert "its plan cannot be read" in found.states[1].notes[0]
     with pytest.raises(NotFoundError):
         read_index(store, "none")
-
-
-def test_folders_are_the_names_one_level_down(store: Counted) -> None:
-    store.put("a/b/c/d.json", b"")
-    store.put("a/e.json", b"")
-    assert store.folders("") == ["a"]
-    assert store.folders("a") == ["b"]
-    assert store.folders("a/e.json") == store.folders("none") == []
