@@ -33,6 +33,7 @@ from audit_lib.errors import (
 )
 from audit_lib.registry import did_you_mean
 from audit_lib.spec import AuditSpec, Panel, read_spec
+from audit_lib.store.s3_environment import s3_environment
 
 HOME = Path(__file__).resolve().parents[1]
 MAX_MAPPED = 64
@@ -175,7 +176,10 @@ def event_extras(context: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the extras of the asset events that triggered this run, in a fixed order."""
     by_asset = context.get("triggering_asset_events") or {}
     extras = [dict(event.extra or {}) for events in by_asset.values() for event in events]
-    return sorted(extras, key=_in_key_order)
+    # What a trigger tells is one level down.
+    return sorted(
+        (dict(one["payload"]) if one.get("from_trigger") else one for one in extras), key=_in_key_order
+    )
 
 
 def _in_key_order(extra: dict[str, Any]) -> str:
@@ -254,7 +258,8 @@ def credentials() -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         store: dict[str, str] = {}
         if connection_id := os.environ.get("AUDIT_STORE_CONN_ID"):
-            store = s3_environment(Connection.get(connection_id))
+            found = Connection.get(connection_id)
+            store = s3_environment(found.login, found.password, found.extra_dejson)
             stack.enter_context(_environment(store))
         if connection_id := os.environ.get("AUDIT_MODEL_CONN_ID"):
             from model_credentials import model_credentials
@@ -275,23 +280,6 @@ def may_pass(error: AuditError) -> bool:
     if isinstance(error, (ConflictError, NotFoundError, ModelNotFoundError)):
         return False
     return isinstance(error, (StoreError, BackendError))
-
-
-def s3_environment(connection: Connection) -> dict[str, str]:
-    """Return the variables that boto3 reads, from an Airflow connection of type ``aws`` or ``generic``.
-
-    Login and password are the access key and its secret; extra may hold ``endpoint_url``,
-    ``region_name`` and ``aws_session_token``.
-    """
-    extra = connection.extra_dejson
-    variables = {
-        "AWS_ACCESS_KEY_ID": connection.login,
-        "AWS_SECRET_ACCESS_KEY": connection.password,
-        "AWS_SESSION_TOKEN": extra.get("aws_session_token"),
-        "AWS_ENDPOINT_URL_S3": extra.get("endpoint_url"),
-        "AWS_DEFAULT_REGION": extra.get("region_name"),
-    }
-    return {name: value for name, value in variables.items() if value}
 
 
 @contextlib.contextmanager

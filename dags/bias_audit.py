@@ -23,6 +23,8 @@ from pathlib import Path
 
 from airflow.sdk import (
     DAG,
+    Asset,
+    AssetWatcher,
     CronDataIntervalTimetable,
     DeadlineAlert,
     DeadlineReference,
@@ -43,6 +45,7 @@ from catch_up import CatchUp
 from notify import deadline_callbacks, failed_run
 from panel_tasks import panel_tasks_of
 
+from audit_lib.errors import SpecError
 from audit_lib.spec import RESERVED, AuditSpec, Panel, Schedule, read_spec
 
 EARLIEST = datetime(2026, 1, 5, tzinfo=UTC)
@@ -143,6 +146,23 @@ def deadlines() -> list[DeadlineAlert]:
     ]
 
 
+def schedule_of(spec: AuditSpec, path: Path) -> CronDataIntervalTimetable | list[Asset]:
+    """Return when an audit's DAG runs: at each tick, or when the data of a window have arrived."""
+    if spec.schedule.arrival is None:
+        return CronDataIntervalTimetable(spec.schedule.cron, timezone=spec.schedule.timezone)
+    try:
+        from data_arrived import DataArrived
+    except ModuleNotFoundError:
+        raise SpecError(
+            "schedule.arrival: needs Airflow's plugins folder to be dags/plugins (AIRFLOW__CORE__PLUGINS_FOLDER)"
+        ) from None
+
+    watcher = AssetWatcher(name=f"arrival_{spec.audit}", trigger=DataArrived(spec_path=str(path)))
+    prefix = spec.path(spec.schedule.arrival.prefix)
+    uri = prefix if "://" in prefix else Path(prefix).absolute().as_uri()
+    return [Asset(f"data_of_{spec.audit}", uri=uri.rstrip("/"), group="audit", watchers=[watcher])]
+
+
 def audit_dag(found: AuditSpec | Panel, path: Path) -> DAG:
     """Return the DAG of an audit, or of a panel."""
     members = found.members if isinstance(found, Panel) else (found,)
@@ -152,7 +172,7 @@ def audit_dag(found: AuditSpec | Panel, path: Path) -> DAG:
             found.audit,
             description=found.title,
             doc_md=page(found, path),
-            schedule=CronDataIntervalTimetable(spec.schedule.cron, timezone=spec.schedule.timezone),
+            schedule=schedule_of(spec, path),
             start_date=spec.schedule.start or EARLIEST,
             catchup=False,  # CatchUp makes up what is owed, within the spec's limit
             max_active_runs=1,

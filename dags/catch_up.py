@@ -11,13 +11,15 @@ from notify import tell_events
 
 MADE_UP = "catch_up__"
 """How the id of a run begins that makes a window up."""
+_BY_ITSELF = ("scheduled", "asset_triggered")
 
 
 class CatchUp(TriggerDagRunOperator):
     """Start a run of this DAG for the oldest window that is owed and was not begun, if there is one.
 
     Airflow makes each window once, on time or not at all: one that comes due while it is down, or while a run lasts,
-    is skipped. What is owed is derived from the schedule and the store. A scheduled run starts with the oldest such
+    is skipped. What is owed is derived from the schedule and the store. A scheduled run, and one that arriving data
+    started, starts with the oldest such
     window, and each run that makes one up goes on with the next later one; the latest is left to the schedule. A run
     that somebody started by hand makes up nothing.
 
@@ -36,7 +38,7 @@ class CatchUp(TriggerDagRunOperator):
     def execute(self, context: Any) -> None:
         """Name what is missed, and start the next run."""
         made_up = context["dag_run"].run_id.startswith(MADE_UP)
-        if not made_up and context["dag_run"].run_type != "scheduled":
+        if not made_up and context["dag_run"].run_type not in _BY_ITSELF:
             tell("a run by hand makes up no other window")
             return
         with in_task():

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,16 @@ class TestContract:
         assert store.folders("") == ["a"]
         assert store.folders("a") == store.folders("a/") == ["b", "e"]
         assert store.folders("a/b") == store.folders("a/d") == store.folders("none") == []
+
+    def test_newest_is_that_of_all_below_a_folder(self, store: Store) -> None:
+        assert store.newest("") is None
+        before = datetime.now(UTC) - timedelta(seconds=2)  # a store may have whole seconds
+        store.put("a/2/x", b"")
+        newest = store.newest("a")
+        assert newest is not None
+        assert before <= newest <= datetime.now(UTC) + timedelta(seconds=2)
+        assert store.newest("") == newest
+        assert store.newest("b") is None
 
     def test_uri_opens_again(self, store: Store) -> None:
         store.put("audit/w/k 100%.json", b"1")

@@ -15,6 +15,21 @@ from audit_lib.spec.section import Name, Provenance, SpecSection, no_repeats
 from audit_lib.spec.text import check_cron, check_time_format
 
 
+class Arrival(SpecSection):
+    """The audit of a window begins when its data are there, and not at the tick."""
+
+    prefix: str = Field(
+        description="Folder (relative to the spec) or s3:// prefix: something must have been written there after the "
+        "window's end."
+    )
+    quiet_minutes: Annotated[float, Field(ge=0, le=1440)] = Field(
+        10, description="Nothing more was written there for so long: an export of several files is complete."
+    )
+    poll_seconds: Annotated[float, Field(ge=1, le=3600)] = Field(
+        60, description="How often the triggerer looks."
+    )
+
+
 class Schedule(SpecSection):
     """When the audit runs. Each run audits the interval between two ticks of the schedule."""
 
@@ -30,6 +45,12 @@ class Schedule(SpecSection):
         description="How many windows before the latest are audited later if nobody audited them in time: the "
         "scheduler was down, or a run took long. Older ones are named as missed. null: 30, or 0 where "
         "source.windowed is false and every window reads the same prompts.",
+    )
+
+    arrival: Arrival | None = Field(
+        None,
+        exclude_if=lambda given: given is None,
+        description="Wait for the data of a window; null: the audit begins at the tick of the schedule.",
     )
 
     @field_validator("cron")

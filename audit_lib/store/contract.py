@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import BinaryIO, Final, Protocol
 
 from audit_lib.errors import StoreError
@@ -44,6 +45,9 @@ class Store(Protocol):
 
     def list(self, prefix: str) -> list[str]:
         """Return the keys in the folder `prefix` and below it, sorted; of the root for an empty one."""
+
+    def newest(self, prefix: str) -> datetime | None:
+        """Return when the newest object in the folder `prefix` and below it was written; None where there is none."""
 
     def size(self, key: str) -> int:
         """Return the length of an object in bytes, or raise NotFoundError."""

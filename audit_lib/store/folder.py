@@ -7,6 +7,7 @@ import errno
 import os
 import secrets
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote, unquote, urlsplit
@@ -121,6 +122,14 @@ class LocalStore:
             for name in names
             if not name.startswith(TEMPORARY)
         )
+
+    def newest(self, prefix: str) -> datetime | None:
+        """Return when the newest file in the folder `prefix` and below it was written; None where there is none."""
+        times = []
+        for key in self.list(prefix):
+            with contextlib.suppress(FileNotFoundError):  # taken away since it was listed
+                times.append((self._folder / key).stat().st_mtime)
+        return datetime.fromtimestamp(max(times), UTC) if times else None
 
     def links(self) -> Sequence[str]:
         """Return the keys of symbolic links, sorted; `list` goes through none that leads to a folder."""

@@ -12,7 +12,8 @@ import contextlib
 import io
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Any, BinaryIO, TypeVar, cast
 
 from audit_lib.errors import NotFoundError, StoreError, StoreUnreachableError
@@ -119,18 +120,25 @@ class S3Store:
 
     def list(self, prefix: str) -> list[str]:
         """Return the keys in the folder `prefix` and below it, sorted."""
+        return sorted(key for key, _ in self._listed(prefix))
+
+    def newest(self, prefix: str) -> datetime | None:
+        """Return when the newest object in the folder `prefix` and below it was written; None where there is none."""
+        return max((written for _, written in self._listed(prefix)), default=None)
+
+    def _listed(self, prefix: str) -> Sequence[tuple[str, datetime]]:
         folder = f"{self._key(prefix.rstrip('/'))}/" if prefix.rstrip("/") else self._prefix
 
-        def pages(s3: Any) -> list[str]:
+        def pages(s3: Any) -> Sequence[tuple[str, datetime]]:
             paginator = s3.get_paginator("list_objects_v2")
             return [
-                item["Key"].removeprefix(self._prefix)
+                (item["Key"].removeprefix(self._prefix), item["LastModified"])
                 for page in paginator.paginate(Bucket=self.bucket, Prefix=folder)
                 for item in page.get("Contents", ())
                 if not item["Key"].endswith("/")  # folder marks that some tools write
             ]
 
-        return sorted(self._call(pages, prefix))
+        return self._call(pages, prefix)
 
     def size(self, key: str) -> int:
         """Return the length of an object in bytes, or raise NotFoundError."""

@@ -3,6 +3,7 @@
 Airflow makes the runs; nothing here asks it, so that a window it never made is found.
 """
 
+from audit_lib.windows.arrival import arrived_window
 from audit_lib.windows.audit_states import AuditStates, note_change, owed_of, read_state, read_states
 from audit_lib.windows.missed_windows import note_missed
 from audit_lib.windows.run_index import index_differences, read_index
@@ -25,6 +26,7 @@ __all__ = [
     "AuditStates",
     "BegunRun",
     "OwedWindow",
+    "arrived_window",
     "begun_runs",
     "catchup_limit",
     "index_differences",

@@ -59,16 +59,10 @@ class Reader:
         if connection_id := os.environ.get("AUDIT_STORE_CONN_ID"):
             from airflow.models.connection import Connection
 
+            from audit_lib.store.s3_environment import s3_environment
+
             found = Connection.get_connection_from_secrets(connection_id)
-            extra = found.extra_dejson
-            for name, value in (
-                ("AWS_ACCESS_KEY_ID", found.login),
-                ("AWS_SECRET_ACCESS_KEY", found.password),
-                ("AWS_ENDPOINT_URL_S3", extra.get("endpoint_url")),
-                ("AWS_DEFAULT_REGION", extra.get("region_name")),
-            ):
-                if value:
-                    os.environ[name] = str(value)
+            os.environ.update(s3_environment(found.login, found.password, found.extra_dejson))
         return open_store(os.environ.get("AUDIT_STORE") or str(HOME / ".audit" / "store"))
 
     def states(self) -> Any:
