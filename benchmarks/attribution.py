@@ -128,9 +128,9 @@ CASES = (
         right="cannot_tell",
     ),
     Planted(
-        title="model and missing answers at once",
+        title="model, and missing answers that could account for most of it",
         before=System(),
-        after=System(effect=(-0.2, -0.2, -0.2), unread=0.4, versions={"model": "b"}),
+        after=System(effect=(-0.1, -0.1, -0.1), unread=0.4, versions={"model": "b"}),
         right="cannot_tell",
     ),
     Planted(

@@ -218,6 +218,10 @@ def _of_sequence(one: FollowedSequence, attributions: Sequence[Attribution]) -> 
         f"  {name}: {len(one.looks)} windows, {units} units; mean difference within {last.interval.low:+.3f} to "
         f"{last.interval.high:+.3f} at all looks; change since the baseline: {_evidence(last.change)}"
     ]
+    absent = dict.fromkeys(
+        (look.window, look.difference.reason) for look in one.looks if isinstance(look.difference, Undefined)
+    )
+    said += [f"    no value in {window}: {reason}" for window, reason in absent]
     return said + [
         f"    ALARM{'' if alarm.stands else ' (no longer told)'}: {alarm_line(one, alarm, attributions)}"
         for alarm in one.alarms

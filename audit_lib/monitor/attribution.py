@@ -39,7 +39,6 @@ from audit_lib.stats.shapley import block_interval, shapley_parts
 Floats = NDArray[np.float64]
 
 LEVEL: Final = 0.95
-_HALF: Final = 0.5
 METHOD: Final = (
     "difference of the means of all answered rows; Shapley's parts (mean over all orders) of mix (direct "
     "standardisation), decision rule (old rule on new scores, new rule on old) and what is left; delete-a-group "
@@ -214,34 +213,28 @@ def _parts(
         if player in computed
     ]
     left = shared[-1]
-    by_range = _explained(left, over_missing)
-    open_causes: list[Cause] = [
-        cause
-        for cause in causes(marks)
-        if not (cause == "rule" and by_rule)
-        and not (cause == "answers" and not _enough(marks, left, by_range))
-    ]
-    if not open_causes:
-        parts.append(("remainder", "none", (), left))
-    elif open_causes == ["answers"] and not _read_otherwise(marks):
-        parts.append(("remainder", "answers", (), by_range))
-        if np.abs(left - by_range).max() > 0:
-            parts.append(("remainder", "none", (), left - by_range))
-    elif len(open_causes) == 1:
-        parts.append(("remainder", open_causes[0], (), left))
-    else:
-        parts.append(("remainder", "cannot_tell", tuple(open_causes), left))
+    open_causes = [cause for cause in causes(marks) if not (cause == "rule" and by_rule)]
+    if "answers" not in open_causes or _read_otherwise(marks):
+        return [*parts, ("remainder", *_told(open_causes), left)]
+    # Answers that are not read can account for so much of it; what is beyond that is of the others.
+    reach = _explained(left, over_missing)
+    parts.append(("remainder", *_told(open_causes), reach))
+    if np.abs(left - reach).max() > 0:
+        others = [cause for cause in open_causes if cause != "answers"]
+        parts.append(("remainder", *_told(others), left - reach))
     return parts
+
+
+def _told(open_causes: Sequence[Cause]) -> tuple[Cause, tuple[Cause, ...]]:
+    """Return the one cause that something may have, or that it cannot be told, and the candidates."""
+    if len(open_causes) > 1:
+        return "cannot_tell", tuple(open_causes)
+    return (open_causes[0] if open_causes else "none"), ()
 
 
 def _read_otherwise(marks: Sequence[CauseMark]) -> bool:
     """Tell whether answers are read in another way, so that any score may be another for it."""
     return any(one.cause == "answers" and one.said.startswith("the spec") for one in marks)
-
-
-def _enough(marks: Sequence[CauseMark], left: Floats, by_range: Floats) -> bool:
-    """Tell whether missing answers can be the cause of at least half of what is left."""
-    return _read_otherwise(marks) or abs(float(by_range[0])) >= _HALF * abs(float(left[0]))
 
 
 def _explained(left: Floats, over_missing: tuple[float, float]) -> Floats:

@@ -85,7 +85,11 @@ def follow(audit: str, baseline: Baseline | None, sums: Sequence[WindowSumsDocum
         sequences=tuple(one.document(told, number, versions) for number, one in enumerate(family)),
         versions=versions,
         set_aside=tuple(set_aside),
-        left_out=chosen[-1].left_out if chosen else (),
+        left_out=tuple(
+            left
+            for left in (chosen[-1].left_out if chosen else ())
+            if all(left.quantity != sums.quantity for one in chosen for sums in one.sums)
+        ),
     )
 
 
@@ -102,6 +106,8 @@ class _Followed:
         What it is.
     windows : sequence of str
         Labels of the looks.
+    absent : sequence of str
+        Why each window would have no value.
     pairs : PairSums
         Of each window.
     scale : float
@@ -114,6 +120,7 @@ class _Followed:
 
     name: SequenceName
     windows: Sequence[str]
+    absent: Sequence[str]
     pairs: PairSums
     scale: float
     baseline: int
@@ -136,10 +143,12 @@ class _Followed:
             evidence["change"] = evidence_of_change(difference, baseline, settings.floor, marked)
             if settings.line is not None and name.quantity == "selection_rate":
                 evidence["below_line"] = evidence_since(pairs.against(settings.line).mirrored, 0.0)
-        span = chosen[-1].score_range if name.quantity == "score" else None
+        ranges = [one.score_range for one in chosen if one.score_range is not None]
+        span = ranges[-1] if ranges and name.quantity == "score" else None
         return cls(
             name=name,
             windows=[one.run.window for one in chosen],
+            absent=[_why_absent(name, one) for one in chosen],
             pairs=pairs,
             scale=1.0 if span is None else span[1] - span[0],
             baseline=baseline,
@@ -164,7 +173,7 @@ class _Followed:
             Look(
                 window=window,
                 units=units,
-                difference=self.scale * float(total) / units if units else Undefined(_NO_UNITS),
+                difference=self.scale * float(total) / units if units else Undefined(self.absent[look]),
                 interval=self._scaled(interval),
                 change=self._evidence("change", look) if look >= self.baseline else None,
                 below_line=self._evidence("below_line", look),
@@ -247,8 +256,11 @@ def _chosen(
     chosen: list[WindowSumsDocument] = []
     set_aside: list[SetAside] = []
     pinned = {} if baseline is None else {one.window: one for one in baseline.runs}
+    scale = _score_range(ordered, pinned)
     for one in ordered:
         reason = _not_followed(one, model, baseline, pinned)
+        if reason is None and one.score_range not in (None, scale):
+            reason = "scores on another scale than the baseline's: prompt.relevance of the spec differs"
         if reason is None and chosen and _window(one).start < _window(chosen[-1]).end:
             same = one.run.window == chosen[-1].run.window
             reason = (
@@ -261,6 +273,15 @@ def _chosen(
         else:
             set_aside.append(SetAside(window=one.run.window, spec_digest=one.run.spec_digest, reason=reason))
     return chosen, set_aside
+
+
+def _score_range(
+    ordered: Sequence[WindowSumsDocument], pinned: Mapping[str, RunIdentity]
+) -> tuple[float, float] | None:
+    """Return the scale of the scores: that of the newest run of the baseline; without one, of the newest run."""
+    chosen = [one for one in ordered if one.score_range is not None]
+    own = [one for one in chosen if pinned.get(one.run.window) == one.run] or chosen
+    return own[-1].score_range if own else None
 
 
 def _not_followed(
@@ -311,6 +332,12 @@ def _names(chosen: Sequence[WindowSumsDocument]) -> list[SequenceName]:
 
 def _name(sums: SequenceName) -> SequenceName:
     return SequenceName(quantity=sums.quantity, group=sums.group, reference=sums.reference)
+
+
+def _why_absent(name: SequenceName, one: WindowSumsDocument) -> str:
+    """Return why a window has no value, if it has none: what its run does not have, or that the groups do not meet."""
+    left = next((left for left in one.left_out if left.quantity == name.quantity), None)
+    return _NO_UNITS if left is None else f"not in this window: {left.reason}"
 
 
 def _pairs(name: SequenceName, chosen: Sequence[WindowSumsDocument]) -> PairSums:

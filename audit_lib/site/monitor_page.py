@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from audit_lib.documents.sequences import Alarm, FollowedSequence, Sequences
@@ -37,6 +37,7 @@ from audit_lib.typed_json import decode
 from audit_lib.window import Window
 
 PAGE: Final = "monitor.html"
+_MOST_NAMED: Final = 5
 _NAMES: Final = {"selection_rate": "Selection rate", "score": "Score"}
 _FOOT: Final = text(
     "Derived from the sealed runs and the baseline; ",
@@ -137,8 +138,25 @@ def _section(number: int, one: FollowedSequence, document: Sequences) -> Section
         blocks.append(_chart(one, document))
     if (attribution := by_name(document.attributions, one)) is not None:
         blocks += attribution_blocks(attribution)
+    absent: dict[str, list[str]] = {}
+    for look in one.looks:
+        if isinstance(look.difference, Undefined):
+            absent.setdefault(look.difference.reason, []).append(_span(look.window))
+    if absent:
+        blocks.append(
+            Bullets(
+                tuple(
+                    text(f"No value in {_listed(windows)}: {reason}.") for reason, windows in absent.items()
+                )
+            )
+        )
     blocks.append(_table(one))
     return Section(f"sequence-{number}", name, tuple(blocks))
+
+
+def _listed(windows: Sequence[str]) -> str:
+    more = f" and {len(windows) - _MOST_NAMED} more windows" if len(windows) > _MOST_NAMED else ""
+    return f"{'; '.join(windows[:_MOST_NAMED])}{more}"
 
 
 def _chart(one: FollowedSequence, document: Sequences) -> Chart:

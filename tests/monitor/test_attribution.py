@@ -115,6 +115,14 @@ def test_answers_that_are_not_read_explain_as_much_as_they_could() -> None:
     few = attribute(NAME, sides(System(), System(effect=(-1.5, -1.5, -1.5), unread=0.3)))
     assert few.missing[0].after > few.missing[0].before
     assert few.parts[0].cause == "none"
+    assert of(few, "answers") < 0
+    # With another model too, what they could account for cannot be told apart, and what is beyond is the model's.
+    both = attribute(
+        NAME,
+        sides(System(), System(effect=(-1.5, -1.5, -1.5), unread=0.3, versions={"model": "b"})),
+    )
+    assert of(both, "model") == pytest.approx(of(few, "none"), abs=1e-12)
+    assert of(both, "cannot_tell") == pytest.approx(of(few, "answers"), abs=1e-12)
 
 
 def test_a_stratum_on_one_side_alone_is_no_mix_that_can_be_standardised() -> None:

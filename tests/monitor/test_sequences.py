@@ -20,6 +20,7 @@ from audit_lib.documents.metrics import Metrics
 from audit_lib.documents.sequences import (
     Alarm,
     Baseline,
+    LeftOutQuantity,
     MonitorSettings,
     NamedSums,
     Sequences,
@@ -221,6 +222,42 @@ def test_a_group_that_vanishes_has_looks_without_units() -> None:
     assert look.units == 0
     assert isinstance(look.difference, Undefined)
     assert look.interval == found.sequences[0].looks[3].interval
+
+
+def test_a_metric_missing_in_one_run_is_told_in_that_window() -> None:
+    history = [week(k, (0.5, 0.5)) for k in range(7)]
+    reason = "task generation decides nothing"
+    left = LeftOutQuantity(quantity="selection_rate", reason=reason)
+    for place in (4, 6):  # the latest one too: what other windows have is followed all the same
+        history[place] = replace(history[place], sums=(), left_out=(left,))
+    found = follow("hiring", baseline_of(history[:3]), history)
+    looks = found.sequences[0].looks
+    assert [look.difference == Undefined(f"not in this window: {reason}") for look in looks] == [
+        k in (4, 6) for k in range(7)
+    ]
+    assert found.left_out == ()
+    page = render_html(monitor_page("Screening", found)).decode()
+    assert (
+        f"No value in 2026-02-02 to 2026-02-09; 2026-02-16 to 2026-02-23: not in this window: {reason}."
+        in page
+    )
+
+
+def test_scores_on_another_scale_are_not_followed_with_the_others() -> None:
+    def scored(place: int, high: float | None) -> WindowSumsDocument:
+        one = week(place, (0.5, 0.5))
+        sums = tuple(replace(each, quantity="score") for each in one.sums)
+        return replace(one, sums=sums, score_range=None if high is None else (0.0, high))
+
+    history = [scored(k, 1.0) for k in range(5)] + [scored(5, 4.0)]
+    found = follow("hiring", baseline_of(history[:3]), history)
+    assert [(one.window, one.reason) for one in found.set_aside] == [
+        (
+            WEEKS[5].label,
+            "scores on another scale than the baseline's: prompt.relevance of the spec differs",
+        )
+    ]
+    assert len(found.sequences[0].looks) == 5
 
 
 def real(folder: Path, place: int, *, shift: float = 0.0, **sections: Any) -> Run:
