@@ -172,7 +172,7 @@ def _alarms(facts: AuditFacts) -> Iterator[Event]:
             [str(document.baseline.number), group, reference, kind],
             subject=f"{group} and {reference}",
             since=_start(first),
-            moved="; ".join(alarm_line(one, alarm) for one, alarm in told),
+            moved="; ".join(alarm_line(one, alarm, document.attributions) for one, alarm in told),
             sure=f"evidence of at least {odds:,.0f} to 1, over all windows, groups and looks; at most "
             f"{document.baseline.settings.false_alarms:g} of audits without a change ever raise an alarm",
             affected=f"{group}, against {reference}",
