@@ -40,6 +40,7 @@ from audit_lib.metrics.impact import (
     impact_ratios,
     scoring_rates,
 )
+from audit_lib.metrics.imputed import imputed_gap_bounds, imputed_rate_bounds, imputed_ratio_bounds
 from audit_lib.metrics.inequality import (
     conditional_demographic_disparity,
     theil_between,
@@ -135,6 +136,9 @@ __all__ = [
     "fraction",
     "fractional_shares",
     "impact_ratios",
+    "imputed_gap_bounds",
+    "imputed_rate_bounds",
+    "imputed_ratio_bounds",
     "jaccard_at_k",
     "jensen_shannon_divergence",
     "median_split",

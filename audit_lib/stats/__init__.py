@@ -36,6 +36,7 @@ shrinkage          how much do effects differ between positions, less what noise
 power              how large must the audit be; what could it have found?
 weighted           how sure is a rate by sampling weights, a ratio of two?
 missing            what could the unknown demographics change?
+imputed            ... demographics that are known as probabilities?
 leakage            how well can an attribute be told from the material?
 exchange           what would a distance be had the two sides changed places?
 cells              which cells are small, and which comparisons are impossible?
@@ -92,6 +93,7 @@ from audit_lib.stats.heterogeneity import (
     mantel_haenszel,
     simpson_check,
 )
+from audit_lib.stats.imputed import CellShares, ImputedRates
 from audit_lib.stats.intervals import (
     clopper_pearson,
     difference_of_proportions,
@@ -126,11 +128,13 @@ __all__ = [
     "AllPairs",
     "AllRatios",
     "AucCovariance",
+    "CellShares",
     "ClusteredRates",
     "Coefficient",
     "EqualRates",
     "ErrorDraws",
     "FindingReversal",
+    "ImputedRates",
     "MantelHaenszel",
     "MedianRates",
     "PairInterval",

@@ -36,6 +36,7 @@ FOR_STUDIES = {
 IN_ONE_CALL = {
     "audit_lib.metrics.conditional_demographic_disparity": "StrataShares",
     "audit_lib.metrics.decision_flip_share": "flips",
+    "audit_lib.metrics.imputed_rate_bounds": "overlap",
     "audit_lib.metrics.ndkl": "divergences",
     "audit_lib.metrics.ndkl_at_random": "divergences",
     "audit_lib.metrics.skew_at_k": "skew_of_shares",
