@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -136,7 +137,7 @@ def texts(records: Sequence[Record], names: Sequence[str], name: str | None) -> 
     MissingColumnError
         If no record has the column.
     ColumnTypeError
-        If a value is neither text nor a whole number.
+        If a value is neither text nor a number.
     """
     fields: dict[str, str] = {} if name is None else {NAME: name}
     for column in names:
@@ -145,7 +146,7 @@ def texts(records: Sequence[Record], names: Sequence[str], name: str | None) -> 
             raise missing(records[0], [(column, column)])
         value = record.values[column]
         try:
-            fields[column] = "" if value is None else text(value, record.is_text)
+            fields[column] = "" if value is None else _field(value, record.is_text)
         except WrongTypeError as error:
             raise ColumnTypeError(
                 f"{record.where}: column {column!r} should be {error}, is {type(value).__name__}"
@@ -153,9 +154,19 @@ def texts(records: Sequence[Record], names: Sequence[str], name: str | None) -> 
     return canonical_json(fields).decode()
 
 
+def _field(value: Any, is_text: bool) -> str:
+    """Read a text, or a number as one: probabilities and weights are numbers."""
+    if isinstance(value, float) and math.isfinite(value):
+        return repr(value)
+    return text(value, is_text)
+
+
 def attributes_in_source(spec: AuditSpec) -> tuple[str, ...]:
     """Return the attributes that the source itself holds: none if they are joined or assigned."""
-    return () if spec.demographics is not None or spec.perturb is not None else spec.groups.axes
+    if spec.demographics is not None or spec.perturb is not None:
+        return ()
+    imputed = spec.groups.axes_of_probabilities
+    return tuple(axis for axis in spec.groups.axes if axis not in imputed)
 
 
 def unit_of_sample(spec: AuditSpec) -> str:
