@@ -281,6 +281,31 @@ class MissingOutcomes(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImputedBounds(Typed):
+    """What is known of a number of groups whose members are known as probabilities only.
+
+    Parameters
+    ----------
+    bounds : tuple of float
+        The least and the greatest value that the probabilities allow.
+    weighted : float or Undefined
+        The value where only chance links group and decision, among people with the same probabilities.
+    members : float
+        How many people belong to the group by their probabilities.
+    reference_members : float or None
+        Likewise of the reference; None where there is none.
+    counted : int or None
+        People whose label and group are both known; None where the probabilities are taken as right.
+    """
+
+    bounds: tuple[float, float]
+    weighted: float | Undefined
+    members: float
+    reference_members: float | None = field(default=None, metadata=OPTIONAL)
+    counted: int | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate(Typed):
     """One number of the audit, with everything needed to read it.
 
@@ -330,6 +355,8 @@ class Estimate(Typed):
         Of a metric of true outcomes: what those that are not known could change; None where all are known.
     weighted : Weighted or None
         Of an audit with sampling weights; None elsewhere.
+    imputed : ImputedBounds or None
+        Of groups whose members are known as probabilities: bounds, where there is no value; None elsewhere.
     """
 
     metric: str
@@ -356,6 +383,7 @@ class Estimate(Typed):
     these_names: TheseNames | None = field(default=None, metadata=OPTIONAL)
     missing_outcomes: MissingOutcomes | None = field(default=None, metadata=OPTIONAL)
     weighted: Weighted | None = field(default=None, metadata=OPTIONAL)
+    imputed: ImputedBounds | None = field(default=None, metadata=OPTIONAL)
 
     def __post_init__(self) -> None:
         if isinstance(self.value, float) and math.isnan(self.value):

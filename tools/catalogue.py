@@ -45,7 +45,7 @@ NAMES_OF_PACKS: Final = {
     "duty", "what", "starts", "status", "term",
 }  # fmt: skip
 """Those that are printed also where they are one word."""
-OF_RECORDS: Final = ("title", "unit", "meaning", "gap", "cite")
+OF_RECORDS: Final = ("title", "unit", "meaning", "gap", "of_groups", "cite")
 
 Found = tuple[str | tuple[str, str], str | None, str]
 """A text (singular and plural), its context, and the file it is in."""

@@ -16,7 +16,7 @@ from typing import Final
 from audit_lib.errors import SpecError
 from audit_lib.measure.metric import METRICS, Measured, record_of
 from audit_lib.measure.statutory.rate_tables import ClusteredTable
-from audit_lib.plan.hypotheses import TABLES, margins_of
+from audit_lib.plan.hypotheses import TABLES, WITHOUT_VERDICT, margins_of
 from audit_lib.policies import Policy
 from audit_lib.results import Estimate, HeldToMargin, Undefined
 from audit_lib.spec import AuditSpec
@@ -71,6 +71,10 @@ def check_margins(spec: AuditSpec) -> None:
         own = name if name in METRICS.names() else name.removesuffix("_gap")
         if own not in spec.measure.metrics:
             raise SpecError(f"{where} is not in measure.metrics; add it there, or leave it out here")
+        if name == WITHOUT_VERDICT:
+            raise SpecError(
+                f"{where} has bounds and no verdict; give imputed_rate_gap a margin, or leave it out"
+            )
         if record.parity is None:
             raise SpecError(f"{where} has no parity to be near to; leave it out")
         if is_ratio(name):
@@ -111,7 +115,7 @@ def held_to_margins(
         for name, own in one.items():
             tables = [_held_table(table, margins, level) for table in own.tables]
             estimates = own.estimates
-            if any(e.metric in margins and e.is_defined for e in estimates):
+            if any(e.metric in margins and _has_number(e) for e in estimates):
                 twins = again(number, name, wider).estimates
                 pairs = zip(estimates, twins, strict=True)
                 estimates = [_held(e, twin, margins.get(e.metric), level) for e, twin in pairs]
@@ -128,9 +132,13 @@ def keeps_parts(spec: AuditSpec, policy: Policy) -> bool:
 def _claims(found: Measured, margins: Mapping[str, float]) -> int:
     tables = sum(next(_compared(table), None) is not None for table in found.tables)
     return tables + sum(
-        e.metric in margins and e.is_defined and not isinstance(e.interval, Undefined)
+        e.metric in margins and _has_number(e) and not isinstance(e.interval, Undefined)
         for e in found.estimates
     )
+
+
+def _has_number(e: Estimate) -> bool:
+    return e.is_defined or e.imputed is not None
 
 
 def _compared(table: ClusteredTable) -> Iterator[Estimate]:

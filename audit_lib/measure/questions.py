@@ -131,7 +131,9 @@ class _Judge:
     least: int
 
     def of_estimate(self, one: Estimate) -> OwnVerdict:
-        sizes = [n for n in (one.n_group, one.n_reference) if n is not None]
+        own = one.imputed
+        members = (None, None) if own is None else (own.members, own.reference_members)
+        sizes = [int(n) for n in (one.n_group, one.n_reference, *members) if n is not None]
         fewest = min(sizes) if sizes else 0 if "small_cell" in one.flags else self.least
         group, reference = (self._categories(levels) for levels in (one.group, one.reference))
         record = record_of(one.metric)
@@ -174,7 +176,7 @@ class _Judge:
         found = Evidence(
             metric=one.metric, value=one.value, tested=bool(one.tests), p=adjusted_p(one), held=one.held,
             fewest=fewest, least=self.least,
-            told_apart=self.doubts.get(stratum, frozenset()).isdisjoint(levels),
+            told_apart=self.doubts.get(stratum, frozenset()).isdisjoint(levels), bounded=one.imputed is not None,
         )  # fmt: skip
         return verdict_of(found, self.spec.measure.alpha)
 

@@ -43,6 +43,9 @@ _PROVENANCE: Final[dict[str, Callable[[AuditSpec], None]]] = {
 TAKE_WEIGHTS: Final = ("decision_rate_gap", "score_gap")
 """Metrics that are weighted where the spec names sampling weights."""
 
+OF_IMPUTED: Final = ("imputed_rate_gap", "imputed_impact_ratio")
+"""Metrics of groups whose members are known as probabilities."""
+
 _COUNTS: Final = ("impact_ratio", "scoring_rate_impact_ratio")
 """Statutory tables: counts of people, which no weight changes."""
 
@@ -97,6 +100,7 @@ def check_metrics(spec: AuditSpec, files: Mapping[str, bytes]) -> None:
     _check_shares(spec)
     _check_condition(spec)
     _check_weights(spec)
+    _check_imputed(spec)
     check_margins(spec)
     _check_repeats(spec)
 
@@ -146,6 +150,49 @@ def _check_weights(spec: AuditSpec) -> None:
             f"measure.weights: decision.rule {spec.decision.rule} decides by the other rows of the sample, without "
             "their weights, so that its rate is of no population; choose threshold or recorded, or leave "
             "decision_rate_gap out"
+        )
+
+
+def _check_imputed(spec: AuditSpec) -> None:
+    """Refuse imputed groups that nothing bounds, and metrics of members where nobody's group is known."""
+    groups, asked = spec.groups, spec.measure.metrics
+    bounded = [name for name in asked if name in OF_IMPUTED]
+    if not groups.imputed:
+        if bounded:
+            raise SpecError(
+                f"measure.metrics: {bounded[0]} bounds rates of imputed groups; say in groups.imputed which columns "
+                "hold their probabilities, or how many people of each label belong to each level"
+            )
+        return
+    if not bounded:
+        raise SpecError(
+            f"groups.imputed: only {' and '.join(OF_IMPUTED)} use it, and measure.metrics names neither"
+        )
+    for axis, imputed in groups.imputed.items():
+        for level, column in imputed.probabilities.items():
+            if column not in spec.source.fields:
+                near = did_you_mean(column, spec.source.fields)
+                raise SpecError(
+                    f"groups.imputed.{axis}.probabilities.{level}: {column!r} is not in source.fields{near}"
+                )
+    if not (probable := groups.axes_of_probabilities):
+        return
+    known = [axis for axis in groups.axes if axis not in probable]
+    if known or spec.demographics is not None:
+        raise SpecError(
+            f"groups.imputed.{probable[0]}.probabilities: nobody's level is known, so that {probable[0]} cannot be "
+            "crossed with other attributes or joined by demographics; audit those apart, and write the probabilities "
+            "into the source"
+        )
+    if other := [name for name in asked if name not in OF_IMPUTED]:
+        raise SpecError(
+            f"measure.metrics: {', '.join(other)}: compares people whose group is known, and {probable[0]} is known as "
+            f"probabilities; leave it out ({' and '.join(OF_IMPUTED)} bound what can be known)"
+        )
+    split = {name for names in (*spec.measure.strata, spec.sample.strata) for name in names}
+    if taken := [axis for axis in probable if axis in split]:
+        raise SpecError(
+            f"measure.strata, sample.strata: nobody's {taken[0]} is known, so that nothing can be split by it"
         )
 
 

@@ -133,6 +133,7 @@ def measure_rows(rows: Rows, spec: AuditSpec, policy: Policy) -> Metrics:
             if splits.known(part):
                 continue
             groups = [(levels, where) for levels, where in part.profiles() if None not in levels.values()]
+            groups = [] if spec.groups.axes_of_probabilities else groups
             if number == 0:
                 missingness += [_missingness(part, levels, where) for levels, where in groups]
                 missingness.append(_missingness(part, None, ~part.known()))

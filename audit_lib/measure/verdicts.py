@@ -41,6 +41,10 @@ _TIMES: Final = mark(
     "too little data: the interval is neither inside the margin nor beyond it; with about {times} times as many people "
     "it would leave out parity or the margin"
 )
+_BOUNDED: Final = mark(
+    "groups are known as probabilities only, and what these allow is neither all beyond parity nor all inside a "
+    "margin; more people narrow the interval to the bounds and no more"
+)
 _UNPERCEIVED: Final = mark(
     "the model did not tell these groups apart when asked, so that no difference found shows no equal treatment"
 )
@@ -67,6 +71,8 @@ class Evidence:
         People of the smaller group, and how many there must be.
     told_apart : bool
         Whether the model told the groups apart when asked, or nobody asked.
+    bounded : bool
+        Whether there are bounds in place of a value, since the groups are known as probabilities only.
     """
 
     metric: str
@@ -77,6 +83,7 @@ class Evidence:
     fewest: int
     least: int
     told_apart: bool = True
+    bounded: bool = False
 
 
 def verdict_of(found: Evidence, alpha: float) -> Verdict:
@@ -95,7 +102,7 @@ def verdict_of(found: Evidence, alpha: float) -> Verdict:
     >>> said(0.3, 0.85, 1.0, told_apart=False).kind, said(0.001, 0.4, 0.9, told_apart=False).kind
     ('uninterpretable', 'difference')
     """
-    if isinstance(found.value, Undefined):
+    if isinstance(found.value, Undefined) and not found.bounded:
         return Verdict(kind="undecided", reason=found.value.reason)
     if found.fewest < found.least:
         return Verdict(kind="undecided", reason=FEW.format(n=found.fewest, least=found.least))
@@ -123,6 +130,8 @@ def _place(found: Evidence) -> tuple[bool, bool, bool]:
 def _why(found: Evidence, *, beyond: bool) -> str:
     if found.tested and found.p is None:
         return _UNDEFINED_TEST
+    if found.bounded:
+        return _BOUNDED
     if found.held is None:
         return _NO_MARGIN if found.tested else _NO_TEST
     if isinstance(found.held.interval, Undefined):

@@ -15,6 +15,8 @@ from audit_lib.translation import mark
 
 TABLES: Final = ("impact_ratio", "scoring_rate_impact_ratio")
 """Metrics that are tables of ratios to the highest rate."""
+WITHOUT_VERDICT: Final = "imputed_impact_ratio"
+"""A metric of ratios that gives bounds alone: whether rates differ is asked of its gaps."""
 RATIOS: Final = (*TABLES, "adverse_impact_ratio")
 """Metrics whose margin is the policy's guideline where the spec gives none."""
 
@@ -76,6 +78,7 @@ def planned_verdicts(spec: AuditSpec, policy: Policy) -> PlannedVerdicts:
                 margin=margins.get(name, margins.get(f"{name}_gap")),
             )
             for name in spec.measure.metrics
+            if name != WITHOUT_VERDICT
         ),
     )
 

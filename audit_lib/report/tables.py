@@ -24,7 +24,7 @@ from audit_lib.report.leading import picked
 from audit_lib.report.numbers import guarded
 from audit_lib.report.sections.subgroup_aucs import AUC
 from audit_lib.report.suppress import HIDDEN
-from audit_lib.results import Estimate, Interval, TestResult, TheseNames, Undefined
+from audit_lib.results import Estimate, ImputedBounds, Interval, TestResult, TheseNames, Undefined
 
 COLUMNS: Final = (
     "audit", "window", "kind", "family", "stratum", "category", "n", "selected", "share_of_data", "rate",
@@ -45,6 +45,7 @@ ESTIMATE_COLUMNS: Final = (
     "interval_method", "n", "n_group", "n_reference", "clusters", "test", "p_value", "p_holm", "flags", "undefined",
     "method", "margin", "verdict", "remark", "these_names_low", "these_names_high", "these_names_p_value",
     "names_group", "names_reference", "verdict_size", "verdict_reason", "margin_low", "margin_high", "margin_level",
+    "bounds_low", "bounds_high", "weighted_estimate",
 )  # fmt: skip
 """Columns of ``estimates.csv``: a line an estimate of any metric."""
 
@@ -172,6 +173,7 @@ def _estimate(e: Estimate) -> dict[str, Any]:
         "remark": e.remark or "",
         **_verdict(e),
         **_these_names(e.these_names),
+        **_imputed(e.imputed),
     }
 
 
@@ -187,6 +189,14 @@ def _these_names(found: TheseNames | None) -> dict[str, Any]:
         "names_group": found.names_group,
         "names_reference": found.names_reference,
     }
+
+
+def _imputed(found: ImputedBounds | None) -> dict[str, Any]:
+    """Bounds of groups whose members are known as probabilities; nothing elsewhere."""
+    if found is None:
+        return {}
+    low, high = found.bounds
+    return {"bounds_low": low, "bounds_high": high, "weighted_estimate": defined(found.weighted)}
 
 
 def _answers(e: Missingness) -> dict[str, Any]:

@@ -56,13 +56,14 @@ class Attributes:
             first.setdefault(application_ids[index], index)
         people = sorted(first.values())
         matched = sum(self.matched[index] for index in people)
+        axes = [axis for axis in self.levels if axis not in spec.groups.axes_of_probabilities]
         unknown = {
             axis: Counter(
                 self.raw[axis][index] or BLANK
                 for index in people
                 if self.matched[index] and self.levels[axis][index] is None
             )
-            for axis in self.levels
+            for axis in axes
         }
         read_as = self._read_as(people, spec)
         return SampledDemographics(
@@ -71,9 +72,7 @@ class Attributes:
             people=len(people),
             matched=matched,
             unmatched=len(people) - matched,
-            unknown={
-                axis: sum(levels[index] is None for index in people) for axis, levels in self.levels.items()
-            },
+            unknown={axis: sum(self.levels[axis][index] is None for index in people) for axis in axes},
             read_as=read_as if any(read_as.values()) else None,
             unknown_values={axis: bounded(counts, known) for axis, counts in unknown.items()},
             provenance=spec.groups.provenance,

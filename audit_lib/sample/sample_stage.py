@@ -23,7 +23,7 @@ from audit_lib.sample.places import check_sampled_places
 from audit_lib.sample.read import read_source
 from audit_lib.sample.read_before import UNITS_READ, OnceOnly
 from audit_lib.sample.sources import source_of
-from audit_lib.sample.values import sampling_weights, yes_or_no
+from audit_lib.sample.values import imputed_shares, sampling_weights, yes_or_no
 from audit_lib.spec import AuditSpec
 
 _STRATA = ("position", "recorded_model", "qualified")
@@ -68,6 +68,8 @@ def sample(run: Run) -> StageOutput:
         yes_or_no(mask, _labels(table, mask))
     if (weighed := spec.measure.weights) is not None:
         sampling_weights(_labels(table, weighed), f"column {weighed!r}")
+    for axis, imputed in spec.groups.imputed.items():
+        imputed_shares({level: _labels(table, name) for level, name in imputed.probabilities.items()}, axis)
     unit = unit_of_sample(spec)
     unit_of_row = table[f"{unit}_id"].to_pylist()
     units = _units(unit_of_row, [_labels(table, name) for name in spec.sample.strata], spec)

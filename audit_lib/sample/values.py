@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
 from audit_lib.errors import InputError
+from audit_lib.metrics.imputed import shares_fault
 from audit_lib.records import NO_AND_YES
 from audit_lib.spec import Outcome, Source
 
@@ -225,6 +227,47 @@ def yes_or_no(name: str, values: Sequence[str | None]) -> list[str | None]:
             "and false, yes and no, or 1 and 0, and leave the cell empty where it is not known"
         )
     return [None if said is None else NO_AND_YES[said] for said in found]
+
+
+def imputed_shares(columns: Mapping[str, Sequence[Any]], attribute: str) -> list[str | None]:
+    """Return each row's probabilities of an attribute's levels as one text, in their order; None where it has none.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence
+        Level -> its column.
+    attribute : str
+        Which one, for messages.
+
+    Raises
+    ------
+    InputError
+        If a row has some of them only, one is no number from 0 to 1, or they do not sum to 1; says how many rows.
+
+    Examples
+    --------
+    >>> imputed_shares({"a": ["0.25", None], "b": [0.75, ""]}, "race")
+    ['0.25 0.75', None]
+    """
+    rows = list(zip(*columns.values(), strict=True))
+    empty = [all(value is None or value == "" for value in row) for row in rows]
+    numbers = [
+        [_share(value) for value in row] for row, nothing in zip(rows, empty, strict=True) if not nothing
+    ]
+    if numbers and (fault := shares_fault(list(np.array(numbers, dtype=np.float64).T))) is not None:
+        raise InputError(
+            f"groups.imputed.{attribute}: of the rows with probabilities {fault}; correct the columns "
+            f"{', '.join(map(repr, columns))}, and leave all of them empty where nothing is known"
+        )
+    found = iter(numbers)
+    return [None if nothing else " ".join(map(repr, next(found))) for nothing in empty]
+
+
+def _share(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def sampling_weights(values: Sequence[Any], where: str) -> pa.Array:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from pydantic import Field, field_validator, model_validator
 
 from audit_lib.registry import did_you_mean
+from audit_lib.spec.imputed import ImputedGroups
 from audit_lib.spec.section import Name, Provenance, SpecSection, no_repeats
 from audit_lib.spec.text import check_cron, check_time_format
 
@@ -279,6 +280,12 @@ class Groups(SpecSection):
         description="auc_gap: columns of source.fields that say yes or no of each person, such as [first_generation]. "
         "Each makes two subgroups; who has no value is in neither.",
     )
+    imputed: dict[Name, ImputedGroups] = Field(
+        default_factory=dict,
+        exclude_if=lambda given: not given,
+        description="Attribute -> how its levels are imputed (provenance inferred): for bounds of rates by the metrics "
+        "imputed_rate_gap and imputed_impact_ratio.",
+    )
     pairs: Literal["reference", "all"] = Field(
         "reference",
         exclude_if=lambda given: given == "reference",
@@ -299,11 +306,17 @@ class Groups(SpecSection):
                 raise ValueError(
                     f"the reference {level!r} is not a level of {attribute!r}{did_you_mean(level, levels)}"
                 )
-        for attribute in (*self.reference, *self.categories):
+        for attribute in (*self.reference, *self.categories, *self.imputed):
             if attribute not in self.attributes:
                 raise ValueError(
                     f"{attribute!r} is not an attribute{did_you_mean(attribute, list(self.attributes))}"
                 )
+        for attribute, imputed in self.imputed.items():
+            imputed.check(attribute, self.attributes[attribute])
+        if self.imputed and self.provenance != "inferred":
+            raise ValueError(
+                f"imputed: levels that are imputed have provenance inferred, not {self.provenance}"
+            )
         for attribute, mapping in self.categories.items():
             for level in mapping:
                 if level not in self.attributes[attribute]:
@@ -334,6 +347,11 @@ class Groups(SpecSection):
     def axes(self) -> tuple[str, ...]:
         """Attribute names in the spec's order."""
         return tuple(self.attributes)
+
+    @property
+    def axes_of_probabilities(self) -> tuple[str, ...]:
+        """Attributes of which each person has probabilities alone, and no level."""
+        return tuple(axis for axis, imputed in self.imputed.items() if imputed.probabilities)
 
     def cells(self) -> list[dict[str, str]]:
         """Return the intersectional groups, in the order of the spec's levels."""

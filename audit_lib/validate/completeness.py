@@ -36,7 +36,7 @@ def completeness_by_group(
     rows = scores[["variant_id", "status", "detail"]].join(people, on="variant_id")
     none: dict[str, int] = dict.fromkeys(STATUSES, 0)
     counts: dict[tuple[str | None, ...], dict[str, int]] = {}
-    for group in groups.cells():
+    for group in () if groups.axes_of_probabilities else groups.cells():
         counts[tuple(group[axis] for axis in axes)] = dict(none)
     tally = rows.groupby([*axes, "status"], dropna=False, sort=True).size()
     for key, count in tally.items():

@@ -52,6 +52,8 @@ def prompts_suite(spec: AuditSpec, window: Window, prompts: pd.DataFrame, varian
     least, most = 1, 1
     if spec.perturb is None:
         for axis in spec.groups.axes:  # someone's level must be known, or there is nothing to compare
+            if axis in spec.groups.axes_of_probabilities:
+                continue
             frame[f"unknown_share_{axis}"] = float(frame[axis].isna().mean()) if len(frame) else 0.0
             suite.append(between(f"unknown_share_{axis}", None, 1, before=True))
             suite.append(between(f"unknown_share_{axis}", None, MOSTLY_UNKNOWN, severity="warning"))

@@ -25,9 +25,9 @@ EXAMPLES = sorted((INCLUDE / "examples").glob("*.yaml"))
 TASKS = {"resume_pairwise", "resume_rating", "resume_experiment",
          "resume_errors_and_places", "teacher_rating", "teacher_experiment",
          "essay_grading", "essay_pairwise", "recorded_decisions",
-         "recorded_classes", "recorded_letters", "recorded_lists"}  # fmt: skip
+         "recorded_classes", "recorded_letters", "recorded_lists", "imputed_groups"}  # fmt: skip
 
-WITHOUT_TORCH = {"recorded_decisions", "recorded_classes", "recorded_lists"}
+WITHOUT_TORCH = {"recorded_decisions", "recorded_classes", "recorded_lists", "imputed_groups"}
 
 
 def rows(name: str) -> list[dict[str, object]]:

@@ -48,6 +48,19 @@ OBSERVED = load(
 
 OF_PEOPLE = {"adverse_impact_ratio"}
 
+IMPUTED = load(
+    **TEXT_SECTIONS,
+    groups={
+        "provenance": "inferred",
+        "imputed": {
+            "sex": {"counts": {"female": {"female": 40, "male": 9}, "male": {"female": 5, "male": 46}}}
+        },
+    },
+)
+"""The same of people whose sex is a classifier's label."""
+
+OF_LABELS = {"imputed_rate_gap", "imputed_impact_ratio"}
+
 OF_PROBABILITIES = {"calibration_gap"}
 """Metrics of scores in [0, 1]: they are measured of the logistic function of a table's scores."""
 
@@ -240,6 +253,7 @@ def parts(rows: Rows, spec: AuditSpec = SPEC) -> list[Rows]:
 def measured(name: str, table: pd.DataFrame, cuts: int = 1, spec: AuditSpec = SPEC) -> list[dict[str, Any]]:
     """What a metric gives in every stratum, as JSON."""
     spec = OBSERVED if name in OF_PEOPLE and spec is SPEC else spec
+    spec = IMPUTED if name in OF_LABELS and spec is SPEC else spec
     if name in OF_PROBABILITIES:
         table = table.assign(score=1 / (1 + np.exp(-table["score"].astype(float))))
     return [

@@ -17,7 +17,7 @@ from audit_lib.measure.margins import is_ratio
 from audit_lib.measure.metric import METRICS, record_of
 from audit_lib.measure.rows.load import make_rows
 from audit_lib.measure.stage import measure_rows
-from audit_lib.plan.hypotheses import RATIOS
+from audit_lib.plan.hypotheses import RATIOS, WITHOUT_VERDICT
 from audit_lib.results import Estimate
 from tests.archive.cases import do, new_run
 from tests.measure.tables import POLICY, scores, variants
@@ -100,7 +100,7 @@ def test_at_the_edge_of_the_margin_one_in_twenty_is_called_inside() -> None:
 def test_the_plan_knows_which_metrics_are_ratios() -> None:
     for name in METRICS.names():
         record_of(name)
-    assert {name for name in METRICS.names() if is_ratio(name)} == set(RATIOS)
+    assert {name for name in METRICS.names() if is_ratio(name)} == {*RATIOS, WITHOUT_VERDICT}
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,8 @@ RESAMPLING = {
 }
 OWN_DEFINITION = {
     "noise_floor": "a standard deviation of repeats and of differences: audit_lib.stats.spread defines it",
+    "imputed_rate_gap": "bounds and no value; tests/measure/test_imputed.py holds them to the kernel's",
+    "imputed_impact_ratio": "likewise",
     "manipulation_agreement": "a share of counts: what was said over what was asked",
 }
 """Metrics without a kernel, whose number is defined in one place all the same."""

@@ -14,7 +14,7 @@ from audit_lib.errors import InputError
 from audit_lib.policies import policy_of
 from audit_lib.records import parquet_source
 from audit_lib.run import Run
-from audit_lib.sample.values import sampling_weights, yes_or_no
+from audit_lib.sample.values import imputed_shares, sampling_weights, yes_or_no
 from audit_lib.spec import AuditSpec
 
 CLASSIFICATION: Final = "classification"
@@ -25,6 +25,9 @@ TRUE_CLASS: Final = "true_class"
 
 WEIGHT: Final = "sampling_weight"
 """Name of the column of sampling weights, where the spec names one of the source's."""
+
+IMPUTED: Final = "imputed "
+"""Begins the name of a column of probabilities of an attribute's levels; the attribute ends it."""
 
 _OURS: Final = ("position", "model", "application_id", "round_id", "qualified")
 
@@ -49,8 +52,12 @@ def with_further(run: Run, variants: pa.Table, shards: Sequence[int]) -> pa.Tabl
     decision, masks = run.spec.decision, run.spec.groups.masks
     names = list(dict.fromkeys([*_fields(run.spec), *masks]))
     weighed = run.spec.measure.weights
+    imputed = {
+        axis: run.spec.groups.imputed[axis].probabilities for axis in run.spec.groups.axes_of_probabilities
+    }
     wanted = [
         *names,
+        *(name for columns in imputed.values() for name in columns.values()),
         *([weighed] if weighed is not None else []),
         *([decision.class_field] if decision.class_field is not None else []),
     ]
@@ -65,6 +72,13 @@ def with_further(run: Run, variants: pa.Table, shards: Sequence[int]) -> pa.Tabl
         if weighed is not None:
             weights = sampling_weights([own[prompt][weighed] for prompt in prompts], f"column {weighed!r}")
             variants = variants.append_column(WEIGHT, pa.chunked_array([weights]))
+        for axis, columns in imputed.items():
+            shares = imputed_shares(
+                {level: [own[prompt][name] for prompt in prompts] for level, name in columns.items()}, axis
+            )
+            variants = variants.append_column(
+                f"{IMPUTED}{axis}", pa.chunked_array([pa.array(shares, pa.string())])
+            )
         if decision.class_field is not None:
             values = [own[prompt][decision.class_field] or None for prompt in prompts]
             _check_classes(run.spec, values)

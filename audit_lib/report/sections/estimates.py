@@ -98,7 +98,9 @@ def against(e: Estimate) -> str:
 
 
 def value_of(e: Estimate | LeakageEstimate, *, sign: bool = True) -> str:
-    """Print the value."""
+    """Print the value, or the bounds where there is none."""
+    if isinstance(e, Estimate) and e.imputed is not None:
+        return interval(*e.imputed.bounds, 3, sign=sign and bool(e.reference))
     return signed(e.value) if sign else decimal(e.value)
 
 

@@ -15,6 +15,7 @@ from audit_lib.documents.parameters import (
     WITHOUT_CONDITION,
     WITHOUT_DECISION,
     WITHOUT_OUTCOME,
+    WITHOUT_PROBABILITIES,
     WITHOUT_SCORE,
     K,
 )
@@ -26,6 +27,7 @@ _COUNTED: Final = {
     WITHOUT_SCORE: mark("rows without a score: {n}"),
     WITHOUT_DECISION: mark("rows without a decision: {n}"),
     WITHOUT_OUTCOME: mark("rows whose true outcome is not known: {n}"),
+    WITHOUT_PROBABILITIES: mark("rows without probabilities of their group: {n}"),
     WITHOUT_CONDITION: mark("rows of which it is not known what like cases share: {n}"),
     STRATA_OF_ONE_DECISION: mark("sets of like cases with one decision only: {n}"),
     PEOPLE_IN_THEM: mark("people in these sets: {n}"),

@@ -39,6 +39,7 @@ from audit_lib.report.content import Content, in_words
 from audit_lib.report.method_words import method_words
 from audit_lib.report.numbers import UNDEFINED, count, interval, p_or_dash, signed
 from audit_lib.report.sections.experiment import OWN_SECTION
+from audit_lib.report.sections.imputed_bounds import imputed_bounds
 from audit_lib.report.sections.left_out import left_out
 from audit_lib.report.sections.missing_outcomes import missing_outcomes
 from audit_lib.report.sections.reliability import OF, reliability
@@ -177,6 +178,10 @@ def _meaning(name: str) -> str:
 def _blocks(
     content: Content, title: str, where: str, estimates: list[Estimate], figure: MetricFigure | None = None
 ) -> Iterable[Block]:
+    if any(e.imputed is not None for e in estimates):
+        name = f"{title}{f', {where}' if where else ''}"
+        yield from imputed_bounds(content, name, estimates, _label, leading=figure is not None)
+        return
     if len({e.parameters.get(K) for e in estimates}) > 1:
         yield _by_quota(title, where, estimates)
         return

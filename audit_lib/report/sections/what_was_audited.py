@@ -182,6 +182,11 @@ def _unknown(content: Content) -> str:
         if not table.stratum
     }
     if not found:
+        if axes := content.spec.groups.axes_of_probabilities:
+            return t(
+                "{attributes}: nobody's is known; each person has probabilities",
+                attributes=", ".join(map(known, axes)),
+            )
         n = content.metrics.rows.unknown_group
         return tn("{n:,} row", "{n:,} rows", n)
     return "; ".join(f"{title}: {count(n)}" for title, n in found.items())
