@@ -26,6 +26,7 @@ from benchmarks.coverage_clusters import ratios_of_rates, single_rates, uneven_c
 from benchmarks.coverage_distances import distances
 from benchmarks.coverage_effects import effects
 from benchmarks.coverage_families import families
+from benchmarks.coverage_imputed import imputed_groups
 from benchmarks.coverage_missing import missing_outcomes
 from benchmarks.coverage_names import job_effects, other_designs, other_names
 from benchmarks.coverage_simulated import (
@@ -194,6 +195,7 @@ STUDIES: dict[str, tuple[str, Callable[[float], Study]]] = {
     "texts": ("Texts and lists", texts),
     "families": ("Families: odds, flips, calibration, exposure, skew, benefits", families),
     "missing_outcomes": ("Gaps where true outcomes are missing", missing_outcomes),
+    "imputed_groups": ("Rates of imputed groups", imputed_groups),
     "weights": ("Sampling weights", weights),
     "checks": ("Checks of an experiment, and words near those of a group", checks),
     "auc_gap": ("AUC and the AUC gap", auc_gap),
