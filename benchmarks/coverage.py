@@ -213,10 +213,19 @@ STUDIES: dict[str, tuple[str, Callable[[float], Study]]] = {
 
 
 def page(studies: Iterable[Study], earlier: str = "") -> str:
-    """Return the page with the tables of `studies`, and all others as they stand on the earlier page."""
+    """Return the page with the tables of `studies`, and all others as they stand on the earlier page.
+
+    Sections of other programs keep the place after the one that they follow.
+    """
     parts = {part.partition("\n")[0]: f"## {part.rstrip()}\n" for part in earlier.split("\n## ")[1:]}
     parts |= {study.title: study.markdown() for study in studies}
-    shown = [parts[title] for title, _ in STUDIES.values() if title in parts]
+    order = [title for title, _ in STUDIES.values() if title in parts]
+    after = ""
+    for title in (part.partition("\n")[0] for part in earlier.split("\n## ")[1:]):
+        if title not in order:
+            order.insert(order.index(after) + 1 if after else 0, title)
+        after = title
+    shown = [parts[title] for title in order]
     missed = sum(part.count("| **") for part in shown)
     return HEADER + f"Misses inside the stated ranges: {missed}.\n\n" + "\n".join(shown)
 

@@ -42,6 +42,17 @@ def test_the_page_has_every_study_and_one_may_be_run_again():
         assert part in changed
 
 
+def test_sections_of_other_programs_keep_their_place():
+    text = PAGE.read_text()
+    mine = "## By another program\n\nNumbers.\n\n"
+    for title in ("Texts and lists", "One proportion"):
+        other = text.replace(f"## {title}\n", f"{mine}## {title}\n")
+        again = Study(
+            "Texts and lists", "New.", ["metric", "interval"], [["x", Cell(0.95, 0.95, "approximate")]]
+        )
+        assert page([], other) == other and f"{mine}## {title}\n" in page([again], other)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["single_rates", "ratios_of_rates", "distances", "texts"])
 def test_a_quick_run_of_a_study_is_of_the_page_s_shape(name):
