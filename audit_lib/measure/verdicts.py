@@ -38,8 +38,8 @@ _BEYOND: Final = mark(
 )
 _TOO_LITTLE: Final = mark("too little data: the interval is neither inside the margin nor beyond it")
 _TIMES: Final = mark(
-    "too little data: the interval is neither inside the margin nor beyond it; with about {times} times as many people "
-    "it would leave out parity or the margin"
+    "too little data: the interval is neither inside the margin nor beyond it; with at most about {times} times as "
+    "many people it would leave out parity or the margin"
 )
 _BOUNDED: Final = mark(
     "groups are known as probabilities only, and what these allow is neither all beyond parity nor all inside a "
@@ -143,7 +143,7 @@ def _why(found: Evidence, *, beyond: bool) -> str:
 
 
 def _times(found: Evidence, held: HeldToMargin) -> int | None:
-    """How many times as many people make the interval so short that it cannot hold both parity and the margin.
+    """At most how many times as many people make the interval so short that it cannot hold both parity and the margin.
 
     Its length goes with the root of their number. That of a ratio is on the log scale, twice the way from the number to
     its lower limit: the upper one of a ratio to the highest rate is cut off at 1.

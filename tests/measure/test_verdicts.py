@@ -182,8 +182,8 @@ def test_the_number_of_people_that_would_tell_would_tell() -> None:
         "score": "score", "groups": ["sex"], "metrics": ["score_gap"], "measure": {"margins": {"score_gap": 0.2}},
     }  # fmt: skip
     (before,) = audit_lib.frame(frame, **settings).gaps
-    assert before.verdict is not None and "times as many people" in str(before.verdict.reason)
-    times = int(str(before.verdict.reason).split("with about ")[1].split()[0])
+    assert before.verdict is not None and "with at most about" in str(before.verdict.reason)
+    times = int(str(before.verdict.reason).split("with at most about ")[1].split()[0])
     (after,) = audit_lib.frame(pd.concat([frame] * times, ignore_index=True), **settings).gaps
     assert after.held is not None and isinstance(after.held.interval, Interval)
     assert after.held.interval.high - after.held.interval.low < 0.2
