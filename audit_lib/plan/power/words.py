@@ -22,7 +22,7 @@ def lines(plan: Plan) -> Iterator[str]:
         return
     yield (
         f"power      simulated; found in {plan.thresholds.power:.0%} of audits after adjustment for "
-        f"{basis.tests_of_tables} tables and {basis.other_tests} other tests"
+        f"{basis.tests_of_tables} tables and {basis.other_tests} other tests{_assumed(basis.strata_assumed)}"
     )
     if basis.not_simulated is not None:
         yield f"           of independent people: {basis.not_simulated}"
@@ -37,6 +37,11 @@ def lines(plan: Plan) -> Iterator[str]:
             else _found(several[0])
         )
         yield f"           {_what(several[0])}{_rate(rate)}: {told}"
+
+
+def _assumed(strata: int | None) -> str:
+    """Say that the tests are counted before anybody knows how many strata there are."""
+    return "" if strata is None else f" ({strata} strata of each split assumed: measure.power_strata)"
 
 
 def _what(one: Power) -> str:
