@@ -34,9 +34,8 @@ class Server:
             AIRFLOW__API__BASE_URL=self.url,
             AIRFLOW__CORE__EXECUTION_API_SERVER_URL=f"{self.url}/execution/",
             AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE=str(self.passwords),
-            AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION="False",
             PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            **variables,
+            **({"AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False"} | variables),
         )
         self.log = home / "standalone.log"
         with self.log.open("wb") as output:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import shutil
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from audit_lib.documents.evidence import StartedAttempt, started_bytes
 from audit_lib.store import open_store
 from tests.dags.conftest import DAGS
 from tests.dags.live import Server
 from tests.specs import REPOSITORY
-from tests.windows.test_run_index import put, week
+from tests.windows.test_run_index import commit, put, week
 
 pytestmark = pytest.mark.slow  # a whole Airflow
 
@@ -29,6 +30,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for audit in ("hiring", "lending", "secret"):
         for number in range(3):
             put(store, audit, week(number), "failed" if number == 1 else "complete")
+    reported = f"lending/{week(5).label}/{'0' * 16}/report"
+    commit(store, reported, report__html=b"<p>The report</p>")
     (folder / "specs").mkdir()
     demo = (REPOSITORY / "include/audits/resume_screening_demo.yaml").read_text(encoding="utf-8")
     for audit in ("hiring", "lending"):
@@ -38,7 +41,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"specs/{audit}.yaml").write_text(text, encoding="utf-8")
     store.put(
         f"hiring/{week(0).label}/{'0' * 16}/attempts/1/_STARTED",
-        b'{"by": "airflow hiring scheduled__2026-03-09", "started_at": "2026-03-09T00:00:00+00:00"}',
+        started_bytes(
+            StartedAttempt(
+                by="airflow hiring scheduled__2026-03-09", started_at="2026-03-09T00:00:00.000+00:00"
+            )
+        ),
     )
     return folder
 
@@ -52,6 +59,7 @@ def server(place: Path, airflow_database: Path, tmp_path_factory: pytest.TempPat
         AUDIT_SPECS=str(place / "specs"),
         AUDIT_STORE=str(place / "store"),
         AIRFLOW__CORE__PLUGINS_FOLDER=str(DAGS / "plugins"),
+        AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION="True",
     )
     try:
         started.log_in()
@@ -65,9 +73,13 @@ def got(server: Server, path: str, *, anonymous: bool = False) -> tuple[int, str
     headers = {} if anonymous else {"Authorization": f"Bearer {server.token}"}
     try:
         with urllib.request.urlopen(urllib.request.Request(f"{server.url}{path}", headers=headers)) as answer:
-            return answer.status, answer.read().decode(), dict(answer.headers)
+            return answer.status, answer.read().decode(), _lower(answer.headers)
     except urllib.error.HTTPError as error:
-        return error.code, error.read().decode(), dict(error.headers)
+        return error.code, error.read().decode(), _lower(error.headers)
+
+
+def _lower(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
 
 
 def test_an_anonymous_request_gets_401(server: Server) -> None:
@@ -80,7 +92,8 @@ def test_an_anonymous_request_gets_401(server: Server) -> None:
 def test_only_audits_whose_dag_the_user_may_read_are_there(server: Server) -> None:
     status, page, headers = got(server, "/audits/")
     assert status == 200
-    assert "default-src 'none'" in headers["Content-Security-Policy"] or "default-src 'none'" in str(headers)
+    assert "default-src 'none'" in headers["content-security-policy"]  # no script, whatever a report says
+    assert headers["cache-control"] == "no-store"
     assert "/audits/hiring" in page and "/audits/lending" in page and "secret" not in page
     assert got(server, "/audits/secret")[0] == 404
     assert got(server, f"/audits/secret/{week(0).label}/{'0' * 16}/report")[0] == 404
@@ -96,6 +109,10 @@ def test_an_audits_page_leads_to_its_dag_runs(server: Server) -> None:
     assert 'href="/dags/hiring/runs"' in page
     assert 'href="/dags/hiring/runs/scheduled__2026-03-09"' in page
     assert "failed" in page and "not followed" in page
+    path = f"/audits/lending/{week(5).label}/{'0' * 16}/report"
+    status, page, _ = got(server, path)
+    assert (status, page) == (200, "<p>The report</p>")
+    assert got(server, path, anonymous=True)[0] == 401
     for wrong in (
         "/audits/hiring/x/y/report",
         f"/audits/hiring/{week(0).label}/../report",
