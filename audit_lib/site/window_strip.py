@@ -10,13 +10,13 @@ from typing import Final
 from audit_lib.report.blocks import Chart
 from audit_lib.windows import OwedWindow
 
-_WIDTH: Final = 9
+_WIDTH: Final = 7
 _HEIGHT: Final = 16
-_WIDE, _NARROW = 78, 36
+_WIDE, _NARROW = 104, 48
 """Windows of a chart of its own, on a wide and a narrow screen."""
-_FULL: Final = "M{x} 1h5v14h-5z"
-_HALF: Final = "M{x} 9h5v6h-5z"
-_CROSS: Final = "M{x} 2l5 12m0 -12l-5 12"
+_FULL: Final = "M{x} 1h4v14h-4z"
+_HALF: Final = "M{x} 9h4v6h-4z"
+_CROSS: Final = "M{x} 2l4 12m0 -12l-4 12"
 _SHAPES: Final = {
     "audited": ("mark s1", _FULL),
     "failed": ("mark s2", _CROSS),
@@ -38,7 +38,7 @@ def window_strip(states: Sequence[str]) -> str:
     Examples
     --------
     >>> print(window_strip(["audited", "missed"]))  # doctest: +ELLIPSIS
-    <svg class="chart" role="img" aria-label="1 audited, 1 missed" viewBox="0 0 18 16" style="width:18px">...</svg>
+    <svg class="chart" role="img" aria-label="1 audited, 1 missed" viewBox="0 0 14 16" style="width:14px">...</svg>
     """
     width = _WIDTH * max(len(states), 1)
     paths: dict[str, list[str]] = {}

@@ -32,8 +32,8 @@ FOLDER: Final = "_index"
 """No audit has such a name."""
 KEPT: Final = f"{FOLDER}/audits.json"
 CHANGED: Final = f"{FOLDER}/changed"
-STRIP: Final = 26
-"""Windows that the strip of an audit shows: half a year of weeks."""
+STRIP: Final = 20
+"""Windows that the strip of an audit shows: as many as a phone shows next to its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
