@@ -236,6 +236,8 @@ def _document(
         run=RunIdentity(window=f"{place}", spec_digest="0" * 64, manifest_sha256=f"{place:064d}"),
         rule=rule,
         own_rule=own_rule,
+        reading="",
+        own_reading="",
         versions=versions,
         served=(),
         fingerprints=(),
@@ -263,8 +265,13 @@ def history(case: Planted, number: int) -> Attribution:
         TwoSides(
             before=side(case.before, 0),
             after=side(case.after, WINDOWS),
-            before_by_new=side(case.before, 0, case.after.threshold) if other else [],
-            after_by_old=side(case.after, WINDOWS, case.before.threshold) if other else [],
+            exchanged={
+                ("before", "after", "before"): side(case.before, 0, case.after.threshold),
+                ("after", "before", "after"): side(case.after, WINDOWS, case.before.threshold),
+            }
+            if other
+            else {},
+            exchangeable=("rule",) if other else (),
         ),
     )
 

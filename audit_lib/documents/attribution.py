@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from audit_lib.documents.drift import RunIdentity
 from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.documents.sequence_name import Quantity
 from audit_lib.results import Interval, Undefined
-from audit_lib.typed_json import Count, Typed
+from audit_lib.typed_json import OPTIONAL, Count, Typed
 
 SCHEMA: Final = "audit-attribution/1"
 
@@ -38,6 +38,8 @@ class CauseMark(Typed):
 
     cause: Cause
     said: str
+    exchanged: Literal["rule", "reading"] | None = field(default=None, metadata=OPTIONAL)
+    """What of the sides can be exchanged to compute its part, if that can be done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,6 +58,10 @@ class WindowCells(Typed):
     """Digest of the decision rule that was applied to its scores."""
     own_rule: str
     """Of its own; the same, but where another window's rule was applied."""
+    reading: str
+    """Digest of how its answers were read."""
+    own_reading: str
+    """The same, but where answers were read again in another window's way."""
     versions: Mapping[str, str]
     """Digest of what may change a number: model, prompt, reading, decision, source."""
     served: tuple[str, ...]

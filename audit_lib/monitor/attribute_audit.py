@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Final
 
 from audit_lib.canonical import canonical_json
@@ -17,17 +18,17 @@ from audit_lib.documents.sequence_name import SequenceName
 from audit_lib.documents.sequences import Sequences
 from audit_lib.documents.window_cells import WindowCells
 from audit_lib.errors import AuditError, EvidenceError, InputError, NotFoundError, StoreUnreachableError
-from audit_lib.monitor.attribution import NOT_LOOKED, TwoSides, attribute, by_name
+from audit_lib.monitor.attribution import NOT_LOOKED, Exchange, Exchanged, TwoSides, attribute, by_name
 from audit_lib.monitor.baseline import chosen_runs, read_baselines
 from audit_lib.monitor.history import CompleteRun, read_history
 from audit_lib.monitor.run_identity import identity_of
 from audit_lib.monitor.text_shift import text_shift
-from audit_lib.monitor.window_cells import rule_digest, window_cells
+from audit_lib.monitor.window_cells import reading_digest, rule_digest, window_cells
 from audit_lib.monitor.window_sums import question_of
 from audit_lib.progress import ignore
 from audit_lib.results import Undefined
 from audit_lib.run import Run
-from audit_lib.spec import Decision
+from audit_lib.spec import Decision, PromptTemplate
 from audit_lib.store import Store
 from audit_lib.typed_json import decode
 from audit_lib.window import Window
@@ -170,23 +171,28 @@ class _KeptCells:
     notify: Callable[[str], None]
     differing: list[str] | None = None
 
-    def of(self, run: Run, rule: Decision | None = None) -> WindowCells:
-        """Return what a run has, by its own rule or another: as it was kept, if that was of this very run."""
-        digest = rule_digest(run.spec.decision if rule is None else rule)
+    def of(
+        self, run: Run, rule: Decision | None = None, reading: PromptTemplate | None = None
+    ) -> WindowCells:
+        """Return what a run has, by its own rule and reading or others: as it was kept, if of this very run."""
+        digests = (
+            rule_digest(run.spec.decision if rule is None else rule),
+            reading_digest(run.spec.prompt if reading is None else reading),
+        )
         place = run.key.prefix.removeprefix(f"{self.audit}/").replace("/", "_")
-        key = f"{self.audit}/{FOLDER}/{place}_{digest[:16]}.json"
+        key = f"{self.audit}/{FOLDER}/{place}_{digests[0][:16]}_{digests[1][:16]}.json"
         kept = None
         if self.store.exists(key):
             try:
                 kept = decode(WindowCells, self.store.get(key), self.store.uri(key))
             except EvidenceError:
                 kept = None  # of another version of this library: made again
-        if kept is not None and (kept.run, kept.rule) != (identity_of(run), digest):
+        if kept is not None and (kept.run, kept.rule, kept.reading) != (identity_of(run), *digests):
             kept = None
         if kept is not None and self.differing is None:
             return kept
         self.notify(f"attribution: counting {run.key.window.label}")
-        found = window_cells(run, rule)
+        found = window_cells(run, rule, reading)
         if kept is not None and self.differing is not None and kept != found:
             self.differing.append(
                 f"{self.store.uri(key)}: the kept counts are not those of the sealed run {run.uri}"
@@ -204,10 +210,15 @@ def _attribute(
     texts: bool = False,
 ) -> Attributed:
     before, after = ([cells.of(run) for run in side] for side in sides)
-    by_new, by_old, note = _by_other_rule(cells, sides)
+    exchange = _exchange(cells, sides)
     shift: TextShift | Undefined = text_shift(*sides) if texts else NOT_LOOKED
     compared = TwoSides(
-        before=before, after=after, before_by_new=by_new, after_by_old=by_old, rule_note=note, texts=shift
+        before=before,
+        after=after,
+        exchanged=exchange.cells,
+        exchangeable=exchange.what,
+        not_exchanged=exchange.notes,
+        texts=shift,
     )
     told = Attributed(attributions=[], left_out=[])
     for name in _names(sides[1][-1], after) if names is None else names:
@@ -220,20 +231,59 @@ def _attribute(
     return told
 
 
-def _by_other_rule(
-    cells: _KeptCells, sides: tuple[Sequence[Run], Sequence[Run]]
-) -> tuple[list[WindowCells], list[WindowCells], str | None]:
-    """Apply each side's decision rule to the other's scores; or say why that is not possible."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Exchange:
+    """What of two sides could be exchanged, what comes of it, and why something could not be."""
+
+    what: list[Exchanged]
+    cells: dict[Exchange, list[WindowCells]]
+    notes: list[str]
+
+
+def _exchange(cells: _KeptCells, sides: tuple[Sequence[Run], Sequence[Run]]) -> _Exchange:
+    """Apply each side's decision rule to the other's scores, and read its answers in the other's way."""
+    told = _Exchange(what=[], cells={}, notes=[])
     rules = [{rule_digest(run.spec.decision): run.spec.decision for run in side} for side in sides]
-    if rules[0].keys() == rules[1].keys():
-        return [], [], None
-    if any(len(own) > 1 for own in rules):
-        return [], [], "a side has windows of several decision rules"
-    ((old,), (new,)) = (tuple(own.values()) for own in rules)
-    try:
-        return [cells.of(run, new) for run in sides[0]], [cells.of(run, old) for run in sides[1]], None
-    except InputError as error:
-        return [], [], str(error)
+    readings = [{reading_digest(run.spec.prompt): run.spec.prompt for run in side} for side in sides]
+    by_side = dict(zip(("before", "after"), sides, strict=True))
+    rule = {side: next(iter(own.values())) for side, own in zip(by_side, rules, strict=True)}
+    reading = {side: next(iter(own.values())) for side, own in zip(by_side, readings, strict=True)}
+    both: list[tuple[Exchanged, list[set[str]]]] = [
+        ("rule", [set(own) for own in rules]),
+        ("reading", [set(own) for own in readings]),
+    ]
+    names = {"rule": "decision rule", "reading": "way of reading answers"}
+    for what, digests in both:
+        if digests[0] == digests[1]:
+            continue
+        if any(len(own) > 1 for own in digests):
+            told.notes.append(f"the part of the {names[what]} is not computed: a side has several")
+            continue
+        # With what can be exchanged already, all ways to choose each from one of the sides.
+        open_ = (*told.what, what)
+        made = {}
+        try:
+            if what == "reading" and None in reading.values():
+                raise InputError("a side has no prompt that says how answers are read")
+            for side, runs in by_side.items():
+                for by, read in product(
+                    *(by_side if one in open_ else (side,) for one in ("rule", "reading"))
+                ):
+                    if (by, read) != (side, side):
+                        made[side, by, read] = [
+                            cells.of(
+                                run,
+                                None if by == side else rule[by],
+                                None if read == side else reading[read],
+                            )
+                            for run in runs
+                        ]
+        except InputError as error:
+            told.notes.append(f"the part of the {names[what]} is not computed: {error}")
+            continue
+        told.what.append(what)
+        told.cells.update(made)
+    return told
 
 
 def _names(run: Run, after: Sequence[WindowCells]) -> list[SequenceName]:

@@ -10,8 +10,8 @@ two did, it cannot be told; where none did, it is of none of these.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +38,14 @@ from audit_lib.stats.shapley import block_interval, shapley_parts
 
 Floats = NDArray[np.float64]
 
+Exchanged = Literal["rule", "reading"]
+Exchange = tuple[str, str, str]
+
 LEVEL: Final = 0.95
 METHOD: Final = (
     "difference of the means of all answered rows; Shapley's parts (mean over all orders) of mix (direct "
-    "standardisation), decision rule (old rule on new scores, new rule on old) and what is left; delete-a-group "
-    "jackknife over clusters"
+    "standardisation), decision rule (old rule on new scores, new rule on old), reading (kept texts read in the way of "
+    "the other side) and what is left; delete-a-group jackknife over clusters"
 )
 NOT_LOOKED: Final = Undefined("texts were not compared")
 
@@ -54,29 +57,30 @@ class TwoSides:
     Parameters
     ----------
     before, after : sequence of WindowCells
-        Each run by its own decision rule.
-    before_by_new, after_by_old : sequence of WindowCells
-        The same runs by the rule of the other side; empty where nothing changed, or it cannot be applied.
-    rule_note : str or None
-        Why the other side's rule cannot be applied.
+        Each run by its own decision rule, its answers read in its own way.
+    exchanged : mapping of (str, str, str) to sequence of WindowCells
+        Runs of a side, by the rule of a side, their answers read as on a side: each ``before`` or ``after``.
+    exchangeable : sequence of str
+        Which of ``rule`` and ``reading`` became another and can be exchanged between the sides.
+    not_exchanged : sequence of str
+        Why others cannot be.
     texts : TextShift or Undefined
         Of the sampled texts.
     """
 
     before: Sequence[WindowCells]
     after: Sequence[WindowCells]
-    before_by_new: Sequence[WindowCells] = ()
-    after_by_old: Sequence[WindowCells] = ()
-    rule_note: str | None = None
+    exchanged: Mapping[Exchange, Sequence[WindowCells]] = field(default_factory=dict)
+    exchangeable: Sequence[Exchanged] = ()
+    not_exchanged: Sequence[str] = ()
     texts: TextShift | Undefined = NOT_LOOKED
 
     @property
     def named(self) -> dict[str, Sequence[WindowCells]]:
         """The sets of windows by name."""
-        found = {"before": self.before, "after": self.after}
-        if self.before_by_new and self.after_by_old:
-            found |= {"before, new rule": self.before_by_new, "after, old rule": self.after_by_old}
-        return found
+        return {"before": self.before, "after": self.after} | {
+            "/".join(key): windows for key, windows in self.exchanged.items()
+        }
 
 
 def attribute(name: SequenceName, sides: TwoSides) -> Attribution:
@@ -97,10 +101,10 @@ def attribute(name: SequenceName, sides: TwoSides) -> Attribution:
     before, after = sides.before, sides.after
     if not before or not after:
         raise InputError(f"no window {'after' if before else 'before'}: there is nothing to compare")
-    if len({(one.strata_by, one.score_range) for one in (*before, *after)}) > 1:
-        raise InputError(
-            "the windows are split by other columns, or scored on another scale: no part can be compared"
-        )
+    if len({one.strata_by for one in (*before, *after)}) > 1:
+        raise InputError("the windows are split by other columns: no part can be compared")
+    if name.quantity == "score" and len({one.score_range for one in (*before, *after)}) > 1:
+        raise InputError("the windows are scored on different scales: no part can be compared")
     found = StratifiedSides.of(name, sides.named)
     for key in ("before", "after"):
         for tallies, group in zip(found.tables[key], (name.group, name.reference), strict=True):
@@ -120,7 +124,7 @@ def attribute(name: SequenceName, sides: TwoSides) -> Attribution:
     change = scale * (values["all"] - values["none"])
     whole, interval = float(change[0]), block_interval(float(change[0]), found.replicates(change), LEVEL)
     low, high = (scale * one for one in _over_missing(found))
-    parts = _parts(found, scale, marks, (low - whole, high - whole))
+    parts = _parts(found, scale, marks, sides.exchangeable, (low - whole, high - whole))
     clear = not isinstance(interval, Undefined) and not interval.low <= 0.0 <= interval.high
     written = tuple(
         PartOfChange(
@@ -183,38 +187,44 @@ def _notes(found: StratifiedSides, sides: TwoSides, marks: list[CauseMark]) -> l
     if not found.comparable:
         notes.append("the mix is not standardised: some strata have nobody with an answer on one side")
         marks.append(CauseMark(cause="mix", said="some strata are on one side alone"))
-    if sides.rule_note is not None:
-        notes.append(f"the part of the decision rule is not computed: {sides.rule_note}")
+    notes += sides.not_exchanged
     if any(one.own_rule != sides.after[0].own_rule for one in sides.after):
         notes.append("the windows after have several decision rules")
     return notes
 
 
 def _parts(
-    found: StratifiedSides, scale: float, marks: Sequence[CauseMark], over_missing: tuple[float, float]
+    found: StratifiedSides,
+    scale: float,
+    marks: Sequence[CauseMark],
+    exchangeable: Sequence[Exchanged],
+    over_missing: tuple[float, float],
 ) -> list[tuple[str, Cause, tuple[Cause, ...], Floats]]:
     """Return how each part was had, its cause, the candidates, and its values with and without each block."""
-    by_rule = "after, old rule" in found.tables
-    players = [*(["mix"] if found.comparable else []), *(["rule"] if by_rule else []), "remainder"]
+    players = [*(["mix"] if found.comparable else []), *exchangeable, "remainder"]
 
     def worth(changed: int) -> Floats:
         new = {player: bool(changed >> place & 1) for place, player in enumerate(players)}
-        late, rule = new["remainder"], new.get("rule", new["remainder"])
-        inside = "after" if late else "before"
-        if rule != late:
-            inside = "after, old rule" if late else "before, new rule"
-        return found.difference(inside, "after" if new.get("mix", late) else "before")
+        late = new["remainder"]
+        # What is no player of its own changes with what is left.
+        side, rule, reading, mix = (
+            "after" if new.get(player, late) else "before"
+            for player in ("remainder", "rule", "reading", "mix")
+        )
+        inside = side if rule == reading == side else f"{side}/{rule}/{reading}"
+        return found.difference(inside, mix)
 
     shared = scale * shapley_parts(len(players), worth)
-    computed: dict[str, Cause] = {"mix": "mix", "rule": "rule"}
+    computed: dict[str, Cause] = {"mix": "mix", "rule": "rule", "reading": "answers"}
     parts: list[tuple[str, Cause, tuple[Cause, ...], Floats]] = [
         (player, computed[player], (), part)
         for player, part in zip(players, shared, strict=True)
         if player in computed
     ]
     left = shared[-1]
-    open_causes = [cause for cause in causes(marks) if not (cause == "rule" and by_rule)]
-    if "answers" not in open_causes or _read_otherwise(marks):
+    told = [mark for mark in marks if mark.exchanged is None or mark.exchanged not in exchangeable]
+    open_causes = causes(told)
+    if "answers" not in open_causes or any(mark.exchanged == "reading" for mark in told):
         return [*parts, ("remainder", *_told(open_causes), left)]
     # Answers that are not read can account for so much of it; what is beyond that is of the others.
     reach = _explained(left, over_missing)
@@ -230,11 +240,6 @@ def _told(open_causes: Sequence[Cause]) -> tuple[Cause, tuple[Cause, ...]]:
     if len(open_causes) > 1:
         return "cannot_tell", tuple(open_causes)
     return (open_causes[0] if open_causes else "none"), ()
-
-
-def _read_otherwise(marks: Sequence[CauseMark]) -> bool:
-    """Tell whether answers are read in another way, so that any score may be another for it."""
-    return any(one.cause == "answers" and one.said.startswith("the spec") for one in marks)
 
 
 def _explained(left: Floats, over_missing: tuple[float, float]) -> Floats:

@@ -51,9 +51,9 @@ def version_marks(
     if asked:
         yield CauseMark(cause="prompt", said=f"the spec has another {' and another '.join(asked)}")
     if version("decision"):
-        yield CauseMark(cause="rule", said="the spec has another decision rule")
+        yield CauseMark(cause="rule", said="the spec has another decision rule", exchanged="rule")
     if version("reading"):
-        yield CauseMark(cause="answers", said="the spec reads answers in another way")
+        yield CauseMark(cause="answers", said="the spec reads answers in another way", exchanged="reading")
     if version("source"):
         yield CauseMark(cause="source", said="the spec names another source")
     if differ(lambda one: tuple(sorted(one.software.items()))):

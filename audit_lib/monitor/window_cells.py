@@ -28,30 +28,34 @@ from audit_lib.monitor.run_identity import identity_of
 from audit_lib.monitor.served_models import served_names
 from audit_lib.monitor.window_sums import parts_of, quantities, score_bounds
 from audit_lib.run import Run
-from audit_lib.spec import AuditSpec, Decision
+from audit_lib.spec import AuditSpec, Decision, PromptTemplate
 
-__all__ = ["BLOCKS", "rule_digest", "window_cells"]
+__all__ = ["BLOCKS", "reading_digest", "rule_digest", "window_cells"]
 
 BLOCKS: Final = 20
 _READING: Final = ("read", "labels", "relevance", "tie", "answer")
 _NOT_STRATA: Final = ("model", "application_id", "round_id")
 
 
-def window_cells(run: Run, rule: Decision | None = None) -> WindowCells:
-    """Count what attribution needs of a sealed run; by another decision rule than its own where one is given.
+def window_cells(
+    run: Run, rule: Decision | None = None, reading: PromptTemplate | None = None
+) -> WindowCells:
+    """Count what attribution needs of a sealed run; by another decision rule or reading than its own where given.
 
     Raises
     ------
     IncompleteRunError
         If it has no complete scores, or is not sealed.
     InputError
-        If the rule lacks what it needs in this run, such as rounds.
+        If the rule lacks what it needs in this run, such as rounds, or its answers cannot be read again.
     EvidenceError
         If a document of it is not what its stage writes.
     """
     spec = run.spec
     decided = spec if rule is None else spec.model_copy(update={"decision": rule})
-    rows, _ = load_rows(run, scored_shards(run), rule)
+    if reading is not None:
+        decided = decided.model_copy(update={"prompt": reading})
+    rows, _ = load_rows(run, scored_shards(run), rule, reading)
     strata_by = _strata_by(spec, rows)
     block = _blocks(rows, decision_unit(decided))
     return WindowCells(
@@ -59,12 +63,14 @@ def window_cells(run: Run, rule: Decision | None = None) -> WindowCells:
         run=identity_of(run),
         rule=rule_digest(decided.decision),
         own_rule=rule_digest(spec.decision),
+        reading=reading_digest(decided.prompt),
+        own_reading=reading_digest(spec.prompt),
         versions=_versions(run),
         served=served_names(run),
         fingerprints=tuple(fingerprints(run)),
         software=_software(run),
         strata_by=strata_by,
-        score_range=score_bounds(spec),
+        score_range=score_bounds(decided),
         cells=tuple(_cells(rows, decided, strata_by, block)),
         fields=tuple(
             level
@@ -78,6 +84,12 @@ def window_cells(run: Run, rule: Decision | None = None) -> WindowCells:
 def rule_digest(rule: Decision) -> str:
     """Return the digest of a decision rule."""
     return sha256(canonical_json(rule.model_dump(mode="json")))
+
+
+def reading_digest(prompt: PromptTemplate | None) -> str:
+    """Return the digest of how answers are read."""
+    read = {} if prompt is None else {name: getattr(prompt, name) for name in _READING}
+    return sha256(canonical_json(read))
 
 
 def _strata_by(spec: AuditSpec, rows: Rows) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ def _chart(one: Attribution) -> Chart:
 
 def _parts(one: Attribution) -> Table:
     how = {
-        "recomputed": "rules exchanged",
+        "recomputed": "computed anew",
         "standardised": "standardised",
         "remainder": "what is left",
     }

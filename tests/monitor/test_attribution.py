@@ -237,6 +237,50 @@ def test_the_old_rule_is_applied_to_the_new_scores(tmp_path: Path) -> None:
     assert found.rule != found.own_rule == window_cells(run).rule
 
 
+def said(place: int) -> list[dict[str, Any]]:
+    """Recorded texts: women are often told Yes in a sentence, men in one word."""
+    rng = np.random.default_rng([11, place])
+    rows = people(place)
+    for row in rows:
+        row.pop("recorded_score")
+        yes = rng.random() < 0.6
+        long = row["sex"] == "female" and rng.random() < 0.7
+        row["recorded_response"] = ("I would say: Yes" if long else "Yes") if yes else "No"
+    return rows
+
+
+def test_kept_texts_are_read_in_the_old_way_too(tmp_path: Path) -> None:
+    (tmp_path / "prompt.yaml").write_text("messages: [{role: user, content: 'Shall we see {{resume}}?'}]\n")
+    template = {"template": str(tmp_path / "prompt.yaml")}
+    for place in range(4):
+        read = {"read": "labels" if place < 2 else "phrase"}
+        rule = {"rule": "threshold", "threshold": 0.5 if place < 2 else 0.9}
+        real(tmp_path, place, said(place), prompt=template | read, decision=rule)
+    span = [Window(WEEKS[k].start, WEEKS[k + 1].end) for k in (0, 2)]
+    store = open_store(str(tmp_path / "store"))
+    found = monitor.attribute_windows(store, "small", span[1], span[0])
+    assert found.left_out == []
+    (one,) = [each for each in found.attributions if each.quantity == "selection_rate"]
+    first = one.parts[0]
+    assert (first.cause, first.how) == ("answers", "recomputed")
+    assert one.notes == ()
+    # Whoever is told Yes has 1: neither rule makes a difference, and the texts are of one kind in all windows.
+    assert of(one, "rule") == 0
+    assert first.part == pytest.approx(one.change, abs=0.1)
+
+    def rate(places: Sequence[int], sex: str, *, sentences: bool) -> float:
+        texts = [row["recorded_response"] for k in places for row in said(k) if row["sex"] == sex]
+        read = [text for text in texts if sentences or not text.startswith("I")]
+        return sum("Yes" in text for text in read) / len(read)
+
+    for places, sentences, difference in (
+        ((0, 1), False, one.difference_before),
+        ((2, 3), True, one.difference_after),
+    ):
+        expected = rate(places, "female", sentences=sentences) - rate(places, "male", sentences=sentences)
+        assert difference == pytest.approx(expected, abs=1e-12)
+
+
 def test_an_alarm_says_what_it_is_attributed_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for place in range(6):
         late = place >= 3

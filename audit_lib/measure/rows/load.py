@@ -21,6 +21,7 @@ from audit_lib.measure.rows.drawn_rounds import DrawnRounds
 from audit_lib.measure.rows.load_texts import load_texts
 from audit_lib.measure.rows.pair_answers import PairAnswers
 from audit_lib.measure.rows.pools import Pools
+from audit_lib.measure.rows.reread import asked_as, check_rereadable, reread
 from audit_lib.measure.rows.scored import Codes, Floats, Rows, Varied
 from audit_lib.measure.rows.split_columns import WEIGHT, with_further
 from audit_lib.measure.rows.variations import PROMPT, ordinary, twins
@@ -29,7 +30,7 @@ from audit_lib.records import CHECK, NO_AND_YES, SHOWN_NAME, parquet_source
 from audit_lib.records import VARIATION as COLUMN
 from audit_lib.run import Run
 from audit_lib.score.tasks.listwise import needs_first
-from audit_lib.spec import RECORDED, UNDECIDED, AuditSpec, Decision
+from audit_lib.spec import RECORDED, UNDECIDED, AuditSpec, Decision, PromptTemplate
 
 _VARIANT_COLUMNS: Final = (
     "variant_id", "application_id", "position", "round_id", "qualified", "outcome", "recorded_selected",
@@ -37,9 +38,15 @@ _VARIANT_COLUMNS: Final = (
 
 
 def load_rows(
-    run: Run, shards: Sequence[int], decision: Decision | None = None
+    run: Run,
+    shards: Sequence[int],
+    decision: Decision | None = None,
+    reading: PromptTemplate | None = None,
 ) -> tuple[Rows, pa.ChunkedArray]:
-    """Read variants and all shards' scores, and decide who is selected: by the spec's rule, or by another one.
+    """Read variants and all shards' scores, and decide who is selected.
+
+    By the spec's rule, or by `decision`; with the scores as they are, or those that the kept texts have when they are
+    read as `reading` says.
 
     Returns
     -------
@@ -49,7 +56,13 @@ def load_rows(
     if not shards:
         raise EvidenceError(f"{run.uri}: no shard of scores")
     spec = run.spec if decision is None else run.spec.model_copy(update={"decision": decision})
-    rows, ids = split_rows(_variants(run, shards), _scores(run, shards), spec)
+    scores = _scores(run, shards)
+    if reading is not None:
+        check_rereadable(run, reading)
+        prompt = asked_as(spec, reading)
+        spec = spec.model_copy(update={"prompt": prompt})
+        scores = (reread(table, prompt) for table in _scores(run, shards, ("text", "detail")))
+    rows, ids = split_rows(_variants(run, shards), scores, spec)
     if rows.varied is not None:
         kept = ("variant_id", COLUMN, "prompt_id", "edits")
         content = run.stage("variants").read("variants.parquet")
@@ -98,9 +111,10 @@ def _variants(run: Run, shards: Sequence[int]) -> pa.Table:
     return with_further(run, table, shards)
 
 
-def _scores(run: Run, shards: Sequence[int]) -> Iterator[pa.Table]:
+def _scores(run: Run, shards: Sequence[int], more: tuple[str, ...] = ()) -> Iterator[pa.Table]:
     for shard in shards:
-        yield _read(run.stage(f"scores/{shard}").read("scores.parquet"), SCORE_COLUMNS, ("model", "status"))
+        content = run.stage(f"scores/{shard}").read("scores.parquet")
+        yield _read(content, (*SCORE_COLUMNS, *more), ("model", "status"))
 
 
 def make_rows(
