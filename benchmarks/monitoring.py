@@ -392,8 +392,8 @@ differences between delays mean nothing.
 Bloomberg's 8,000 rankings: 4,000 of GPT-3.5, 4,000 of GPT-4, in windows of 200 rounds of which the first ten are the
 baseline. Seven groups are compared with White men, by their ranks and by first places: 14 sequences, so that one of
 them alone is told at evidence of 280 to 1. What is staked on each bet was chosen after this log had been looked at:
-with equal stakes the first history gave 157 to 1, and no alarm. In the tables the largest difference between the two models is 4.7 standard
-errors (ranks of Asian women).
+with equal stakes the first history gave 157 to 1, and no alarm. In the tables the largest difference between the two
+models is 4.7 standard errors (ranks of Asian women).
 
 {table(["history", "of these", "with an alarm", "that names the model", "most evidence of a change, to 1"], log)}
 """

@@ -18,7 +18,7 @@ from audit_lib.documents.sequence_name import SequenceName
 from audit_lib.documents.sequences import Sequences
 from audit_lib.documents.window_cells import WindowCells
 from audit_lib.errors import AuditError, EvidenceError, InputError, NotFoundError, StoreUnreachableError
-from audit_lib.monitor.attribution import NOT_LOOKED, Exchange, Exchanged, TwoSides, attribute, by_name
+from audit_lib.monitor.attribution import NOT_LOOKED, Exchanged, SideKey, TwoSides, attribute, by_name
 from audit_lib.monitor.baseline import chosen_runs, read_baselines
 from audit_lib.monitor.history import CompleteRun, read_history
 from audit_lib.monitor.run_identity import identity_of
@@ -236,7 +236,7 @@ class _Exchange:
     """What of two sides could be exchanged, what comes of it, and why something could not be."""
 
     what: list[Exchanged]
-    cells: dict[Exchange, list[WindowCells]]
+    cells: dict[SideKey, list[WindowCells]]
     notes: list[str]
 
 

@@ -39,7 +39,7 @@ from audit_lib.stats.shapley import block_interval, shapley_parts
 Floats = NDArray[np.float64]
 
 Exchanged = Literal["rule", "reading"]
-Exchange = tuple[str, str, str]
+SideKey = tuple[str, str, str]
 
 LEVEL: Final = 0.95
 METHOD: Final = (
@@ -70,7 +70,7 @@ class TwoSides:
 
     before: Sequence[WindowCells]
     after: Sequence[WindowCells]
-    exchanged: Mapping[Exchange, Sequence[WindowCells]] = field(default_factory=dict)
+    exchanged: Mapping[SideKey, Sequence[WindowCells]] = field(default_factory=dict)
     exchangeable: Sequence[Exchanged] = ()
     not_exchanged: Sequence[str] = ()
     texts: TextShift | Undefined = NOT_LOOKED
