@@ -12,7 +12,7 @@ the same, because a shard begins and ends with a pack.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -54,10 +54,14 @@ class Shard:
     variations: Mapping[str, str | None]
 
 
-def variants(run: Run) -> StageOutput:
-    """Do the stage ``variants``: make the variants, and plan which shard asks what."""
+Batching = Callable[[bytes, Sequence[Request]], Mapping[int, Sequence[Request]]]
+"""Says of the table of variants and its requests which shard asks what; those that it leaves out are not asked."""
+
+
+def variants(run: Run, batching: Batching | None = None) -> StageOutput:
+    """Do the stage ``variants``: make the variants, and plan which shard asks what: as `batching` says, if given."""
     made = perturb(run)
-    return StageOutput({**made.artefacts, **_planned(run, made.artefacts)}, made.counts)
+    return StageOutput({**made.artefacts, **_planned(run, made.artefacts, batching)}, made.counts)
 
 
 def is_planned(run: Run) -> bool:
@@ -103,7 +107,9 @@ def read_shard(run: Run, number: int) -> Shard:
         table = pq.read_table(parquet_source(run.stage("variants").read("variants.parquet")))
         return Shard(task=task, packs=cuts[number], numbers=numbers, variations=_variations(table))
     plan, task = _plan(run), elicitation.get(run.spec.task)(run.spec)
-    name = _table(task) if len(counts) == 1 else f"shards/{number}.parquet"
+    own = f"shards/{number}.parquet"
+    has_own = own in run.stage("variants").success().artefacts
+    name = own if has_own else _table(task)
     frame = from_parquet(run.stage("variants").read(name))
     repeats: dict[str, tuple[int, int]] = {}
     if _FIRST in frame:
@@ -142,10 +148,19 @@ def all_shards(run: Run) -> tuple[Elicitation, dict[int, list[Pack]]]:
     return task, cuts
 
 
-def _cuts(run: Run, task: Elicitation, content: bytes) -> tuple[dict[int, list[Pack]], int]:
+def _cuts(
+    run: Run, task: Elicitation, content: bytes, batching: Batching | None = None
+) -> tuple[dict[int, list[Pack]], int]:
     asked = task.requests(from_parquet(content))
     kind: type[Backend] = backend.get(run.spec.model.backend)
     size = kind(run.spec.model).pack_size
+    if batching is not None:
+        repeats = range(run.spec.score.repeats)
+        dealt = batching(content, asked)
+        return {
+            number: pack([replace(request, repeat=n) for request in part for n in repeats], size)
+            for number, part in dealt.items()
+        }, size
     packs = pack(
         [replace(request, repeat=n) for request in asked for n in range(run.spec.score.repeats)], size
     )
@@ -154,11 +169,11 @@ def _cuts(run: Run, task: Elicitation, content: bytes) -> tuple[dict[int, list[P
     return cut(packs, run.spec.score.shards, whole_sections=isinstance(task, Pooled)), size
 
 
-def _planned(run: Run, made: Mapping[str, bytes]) -> dict[str, bytes]:
+def _planned(run: Run, made: Mapping[str, bytes], batching: Batching | None = None) -> dict[str, bytes]:
     """Return the artefacts of the plan."""
     task = elicitation.get(run.spec.task)(run.spec)
     content = made[_table(task)]
-    cuts, size = _cuts(run, task, content)
+    cuts, size = _cuts(run, task, content, batching)
     plan: dict[str, Any] = {
         "schema": _SCHEMA,
         "pack_size": size,
@@ -166,7 +181,7 @@ def _planned(run: Run, made: Mapping[str, bytes]) -> dict[str, bytes]:
         "of_the_run": task.known() if isinstance(task, Stateful) else {},
     }
     parts: dict[str, bytes] = {}
-    if len(cuts) > 1:
+    if len(cuts) > 1 or batching is not None:
         table = pq.read_table(parquet_source(content))
         rows: dict[str, list[int]] = {}
         for place, request_id in enumerate(table["request_id"].to_pylist()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -72,6 +72,35 @@ def load_rows(
     if run.spec.task == "pairwise":
         rows = replace(rows, pairs=PairAnswers.load(run, shards, ids))
     return rows, ids
+
+
+def load_part(
+    run: Run, shards: Sequence[int], decision: Decision, only: Collection[str] | None = None
+) -> Rows:
+    """Read the rows that some shards answered, as if there were no others.
+
+    Parameters
+    ----------
+    run : Run
+        With these shards of its scores.
+    shards : sequence of int
+        Which.
+    decision : Decision
+        The rule, which looks at these rows alone.
+    only : collection of str, optional
+        Ids of variants: of no others.
+    """
+    tables = list(_scores(run, shards))
+    ids = pa.concat_arrays([chunk for one in tables for chunk in one["variant_id"].chunks])
+    wanted = ids if only is None else pa.array(sorted(only), pa.string())
+    variants = _variants(run, shards)
+    variants = variants.filter(
+        pc.and_(pc.is_in(variants["variant_id"], ids), pc.is_in(variants["variant_id"], wanted))
+    )
+    tables = [one.filter(pc.is_in(one["variant_id"], wanted)) for one in tables]
+    alone = run.spec.measure.model_copy(update={"random_rounds": None})
+    spec = run.spec.model_copy(update={"decision": decision, "measure": alone})
+    return split_rows(variants, tables, spec)[0]
 
 
 def split_rows(
