@@ -1,6 +1,6 @@
 """The command line: ``audit init | validate | schema | plan | run | show | report | verify | check-report | ...``.
 
-Exit codes: 0 done, 1 findings (an audit or its evidence failed), 2 wrong input.
+Exit codes: 0 done, 1 findings (an audit or its evidence failed), 2 wrong input. ``audit gate`` has its own.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from audit_lib.cli import (
     events,
     evidence,
     experiment,
+    gate,
     monitor,
     recommend,
     redact,
@@ -31,7 +32,11 @@ from audit_lib.errors import AuditError, EvidenceError, ValidationFailedError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     parser = _parser()
-    options = parser.parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        options = parser.parse_args(given)
+    except SystemExit as stop:  # what a gate does not know is no verdict of it, whose codes are 0, 1 and 2
+        raise SystemExit(gate.REFUSED if stop.code == 2 and given[:1] == ["gate"] else stop.code) from None
     if options.command is None:
         parser.print_help()
         return 2
@@ -78,4 +83,5 @@ def _parser() -> argparse.ArgumentParser:
     attribute.add_command(command)
     monitor.add_commands(command)
     events.add_commands(command)
+    gate.add_command(command)
     return parser
