@@ -12,6 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "audit_lib"
 STAGES = ["plan", "sample", "perturb", "score", "validate", "measure", "report", "archive", "monitor"]
 ABOVE = {
+    "bag",
     "check",
     "cli",
     "compare",

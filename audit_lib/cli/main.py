@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from audit_lib import __version__
 from audit_lib.cli import (
     attribute,
+    bags,
     compare,
     events,
     evidence,
@@ -73,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
 
     runs.add_commands(command)
     evidence.add_commands(command)
+    bags.add_commands(command)
     sign_off.add_commands(command)
     experiment.add_commands(command)
     compare.add_command(command)

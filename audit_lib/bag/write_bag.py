@@ -1,0 +1,264 @@
+"""Writes a run as a bag: each file of its folder with two digests, what it is in words, and a crate's metadata.
+
+The same run gives the same bytes: files are in order, stored without compression, and carry no time of their own.
+
+References
+----------
+Kunze, J. and others (2018). The BagIt File Packaging Format. RFC 8493.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import tarfile
+import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from audit_lib import __version__
+from audit_lib.bag.bagged_file import ALGORITHMS, BaggedFile, escaped
+from audit_lib.bag.crate import crate_metadata
+from audit_lib.bag.verify_text import verify_text
+from audit_lib.errors import AuditError, ConflictError, EvidenceError, IncompleteRunError, InputError
+from audit_lib.progress import Progress, ignore
+from audit_lib.run import Run, StageFolder
+from audit_lib.store import Store, open_store
+from audit_lib.window import Window
+
+_PIECE: Final = 1 << 20
+_1980: Final = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedBag:
+    """What was written.
+
+    Attributes
+    ----------
+    path : Path
+        The archive.
+    files, size : int
+        Of the payload, in bytes.
+    tag_manifest_sha256 : str
+        Digest of ``tagmanifest-sha256.txt``, which covers all of the bag.
+    """
+
+    path: Path
+    files: int
+    size: int
+    tag_manifest_sha256: str
+
+
+def export_run(uri: str, out: Path, notify: Callable[[str], None] = ignore) -> ExportedBag:
+    """Write a sealed run as a bag.
+
+    Parameters
+    ----------
+    uri : str
+        The run's folder, or a copy of it.
+    out : Path
+        A name that ends with ``.zip`` or ``.tar``; nothing is overwritten.
+    notify : callable
+        Told how far it is.
+
+    Raises
+    ------
+    IncompleteRunError
+        If the run is not sealed.
+    ConflictError
+        If the file is there.
+    InputError
+        If its name says no format.
+    """
+    kinds: dict[str, type[_Archive]] = {".zip": _Zip, ".tar": _Tar}
+    if out.suffix not in kinds:
+        raise InputError(f"{out}: cannot tell the format by the name; use .zip or .tar")
+    if out.exists():
+        raise ConflictError(f"{out}: is there already; name another file")
+    sealed = _Sealed.at(uri)
+    partial = out.with_name(f".{out.name}.partial")
+    try:
+        with kinds[out.suffix].at(partial, sealed.name.replace("/", "_")) as archive:
+            files = list(_payload(archive, sealed, notify))
+            tags = _tags(sealed, files)
+            for path, content in sorted(tags.items()):
+                archive.add(path, len(content), io.BytesIO(content))
+        partial.rename(out)
+    finally:
+        partial.unlink(missing_ok=True)
+    return ExportedBag(
+        path=out,
+        files=len(files),
+        size=sum(one.size for one in files),
+        tag_manifest_sha256=hashlib.sha256(tags["tagmanifest-sha256.txt"]).hexdigest(),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sealed:
+    """A sealed run: where it is, its name, the file that lists its files, its title, and the day of its seal."""
+
+    store: Store
+    name: str
+    manifest: str
+    title: str
+    day: str
+
+    @classmethod
+    def at(cls, uri: str) -> _Sealed:
+        store = open_store(uri.rstrip("/") or "/")
+        failed = [key for key in store.list("attempts") if key.endswith("/manifest.json")]
+        stage = "evidence"
+        if not store.exists("evidence/manifest.json"):
+            if not failed:
+                raise IncompleteRunError(
+                    f"{uri}: only a sealed run is exported, complete or failed; there is no evidence/manifest.json"
+                )
+            stage = max(failed, key=lambda key: int(key.split("/")[1])).rpartition("/")[0]
+        folder, manifest = StageFolder(store, stage), f"{stage}/manifest.json"
+        said = folder.read_json("manifest.json")
+        try:
+            name = f"{said['audit']}/{Window.from_label(said['window']).label}/{said['spec_digest'][:16]}"
+        except (KeyError, TypeError, ValueError):
+            raise EvidenceError(
+                f"{store.uri(manifest)}: does not say audit, window and spec_digest"
+            ) from None
+        title = name
+        with contextlib.suppress(AuditError):
+            title = Run.from_bundle(uri.rstrip("/") or "/").spec.title
+        return cls(
+            store=store,
+            name=name,
+            manifest=manifest,
+            title=title,
+            day=folder.success().finished.date().isoformat(),
+        )
+
+
+def _payload(archive: _Archive, run: _Sealed, notify: Callable[[str], None]) -> Iterator[BaggedFile]:
+    """Add every file of the run's folder, and yield its digests."""
+    store, name = run.store, run.name
+    paths = store.list("")
+    progress = Progress("export: files", len(paths), notify)
+    for path in paths:
+        size = store.size(path)
+        digests = {algorithm: hashlib.new(algorithm) for algorithm in ALGORITHMS}
+        with store.open(path) as stream:
+            archive.add(f"data/{name}/{path}", size, _Digesting(stream, digests))
+        yield BaggedFile(
+            path=f"data/{name}/{path}",
+            size=size,
+            digests={algorithm: digest.hexdigest() for algorithm, digest in digests.items()},
+        )
+        progress.one_more()
+
+
+def _tags(run: _Sealed, files: list[BaggedFile]) -> dict[str, bytes]:
+    """Return the files next to the payload: declaration, description, manifests."""
+    manifest = next(one for one in files if one.path == f"data/{run.name}/{run.manifest}").digests["sha256"]
+    info = {
+        "Bag-Software-Agent": f"audit_lib {__version__}",
+        "Bagging-Date": run.day,
+        "External-Description": " ".join(run.title.split()),
+        "External-Identifier": run.name,
+        "Internal-Sender-Identifier": f"sha256:{manifest}",
+        "Payload-Oxum": f"{sum(one.size for one in files)}.{len(files)}",
+    }
+    tags = {
+        "bagit.txt": b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
+        "bag-info.txt": "".join(f"{label}: {value}\n" for label, value in info.items()).encode(),
+        "ro-crate-metadata.json": crate_metadata(run.name, run.title, files, run.day),
+        "VERIFY.txt": verify_text(run.name, run.manifest, manifest),
+    }
+    tags |= {
+        f"manifest-{algorithm}.txt": _lines((one.digests[algorithm], one.path) for one in files)
+        for algorithm in ALGORITHMS
+    }
+    listed = dict(tags)
+    tags |= {
+        f"tagmanifest-{algorithm}.txt": _lines(
+            (hashlib.new(algorithm, content).hexdigest(), path) for path, content in sorted(listed.items())
+        )
+        for algorithm in ALGORITHMS
+    }
+    return tags
+
+
+def _lines(entries: Any) -> bytes:
+    return "".join(f"{digest}  {escaped(path)}\n" for digest, path in entries).encode()
+
+
+class _Digesting(io.RawIOBase):
+    """A stream that digests what passes through it."""
+
+    def __init__(self, stream: BinaryIO, digests: Mapping[str, Any]) -> None:
+        self._stream, self._digests = stream, digests
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        content = self._stream.read(len(buffer))
+        for digest in self._digests.values():
+            digest.update(content)
+        buffer[: len(content)] = content
+        return len(content)
+
+
+class _Archive(ABC):
+    """Where files are added, one after the other, below a folder."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    @classmethod
+    @abstractmethod
+    @contextmanager
+    def at(cls, path: Path, folder: str) -> Iterator[_Archive]:
+        """Make the archive at a path."""
+
+    @abstractmethod
+    def add(self, path: str, size: int, stream: BinaryIO | io.RawIOBase) -> None:
+        """Add a file."""
+
+
+class _Zip(_Archive):
+    def __init__(self, file: zipfile.ZipFile, folder: str) -> None:
+        super().__init__(folder)
+        self._file = file
+
+    @classmethod
+    @contextmanager
+    def at(cls, path: Path, folder: str) -> Iterator[_Archive]:
+        with zipfile.ZipFile(path, "x", zipfile.ZIP_STORED) as file:
+            yield cls(file, folder)
+
+    def add(self, path: str, size: int, stream: BinaryIO | io.RawIOBase) -> None:
+        entry = zipfile.ZipInfo(f"{self.folder}/{path}", _1980)
+        entry.external_attr, entry.create_system, entry.file_size = 0o644 << 16, 3, size
+        with self._file.open(entry, "w") as target:
+            while piece := stream.read(_PIECE):
+                target.write(piece)
+
+
+class _Tar(_Archive):
+    def __init__(self, file: tarfile.TarFile, folder: str) -> None:
+        super().__init__(folder)
+        self._file = file
+
+    @classmethod
+    @contextmanager
+    def at(cls, path: Path, folder: str) -> Iterator[_Archive]:
+        with tarfile.open(path, "x", format=tarfile.PAX_FORMAT) as file:
+            yield cls(file, folder)
+
+    def add(self, path: str, size: int, stream: BinaryIO | io.RawIOBase) -> None:
+        entry = tarfile.TarInfo(f"{self.folder}/{path}")
+        entry.size, entry.mode = size, 0o644
+        self._file.addfile(entry, stream)
