@@ -124,10 +124,12 @@ def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int
                     "old data; change the spec or the store to audit the new"
                 )
         if name == "evidence":
+            from audit_lib.archive.entering import enter_sealed
             from audit_lib.signing.sign_run import is_signed, sign_result
 
+            entry = enter_sealed(run)  # where that failed before
             if is_signed(run, "plan"):
-                sign_result(run)  # where that failed before
+                sign_result(run, entry)
         return folder.counts()
     for needed in stage.needs:
         _require(run, needed)
@@ -138,17 +140,23 @@ def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int
     module, function = stage.function.split(":")
     produce: Callable[..., StageOutput] = getattr(importlib.import_module(module), function)
     if name == "scores":
+        from audit_lib.archive.entering import enter_plan
         from audit_lib.signing.sign_run import sign_plan
 
-        sign_plan(run)
+        sign_plan(run, enter_plan(run))
+    if name == "evidence":
+        from audit_lib.archive.entering import refuse_second_sealing
+
+        refuse_second_sealing(run)
     started, clock = datetime.now(UTC), time.monotonic()
     run.notify(f"{label}: started")
     output = produce(run) if shard is None else produce(run, shard)
     record = folder.commit(output, started, keep_existing=name == "scores")
     if name == "evidence":
+        from audit_lib.archive.entering import enter_sealed
         from audit_lib.signing.sign_run import sign_result
 
-        sign_result(run)
+        sign_result(run, enter_sealed(run))
     counts: dict[str, int] = dict(record.counts)
     summary = ", ".join(f"{key} {value}" for key, value in counts.items())
     run.notify(f"{label}: done in {time.monotonic() - clock:.1f} s{' - ' + summary if summary else ''}")

@@ -86,6 +86,13 @@ def start(run: Run, by: str, *, goes_on: bool = False) -> int:
     raise ConflictError(f"{run.uri}: no number is free for another attempt")
 
 
+def under_way(run: Run) -> int:
+    """Return the number of the last attempt if it has no end; 0 where none is counted, or the last one ended."""
+    names = _names(run.store, run.prefix)
+    last = max(names, default=0)
+    return last if last and SUCCESS not in names[last] else 0
+
+
 def seal(run: Run, number: int, faults: Sequence[AttemptFault], outcome: AttemptOutcome = "failed") -> None:
     """Seal an attempt that failed, with its errors and a digest of every file that is there.
 

@@ -18,6 +18,7 @@ EvidenceFindingKind = Literal[
     "version",
     "sign-off",
     "signature",
+    "journal",
     "age",
 ]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from audit_lib.archive.attempts import FOLDER, fault_of, outcome_of, seal, start
+from audit_lib.archive.attempts import FOLDER, RECORD, fault_of, outcome_of, seal, start
+from audit_lib.archive.layout import digest_of
 from audit_lib.documents.evidence import AttemptFault, AttemptOutcome
 from audit_lib.errors import AuditError, SpecError
+from audit_lib.journal import enter
 from audit_lib.run import Run, RunKey
 from audit_lib.spec import load_spec
 from audit_lib.store import open_store
@@ -20,6 +22,9 @@ def seal_failure(
     """Seal a failed attempt and say where; return whether it could be. What failed first is for the caller to raise."""
     try:
         seal(run, number, faults, outcome)
+        record = f"{run.stage(f'{FOLDER}/{number}').prefix}/{RECORD}"
+        digest, _ = digest_of(run.store, record)
+        enter(run.store, run.key, number, "failed", outcome=outcome, sealed_sha256=digest)
     except (AuditError, OSError) as error:
         run.notify(f"WARNING: the failed attempt could not be sealed: {error}")
         return False

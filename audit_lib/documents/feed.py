@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from audit_lib.documents.plan import PolicyVersion
+from audit_lib.documents.run_statement import JournalHead
 from audit_lib.typed_json import OPTIONAL, Typed
 
 VERSION: Final = "https://jsonfeed.org/version/1.1"
@@ -51,6 +52,8 @@ class RunFacts(Typed):
     signatures: tuple[FeedSignature, ...]
     superseded_by: str | None
     manifest_sha256: str
+    journal: JournalHead | None = field(default=None, metadata=OPTIONAL)
+    """The run's last entry in the journal of its audit: who keeps it can tell whether that was rewritten since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

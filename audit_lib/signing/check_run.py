@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from audit_lib.archive.findings import EvidenceFinding
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.documents.evidence import Manifest, decode_exact
-from audit_lib.documents.run_statement import PLAN_PREDICATE, RESULT_PREDICATE, RunStatement, SignedMoment
+from audit_lib.documents.run_statement import (
+    PLAN_PREDICATE,
+    RESULT_PREDICATE,
+    JournalHead,
+    RunStatement,
+    SignedMoment,
+)
 from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.plain_text import quoted
 from audit_lib.run import Run
+from audit_lib.signing.check_journal import check_journal
+from audit_lib.signing.findings import RunSignatures
 from audit_lib.signing.sign_run import (
     ENVELOPE,
     FOLDER,
@@ -34,26 +41,6 @@ _UNKNOWN: Final = (
 )
 
 
-@dataclass(slots=True)
-class RunSignatures:
-    """What was found.
-
-    Attributes
-    ----------
-    lines : list of str
-        For people: what is signed with which key and when, and what is not signed.
-    findings : list of EvidenceFinding
-        What does not hold.
-    """
-
-    lines: list[str] = field(default_factory=list)
-    findings: list[EvidenceFinding] = field(default_factory=list)
-
-    def find(self, path: str, detail: str) -> None:
-        """Take note of what does not hold."""
-        self.findings.append(EvidenceFinding(kind="signature", path=path, detail=detail))
-
-
 @dataclass(frozen=True, slots=True)
 class _Signed:
     """A signature that holds: by which key, and when as far as it is known."""
@@ -61,13 +48,16 @@ class _Signed:
     key_id: str
     claimed_at: datetime
     stamp: TimeStamp | None
+    head: JournalHead | None
 
     @property
     def at(self) -> datetime:
         return self.claimed_at if self.stamp is None else self.stamp.at
 
 
-def check_signatures(run: Run, trust: Trust | None, *, sealed: bool = True) -> RunSignatures:
+def check_signatures(
+    run: Run, trust: Trust | None, heads: Sequence[str] = (), *, sealed: bool = True
+) -> RunSignatures:
     """Check the signatures over a run's plan and result.
 
     A statement must be signed by the key that lies next to it, and be about every file that was there at its moment as
@@ -80,6 +70,8 @@ def check_signatures(run: Run, trust: Trust | None, *, sealed: bool = True) -> R
         Also a copy of one.
     trust : Trust or None
         What the verifier believes.
+    heads : sequence of str
+        Digests of entries of the journal that the verifier knew earlier.
     sealed : bool
         Whether there is evidence; without it there is no result to be signed.
     """
@@ -110,6 +102,12 @@ def check_signatures(run: Run, trust: Trust | None, *, sealed: bool = True) -> R
         _check_believed(found, moment, signed[moment], trust)
         found.lines.append(_line(moment, signed[moment], trust))
     _check_order(found, run, signed)
+    known: list[JournalHead | str] = [*heads, *(one.head for one in signed.values() if one.head is not None)]
+    required = bool(heads)
+    if trust is not None:
+        known += [one.head for one in trust.file.heads if one.audit == run.key.audit]
+        required = required or "journal" in trust.file.required
+    check_journal(run, known, found, required=required)
     if trust is None:
         found.lines.append(_UNKNOWN)
     return found
@@ -126,9 +124,9 @@ def _check(run: Run, moment: SignedMoment, there: set[str], trust: Trust | None)
         RunStatement, signed_payload(content, PAYLOAD_TYPE, ENVELOPE), ENVELOPE, _statement_bytes
     )
     _check_subject(run, moment, statement)
-    return _Signed(
-        key.keyid, datetime.fromisoformat(statement.predicate.claimed_at), _stamp(run, moment, there, trust)
-    )
+    said = statement.predicate
+    claimed = datetime.fromisoformat(said.claimed_at)
+    return _Signed(key.keyid, claimed, _stamp(run, moment, there, trust), said.journal)
 
 
 def _statement_bytes(statement: RunStatement) -> bytes:

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
 
 from audit_lib.archive.layout import digest_of
 from audit_lib.canonical import canonical_json
 from audit_lib.documents.evidence import Manifest
+from audit_lib.documents.journal import JournalEntry, entry_digest
 from audit_lib.documents.run_statement import (
     PLAN_PREDICATE,
     RESULT_PREDICATE,
+    JournalHead,
     RunPredicate,
     RunStatement,
     SignedMoment,
@@ -46,8 +47,8 @@ def path_of(moment: SignedMoment, what: str) -> str:
     return f"{FOLDER}/{moment}.{what}"
 
 
-def sign_plan(run: Run) -> None:
-    """Sign a run's plan, if a signer is configured and the model was not asked yet.
+def sign_plan(run: Run, entry: JournalEntry | None = None) -> None:
+    """Sign a run's plan, with its entry in the journal, if a signer is configured and the model was not asked yet.
 
     Raises
     ------
@@ -67,12 +68,12 @@ def sign_plan(run: Run) -> None:
         if not asked:
             run.notify(f"plan: not signed: {why}")
         return
-    _sign(run, "plan", planned_files(run), signer, None)
+    _sign(run, "plan", signer, entry)
     run.notify(f"plan: signed before the first request ({run.uri}/{path_of('plan', ENVELOPE)})")
 
 
-def sign_result(run: Run) -> None:
-    """Sign a run's sealed evidence, if a signer is configured.
+def sign_result(run: Run, entry: JournalEntry | None = None) -> None:
+    """Sign a run's sealed evidence, with its entry in the journal, if a signer is configured.
 
     Raises
     ------
@@ -84,8 +85,7 @@ def sign_result(run: Run) -> None:
     signer = configured_signer()
     if signer is None:
         return
-    manifest = run.stage("evidence").read_document(Manifest, "manifest.json")
-    _sign(run, "result", result_files(run), signer, manifest)
+    _sign(run, "result", signer, entry)
     run.notify(f"result: signed ({run.uri}/{path_of('result', ENVELOPE)})")
 
 
@@ -101,9 +101,10 @@ def result_files(run: Run) -> list[str]:
     return sorted([*run.list("evidence"), *(path for path in of_plan if path in there)])
 
 
-def _sign(
-    run: Run, moment: SignedMoment, files: Iterable[str], signer: RunSigner, manifest: Manifest | None
-) -> None:
+def _sign(run: Run, moment: SignedMoment, signer: RunSigner, entry: JournalEntry | None) -> None:
+    files = planned_files(run) if moment == "plan" else result_files(run)
+    manifest = run.stage("evidence").read_document(Manifest, "manifest.json") if moment == "result" else None
+    head = None if entry is None else JournalHead(number=entry.number, sha256=entry_digest(entry))
     if not is_signed(run, moment):
         statement = RunStatement(
             subject=tuple(
@@ -116,6 +117,7 @@ def _sign(
                 window=run.key.window.label,
                 spec_digest=run.key.spec_digest,
                 outcome=None if manifest is None else manifest.outcome,
+                journal=head,
                 claimed_at=datetime.now(UTC).isoformat(timespec="seconds"),
             ),
         )

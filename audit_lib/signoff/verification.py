@@ -80,6 +80,7 @@ def verify_signed(
     trusted: Sequence[Ed25519PublicKey] = (),
     *,
     trust: Trust | None = None,
+    heads: Sequence[str] = (),
     recompute: Recompute | None = None,
     allow_unsigned: bool = False,
     now: datetime | None = None,
@@ -95,6 +96,8 @@ def verify_signed(
         As `verify_sign_offs` takes them; with any given, a run that nobody signed is a finding too.
     trust : Trust, optional
         What the verifier believes of the keys of runs and auditors; without it no key is believed or not.
+    heads : sequence of str
+        Digests of entries of the audit's journal that were known earlier.
     recompute : mapping of str to callable, optional
         As `audit_lib.archive.verify.verify` takes it; with any given, the signed reports are not rendered again.
     allow_unsigned : bool
@@ -119,7 +122,7 @@ def verify_signed(
     except Exception:  # noqa: BLE001 - a stranger's bytes may cause anything; a finding of the evidence already
         note = "the signatures cannot be checked without the design"
         return evidence if evidence.failed else replace(evidence, notes=(*evidence.notes, note))
-    own = check_signatures(run, trust, sealed=not evidence.failed)
+    own = check_signatures(run, trust, heads, sealed=not evidence.failed)
     evidence = replace(
         evidence, findings=(*evidence.findings, *own.findings), run_signatures=tuple(own.lines)
     )

@@ -8,8 +8,13 @@ from xml.etree import ElementTree as ET
 
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.documents.feed import Feed, FeedItem, FeedSignature, FeedWindow, RunFacts
+from audit_lib.documents.journal import entry_digest
 from audit_lib.documents.plan import PolicyVersion
+from audit_lib.documents.run_statement import JournalHead
+from audit_lib.errors import EvidenceError
+from audit_lib.journal import entries_of, read_journal
 from audit_lib.report.html import readable
+from audit_lib.run import Run
 from audit_lib.site.catalogue import Catalogue, CataloguedRun
 
 _ATOM = "http://www.w3.org/2005/Atom"
@@ -76,8 +81,18 @@ def _item(entry: CataloguedRun, base: str) -> FeedItem:
             ),
             superseded_by=entry.superseded_by,
             manifest_sha256=sha256(run.stage("evidence").read("manifest.json")),
+            journal=_head(run),
         ),
     )
+
+
+def _head(run: Run) -> JournalHead | None:
+    """Return the run's last entry in the journal; None where it has none, or `audit verify` says what is wrong."""
+    try:
+        own = entries_of(read_journal(run.store, run.key.audit), run.key)
+    except EvidenceError:
+        return None
+    return JournalHead(number=own[-1].number, sha256=entry_digest(own[-1])) if own else None
 
 
 def atom_feed(catalogue: Catalogue, base: str) -> bytes:

@@ -15,9 +15,10 @@ from audit_lib.archive.verify import Verification
 from audit_lib.canonical import canonical_json, pretty_json
 from audit_lib.cli.main import main
 from audit_lib.documents.trust import Revocation, TrustedAuthority, TrustFile
-from audit_lib.errors import InputError
+from audit_lib.errors import EvidenceError, InputError
 from audit_lib.run import SUCCESS, Run
 from audit_lib.signing import sign_run
+from audit_lib.signing.signers import PAYLOAD_TYPE, open_signer, sign_payload, signed_payload
 from audit_lib.signing.trust import read_trust
 from audit_lib.signoff import verify_signed
 from tests.archive.cases import WEEK, reseal
@@ -44,16 +45,15 @@ def sign_again(signed: Signed, moment: str, monkeypatch: pytest.MonkeyPatch, *, 
     if stamp:
         monkeypatch.setenv("AUDIT_TIMESTAMP_URL", signed.authority.url)
     run = Run.from_bundle(str(signed.run))
-    files = sign_run.planned_files(run) if moment == "plan" else sign_run.result_files(run)
     signer = sign_run.configured_signer()
     assert signer is not None
-    sign_run._sign(run, moment, files, signer, None)  # type: ignore[arg-type]
+    sign_run._sign(run, moment, signer, None)  # type: ignore[arg-type]
 
 
 def test_it_verifies_under_trust_and_says_when(signed: Signed) -> None:
     verification = check(signed)
     assert verification.findings == ()
-    for moment, line in zip(("plan", "result"), verification.run_signatures, strict=True):
+    for moment, line in zip(("plan", "result"), verification.run_signatures[:2], strict=True):
         assert line.startswith(f"{moment} signed with key ") and '(of "service"), time stamp 20' in line
         assert line.endswith('of "local OpenSSL", not independent')
 
@@ -101,6 +101,11 @@ def test_the_consistent_rewrite_fails_under_trust(signed: Signed) -> None:
         shutil.rmtree(folder / stage)
     for path in (folder / "signatures").glob("result.*"):
         path.unlink()
+    with pytest.raises(EvidenceError, match="was sealed before, says entry 2 of the journal"):
+        pipeline.run_all(pipeline.load_run(run.uri))
+    for path in sorted((signed.store / "small/journal").iterdir())[1:]:
+        path.unlink()
+    shutil.rmtree(folder / "attempts")
     pipeline.run_all(pipeline.load_run(run.uri))
     assert verify_signed(run.uri, recompute={}).ok, "without trust nobody can know"
     copy = Signed(signed.folder, signed.authority)
@@ -157,13 +162,18 @@ def test_a_stray_file_next_to_the_signatures_is_found(signed: Signed) -> None:
     assert "signatures/approval.pub: is no part of the evidence" in details(check(signed))
 
 
-def test_the_statement_of_another_run_is_none(signed: Signed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_statement_of_something_else_is_none(signed: Signed) -> None:
     path = signed.run / "signatures/plan.dsse.json"
     content = path.read_bytes()
     shutil.copy(signed.run / "signatures/result.dsse.json", path)
     assert "is a statement of another kind" in details(check(signed))
     path.write_bytes(content)
-    sign_again(signed, "result", monkeypatch, stamp=True)  # its outcome is not said
+    path = signed.run / "signatures/result.dsse.json"
+    statement = json.loads(signed_payload(path.read_bytes(), PAYLOAD_TYPE, "result"))
+    statement["predicate"]["outcome"] = "validation_failed"
+    signer = open_signer(f"file:{signed.folder / 'service.key'}")
+    path.write_bytes(sign_payload(canonical_json(statement), PAYLOAD_TYPE, [signer]))
+    (signed.run / "signatures/result.tsr").unlink()
     assert "its outcome is not that of the manifest" in details(check(signed))
 
 

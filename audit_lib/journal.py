@@ -1,0 +1,167 @@
+"""The journal of an audit's attempts: a chain of entries that only grows, so that no attempt is dropped unseen.
+
+::
+
+    <audit>/journal/000001.json, 000002.json, ...
+
+An entry is created only where none is, and has the digest of the one before. Of two writers one wins the number and the
+other reads again, so the chain never forks. An attempt is entered before the model is asked, and at each end. Whoever
+holds the digest of an entry (a *head*) can tell later whether everything until then is still as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from audit_lib.documents.evidence import decode_exact
+from audit_lib.documents.journal import JournalEntry, JournalEvent, entry_bytes, entry_digest
+from audit_lib.errors import ConflictError, EvidenceError
+from audit_lib.run import RunKey
+from audit_lib.store import Store
+
+FOLDER: Final = "journal"
+_NUMBERED: Final = re.compile(r"(\d{6,})\.json")
+_TRIES: Final = 200
+_TAIL: Final = 50
+"""Entries that are read before another is made: what was entered already is among the last."""
+ENDS: Final[tuple[JournalEvent, ...]] = ("completed", "failed", "abandoned")
+
+
+def read_journal(store: Store, audit: str) -> list[JournalEntry]:
+    """Return an audit's journal, the first entry first; empty where it has none.
+
+    Raises
+    ------
+    EvidenceError
+        If it is not a chain: a gap, an entry that is none or names another before it, or a file of somebody's.
+    """
+    folder = f"{audit}/{FOLDER}"
+    found: list[JournalEntry] = []
+    for key in store.list(folder):
+        name = key.removeprefix(f"{folder}/")
+        if not _NUMBERED.fullmatch(name):
+            raise EvidenceError(f"{store.uri(key)}: is no entry of the journal")
+        found.append(decode_exact(JournalEntry, store.get(key), store.uri(key), entry_bytes))
+        if name != _name(found[-1].number):
+            raise EvidenceError(f"{store.uri(key)}: is entry {found[-1].number}")
+    check_chain(found, audit)
+    return found
+
+
+def check_chain(entries: Sequence[JournalEntry], audit: str) -> None:
+    """Check that entries are an audit's journal from its first one on.
+
+    Raises
+    ------
+    EvidenceError
+        If not; the message names the first entry that does not follow.
+    """
+    before: JournalEntry | None = None
+    for number, entry in enumerate(entries, start=1):
+        if entry.number != number:
+            raise EvidenceError(f"journal of {audit}: entry {number} is missing")
+        if entry.audit != audit:
+            raise EvidenceError(f"journal of {audit}: entry {number} is another audit's")
+        if entry.previous != (None if before is None else entry_digest(before)):
+            raise EvidenceError(f"journal of {audit}: entry {number} does not follow from the one before it")
+        before = entry
+
+
+def check_head(entries: Sequence[JournalEntry], head: str) -> int:
+    """Return the number of the entry that a head known earlier is the digest of.
+
+    Raises
+    ------
+    EvidenceError
+        If there is none: the journal was rolled back, or made again.
+    """
+    for entry in entries:
+        if entry_digest(entry) == head:
+            return entry.number
+    last = f"its last entry is {len(entries)}, {entry_digest(entries[-1])}" if entries else "it is empty"
+    raise EvidenceError(
+        f"the journal does not hold the head {head} that was known earlier ({last}): it was rolled back, forked "
+        "or made again"
+    )
+
+
+def enter(
+    store: Store,
+    key: RunKey,
+    attempt: int,
+    event: JournalEvent,
+    *,
+    outcome: str | None = None,
+    sealed_sha256: str | None = None,
+) -> JournalEntry:
+    """Enter what happened to an attempt; what is entered already stays, and is returned.
+
+    Raises
+    ------
+    EvidenceError
+        If the journal is no chain.
+    ConflictError
+        If others enter all the time.
+    """
+    for _ in range(_TRIES):
+        entries = _tail(store, key.audit)
+        made = JournalEntry(
+            number=entries[-1].number + 1 if entries else 1,
+            previous=entry_digest(entries[-1]) if entries else None,
+            audit=key.audit,
+            window=key.window.label,
+            run=key.spec_digest[:16],
+            attempt=attempt,
+            event=event,
+            outcome=outcome,
+            sealed_sha256=sealed_sha256,
+            at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+        if (there := _same(entries, made)) is not None:
+            return there
+        if store.put(f"{key.audit}/{FOLDER}/{_name(made.number)}", entry_bytes(made)):
+            return made
+    raise ConflictError(f"{store.uri(key.audit)}/{FOLDER}: no entry could be made in {_TRIES} tries")
+
+
+def entries_of(entries: Sequence[JournalEntry], key: RunKey) -> list[JournalEntry]:
+    """Return the entries about a run."""
+    return [one for one in entries if (one.window, one.run) == (key.window.label, key.spec_digest[:16])]
+
+
+def _tail(store: Store, audit: str) -> list[JournalEntry]:
+    """Return the last entries, which must follow one from another."""
+    folder = f"{audit}/{FOLDER}"
+    names = [key.removeprefix(f"{folder}/") for key in store.list(folder)]
+    if names != [_name(number) for number in range(1, len(names) + 1)]:
+        raise EvidenceError(
+            f"{store.uri(folder)}: is no journal: an entry is missing, or a file is there that is none"
+        )
+    found: list[JournalEntry] = []
+    for name in names[-_TAIL:]:
+        where = f"{folder}/{name}"
+        entry = decode_exact(JournalEntry, store.get(where), store.uri(where), entry_bytes)
+        if found and entry.previous != entry_digest(found[-1]):
+            raise EvidenceError(f"{store.uri(where)}: does not follow from the one before it")
+        found.append(entry)
+    return found
+
+
+def _same(entries: Sequence[JournalEntry], made: JournalEntry) -> JournalEntry | None:
+    """Return the entry that says the same already."""
+    for one in entries:
+        if _said(one) == _said(made):
+            return one
+    return None
+
+
+def _said(entry: JournalEntry) -> Any:
+    return replace(entry, number=1, previous=None, at="1970-01-01T00:00:00+00:00")
+
+
+def _name(number: int) -> str:
+    return f"{number:06d}.json"
