@@ -35,8 +35,10 @@ def refuse_second_sealing(run: Run) -> None:
     EvidenceError
         If the journal says so, or is no chain.
     """
-    for one in entries_of(read_journal(run.store, run.key.audit), run.key):
-        if one.event == "completed" or one.outcome == "validation_failed":
+    key = f"{run.stage('evidence').prefix}/{MANIFEST}"
+    there = digest_of(run.store, key)[0] if run.store.exists(key) else None
+    for one in _sealings(run):
+        if one.sealed_sha256 != there:
             raise EvidenceError(
                 f"{run.uri}: was sealed before, says entry {one.number} of the journal (manifest {one.sealed_sha256}); "
                 "its evidence was taken away since. A run is sealed once: bring that back, or find who changed it"
@@ -51,6 +53,9 @@ def enter_sealed(run: Run) -> JournalEntry | None:
         return None
     manifest = run.stage("evidence").read_document(Manifest, MANIFEST)
     digest, _ = digest_of(run.store, f"{run.stage('evidence').prefix}/{MANIFEST}")
+    for one in _sealings(run):
+        if one.sealed_sha256 == digest:
+            return one
     complete = manifest.outcome == "complete"
     number = under_way(run) or planned[-1].attempt
     _enter_abandoned(run, number)
@@ -62,6 +67,12 @@ def enter_sealed(run: Run) -> JournalEntry | None:
         outcome=manifest.outcome,
         sealed_sha256=digest,
     )
+
+
+def _sealings(run: Run) -> list[JournalEntry]:
+    """Return the entries that say that the run was sealed."""
+    own = entries_of(read_journal(run.store, run.key.audit), run.key)
+    return [one for one in own if one.event == "completed" or one.outcome == "validation_failed"]
 
 
 def _enter_abandoned(run: Run, number: int) -> None:
