@@ -100,9 +100,21 @@ def attribute_windows(
     runs = [[Run.load(store.uri(one.prefix)) for one in side] for side in (earlier, later)]
     if parts := _other_question(runs[0][0], [*runs[0][1:], *runs[1]]):
         raise InputError(f"{', '.join(parts)} of the specs differ: these windows ask different questions")
-    return _attribute(
+    told = _attribute(
         _KeptCells(store=store, audit=audit, notify=notify), (runs[0], runs[1]), None, texts=texts
     )
+    told.left_out.extend(_other_runs(history, [*earlier, *later]))
+    return told
+
+
+def _other_runs(history: Sequence[CompleteRun], chosen: Sequence[CompleteRun]) -> list[str]:
+    """Say which other runs of the compared windows there are: a window that was audited twice counts once."""
+    windows, prefixes = {one.window.label for one in chosen}, {one.prefix for one in chosen}
+    return [
+        f"{one.prefix}: another run of this window is compared"
+        for one in history
+        if one.window.label in windows and one.prefix not in prefixes
+    ]
 
 
 def attribute_alarms(

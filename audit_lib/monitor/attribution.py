@@ -188,8 +188,10 @@ def _notes(found: StratifiedSides, sides: TwoSides, marks: list[CauseMark]) -> l
         notes.append("the mix is not standardised: some strata have nobody with an answer on one side")
         marks.append(CauseMark(cause="mix", said="some strata are on one side alone"))
     notes += sides.not_exchanged
-    if any(one.own_rule != sides.after[0].own_rule for one in sides.after):
-        notes.append("the windows after have several decision rules")
+    for key, windows in (("before", sides.before), ("after", sides.after)):
+        several = [name for name in windows[0].versions if len({one.versions[name] for one in windows}) > 1]
+        if several:
+            notes.append(f"the windows {key} are not of one version: several of {', '.join(several)} in them")
     return notes
 
 

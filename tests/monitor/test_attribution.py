@@ -157,7 +157,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
 
 
 def people(
-    place: int, *, shift: float = 0.0, retail: float = 0.5, unread: float = 0.0
+    place: int, *, shift: float = 0.0, retail: float = 0.5, unread: float = 0.0, where: str = ""
 ) -> list[dict[str, Any]]:
     """Applicants of one window; women's scores fall by the shift, and some of their higher ones are not recorded."""
     rng = np.random.default_rng([9, place])
@@ -165,7 +165,8 @@ def people(
     for number in range(200):
         sex = "female" if number % 2 else "male"
         position = "retail" if rng.random() < retail else "finance"
-        score = 0.8 * rng.random() + (0.2 if position == "retail" else 0.0) - (shift if number % 2 else 0.0)
+        lower = shift if sex == "female" and where in ("", position) else 0.0
+        score = 0.8 * rng.random() + (0.2 if position == "retail" else 0.0) - lower
         lost = rng.random() < unread and sex == "female" and score >= 0.5
         rows.append(
             {
@@ -175,7 +176,7 @@ def people(
                 "resume": f"{'till and shop floor' if position == 'retail' else 'ledger and accounts'} {number}",
                 "sex": sex,
                 "race": "White",
-                "recorded_score": None if lost else float(np.round(score, 6)),
+                "recorded_score": None if lost else max(float(np.round(score, 6)), 0.0),
             }
         )
     return rows
@@ -184,6 +185,10 @@ def people(
 def real(folder: Path, place: int, rows: list[dict[str, Any]], **sections: Any) -> Run:
     inputs = folder / f"inputs {place}"
     inputs.mkdir()
+    for name, question in (("prompt", "Shall we see"), ("other", "Does it fit")):
+        (inputs / f"{name}.yaml").write_text(
+            f"messages: [{{role: user, content: '{question} {{{{resume}}}}?'}}]\n"
+        )
     groups = {
         "provenance": "self_reported",
         "attributes": {"sex": ["female", "male"]},
@@ -201,21 +206,24 @@ def real(folder: Path, place: int, rows: list[dict[str, Any]], **sections: Any) 
         ({"shift": 0.3}, {"model": {"name": "another tool"}}, "model"),
         ({}, {"decision": {"rule": "threshold", "threshold": 0.1}}, "rule"),
         ({"unread": 0.6}, {}, "answers"),
+        ({"retail": 0.9}, {}, "mix"),
+        ({"shift": 0.3}, {"prompt": {"template": "other.yaml"}}, "prompt"),
     ],
 )
 def test_causes_planted_in_sealed_runs(
     tmp_path: Path, change: dict[str, Any], sections: dict[str, Any], right: str
 ) -> None:
-    base = {"shift": 0.25} if right == "rule" else {}
+    base = {"rule": {"shift": 0.25}, "mix": {"shift": 0.4, "retail": 0.1, "where": "retail"}}.get(right, {})
+    asked = {"prompt": {"template": "prompt.yaml"}} if right == "prompt" else {}
     for place in range(2):
-        real(tmp_path, place, people(place, **base))
+        real(tmp_path, place, people(place, **base), **asked)
     for place in range(2, 4):
         real(tmp_path, place, people(place, **(base | change)), **sections)
     span = [Window(WEEKS[k].start, WEEKS[k + 1].end) for k in (0, 2)]
     store = open_store(str(tmp_path / "store"))
     found = monitor.attribute_windows(store, "small", span[1], span[0], texts=True)
     assert found.left_out == []
-    (one,) = found.attributions
+    one = found.attributions[0]
     assert one.parts[0].cause == right
     assert not isinstance(one.texts, Undefined)
     kept = store.list("small/monitor/cells")
@@ -223,6 +231,22 @@ def test_causes_planted_in_sealed_runs(
     assert not any(b"ledger" in store.get(key) or b"a0_" in store.get(key) for key in kept)
     again = monitor.attribute_windows(store, "small", span[1], span[0], texts=True)
     assert again.attributions == found.attributions
+
+
+def test_a_window_audited_twice_counts_once_and_is_told(tmp_path: Path) -> None:
+    real(tmp_path, 0, people(0))
+    first = real(tmp_path, 1, people(1))
+    (tmp_path / "inputs 1").rename(tmp_path / "inputs of the first")
+    second = real(tmp_path, 1, people(1), decision={"rule": "threshold", "threshold": 0.1})
+    real(tmp_path, 2, people(2))
+    store = open_store(str(tmp_path / "store"))
+    span = Window(WEEKS[1].start, WEEKS[2].end)
+    found = monitor.attribute_windows(store, "small", span, WEEKS[0])
+    assert found.left_out == [f"{first.key.prefix}: another run of this window is compared"]
+    (one,) = found.attributions
+    assert one.after[0].spec_digest == second.key.spec_digest
+    assert "the windows after are not of one version: several of decision in them" in one.notes
+    assert "the part of the decision rule is not computed: a side has several" in one.notes
 
 
 def test_the_old_rule_is_applied_to_the_new_scores(tmp_path: Path) -> None:
