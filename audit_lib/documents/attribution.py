@@ -70,7 +70,8 @@ class CanaryShift(Typed):
     compared: Count
     windows: tuple[Count, Count]
     between: float | Undefined
-    """Mean distance of a window before from one after: 0 for the same answers, 1 for all others."""
+    """Mean distance of a window before from one after: of probabilities and scores how far they are apart, of texts 0
+    for the same and 1 for another."""
     noise: float | Undefined
     """Mean distance of two windows before."""
     p_value: float | Undefined

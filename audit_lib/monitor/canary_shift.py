@@ -78,5 +78,5 @@ def _distance(one: KeptCanary, other: KeptCanary) -> float:
         pairs = zip(one.label_probabilities, other.label_probabilities, strict=True)
         return max((abs(a - b) for a, b in pairs), default=0.0)
     if one.score is not None and other.score is not None:
-        return min(abs(one.score - other.score), 1.0)
+        return abs(one.score - other.score)
     return float(one.text_sha256 != other.text_sha256)

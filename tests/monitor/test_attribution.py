@@ -29,6 +29,7 @@ from audit_lib.window import Window
 from benchmarks.attribution import CASES, NAME, Planted, System, history, window
 from tests.archive.cases import do, new_run
 from tests.monitor.test_sequences import WEEKS
+from tests.score.loopback import loopback
 
 
 def sides(before: System, after: System, windows: int = 6, **keys: Any) -> TwoSides:
@@ -231,6 +232,60 @@ def test_causes_planted_in_sealed_runs(
     assert not any(b"ledger" in store.get(key) or b"a0_" in store.get(key) for key in kept)
     again = monitor.attribute_windows(store, "small", span[1], span[0], texts=True)
     assert again.attributions == found.attributions
+
+
+@pytest.mark.parametrize(("planted", "right"), [("model", "model"), ("template", "prompt")])
+def test_canaries_tell_a_model_that_kept_its_name_from_a_template(
+    tmp_path: Path, planted: str, right: str
+) -> None:
+    pytest.importorskip("httpx2", reason="httpx2 is not installed")
+    now: dict[str, Any] = {"model": "old"}
+
+    def behave(word: str, asked: int) -> tuple[int, dict[str, str], bytes]:
+        """Score applicants by number, women lower by another model or template; canaries with a little noise."""
+        other = now["model"] == "new"
+        if word.startswith("canary"):
+            score = 0.5 + 0.001 * (now["window"] % 2) + (0.1 if other else 0.0)
+        else:
+            number = int("".join(filter(str.isdigit, word)))
+            lower = 0.3 if "female" in word and (other or word.startswith("x")) else 0.0
+            score = max(number * 37 % 101 / 100 - lower, 0.0)
+        return 200, {}, json.dumps({"score": score}).encode()
+
+    with loopback(behave) as server:
+        tool = {
+            "backend": "http",
+            "name": "tool-1",
+            "options": {"url": server.url, "body": {"text": "{{user}}"}, "score_path": "score"},
+        }
+        for name, begin in (("one", ""), ("two", "x")):
+            (tmp_path / f"{name}.yaml").write_text(
+                f"messages: [{{role: user, content: '{begin}{{{{resume}}}} ?'}}]\n"
+            )
+        for place in range(4):
+            late = place >= 2
+            now |= {"model": "new" if late and planted == "model" else "old", "window": place}
+            rows = people(place)[:120]
+            for number, row in enumerate(rows):
+                row.pop("recorded_score")
+                row["resume"] = f"{row['sex']}{place}{number}"
+            template = tmp_path / ("two.yaml" if late and planted == "template" else "one.yaml")
+            real(
+                tmp_path,
+                place,
+                rows,
+                model=tool,
+                prompt={"template": str(template)},
+                score={"shards": 1, "canaries": [f"canary{k}" for k in range(4)]},
+            )
+    store = open_store(str(tmp_path / "store"))
+    span = [Window(WEEKS[k].start, WEEKS[k + 1].end) for k in (0, 2)]
+    one = monitor.attribute_windows(store, "small", span[1], span[0]).attributions[0]
+    assert one.parts[0].cause == right
+    assert (one.canaries.compared, one.canaries.moved) == (4, planted == "model")
+    assert [mark.cause for mark in one.marks] == [right]
+    kept = store.get(store.list("small/monitor/cells")[0])
+    assert b"canary0" not in kept
 
 
 def test_a_window_audited_twice_counts_once_and_is_told(tmp_path: Path) -> None:
