@@ -28,6 +28,7 @@ from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.audit_claim import why_no_audit
 from audit_lib.records import parquet_source
 from audit_lib.report.exact_tables import ExactRow, ExactTable, in_words, read_table
+from audit_lib.report.plan_signature import PlanSignature, read_plan_signature
 from audit_lib.report.signature import Signature
 from audit_lib.report.suppress import StratumCell, masked, printable, redacted_sample, redacted_validation
 from audit_lib.results import Estimate
@@ -67,6 +68,7 @@ class Content:
     earlier: tuple[EarlierAudit, ...]
     hidden: frozenset[StratumCell]
     signature: Signature | None = None
+    plan_signature: PlanSignature | None = None
     archived_metrics: bytes | None = None
     """``metrics.json`` as it lies there, where all of it may be printed."""
 
@@ -200,6 +202,7 @@ def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature 
         earlier=tuple(earlier),
         hidden=hidden,
         signature=signature,
+        plan_signature=read_plan_signature(run),
         archived_metrics=archived if metrics is measured else None,
     )
 

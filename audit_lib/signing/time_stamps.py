@@ -42,9 +42,7 @@ def ask_for_stamp(content: bytes) -> bytes:
     if not url.startswith(("http://", "https://")):
         raise InputError(f"{AUTHORITY}: not the http or https address of an authority")
     asked = TimestampRequestBuilder().data(content).hash_algorithm(HashAlgorithm.SHA256).build()
-    request = urllib.request.Request(
-        url, asked.as_bytes(), {"Content-Type": "application/timestamp-query"}, method="POST"
-    )
+    request = urllib.request.Request(url, asked.as_bytes(), {"Content-Type": "application/timestamp-query"})
     try:
         with urllib.request.urlopen(request, timeout=_SECONDS) as reply:
             answer: bytes = reply.read(_LARGEST + 1)

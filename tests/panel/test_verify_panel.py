@@ -149,7 +149,7 @@ def test_a_run_that_was_changed_or_taken_away_is_found(
     store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     panel = panel_of(store)
-    one = next(store.glob("screeners_fair*/*/*"))
+    one = next(store.glob("screeners_fair*/2*/*"))
     scores = next(one.glob("scores/*/scores.parquet"))
     content = scores.read_bytes()
     scores.write_bytes(content[:-1] + b"!")

@@ -59,7 +59,7 @@ def run(made: Path, tmp_path: Path) -> Run:
     shutil.copytree(made / "store", tmp_path / "store")
     for name in ("auditor.key", "auditor.key.pub"):
         shutil.copy(made / name, tmp_path / name)
-    (uri,) = (tmp_path / "store" / "small").glob("*/*")
+    (uri,) = (tmp_path / "store" / "small").glob("*_*/*")
     return Run.load(str(uri))
 
 

@@ -199,6 +199,7 @@ def evidence(content: Content) -> Section:
             (
                 (t("Run"), text(code(key.prefix))),
                 (t("Spec, SHA-256"), text(code(key.spec_digest))),
+                (t("Plan"), text(_plan_signed(content))),
                 (t("Signature"), text(_signed(content))),
             )
         ),
@@ -273,6 +274,25 @@ def terms(content: Content) -> Section:
     )
     words = Facts(tuple((t(one.term), text(t(one.text))) for one in policy.glossary))
     return Section("terms", t("Words and sources"), (words, Heading(t("Sources")), Bullets(sources)))
+
+
+def _plan_signed(content: Content) -> str:
+    """Say whether the plan was signed before the model was asked, and where it is entered."""
+    signed = content.plan_signature
+    if signed is None:
+        return t("not signed before the model was asked")
+    said = {"key": signed.key_id[:16], "time": f"{signed.claimed_at:%Y-%m-%d %H:%M}"}
+    if signed.journal is None:
+        return t(
+            "signed with key {key} before the model was asked, on {time} UTC by the signer's clock", **said
+        )
+    return t(
+        "signed with key {key} before the model was asked, on {time} UTC by the signer's clock; entry {n} of the "
+        "journal of attempts, {head}",
+        **said,
+        n=signed.journal.number,
+        head=signed.journal.sha256,
+    )
 
 
 def _signed(content: Content) -> str:
