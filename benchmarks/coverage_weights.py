@@ -46,6 +46,8 @@ def truth() -> dict[str, float]:
 
 CELLS: Final = ((60, 1), (100, 1), (100, 3), (400, 3))
 """Clusters of each group, and people of a cluster."""
+DOMINATED: Final = (0.3, 0.5)
+"""Share of a group's weight that one of its clusters holds."""
 
 
 def draw(
@@ -65,6 +67,17 @@ def draw(
     return {"hit": hit.ravel(), "points": score.ravel(), "weight": weight}
 
 
+def dominated(rng: np.random.Generator, made: dict[str, np.ndarray], size: int, share: float) -> None:
+    """Give one cluster of each group a share of the weight; it is picked by weight, so that means stay as they are."""
+    for side in np.split(made["weight"], 2):
+        totals = side.reshape(-1, size).sum(axis=1)
+        one = slice(
+            size * (place := int(rng.choice(totals.size, p=totals / totals.sum()))), size * (place + 1)
+        )
+        side[one] = 0.0
+        side[one] = share / (1 - share) * side.sum() / size
+
+
 def skeleton(clusters: int, size: int) -> Rows:
     """The rows of a draw, whose decisions, scores and weights are put in later."""
     number = np.repeat(np.arange(2 * clusters), size)
@@ -82,15 +95,24 @@ def weights(scale: float) -> Study:
     spec, real = loaded(SPEC), truth()
     policy = policy_of(spec)
     rows: list[list[str | Cell]] = []
-    for number, (fixed, name, (clusters, size)) in enumerate(product((False, True), DRAWS, CELLS)):
+    cases = [(*case, 0.0) for case in product((False, True), DRAWS, CELLS)]
+    cases += [(False, "4 : 1", (100, 3), share) for share in DOMINATED]
+    for number, (fixed, name, (clusters, size), share) in enumerate(cases):
         empty = skeleton(clusters, size)
 
         def once(
-            rng: np.random.Generator, fixed=fixed, name=name, clusters=clusters, size=size, empty=empty
+            rng: np.random.Generator,
+            fixed=fixed,
+            name=name,
+            clusters=clusters,
+            size=size,
+            empty=empty,
+            share=share,
         ) -> list[bool]:
-            made = {
-                key: own[empty.place] for key, own in draw(rng, clusters, size, DRAWS[name], fixed).items()
-            }
+            drawn = draw(rng, clusters, size, DRAWS[name], fixed)
+            if share:
+                dominated(rng, drawn, size, share)
+            made = {key: own[empty.place] for key, own in drawn.items()}
             decisions = replace(empty.decisions, selected=made["hit"].astype(np.int8))
             people = replace(empty, decisions=decisions, score=made["points"], weights=made["weight"])
             gap, score = (METRICS.get(one)(people, spec, policy).estimates[0] for one in NAMES)
@@ -106,9 +128,10 @@ def weights(scale: float) -> Study:
 
         means, undefined = simulate(repeats, 96_000 + number, once)
         inside = clusters * DRAWS[name][1] >= 20
-        target: Target = ("conservative" if fixed else "approximate") if inside else "none"
+        target: Target = ("conservative" if fixed or share else "approximate") if inside else "none"
         cells = simulated(means, undefined, repeats, ["none", *([target] * 4)])
         drawn = f"{name}, {'fixed numbers' if fixed else 'by chance'}"
+        drawn += f"; one cluster has {share:.0%} of the weight" if share else ""
         rows.append([drawn, str(clusters), str(size), *cells])
         print(*rows[-1], file=sys.stderr, flush=True)
     return Study(
@@ -118,8 +141,8 @@ def weights(scale: float) -> Study:
         "by chance or in fixed numbers. People of a cluster share half of their fortune. "
         f"The true gap is {real['gap']:.2f}, the group's rate {real['rate']:.2f}, the ratio {real['ratio']:.3f}. `rows "
         "alone` is the interval of the gap without weights. The variance does not use strata, and errs on the long "
-        "side where their numbers are fixed: there 93% or more is asked. Range: 20 clusters of each group from the "
-        "stratum that is drawn least.",
+        "side where their numbers are fixed, or where one cluster holds much of the weight: there 93% or more is "
+        "asked. Range: 20 clusters of each group from the stratum that is drawn least.",
         ["drawn", "clusters a group", "people a cluster", "rows alone", "`decision_rate_gap`", "`score_gap`",
          "weighted rate", "weighted ratio", "undefined, %"],
         rows,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from audit_lib.errors import UndefinedMetricError
 from audit_lib.results import Interval
 from audit_lib.stats._checks import finite_values, t_quantile
+from audit_lib.stats.cluster_worth import variance_of_one
 from audit_lib.stats.clusters import TwoSidedVariance, difference_interval
 
 __all__ = ["kish_effective_size", "linearised_mean", "log_ratio_interval", "logit_rate_interval"]
@@ -67,7 +68,7 @@ def linearised_mean(values: Floats, weights: Floats) -> tuple[float, Floats]:
     return mean, weights / total * (values - mean)
 
 
-def logit_rate_interval(rate: float, sums: Floats, level: float = 0.95) -> Interval:
+def logit_rate_interval(rate: float, sums: Floats, totals: Floats, level: float = 0.95) -> Interval:
     """Interval of a weighted rate on the logit scale, from the sums of its linearised values by cluster.
 
     Parameters
@@ -76,13 +77,15 @@ def logit_rate_interval(rate: float, sums: Floats, level: float = 0.95) -> Inter
         The rate.
     sums : ndarray of shape (clusters,)
         One a cluster; they add up to 0.
+    totals : ndarray of shape (clusters,)
+        Sum of each cluster's weights: what it holds of the rate, and so how far the others tell it.
     level : float
         Nominal coverage.
 
     Raises
     ------
     UndefinedMetricError
-        With fewer than two clusters, a rate of 0 or 1, or no spread between clusters.
+        With clusters that are worth fewer than two of one size, a rate of 0 or 1, or no spread between clusters.
 
     Notes
     -----
@@ -90,7 +93,7 @@ def logit_rate_interval(rate: float, sums: Floats, level: float = 0.95) -> Inter
 
     Examples
     --------
-    >>> found = logit_rate_interval(0.5, np.array([0.1, -0.1, 0.1, -0.1]))
+    >>> found = logit_rate_interval(0.5, np.array([0.1, -0.1, 0.1, -0.1]), np.ones(4))
     >>> round(found.low, 3), round(found.high, 3)
     (0.05, 0.95)
     """
@@ -99,14 +102,14 @@ def logit_rate_interval(rate: float, sums: Floats, level: float = 0.95) -> Inter
         raise UndefinedMetricError(f"{count} cluster: no variance between clusters to measure")
     if not 0.0 < rate < 1.0:
         raise UndefinedMetricError("everybody or nobody is selected: weights leave no spread to estimate")
-    variance = count / (count - 1) * float(np.square(sums).sum())
+    variance, df = variance_of_one(sums, totals)
     if variance <= 1e-24:
         raise UndefinedMetricError("every cluster shows the same rate: no spread to estimate")
-    half = t_quantile(level, count - 1) * math.sqrt(variance) / (rate * (1 - rate))
+    half = t_quantile(level, df) * math.sqrt(variance) / (rate * (1 - rate))
     centre = math.log(rate / (1 - rate))
     low, high = (1 / (1 + math.exp(-min(max(x, -700.0), 700.0))) for x in (centre - half, centre + half))
     return Interval(
-        low=low, high=high, level=level, method=f"logit of linearised values by cluster, t({count - 1})"
+        low=low, high=high, level=level, method=f"logit of linearised values by cluster, t({df:.4g})"
     )
 
 

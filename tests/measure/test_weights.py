@@ -35,6 +35,25 @@ def drawn(n: int = 240, shared: bool = False) -> pd.DataFrame:
     )  # fmt: skip
 
 
+def of_one_size(table: pd.DataFrame) -> pd.DataFrame:
+    """The same people with weights that add up to 9 in each cluster and sex, of two rows each."""
+    place = table.groupby(["who", "sex"]).cumcount()
+    first = table.groupby(["who", "sex"])["w"].transform("first")
+    return table.assign(w=np.where(place == 0, first, 9.0 - first))
+
+
+def law(sums: pd.Series, weights: pd.Series) -> tuple[float, float]:
+    """Variance of the mean whose linearised values these are, and its degrees, by the law of uneven clusters by hand.
+
+    Each cluster is measured from the others, by its share of the weight.
+    """
+    share, count = weights / weights.sum(), len(sums)
+    moved = sums * (1 - 1 / count) / (1 - share)
+    squares = moved**2
+    satterthwaite = 2 / ((squares**2).sum() / squares.sum() ** 2 - 1 / count)
+    return count / (count - 1) * squares.sum(), min(1 / (share**2).sum() - 1, satterthwaite)
+
+
 def gap(table: pd.DataFrame, metric: str, **more: Any) -> Estimate:
     return audit_lib.frame(
         table, decision="hired", score="score", metrics=[metric], **(KEYS | more)
@@ -43,7 +62,7 @@ def gap(table: pd.DataFrame, metric: str, **more: Any) -> Estimate:
 
 @pytest.mark.parametrize(("metric", "column"), [("score_gap", "score"), ("decision_rate_gap", "hired")])
 def test_it_is_clustered_weighted_least_squares(metric: str, column: str) -> None:
-    table = drawn()
+    table = of_one_size(drawn())
     found = gap(table, metric)
     x = sm.add_constant((table["sex"] == "female").astype(float))
     fitted = sm.WLS(table[column].astype(float), x, weights=table["w"]).fit(
@@ -65,21 +84,22 @@ def _quantile(found: Estimate) -> float:
 
 def test_clusters_on_both_sides_count_what_they_share() -> None:
     table = drawn(shared=True)
+    table = of_one_size(table.assign(who=(np.arange(len(table)) // 4).astype(str)))
     x = sm.add_constant((table["sex"] == "female").astype(float))
     fitted = sm.WLS(table["score"], x, weights=table["w"]).fit(
         cov_type="cluster", cov_kwds={"groups": table["who"].astype(int), "use_correction": False}
     )
     found = gap(table, "score_gap").interval
     assert isinstance(found, Interval)
-    error = (found.high - found.low) / 2 / float(student.ppf(0.975, 119))
-    assert error == pytest.approx(fitted.bse.iloc[1] * (120 / 119) ** 0.5)
+    error = (found.high - found.low) / 2 / float(student.ppf(0.975, 59))
+    assert error == pytest.approx(fitted.bse.iloc[1] * (60 / 59) ** 0.5)
 
 
 def test_rates_ratio_and_effective_sizes_by_hand() -> None:
     table = drawn()
     own = gap(table, "decision_rate_gap").weighted
     assert own is not None and own.rate_group is not None and own.rate_reference is not None
-    rates, logs = [], []
+    rates, logs, degrees = [], [], []
     for sex, size, rate in (
         ("female", own.effective_group, own.rate_group), ("male", own.effective_reference, own.rate_reference)
     ):  # fmt: skip
@@ -88,20 +108,41 @@ def test_rates_ratio_and_effective_sizes_by_hand() -> None:
         assert size == pytest.approx(w.sum() ** 2 / (w**2).sum())
         p = (w * y).sum() / w.sum()
         u = (w * (y - p) / w.sum()).groupby(side["who"]).sum()
-        v = 60 / 59 * (u**2).sum()
-        logit, half = np.log(p / (1 - p)), student.ppf(0.975, 59) * v**0.5 / (p * (1 - p))
+        v, df = law(u, w.groupby(side["who"]).sum())
+        logit, half = np.log(p / (1 - p)), student.ppf(0.975, df) * v**0.5 / (p * (1 - p))
         assert rate.value == pytest.approx(p) and isinstance(rate.interval, Interval)
         assert (rate.interval.low, rate.interval.high) == pytest.approx(
             (1 / (1 + np.exp(half - logit)), 1 / (1 + np.exp(-half - logit)))
         )
         rates.append(p)
         logs.append(v / p**2)
-    df = sum(logs) ** 2 / sum(v**2 / 59 for v in logs)
+        degrees.append(df)
+    df = sum(logs) ** 2 / sum(v**2 / df for v, df in zip(logs, degrees, strict=True))
     half = student.ppf(0.975, df) * sum(logs) ** 0.5
     assert own.ratio == pytest.approx(rates[0] / rates[1]) and isinstance(own.ratio_interval, Interval)
     assert np.log([own.ratio_interval.low, own.ratio_interval.high]) == pytest.approx(
         [np.log(rates[0] / rates[1]) - half, np.log(rates[0] / rates[1]) + half]
     )
+
+
+def test_a_cluster_with_much_of_the_weight_counts_by_what_it_holds() -> None:
+    """400 draws of 30 clusters a side, one of which has 40% of the weight: clusters counted as of one size held in 82%."""
+    held, draws = 0, 400
+    for number in range(draws):
+        rng = np.random.Generator(np.random.PCG64([4, number]))
+        who = np.arange(60).repeat(2)
+        sex = np.where(who < 30, "female", "male")
+        score = rng.normal(size=60)[who] + rng.normal(size=120)
+        weight = np.where(np.isin(who, (0, 30)), 20.0, 1.0)
+        table = pd.DataFrame(
+            {"who": who.astype(str), "sex": sex, "score": score, "hired": score > 0, "w": weight}
+        )
+        found = gap(table, "score_gap").interval
+        assert isinstance(found, Interval)
+        held += found.low <= 0.0 <= found.high
+    assert held / draws >= 0.93
+    table["w"] = np.where(np.isin(who, (0, 30)), 1000.0, 1.0)
+    assert "worth" in str(gap(table, "score_gap").interval)
 
 
 def test_equal_weights_change_no_value_and_their_unit_no_number() -> None:

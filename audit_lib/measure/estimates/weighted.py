@@ -88,7 +88,9 @@ def _gap(
                 raise UndefinedMetricError(
                     "everybody or nobody of a side is selected: weights leave no spread to estimate"
                 )
-        found = variance_of_sums(*sums, *_alike(group, reference))
+        found = variance_of_sums(
+            *sums, *(side.sums(own) for side, own in zip((group, reference), weights, strict=True))
+        )
         interval = difference_interval(value, found, level)
     except UndefinedMetricError as error:
         nothing = Undefined(str(error))
@@ -105,36 +107,32 @@ def _weighted(
     sizes = [kish_effective_size(own) for own in weights]
     if not rates or not all(own.size for own in weights):
         return Weighted(effective_group=sizes[0], effective_reference=sizes[1])
-    means, sums = [], []
+    means, sums, totals = [], [], []
     for side, own in zip(sides, weights, strict=True):
         mean, influence = linearised_mean(side.values.astype(np.float64), own)
         means.append(mean)
         sums.append(side.sums(influence))
+        totals.append(side.sums(own))
     each = [
-        WeightedRate(value=mean, interval=_rate_interval(mean, own[side.occurs], level))
-        for mean, own, side in zip(means, sums, sides, strict=True)
+        WeightedRate(value=mean, interval=_rate_interval(mean, own[side.occurs], total[side.occurs], level))
+        for mean, own, total, side in zip(means, sums, totals, sides, strict=True)
     ]
     ratio = means[0] / means[1] if means[1] > 0 else Undefined("the reference selected nobody")
     return Weighted(
         effective_group=sizes[0], effective_reference=sizes[1], rate_group=each[0], rate_reference=each[1],
-        ratio=ratio, ratio_interval=_ratio_interval(ratio, means, sums, sides, level),
+        ratio=ratio, ratio_interval=_ratio_interval(ratio, means, sums, totals, level),
     )  # fmt: skip
 
 
-def _alike(group: Side, reference: Side) -> tuple[Floats, Floats]:
-    """Count clusters as if of one size, as clustered weighted least squares do."""
-    return group.occurs.astype(np.float64), reference.occurs.astype(np.float64)
-
-
-def _rate_interval(mean: float, sums: Floats, level: float) -> Interval | Undefined:
+def _rate_interval(mean: float, sums: Floats, totals: Floats, level: float) -> Interval | Undefined:
     try:
-        return logit_rate_interval(mean, sums, level)
+        return logit_rate_interval(mean, sums, totals, level)
     except UndefinedMetricError as error:
         return Undefined(str(error))
 
 
 def _ratio_interval(
-    ratio: float | Undefined, means: list[float], sums: list[Floats], sides: tuple[Side, Side], level: float
+    ratio: float | Undefined, means: list[float], sums: list[Floats], totals: list[Floats], level: float
 ) -> Interval | Undefined:
     if isinstance(ratio, Undefined):
         return ratio
@@ -144,6 +142,6 @@ def _ratio_interval(
                 "everybody or nobody of a side is selected: weights leave no spread to estimate"
             )
         logs = sums[0] / means[0], -sums[1] / means[1]
-        return log_ratio_interval(ratio, variance_of_sums(*logs, *_alike(*sides)), level)
+        return log_ratio_interval(ratio, variance_of_sums(*logs, *totals), level)
     except UndefinedMetricError as error:
         return Undefined(str(error))
