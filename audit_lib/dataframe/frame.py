@@ -17,6 +17,7 @@ from audit_lib.dataframe.columns import GivenTable, frequencies, labels, numbers
 from audit_lib.dataframe.groups import OURS, GivenAttribute, attributes
 from audit_lib.dataframe.result import FrameResult
 from audit_lib.dataframe.settings import MODEL, Given, Settings, check_keywords, references, spec_of
+from audit_lib.dataframe.unanswered import unevenly_answered, without_verdicts
 from audit_lib.errors import InputError
 from audit_lib.measure.rows.load import make_rows
 from audit_lib.measure.rows.split_columns import WEIGHT
@@ -69,7 +70,7 @@ def frame(
         `sampling_weights`.
     **settings
         `reference`, `qualified`, `by`, `also`, `assigned`, `names`, `sampling_weights`, `metrics`, `seed`, `policy`,
-        `measure`, `language`: see `audit_lib.dataframe.settings.Settings`.
+        `measure`, `maximum_answered_gap`, `language`: see `audit_lib.dataframe.settings.Settings`.
 
     Returns
     -------
@@ -153,8 +154,13 @@ def frame(
     spec = spec_of(given, settings, list(splits), reference)
     rows, _ = make_rows(*_tables(columns, scored, given), spec)
     policy = policy_of(spec)
+    metrics = measure_rows(rows, spec, policy)
+    answers = [one for one in (columns["recorded_selected"], scored) if one.null_count < len(one)]
+    apart = unevenly_answered(columns, [one.name for one in found], answers, spec.checks.maximum_answered_gap)
+    if apart is not None:
+        metrics = without_verdicts(metrics, apart)
     return FrameResult(
-        metrics=measure_rows(rows, spec, policy),
+        metrics=metrics,
         spec=spec,
         policy=policy,
         called={one.name: one.called for one in found},
@@ -162,6 +168,7 @@ def frame(
             *_notes(found, settings, reference, weighed),
             *_effective(rows.weights),
             *_silent(columns, scored, given),
+            *([] if apart is None else [apart]),
         ),
         language=language,
     )

@@ -56,6 +56,9 @@ class Settings(TypedDict, total=False):
         Pack whose tables, switches and guideline hold.
     measure : mapping
         Any other key of a spec's section `measure`: ``level``, ``alpha``, ``quotas``, ``margins``, ``small_cell``.
+    maximum_answered_gap : float
+        How far the shares of answers of two groups may lie apart, 0.05 unless given: beyond it, where a run stops,
+        every comparison is undecided.
     language : str
         Of what a notebook shows: ``en`` or ``es``. Tables of `to_frame` stay English.
     """
@@ -71,6 +74,7 @@ class Settings(TypedDict, total=False):
     seed: int
     policy: str
     measure: Mapping[str, Any]
+    maximum_answered_gap: float
     language: str
 
 
@@ -159,6 +163,7 @@ def spec_of(given: Given, settings: Settings, by: Sequence[str], reference: Mapp
         "model": {"backend": RECORDED, "name": MODEL},
         "decision": _rule(given),
         "report": {"policy": settings.get("policy", "generic")},
+        "checks": {"maximum_answered_gap": settings.get("maximum_answered_gap", 0.05)},
     }
     asked = settings.get("metrics")
     measure = {"strata": [[], *([name] for name in by)], **settings.get("measure", {})}

@@ -18,7 +18,7 @@ from tests.report.axe import assert_accessible, needs_axe
 
 EVERYTHING: dict[str, Any] = {
     "decision": "hired", "score": "score", "clusters": "person", "qualified": "able", "groups": ["sex", "race"],
-    "reference": {"sex": "male", "race": "White"},
+    "reference": {"sex": "male", "race": "White"}, "maximum_answered_gap": 0.5,
 }  # fmt: skip
 
 

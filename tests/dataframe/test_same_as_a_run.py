@@ -20,7 +20,8 @@ GROUPS: dict[str, Any] = {
     "reference": {"sex": "male", "race": "White"},
     "categories": {},
 }
-FRAME: dict[str, Any] = {"groups": ["sex", "race"], "reference": {"sex": "male", "race": "White"}, "seed": 7}
+FRAME: dict[str, Any] = {"groups": ["sex", "race"], "reference": {"sex": "male", "race": "White"}, "seed": 7,
+                         "maximum_answered_gap": 1.0}  # fmt: skip
 
 
 def of_run(folder: Path, frame: pd.DataFrame, columns: tuple[str, ...], **sections: Any) -> Metrics:
