@@ -1,7 +1,7 @@
 """The declarative audit: what a user writes, key by key, and what each key refuses."""
 
 from audit_lib.spec.audit import RESERVED, AuditSpec, json_schema
-from audit_lib.spec.data import Demographics, Groups, Outcome, Sample, Schedule, Source
+from audit_lib.spec.data import Demographics, Groups, Sample, Schedule, Source
 from audit_lib.spec.experiment import Leakage, Manipulation, Material, Robustness
 from audit_lib.spec.monitor import Monitor
 from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, RandomRounds, Report
@@ -18,6 +18,7 @@ from audit_lib.spec.scoring import (
     Texts,
 )
 from audit_lib.spec.section import Name, Provenance, Share, SpecSection
+from audit_lib.spec.true_outcome import Outcome
 from audit_lib.spec.use import Framework, Use
 
 __all__ = [
