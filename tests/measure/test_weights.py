@@ -126,7 +126,7 @@ def test_rates_ratio_and_effective_sizes_by_hand() -> None:
 
 
 def test_a_cluster_with_much_of_the_weight_counts_by_what_it_holds() -> None:
-    """400 draws of 30 clusters a side, one of which has 40% of the weight: clusters counted as of one size held in 82%."""
+    """400 draws of 30 clusters a side, one of which has 40% of the weight: counted as of one size they held in 82%."""
     held, draws = 0, 400
     for number in range(draws):
         rng = np.random.Generator(np.random.PCG64([4, number]))
