@@ -197,8 +197,8 @@ def verify_sign_offs(
             key = read_public_pem(one.folder.read(PUBLIC_KEY), PUBLIC_KEY)
             unseal(one.folder.read(STATEMENT), key, STATEMENT)
             check_subject(run, one)
-            check_record(run, one)
             check_chain(run, one, before)
+            check_record(run, one)
             notes += check_answered(run, one)
             if render:
                 notes += check_rendition(run, one, key)

@@ -12,7 +12,7 @@ import pytest
 
 from audit_lib import pipeline
 from audit_lib.archive.verify import Verification
-from audit_lib.canonical import canonical_json, pretty_json
+from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.cli.main import main
 from audit_lib.documents.trust import Revocation, TrustedAuthority, TrustFile
 from audit_lib.errors import EvidenceError, InputError
@@ -240,7 +240,6 @@ class TestRotation:
     """A new version of the trust file is signed by the root keys of the old one, and by its own."""
 
     def versions(self, signed: Signed, roots: list[str], **changes: Any) -> list[Path]:
-        from audit_lib.canonical import sha256
         from audit_lib.signing.signers import open_signer
         from audit_lib.signing.trust import sign_trust
 
@@ -387,3 +386,10 @@ def test_envelopes_are_written_in_one_form(signed: Signed) -> None:
     assert path.read_bytes() == pretty_json(document)
     path.write_bytes(canonical_json(document))
     assert "not a signed statement" in details(check(signed))
+
+
+def test_the_page_says_that_the_plan_was_signed_and_where_it_is_entered(signed: Signed) -> None:
+    page = (signed.run / "report/report.html").read_text("utf-8")
+    entry = (signed.store / "small/journal/000001.json").read_bytes()
+    assert f"entry 1 of the journal of attempts, {sha256(entry)}" in page
+    assert "not signed before the model was asked" not in page
