@@ -224,9 +224,9 @@ def test_names_ask_for_more() -> None:
 
 def test_values_are_those_of_the_metric() -> None:
     comparison = SimulatedComparison(DESIGN, ("sex",))
-    _, index, _ = comparison.adjusted(PlannedTest("rabbi", ("sex",)), 0.7, 50, precise=False)
+    index, _ = comparison.value(PlannedTest("rabbi", ("sex",)), 0.7, 50)
     assert index == pytest.approx(2 * norm.cdf(0.7 / 2**0.5 / DESIGN.score_sd) - 1)
-    _, ratio, rate = comparison.adjusted(PlannedTest("impact_ratio", ("sex",)), 0.7, 400, precise=False)
+    ratio, rate = comparison.value(PlannedTest("impact_ratio", ("sex",)), 0.7, 400)
     assert rate * (1 + ratio) / 2 == pytest.approx(
         2 / 6, abs=1e-6
     )  # two of six are selected, half of them women

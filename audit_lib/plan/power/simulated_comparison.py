@@ -112,53 +112,70 @@ class SimulatedComparison:
         """Tell whether each category has applications enough for a test."""
         return self._simulated.fewest(self.axes) >= FEWEST
 
-    def adjusted(
-        self, hypothesis: PlannedTest, lower: float, audits: int, *, precise: bool
-    ) -> tuple[Floats, float, float]:
-        """Return the adjusted p-values of a hypothesis, the metric's value, and the rate of the others."""
+    def value(self, hypothesis: PlannedTest, lower: float, audits: int) -> tuple[float, float]:
+        """Return the metric's value, and the rate of the others, in audits that are not tested."""
+        values, rates, sizes = [], [], []
+        for rng, number in self._simulated.parts(audits):
+            lowered = self._simulated.lowered(self._simulated.scores(rng, number), lower)
+            own, others = self._simulated.selected(lowered, self.axes).rates
+            values.append(self._value(hypothesis, lowered, lower, (own, others)))
+            rates.append(others)
+            sizes.append(number)
+        value, rate = (float(np.average(part, weights=sizes)) for part in (values, rates))
+        return value, rate
+
+    def _value(self, one: PlannedTest, lowered: Floats, lower: float, rates: tuple[float, float]) -> float:
+        design, (own, others) = self.design, rates
+        if one.metric == "decision_rate_gap":
+            return others - own
+        if one.metric == "impact_ratio":
+            return own / others if others else math.nan
+        if one.metric == "demographic_parity_gap":
+            sides = self._simulated.shares(lowered, one.axes, one.quota)
+            return float(sides.reference.mean() - sides.group.mean())
+        if one.metric == "standardised_effect":
+            named = design.name_sd if design.names is not None else 0.0
+            return lower / math.hypot(design.score_sd, named)
+        if one.metric == "score_gap":
+            return lower / design.score_sd
+        return float(2 * ndtr(lower / math.sqrt(2) / design.score_sd) - 1)
+
+    def adjusted(self, hypothesis: PlannedTest, lower: float, audits: int, *, precise: bool) -> Floats:
+        """Return the adjusted p-values of a hypothesis."""
         tests, every = self.design.tests, self.made(hypothesis)
         tables = np.array([one.metric == "impact_ratio" for one, _ in every])
         weights = np.where(tables, tests.level_of_a_table, tests.level_of_an_estimate) / tests.alpha
         # Of a table of two, one category alone can be found below: then the table has nothing left.
         kept = tables & (self._size(self.axes) > 2)
         gone = np.where(kept, 0.0, weights) * np.array([count for _, count in every])
-        found, values, rates, sizes = [], [], [], []
+        found = []
         for start, (rng, number) in enumerate(self._simulated.parts(audits)):
             scores = self._simulated.scores(rng, number)
             drawn = _Drawn(scores, self._simulated.lowered(scores, lower), lower, start, rng, precise)
             made = [self._made(one, drawn) for one, _ in every]
-            found.append(adjusted(np.stack([p for p, _ in made], axis=1), weights, gone)[:, 0])
-            values.append(made[0][1])
-            rates.append(self._simulated.selected(drawn.lowered, self.axes).rates[1])
-            sizes.append(number)
-        value, rate = (float(np.average(part, weights=sizes)) for part in (values, rates))
-        return np.concatenate(found), value, rate
+            found.append(adjusted(np.stack(made, axis=1), weights, gone)[:, 0])
+        return np.concatenate(found)
 
-    def _made(self, one: PlannedTest, drawn: _Drawn) -> tuple[Floats, float]:
-        """Return the p-values of a hypothesis, and the metric's value."""
+    def _made(self, one: PlannedTest, drawn: _Drawn) -> Floats:
+        """Return the p-values of a hypothesis."""
         design, simulated, lower = self.design, self._simulated, drawn.lower
         if simulated.fewest(one.axes) < FEWEST:
-            return np.ones(len(drawn.scores)), math.nan
+            return np.ones(len(drawn.scores))
         if one.metric in ("impact_ratio", "decision_rate_gap"):
             selected = simulated.selected(drawn.lowered, one.axes)
-            own, others = selected.rates
             if one.metric == "decision_rate_gap":
-                return p_values_of_gap(_rates(selected)), others - own
+                return p_values_of_gap(_rates(selected))
             law = self._law(selected, lower, precise=drawn.precise)
-            return p_values_of_lower(selected, law, design.seed), own / others if others else math.nan
+            return p_values_of_lower(selected, law, design.seed)
         if one.metric == "demographic_parity_gap":
-            sides = simulated.shares(drawn.lowered, one.axes, one.quota)
-            return p_values_of_gap(sides), float(sides.reference.mean() - sides.group.mean())
+            return p_values_of_gap(simulated.shares(drawn.lowered, one.axes, one.quota))
         if one.metric == "standardised_effect":
             if drawn.start not in self._effects or self._effects[drawn.start][0].size < len(drawn.scores):
                 self._effects[drawn.start] = effects(simulated, drawn.scores, drawn.rng)
             value, variance, df = (part[: len(drawn.scores)] for part in self._effects[drawn.start])
-            named = design.name_sd if design.names is not None else 0.0
-            return t_p_values(value - lower, variance, df), lower / math.hypot(design.score_sd, named)
+            return t_p_values(value - lower, variance, df)
         sides = simulated.sides(drawn.lowered, one.axes)
-        if one.metric == "score_gap":
-            return p_values_of_gap(sides), lower / design.score_sd
-        return p_values_of_index(sides), float(2 * ndtr(lower / math.sqrt(2) / design.score_sd) - 1)
+        return p_values_of_gap(sides) if one.metric == "score_gap" else p_values_of_index(sides)
 
     def _law(self, drawn: Selected, lower: float, *, precise: bool) -> list[LawOfTables]:
         """The law of such tables; it hardly moves with the difference, so it is drawn once an octave."""

@@ -74,9 +74,13 @@ def p_values_of_index(sides: SimulatedSides) -> Floats:
     n, m = (side.shape[1] * side.shape[2] for side in (sides.group, sides.reference))
     audits = len(sides.group)
     both = np.concatenate([side.reshape(audits, -1) for side in (sides.group, sides.reference)], axis=1)
-    ranks = _ranks(both)
-    won = ranks[:, :n] - _ranks(both[:, :n])  # of the reference, how many are below
-    lost = ranks[:, n:] - _ranks(both[:, n:])
+    order = np.argsort(both, axis=1)
+    of_reference = order >= n
+    # Of the other side, how many are below each.
+    below = np.where(of_reference, np.cumsum(~of_reference, axis=1), np.cumsum(of_reference, axis=1))
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, below, axis=1)
+    won, lost = ranks[:, :n], ranks[:, n:]
     theta = won.sum(axis=1) / (n * m)
     a = ((won / m - theta[:, None]) / n).reshape(sides.group.shape).sum(axis=2)
     b = ((1 - lost / n - theta[:, None]) / m).reshape(sides.reference.shape).sum(axis=2)
@@ -120,11 +124,3 @@ def adjusted(p_values: Floats, weights: Floats, gone: Floats) -> Floats:
     found = np.empty_like(p_values)
     np.put_along_axis(found, order, np.minimum(np.maximum.accumulate(steps, axis=1), 1.0), axis=1)
     return found
-
-
-def _ranks(values: Floats) -> NDArray[np.intp]:
-    """Return how many values of its row each is above."""
-    order = np.argsort(values, axis=1)
-    ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(values.shape[1])[None, :], axis=1)
-    return ranks

@@ -65,10 +65,10 @@ class Limit:
     rate: float | None = None
 
 
-FoundInAudits = tuple[NDArray[np.bool_], float, float | None]
-"""In which audits it is found; the value of the metric, and the rate of the others."""
-Simulation = Callable[[float, int], FoundInAudits]
-"""(difference, audits) -> what comes of it."""
+Simulation = Callable[[float, int], NDArray[np.bool_]]
+"""(difference, audits) -> in which of them it is found."""
+ValueOf = Callable[[float, int], tuple[float, float | None]]
+"""(difference, audits) -> the value of the metric, and the rate of the others; nothing is tested for it."""
 
 
 @lru_cache(maxsize=512)
@@ -100,22 +100,31 @@ def limit_of(design: PlannedDesign, hypothesis: PlannedTest, power: float) -> Li
     if named:
         audits = min(audits, max(_NAMED_ROWS // max(design.rows, 1), _LEAST_AUDITS))
 
-    def simulation(lower: float, number: int) -> FoundInAudits:
-        p_values, value, rate = comparison.adjusted(hypothesis, lower, number, precise=number > _FIRST)
-        return p_values < design.tests.alpha, value, rate
+    def simulation(lower: float, number: int) -> NDArray[np.bool_]:
+        found = comparison.adjusted(hypothesis, lower, number, precise=number > _FIRST)
+        return np.asarray(found < design.tests.alpha)
 
-    return _smallest(simulation, audits, power, shrink=(simulated.applications / design.applications) ** 0.5)
+    def value_of(lower: float, number: int) -> tuple[float, float]:
+        return comparison.value(hypothesis, lower, number)
+
+    shrink = (simulated.applications / design.applications) ** 0.5
+    return _smallest(simulation, value_of, audits, power, shrink=shrink)
 
 
 def _smallest(
-    simulation: Simulation, audits: int, power: float, most: float = _MOST, shrink: float = 1.0
+    simulation: Simulation,
+    value_of: ValueOf,
+    audits: int,
+    power: float,
+    most: float = _MOST,
+    shrink: float = 1.0,
 ) -> Limit | Undefined:
     first = min(_FIRST, audits)
     low = high = reached = 0.0
     # From small to large: differences so large that nobody is left on a side may not be found again.
     for part in _GRID:
         low, high = high, most * part
-        share = float(simulation(high, first)[0].mean())
+        share = float(simulation(high, first).mean())
         reached = max(reached, share)
         if share >= power:
             break
@@ -123,9 +132,9 @@ def _smallest(
         return Undefined(OUT_OF_REACH.format(most=most, found=reached))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if simulation(middle, first)[0].mean() >= power else (middle, high)
+        low, high = (low, middle) if simulation(middle, first).mean() >= power else (middle, high)
     tried = [min(high * part, most) for part in _AROUND]
-    found = np.array([float(simulation(one, audits)[0].mean()) for one in tried])
+    found = np.array([float(simulation(one, audits).mean()) for one in tried])
     # The limit is read off the line through the powers of differences near it, on the normal scale.
     z = ndtri(found.clip(0.5 / audits, 1 - 0.5 / audits))
     slope, start = (float(one) for one in np.polyfit(tried, z, 1))
@@ -135,9 +144,9 @@ def _smallest(
         slope * math.exp(-(target**2) / 2) / math.sqrt(2 * math.pi)
     )
     at, error = at * shrink, error * shrink
-    _, value, rate = simulation(at, audits)
+    value, rate = value_of(at, audits)
     step = at * _STEP
-    slope_of_value = (simulation(at + step, audits)[1] - simulation(at - step, audits)[1]) / (2 * step)
+    slope_of_value = (value_of(at + step, audits)[0] - value_of(at - step, audits)[0]) / (2 * step)
     return Limit(value=value, error=abs(slope_of_value) * error, audits=audits, rate=rate)
 
 
@@ -162,14 +171,14 @@ def smallest_ratio(
     """
     people = np.full(categories, n, dtype=np.int64)
 
-    def simulation(lower: float, audits: int) -> FoundInAudits:
+    def simulation(lower: float, audits: int) -> NDArray[np.bool_]:
         made = generator(seed, "plan", "power", n, categories, str(rate))
         others = made.binomial(n, rate, (AUDITS, categories - 1))[:audits]
         own = binom.ppf(made.random(AUDITS)[:audits], n, max(rate * (1 - lower), 0.0))
         tables = np.column_stack([own.astype(np.int64), others])
-        return p_values_of_tables(tables, people, 0, seed=seed) <= level, 1 - lower, rate
+        return np.asarray(p_values_of_tables(tables, people, 0, seed=seed) <= level)
 
-    found = _smallest(simulation, AUDITS, power, most=1.0)
+    found = _smallest(simulation, lambda lower, _: (1 - lower, rate), AUDITS, power, most=1.0)
     if isinstance(found, Undefined):
         return Undefined(NO_RATIO.format(power=power))
     return replace(found, value=max(found.value, 0.0))
