@@ -186,7 +186,9 @@ def test_the_monitor_tells_what_changed_and_nothing_else(tmp_path: Path) -> None
     for week, shift in ((5, 0.0), (12, 0.9), (19, 0.9)):
         (inputs := tmp_path / f"inputs {week}").mkdir()
         window = Window.parse(f"2026-01-{week:02d}", f"2026-01-{week + 7:02d}")
-        do(new_run(inputs, str(tmp_path / "store"), window, rows=applicants(240, shift=shift)))
+        owed = {"cron": "0 0 * * 1", "start": "2100-01-04T00:00:00+00:00"}  # nothing yet
+        rows = applicants(240, shift=shift)
+        do(new_run(inputs, str(tmp_path / "store"), window, rows=rows, schedule=owed))
     store = open_store(str(tmp_path / "store"))
     said = {"name": "accepted", "decided_by": "Ada Byron", "reason": "the vendor was accepted on it"}
     set_baseline(store, "small", Window.parse("2026-01-05", "2026-01-12"), **said)
@@ -202,10 +204,13 @@ for run in {runs!r}:
     print(drift_monitor.monitor.function())
 """
     with web() as (kept, url):
-        done(code, tmp_path, **connections(1, url) | {"AUDIT_NOTIFY": "http:hook"})
-    ((_, body),) = kept
+        settings = {"AUDIT_NOTIFY": "http:hook", "AUDIT_STORE": str(tmp_path / "store")}
+        done(code, tmp_path, **connections(1, url) | settings)
+    told = [body for _, body in kept]
+    assert {one["kind"] for one in told} == {"alarm"} and len({one["id"] for one in told}) == len(told)
+    (body,) = (one for one in told if one["affected"] == "Black, against White" and "changed" in one["moved"])
     assert (body["event"], body["audit"], body["stage"]) == ("alarm", "small", "opened")
-    assert body["id"].startswith("small.alarm.") and body["affected"] == "Black, against White"
+    assert body["id"].startswith("small.alarm.")
     assert (
         "Black and White: the difference of their selection rates changed, most likely with 2026-01-12"
         in body["text"]
