@@ -20,6 +20,9 @@ from audit_lib.seeds import generator
 
 Floats = NDArray[np.float64]
 
+Chosen = dict[int, NDArray[np.bool_]]
+"""k -> who is among the best k of each round."""
+
 _CELLS: Final = 2_000_000
 """Scores that are drawn at a time."""
 
@@ -111,15 +114,17 @@ class SimulatedAudits:
         of = self.design.categories(axes)
         return int(np.bincount(of[self._group_of_application()], minlength=int(of.max()) + 1).min())
 
-    def shares(self, scores: Floats, axes: tuple[str, ...], k: int) -> SimulatedSides:
-        """Tell who of the two categories is among the best `k` of each round."""
-        return self._of_rounds(_best(self._competing(scores), k).astype(np.float64), axes)
+    def shares(
+        self, scores: Floats, axes: tuple[str, ...], k: int, kept: Chosen | None = None
+    ) -> SimulatedSides:
+        """Tell who of the two categories is among the best `k` of each round; `kept` are those of other calls."""
+        return self._of_rounds(self._chosen(scores, k, kept).astype(np.float64), axes)
 
-    def selected(self, scores: Floats, axes: tuple[str, ...]) -> Selected:
-        """Tell who is selected, in the table of some attributes."""
+    def selected(self, scores: Floats, axes: tuple[str, ...], kept: Chosen | None = None) -> Selected:
+        """Tell who is selected, in the table of some attributes; `kept` are those of other calls."""
         audits, design, of = len(scores), self.design, self.design.categories(axes)
         if design.competes is not None:
-            chosen = _best(self._competing(scores), design.k)
+            chosen = self._chosen(scores, design.k, kept)
             by_group = chosen.reshape(audits, chosen.shape[1], -1, of.size).sum(axis=2)
         elif design.within:
             by_group = self._over(scores).sum(axis=2)
@@ -131,6 +136,13 @@ class SimulatedAudits:
             selected=np.ascontiguousarray(np.einsum("cg,aug->acu", table, by_group)),
             people=self._people(table, by_group.shape[1]),
         )
+
+    def _chosen(self, scores: Floats, k: int, kept: Chosen | None) -> NDArray[np.bool_]:
+        """Tell who is among the best `k` of each round, once for all metrics and attributes of the same scores."""
+        kept = {} if kept is None else kept
+        if k not in kept:
+            kept[k] = _best(self._competing(scores), k)
+        return kept[k]
 
     def _of_rounds(self, values: Floats, axes: tuple[str, ...]) -> SimulatedSides:
         of = self.design.categories(axes)

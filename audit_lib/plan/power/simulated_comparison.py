@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from audit_lib.plan.power.planned_design import PlannedDesign
-from audit_lib.plan.power.simulated_audits import Selected, SimulatedAudits, SimulatedSides
+from audit_lib.plan.power.simulated_audits import Chosen, Selected, SimulatedAudits, SimulatedSides
 from audit_lib.plan.power.simulated_names import effects
 from audit_lib.plan.power.simulated_tests import (
     adjusted,
@@ -53,6 +53,7 @@ class _Drawn(NamedTuple):
     start: int
     rng: np.random.Generator
     precise: bool
+    chosen: Chosen
 
 
 @dataclass
@@ -151,7 +152,7 @@ class SimulatedComparison:
         found = []
         for start, (rng, number) in enumerate(self._simulated.parts(audits)):
             scores = self._simulated.scores(rng, number)
-            drawn = _Drawn(scores, self._simulated.lowered(scores, lower), lower, start, rng, precise)
+            drawn = _Drawn(scores, self._simulated.lowered(scores, lower), lower, start, rng, precise, {})
             made = [self._made(one, drawn) for one, _ in every]
             found.append(adjusted(np.stack(made, axis=1), weights, gone)[:, 0])
         return np.concatenate(found)
@@ -162,13 +163,13 @@ class SimulatedComparison:
         if simulated.fewest(one.axes) < FEWEST:
             return np.ones(len(drawn.scores))
         if one.metric in ("impact_ratio", "decision_rate_gap"):
-            selected = simulated.selected(drawn.lowered, one.axes)
+            selected = simulated.selected(drawn.lowered, one.axes, drawn.chosen)
             if one.metric == "decision_rate_gap":
                 return p_values_of_gap(_rates(selected))
             law = self._law(selected, lower, precise=drawn.precise)
             return p_values_of_lower(selected, law, design.seed)
         if one.metric == "demographic_parity_gap":
-            return p_values_of_gap(simulated.shares(drawn.lowered, one.axes, one.quota))
+            return p_values_of_gap(simulated.shares(drawn.lowered, one.axes, one.quota, drawn.chosen))
         if one.metric == "standardised_effect":
             if drawn.start not in self._effects or self._effects[drawn.start][0].size < len(drawn.scores):
                 self._effects[drawn.start] = effects(simulated, drawn.scores, drawn.rng)
