@@ -13,12 +13,13 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal
@@ -113,7 +114,15 @@ def seconds(done: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def spread(values: list[float]) -> str:
+def of_process(command: Sequence[str]) -> tuple[float, float]:
+    """Return how long a process takes, and its CPU time."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def spread(values: Sequence[float]) -> str:
     """Return the range of some times."""
     return f"{min(values):.2f} to {max(values):.2f} s (median {statistics.median(values):.2f})"
 
@@ -125,18 +134,15 @@ def measure(root: Path, runs: int, now: datetime) -> None:
 
     store = open_store(str(root))
 
-    def status(*arguments: str) -> Callable[[], object]:
-        command = [sys.executable, "-m", "audit_lib.cli", "status", *arguments, "--store", str(root)]
-        return lambda: subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
-
     if not store.exists(KEPT):
         print(f"from nothing: {seconds(lambda: read_states(store, now)):.1f} s")
     later = now + timedelta(days=8)
     read_states(store, now)
-    print(f"`audit status`, whole process: {spread([seconds(status()) for _ in range(runs)])}")
-    print(
-        f"`audit status NAME`, whole process: {spread([seconds(status('audit_00000')) for _ in range(runs)])}"
-    )
+    for arguments in ([], ["audit_00000"]):
+        command = [sys.executable, "-m", "audit_lib.cli", "status", *arguments, "--store", str(root)]
+        wall, cpu = zip(*(of_process(command) for _ in range(runs)), strict=True)
+        said = "`audit status NAME`" if arguments else "`audit status`"
+        print(f"{said}, whole process: {spread(wall)}; CPU {spread(cpu)}")
     print(f"states, in a process: {spread([seconds(lambda: read_states(store, now)) for _ in range(runs)])}")
     states = read_states(store, now).states
     pages = [seconds(lambda: audits_pages(states, [])) for _ in range(runs)]
