@@ -36,6 +36,7 @@ from audit_lib.site.window_strip import SHAPES_IN_WORDS, in_words, window_strip
 FOLDER: Final = "all-audits"
 """On the site; no audit has such a name."""
 ON_A_PAGE: Final = 100
+_NOT_AT_ALL: Final = 9
 _LATE: Final = {"failed": 1, "not verified": 1, "missed": 2, "late": 3}
 
 
@@ -67,7 +68,7 @@ ORDERS: Final[Mapping[str, ListOrder]] = {
     "attention": ListOrder(
         "only those that need attention",
         lambda state: (urgency(state), state.audit),
-        lambda s: urgency(s) < 9,
+        lambda s: urgency(s) < _NOT_AT_ALL,
     ),
 }
 
@@ -100,10 +101,12 @@ def audits_pages(states: Sequence[AuditState], not_read: Sequence[str]) -> dict[
         page=_file, audit=lambda audit: f"../{audit}/index.html", home=("Reports", "../index.html")
     )
     made = {}
+    attention = sum(urgency(one) < _NOT_AT_ALL for one in states)
     for order in ORDERS:
+        listed = _Listed(_chosen(states, order), len(states), attention)
         number, last = 1, 1
         while number <= last:
-            page, last = audits_page(states, order, number, addresses, not_read)
+            page, last = _page(listed, order, number, addresses, not_read)
             made[f"{FOLDER}/{_file(order, number)}"] = render_html(page)
             number += 1
     return made
@@ -135,8 +138,29 @@ def audits_page(
     not_read : sequence of str
         A line for each audit that cannot be read.
     """
+    attention = sum(urgency(one) < _NOT_AT_ALL for one in states)
+    listed = _Listed(_chosen(states, order), len(states), attention)
+    return _page(listed, order, number, addresses, not_read)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The audits of an order, sorted once for all of its pages; how many there are, and need attention."""
+
+    chosen: Sequence[AuditState]
+    audits: int
+    attention: int
+
+
+def _chosen(states: Sequence[AuditState], order: str) -> list[AuditState]:
     by = ORDERS[order]
-    chosen = sorted((one for one in states if by.shown(one)), key=by.key)
+    return sorted((one for one in states if by.shown(one)), key=by.key)
+
+
+def _page(
+    listed: _Listed, order: str, number: int, addresses: Addresses, not_read: Sequence[str]
+) -> tuple[Page, int]:
+    by, chosen = ORDERS[order], listed.chosen
     last = max(1, -(-len(chosen) // ON_A_PAGE))
     number = min(max(number, 1), last)
     here = chosen[(number - 1) * ON_A_PAGE : number * ON_A_PAGE]
@@ -153,7 +177,6 @@ def audits_page(
     if not_read:
         items = tuple(text(line) for line in not_read)
         sections.append(Section("not-read", "Audits that cannot be read", (Bullets(items),)))
-    attention = sum(urgency(one) < 9 for one in states)
     home = () if addresses.home is None else (("More", text(link(*addresses.home))),)
     page = Page(
         title="Audits",
@@ -163,8 +186,8 @@ def audits_page(
         badges=(),
         status=Facts(
             (
-                ("Audits", text(count(len(states)))),
-                ("Need attention", text(count(attention))),
+                ("Audits", text(count(listed.audits))),
+                ("Need attention", text(count(listed.attention))),
                 ("Page", text(f"{count(number)} of {count(last)}")),
                 *home,
             ),
