@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from airflow.sdk import AsyncCallback, Connection
 from airflow.sdk.exceptions import AirflowFailException
 from audit_tasks import credentials, store_root, tell
+from gauges import send_gauges
 
 from audit_lib.errors import AuditError
 
@@ -131,6 +132,7 @@ def tell_events(audits: Mapping[str, Any] | Iterable[str], context: Any) -> dict
             tell(f"WARNING: the events of {audit} cannot be read: {error}")
             counts["unclear"] += 1
             continue
+        send_gauges(facts, due)
         counts["open"] += sum(one.stage == "opened" and one.logged.closed is None for one in due)
         counts["not_sent"] += sum(_told(store, one, now, context) for one in due)
     return counts
