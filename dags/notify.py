@@ -12,7 +12,7 @@ from __future__ import annotations
 import html
 import importlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -55,7 +55,7 @@ def _smtp(connection: str, message: Message) -> dict[str, Any]:
     to = [one.strip() for one in os.environ.get(message.to, "").split(",") if one.strip()]
     if not to:
         raise ValueError(f"{message.to} names no address")
-    page = f"<p>{html.escape(message.text)}</p>"
+    page = "".join(f"<p>{html.escape(part)}</p>" for part in message.text.split("\n\n"))
     subject = f"[audit] {message.audit}: {message.event}"
     return {"smtp_conn_id": connection, "to": to, "subject": subject, "html_content": page}
 
@@ -80,6 +80,9 @@ KINDS: Mapping[str, tuple[str, Callable[[str, Message], dict[str, Any]]]] = {
     "http": ("airflow.providers.http.notifications.http.HttpNotifier", _http),
 }
 """Kind -> the path of Airflow's notifier, and its options for a connection and a message."""
+
+
+FOR_PEOPLE = ("smtp", "slack")
 
 
 def channels(variable: str = "AUDIT_NOTIFY") -> list[Channel]:
@@ -134,31 +137,61 @@ def tell_events(audits: Mapping[str, Any] | Iterable[str], context: Any) -> dict
             continue
         send_gauges(facts, due)
         counts["open"] += sum(one.stage == "opened" and one.logged.closed is None for one in due)
-        counts["not_sent"] += sum(_told(store, one, now, context) for one in due)
+        counts["not_sent"] += sum(_told(store, some, now, context) for some in _together(due))
     return counts
 
 
-def _told(store: Any, due: Any, now: datetime, context: Any) -> int:
-    """Tell one event over the channels of its stage; return how many could not be reached."""
-    from audit_lib.events import body, check_severity, reaches, tell_once, text, title
+def _together(due: Iterable[Any]) -> list[list[Any]]:
+    """Return what people are told in one message: one change raises an alarm for each group that it concerns."""
+    alarms: dict[tuple[str, str], list[Any]] = {}
+    others = []
+    for one in due:
+        event = one.logged.opened.event
+        if event.kind == "alarm":
+            alarms.setdefault((one.stage, event.severity), []).append(one)
+        else:
+            others.append([one])
+    return [*alarms.values(), *others]
 
-    escalated = due.stage == "escalated"
-    variable = "AUDIT_NOTIFY_ESCALATION" if escalated else "AUDIT_NOTIFY"
-    event, failed = due.logged.opened.event, 0
-    message = Message(title(due), event.audit, text(due), f"{variable}_TO", body(due))
+
+def _told(store: Any, due: list[Any], now: datetime, context: Any) -> int:
+    """Tell events of one stage and severity over its channels; return how many could not be reached.
+
+    People are told of all of them in one message, and programs of each.
+    """
+    from audit_lib.events import check_severity, reaches, tell_once
+
+    variable = "AUDIT_NOTIFY_ESCALATION" if due[0].stage == "escalated" else "AUDIT_NOTIFY"
+    failed = 0
     for channel in channels(variable):
         try:
             least = check_severity(channel.least, variable)
         except AuditError as error:
             tell(f"WARNING: {error}")
             least = "info"
-        if not reaches(event.severity, least):
+        if not reaches(due[0].logged.opened.event.severity, least):
             continue
-        why = tell_once(store, due, channel.name, now, lambda _, to=channel: send_over(to, message, context))
-        if why is not None:
-            tell(f"WARNING: {variable} {channel.name}: not sent ({message.event}), and tried again: {why}")
-            failed += 1
+
+        def send_all(some: Sequence[Any], to: Channel = channel) -> None:
+            send_over(to, _message(some, f"{variable}_TO"), context)
+
+        for part in [due] if channel.kind in FOR_PEOPLE else [[one] for one in due]:
+            why = tell_once(store, part, channel.name, now, send_all)
+            if why is not None:
+                said = part[0].logged.opened.event.kind
+                tell(f"WARNING: {variable} {channel.name}: not sent ({said}), and tried again: {why}")
+                failed += len(part)
     return failed
+
+
+def _message(due: Sequence[Any], to: str) -> Message:
+    """Return the message of one event, or of several of a kind."""
+    from audit_lib.events import body, text, title
+
+    first = due[0]
+    several = f" ({len(due)})" if len(due) > 1 else ""
+    words = "\n\n".join(text(one) for one in due)
+    return Message(f"{title(first)}{several}", first.logged.opened.event.audit, words, to, body(first))
 
 
 def failed_run(context: Any) -> None:

@@ -156,27 +156,49 @@ def _by_number(logged: Sequence[LoggedEvent]) -> list[LoggedEvent]:
 
 
 def tell_once(
-    store: Store, due: DueMessage, channel: str, at: datetime, send: Callable[[DueMessage], None]
+    store: Store,
+    due: Sequence[DueMessage],
+    channel: str,
+    at: datetime,
+    send: Callable[[Sequence[DueMessage]], None],
 ) -> str | None:
-    """Send a message over a channel unless that was done, or somebody else is about to; return why it could not be.
+    """Send events as one message, those of them that were not sent and that nobody else is sending; return why not.
 
-    At least once, with an id that stays the same: a claim is written before sending, by one sender alone, and the
+    At least once, with ids that stay the same: a claim is written before sending, by one sender alone, and the
     outcome after it. A sender that dies between the server's acceptance and its record is taken for dead after
-    `LEASE`, and the message is sent again under the same id. A message that fails stays due.
+    `LEASE`, and the message is sent again under the same ids. What fails stays due.
 
     Parameters
     ----------
     store : Store
         Where the log is.
-    due : DueMessage
+    due : sequence of DueMessage
         What is told.
     channel : str
         To whom, as it is named in the log.
     at : datetime
         Now.
     send : callable
-        Sends it, or raises.
+        Sends those that it is given, or raises.
     """
+    mine = {folder: one for one in due if (folder := _claimed(store, one, channel, at)) is not None}
+    if not mine:
+        return None
+    try:
+        send([*mine.values()])
+    except Exception as error:  # noqa: BLE001 - whatever it is, the message stays due
+        why = str(error) if isinstance(error, ValueError) else type(error).__name__
+        failed = pretty_json(SendingOutcome(at=_iso(at), why=why[:200]).as_dict())
+        for claim in mine:
+            store.put(f"{claim}.failed.json", failed)
+        return why
+    for claim in mine:
+        store.put(f"{claim.rpartition('/')[0]}/sent.json", pretty_json(SendingOutcome(at=_iso(at)).as_dict()))
+    return None
+
+
+def _claimed(store: Store, due: DueMessage, channel: str, at: datetime) -> str | None:
+    """Claim the sending of a message; None where it is sent, not for this channel, or somebody else is about to."""
     place = f"{due.stage}/{slug(channel)}"
     logged = due.logged
     if place in logged.sent or not _is_for(due, channel, place):
@@ -191,16 +213,8 @@ def tell_once(
         if at - datetime.fromisoformat(claim.claimed_at) < LEASE:
             return None
     mine = f"{folder}/{last + 1:04d}"
-    if not store.put(f"{mine}.claim.json", pretty_json(SendingClaim(claimed_at=_iso(at)).as_dict())):
-        return None
-    try:
-        send(due)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the message stays due
-        why = str(error) if isinstance(error, ValueError) else type(error).__name__
-        store.put(f"{mine}.failed.json", pretty_json(SendingOutcome(at=_iso(at), why=why[:200]).as_dict()))
-        return why
-    store.put(f"{folder}/sent.json", pretty_json(SendingOutcome(at=_iso(at)).as_dict()))
-    return None
+    claimed = store.put(f"{mine}.claim.json", pretty_json(SendingClaim(claimed_at=_iso(at)).as_dict()))
+    return mine if claimed else None
 
 
 def _is_for(due: DueMessage, channel: str, place: str) -> bool:

@@ -182,7 +182,10 @@ def test_a_deadline_tells_the_log_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow  # three whole audits
-def test_the_monitor_tells_what_changed_and_nothing_else(tmp_path: Path) -> None:
+def test_the_monitor_tells_what_changed_and_nothing_else(
+    mailbox: tuple[Mailbox, int], tmp_path: Path
+) -> None:
+    box, port = mailbox
     for week, shift in ((5, 0.0), (12, 0.9), (19, 0.9)):
         (inputs := tmp_path / f"inputs {week}").mkdir()
         window = Window.parse(f"2026-01-{week:02d}", f"2026-01-{week + 7:02d}")
@@ -204,8 +207,8 @@ for run in {runs!r}:
     print(drift_monitor.monitor.function())
 """
     with web() as (kept, url):
-        settings = {"AUDIT_NOTIFY": "http:hook", "AUDIT_STORE": str(tmp_path / "store")}
-        done(code, tmp_path, **connections(1, url) | settings)
+        settings = {"AUDIT_NOTIFY": "http:hook,smtp:mail", "AUDIT_STORE": str(tmp_path / "store")}
+        done(code, tmp_path, **connections(port, url) | settings)
     told = [body for _, body in kept]
     assert {one["kind"] for one in told} == {"alarm"} and len({one["id"] for one in told}) == len(told)
     (body,) = (one for one in told if one["affected"] == "Black, against White" and "changed" in one["moved"])
@@ -215,3 +218,7 @@ for run in {runs!r}:
         "Black and White: the difference of their selection rates changed, most likely with 2026-01-12"
         in body["text"]
     )
+    # A program is told of each; people have one mail, with all that came of one change.
+    (letter,) = box.letters
+    assert len(told) > 1 and letter["Subject"] == f"[audit] small: alarm ({len(told)})"
+    assert letter.get_body(("html",)).get_content().count("<p>") == len(told)

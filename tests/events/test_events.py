@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -86,7 +87,7 @@ def at_end_of(place: int, **later: float) -> datetime:
 
 def told(store: Store, at: datetime, post: Post, policy: EventPolicy = POLICY, channel: str = "a:b") -> None:
     for due in look(read_facts(store, "small", at, policy), [channel]):
-        tell_once(store, due, channel, at, post)
+        tell_once(store, [due], channel, at, lambda some: post(some[0]))
 
 
 @pytest.fixture
@@ -218,6 +219,28 @@ def test_an_alarm_is_told_once_with_what_moved_and_its_end(store: Store) -> None
     told(store, at, post)
     told(store, at, post)
     assert post.kept == [("opened", "alarm"), ("recovered", "alarm")]
+
+
+def test_several_are_told_in_one_message_less_those_that_were_sent(store: Store) -> None:
+    at, sent = at_end_of(20), list[list[str]]()
+    sequences_of(store, [0.5] * 10 + [0.1] * 6)
+    (one,) = look(read_facts(store, "small", at, POLICY), ["a:b"])
+    event = replace(one.logged.opened.event, key="0" * 16)
+    other = DueMessage(
+        logged=replace(one.logged, opened=replace(one.logged.opened, event=event)), stage="opened"
+    )
+
+    def send(some: Sequence[DueMessage]) -> None:
+        sent.append([due.logged.opened.event.key for due in some])
+        if len(sent) == 1:
+            raise ConnectionError("down")
+
+    assert tell_once(store, [one, other], "a:b", at, send) == "ConnectionError"
+    assert tell_once(store, [other], "a:b", at, send) is None
+    assert tell_once(store, [one, other], "a:b", at, send) is None
+    assert tell_once(store, [one, other], "a:b", at, send) is None
+    keys = [due.logged.opened.event.key for due in (one, other)]
+    assert sent == [keys, keys[1:], keys[:1]]
 
 
 def test_what_cannot_be_sent_stays_due_and_is_listed(
