@@ -61,7 +61,7 @@ def test_the_rows_of_a_query_are_sampled_as_those_of_a_file_are(tmp_path: Path) 
     found = cases.run(tmp_path, source=of_query(name="the hiring database"))
     assert found.artefacts["prompts.parquet"] == of_file.artefacts["prompts.parquet"]
     (told,) = cases.document(found)["sources"]
-    assert (told["path"], told["rows_read"], told["rows_in_window"]) == ("the hiring database", 7, 7)
+    assert (told["path"], told["rows_read"], told["rows_in_window"]) == ("the hiring database", 9, 7)
     assert "people.db" not in found.artefacts["sample.json"].decode()
 
 
@@ -198,3 +198,34 @@ def test_rows_that_change_type_on_the_way_are_the_files_own(tmp_path: Path, sqli
         "0",
         "sql, row 1",
     )
+
+
+@pytest.mark.parametrize("window_as", ["text", "timestamp"])
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("2026-01-05 00:00:00", "2026-01-11 23:59:59"),
+        ("2026-01-05T00:00:00Z", "2026-01-11T23:59:59Z"),
+        ("2026-01-05 00:00:00.000000", "2026-01-11 23:59:59.999999"),
+        ("2026-01-05T14:00:00+14:00", "2026-01-12T13:59:59+14:00"),
+        ("2026-01-04 12:00:00-12:00", "2026-01-11 11:59:59-12:00"),
+    ],
+)
+def test_times_as_text_are_in_their_window_however_they_are_written(
+    window_as: str, first: str, last: str, tmp_path: Path, sqlite: str
+) -> None:
+    assert (cases.WEEK.start.isoformat(), cases.WEEK.end.isoformat()) == (
+        "2026-01-05T00:00:00+00:00",
+        "2026-01-12T00:00:00+00:00",
+    )
+    engine = sa.create_engine(sqlite)
+    with engine.begin() as connection:
+        rows = connection.execute(sa.text("SELECT prompt_id FROM applications ORDER BY prompt_id")).scalars()
+        for place, prompt in enumerate(rows.all()):
+            connection.execute(
+                sa.text("UPDATE applications SET occurred_at = :at WHERE prompt_id = :id"),
+                {"at": last if place % 2 else first, "id": prompt},
+            )
+    engine.dispose()
+    (told,) = cases.document(cases.run(tmp_path, source=of_query(window_as=window_as)))["sources"]
+    assert told["rows_in_window"] == len(cases.people())

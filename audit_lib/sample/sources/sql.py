@@ -50,8 +50,9 @@ class SqlOptions(Options):
     )
     window_as: Literal["timestamp", "text", "unix_s"] = Field(
         "timestamp",
-        description="How the ends of the window are bound, as the query's column is: a timestamp, text in ISO 8601 "
-        "with an offset, or seconds since 1970.",
+        description="How the ends of the window are bound, as the query's column is: a timestamp, text, or seconds "
+        "since 1970. As text, and as a timestamp on SQLite, which has only text, two days are bound that hold the window "
+        "however a time is written; what lies outside is left out by its time.",
     )
 
     @field_validator("query")
@@ -114,8 +115,9 @@ class SqlRows(Source):
         from sqlalchemy.exc import SQLAlchemyError
 
         named = set(_PARAMETER.findall(self.options.query))
-        bound = {name: value for name, value in self._ends(window).items() if name in named}
         with self._connection() as connection:
+            ends = self._ends(window, connection.dialect.name)
+            bound = {name: value for name, value in ends.items() if name in named}
             number = 0
             try:
                 rows = connection.execution_options(stream_results=True, yield_per=BATCH_ROWS).execute(
@@ -134,11 +136,20 @@ class SqlRows(Source):
                 after = f" after {number} rows" if number else ""
                 raise self._refused(error, f"the query failed{after}") from None
 
-    def _ends(self, window: Window) -> Mapping[str, Any]:
+    def _ends(self, window: Window, dialect: str) -> Mapping[str, Any]:
         once = self.spec.source.once
         start = window.start - dt.timedelta(days=0 if once is None else once.late_days)
         ends = {"window_start": start.astimezone(dt.UTC), "window_end": window.end.astimezone(dt.UTC)}
-        if self.options.window_as == "text":
+        is_text = self.options.window_as == "text" or (
+            self.options.window_as == "timestamp" and dialect == "sqlite"
+        )
+        if is_text and self.spec.source.windowed:
+            # Text compares letter by letter: "T" or a blank, an offset or none. Days apart no letter after them counts.
+            return {
+                "window_start": (ends["window_start"] - dt.timedelta(days=1)).date().isoformat(),
+                "window_end": (ends["window_end"] + dt.timedelta(days=2)).date().isoformat(),
+            }
+        if is_text:
             return {name: end.isoformat() for name, end in ends.items()}
         if self.options.window_as == "unix_s":
             return {name: int(end.timestamp()) for name, end in ends.items()}
