@@ -51,7 +51,7 @@ class SqlOptions(Options):
     window_as: Literal["timestamp", "text", "unix_s"] = Field(
         "timestamp",
         description="How the ends of the window are bound, as the query's column is: a timestamp, text, or seconds "
-        "since 1970. As text, and as a timestamp on SQLite, which has only text, two days are bound that hold the window "
+        "since 1970. As text, and as a timestamp on SQLite, which has only text, days are bound that hold the window "
         "however a time is written; what lies outside is left out by its time.",
     )
 
