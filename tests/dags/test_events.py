@@ -146,6 +146,8 @@ def test_the_documented_check_refuses_what_is_not_ours() -> None:
     assert not check("secret", {}, body)
     assert not check("secret", headers | {"X-Audit-Timestamp": str(int(now.timestamp()) + 1)}, body)
     assert not check("secret", headers | {"X-Audit-Signature": "sha256=é"}, body)
+    assert not check("secret", headers | {"X-Audit-Timestamp": "9" * 400}, body)
+    assert not check("secret", {name: f"{one}, {one}" for name, one in headers.items()}, body)
     replayed, old = signed({"id": "a.alarm.1"}, "secret", now - timedelta(minutes=6))
     assert not check("secret", old, replayed)
     assert "X-Audit-Signature" not in signed({"id": "a"}, "", now)[1]
