@@ -19,6 +19,7 @@ from audit_lib.errors import EvidenceError, InputError, NotFoundError
 from audit_lib.monitor.history import CompleteRun, read_history
 from audit_lib.monitor.window_sums import window_sums
 from audit_lib.run import Run
+from audit_lib.spec import AuditSpec
 from audit_lib.store import Store
 from audit_lib.typed_json import decode
 from audit_lib.window import Window
@@ -127,19 +128,13 @@ def set_baseline(
                 f"windows {one.run.window} and {other.run.window}: {', '.join(parts)} of their specs differ, so that "
                 "they ask different questions; choose windows of one design"
             )
-    settings = runs[-1].spec.monitor
     baseline = Baseline(
         audit=audit,
         number=len(read_baselines(store, audit)) + 1,
         name=name.strip(),
         runs=tuple(one.run for one in sums),
         question=sums[-1].question,
-        settings=MonitorSettings(
-            false_alarms=settings.false_alarms,
-            floor=settings.floor,
-            minimum=settings.minimum,
-            line=settings.line,
-        ),
+        settings=settings_of(runs[-1].spec),
         decided_by=decided_by.strip(),
         reason=reason.strip(),
         decided_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -151,6 +146,17 @@ def set_baseline(
         store.replace(signature_key(baseline), signed)
     note_change(store, audit)
     return baseline
+
+
+def settings_of(spec: AuditSpec) -> MonitorSettings:
+    """Return the thresholds that a baseline takes from its newest run."""
+    settings = spec.monitor
+    return MonitorSettings(
+        false_alarms=settings.false_alarms,
+        floor=settings.floor,
+        minimum=settings.minimum,
+        line=settings.line,
+    )
 
 
 def chosen_runs(runs: Sequence[CompleteRun]) -> list[CompleteRun]:

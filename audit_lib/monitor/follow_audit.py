@@ -8,7 +8,7 @@ where what was kept is another one, that is said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -18,7 +18,7 @@ from audit_lib.documents.sequence_name import SequenceName
 from audit_lib.documents.sequences import Alarm, Baseline, Sequences, WindowSumsDocument
 from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.monitor.attribute_audit import attribute_alarms
-from audit_lib.monitor.baseline import named_key, read_baselines
+from audit_lib.monitor.baseline import baseline_key, named_key, read_baselines, settings_of
 from audit_lib.monitor.history import CompleteRun, read_history
 from audit_lib.monitor.sequences import follow
 from audit_lib.monitor.window_sums import window_sums
@@ -87,6 +87,8 @@ def follow_audit(
             not_read.append(f"{one.prefix}: cannot be followed: {error}")
         notify(f"windows: {place} of {len(complete)}")
     baselines = read_baselines(store, audit)
+    if verify and baselines:
+        differing.extend(_other_settings(store, baselines[-1], runs))
     key = f"{audit}/{_FOLDER}/sequences.json"
     earlier = _earlier(store, key)
     signed_with = named_key(store, baselines[-1]) if baselines else None
@@ -106,7 +108,7 @@ def follow_audit(
     content = pretty_json(found.as_dict())
     before = set() if earlier is None else _told(earlier)
     if not store.exists(key) or store.get(key) != content:
-        if verify and earlier is not None and _windows(earlier) == _windows(found) and earlier != found:
+        if verify and earlier is not None and earlier != found and _of_same_runs(earlier, found):
             differing.append(f"{store.uri(key)}: says another thing than follows from the same runs")
         store.replace(key, content)
         note_change(store, audit)
@@ -117,6 +119,19 @@ def follow_audit(
         if _key(found, one, alarm) not in before
     ]
     return FollowedAudit(sequences=found, new_alarms=new, not_read=not_read, differing=differing)
+
+
+def _other_settings(store: Store, baseline: Baseline, runs: Mapping[str, CompleteRun]) -> list[str]:
+    """Say where a baseline's thresholds are not those of its newest run, from which they were taken."""
+    newest = runs.get(baseline.runs[-1].manifest_sha256)
+    if newest is None:
+        return []  # `follow` says that it is gone
+    if settings_of(Run.load(store.uri(newest.prefix)).spec) == baseline.settings:
+        return []
+    return [
+        f"{store.uri(baseline_key(baseline))}: its thresholds are not those of section monitor of the sealed run "
+        f"{newest.prefix}"
+    ]
 
 
 def _made_from(baselines: Sequence[Baseline], signed_with: str | None, digests: Sequence[str]) -> str:
@@ -171,6 +186,15 @@ def _earlier(store: Store, key: str) -> Sequences | None:
 
 def _told(earlier: Sequences) -> set[tuple[str, ...]]:
     return {_key(earlier, one, alarm) for one in earlier.sequences for alarm in one.alarms}
+
+
+def _of_same_runs(earlier: Sequences, found: Sequences) -> bool:
+    """Tell whether a kept document says, anywhere, that it was made from the runs that there are now."""
+    return (
+        (earlier.made_from is not None and earlier.made_from == found.made_from)
+        or earlier.runs == found.runs
+        or _windows(earlier) == _windows(found)
+    )
 
 
 def _windows(document: Sequences) -> list[list[str]]:

@@ -303,12 +303,22 @@ def test_real_runs_are_followed_and_kept(tmp_path: Path, capsys: pytest.CaptureF
     for key, old, new in (
         (changed, b'"group_sum": ', b'"group_sum": 1'),
         (f"{audit}/monitor/sequences.json", b'"units": ', b'"units": 1'),
+        (f"{audit}/monitor/sequences.json", b'"sequences": [', b'"sequences": [], "other": ['),
     ):
-        folder.replace(key, kept[key].replace(old, new, 1))
+        content = kept[key].replace(old, new, 1)
+        if b'"other"' in content:
+            content = pretty_json({name: one for name, one in json.loads(content).items() if name != "other"})
+        folder.replace(key, content)
         capsys.readouterr()
         assert main(["trend", audit, "--store", store, "--verify"]) == 1
         assert "DIFFERS" in capsys.readouterr().out
         assert {key: folder.get(key) for key in folder.list(f"{audit}/monitor")} == kept
+    decided = f"{audit}/baselines/0001.json"
+    folder.replace(decided, (right := folder.get(decided)).replace(b'"minimum": ', b'"minimum": 9'))
+    capsys.readouterr()
+    assert main(["trend", audit, "--store", store, "--verify"]) == 1
+    assert "its thresholds are not those of section monitor" in capsys.readouterr().out
+    folder.replace(decided, right)
     for key in kept:
         (tmp_path / "store" / key).unlink()
     monitor.follow_audit(folder, audit)
