@@ -15,7 +15,6 @@ from typing import Any, Final
 from audit_lib.archive.attempts import read_attempts
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.documents.events import Event, EventKind
-from audit_lib.documents.missed_windows import MissedWindows
 from audit_lib.documents.sequences import Alarm, FollowedSequence, Sequences
 from audit_lib.errors import BudgetReachedError
 from audit_lib.events.policy import EventPolicy
@@ -29,7 +28,7 @@ from audit_lib.spec import AuditSpec
 from audit_lib.store import Store
 from audit_lib.typed_json import decode
 from audit_lib.window import Window
-from audit_lib.windows import BegunRun, OwedWindow, begun_runs, late_at, owed_windows
+from audit_lib.windows import BegunRun, OwedWindow, begun_runs, late_at, missed_notes, owed_windows
 
 _LONGEST: Final = 300
 _CERTAIN: Final = "certain: it is in the store"
@@ -227,10 +226,7 @@ def _missed(facts: AuditFacts) -> Iterator[Event]:
     missed = [one.window.label for one in facts.owed if one.state == "missed"]
     if not missed:
         return
-    folder = f"{facts.audit}/missed"
-    notes = [
-        decode(MissedWindows, facts.store.get(key), facts.store.uri(key)) for key in facts.store.list(folder)
-    ]
+    notes = missed_notes(facts.store, facts.audit)
     noted = [note.windows for note in notes if set(note.windows) & set(missed)]
     known = {label for note in notes for label in note.windows}
     new = tuple(label for label in missed if label not in known)
@@ -241,7 +237,7 @@ def _missed(facts: AuditFacts) -> Iterator[Event]:
             facts,
             "missed",
             labels,
-            subject=f"windows {days(labels[0])} to {days(labels[-1])}"
+            subject=f"{len(labels)} windows, the first {days(labels[0])}, the last {days(labels[-1])}"
             if len(labels) > 1
             else f"window {days(labels[0])}",
             since=_iso(Window.from_label(labels[0]).end),
@@ -258,15 +254,14 @@ def _late(facts: AuditFacts) -> Iterator[Event]:
     if not late:
         return
     first = late[0]
-    waited = (facts.at - first.window.end).total_seconds() / 3600
-    more = f", and {len(late) - 1} windows after it" if len(late) > 1 else ""
+    more = ", and a window after it" if len(late) == 2 else f", and {len(late) - 1} windows after it"
     yield _event(
         facts,
         "late",
         [],
         subject=f"window {days(first.window.label)}",
         since=_iso(late_at(first.window)),
-        moved=f"ended {waited:.0f} hours ago and is not sealed{more}",
+        moved=f"ended {ago(facts.at - first.window.end)} ago and is not sealed{more if len(late) > 1 else ''}",
         link=facts.store.uri(first.runs[-1] if first.runs else facts.audit),
         windows=(first.window.label,),
     )
@@ -376,3 +371,17 @@ def days(label: str) -> str:
     """Return a window's label for people."""
     window = Window.from_label(label)
     return f"{window.start:%Y-%m-%d %H:%M} to {window.end:%Y-%m-%d %H:%M}"
+
+
+def ago(passed: timedelta) -> str:
+    """Return how long something is past for people: in hours, from two days on in days.
+
+    Examples
+    --------
+    >>> ago(timedelta(hours=1)), ago(timedelta(hours=47)), ago(timedelta(hours=5051))
+    ('an hour', '47 hours', '210 days')
+    """
+    hours = int(passed.total_seconds() // 3600)
+    if hours >= 48:
+        return f"{hours // 24} days"
+    return "an hour" if hours == 1 else f"{hours} hours" if hours else "less than an hour"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -12,6 +13,7 @@ from audit_lib.store import Store
 from audit_lib.typed_json import decode
 
 FOLDER: Final = "verified"
+_NOTE: Final = re.compile(r"[0-9]{4,}\.json")
 
 
 def note_verification(store: Store, prefix: str, findings: Sequence[str], at: datetime) -> bool:
@@ -28,7 +30,7 @@ def note_verification(store: Store, prefix: str, findings: Sequence[str], at: da
     """
     audit, rest = prefix.split("/", 1)
     folder = f"{audit}/{FOLDER}/{rest.replace('/', '_')}"
-    keys = sorted(store.list(folder))
+    keys = _notes(store, folder)
     outcome = "broken" if findings else "verified"
     if not keys and not findings:
         return False  # what verifies, and always has, needs no note
@@ -46,7 +48,12 @@ def note_verification(store: Store, prefix: str, findings: Sequence[str], at: da
 def broken_runs(store: Store, audit: str) -> list[VerificationNote]:
     """Return the last note of each run of an audit whose evidence did not verify when it was looked at last."""
     last: dict[str, str] = {}
-    for key in sorted(store.list(f"{audit}/{FOLDER}")):
+    for key in _notes(store, f"{audit}/{FOLDER}"):
         last[key.rsplit("/", 1)[0]] = key
     notes = [decode(VerificationNote, store.get(key), store.uri(key)) for key in last.values()]
     return [note for note in notes if note.outcome == "broken"]
+
+
+def _notes(store: Store, folder: str) -> list[str]:
+    """Return the notes in a folder in order; a file that somebody else put there is none."""
+    return [key for key in sorted(store.list(folder)) if _NOTE.fullmatch(key.rsplit("/", 1)[1])]

@@ -22,6 +22,10 @@ CAUSES: Final[dict[Cause, str]] = {
 }
 
 
+_ROUNDING: Final = 1e-9
+"""Below it a part of a difference is what is left of nothing after some additions."""
+
+
 def cause_name(part: PartOfChange, strata_by: tuple[str, ...] = ()) -> str:
     """Return what a part is attributed to, in words."""
     if part.cause == "cannot_tell":
@@ -41,7 +45,7 @@ def _sentences(one: Attribution) -> Iterator[str]:
     yield (
         f"The difference of {what}, {'+'.join(one.group.values())} less {'+'.join(one.reference.values())}, went from "
         f"{one.difference_before:+.3f} to {one.difference_after:+.3f}, a change of "
-        f"{_number(one.change, one.interval)}: {'; '.join(_part(one, part) for part in one.parts)}."
+        f"{_number(one.change, one.interval)}: {'; '.join(_part(one, part) for part in told_parts(one))}."
     )
     if one.simpson:
         sign = "rose" if one.change > 0 else "fell"
@@ -51,8 +55,21 @@ def _sentences(one: Attribution) -> Iterator[str]:
         )
 
 
+def told_parts(one: Attribution) -> list[PartOfChange]:
+    """Return the parts that a sentence names: one that is nothing, with all of its interval, is left out."""
+    return [part for part in one.parts if not _is_nothing(part)] or list(one.parts)
+
+
+def _is_nothing(part: PartOfChange) -> bool:
+    numbers = [
+        part.part,
+        *([] if isinstance(part.interval, Undefined) else [part.interval.low, part.interval.high]),
+    ]
+    return len(numbers) == 3 and max(abs(one) for one in numbers) < _ROUNDING
+
+
 def _part(one: Attribution, part: PartOfChange) -> str:
-    share = "" if isinstance(part.share, Undefined) else f", {part.share:.0%} of it,"
+    share = "" if isinstance(part.share, Undefined) else f", {round(part.share, 2) + 0.0:.0%} of it,"
     said = "; ".join(mark.said for mark in one.marks if mark.cause in (part.cause, *part.candidates))
     name, number = cause_name(part, one.strata_by), f"{_number(part.part, part.interval)}{share}"
     why = f" ({said})" if said and part.how != "standardised" else ""

@@ -5,7 +5,7 @@ Airflow makes the runs; nothing here asks it, so that a window it never made is 
 
 from audit_lib.windows.arrival import arrived_window
 from audit_lib.windows.audit_states import AuditStates, note_change, owed_of, read_state, read_states
-from audit_lib.windows.missed_windows import note_missed
+from audit_lib.windows.missed_windows import missed_notes, note_missed
 from audit_lib.windows.run_index import index_differences, read_index
 from audit_lib.windows.schedule import is_window, latest_window, next_window, windows_between
 from audit_lib.windows.window_states import (
@@ -33,6 +33,7 @@ __all__ = [
     "is_window",
     "late_at",
     "latest_window",
+    "missed_notes",
     "next_to_make_up",
     "next_window",
     "note_change",

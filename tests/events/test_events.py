@@ -143,6 +143,23 @@ def test_late_then_missed(one_week: Store) -> None:
     assert owed_windows(spec, facts.begun, facts.at)[1].state == "missed"
 
 
+def test_what_is_late_and_missed_is_said_in_days(one_week: Store) -> None:
+    (late, missed) = open_events(read_facts(one_week, "small", at_end_of(6, hours=1), POLICY))
+    assert late.moved.startswith("ended 14 days ago and is not sealed, and a window after it")
+    assert missed.subject == (
+        "3 windows, the first 2026-01-12 00:00 to 2026-01-19 00:00, the last 2026-01-26 00:00 to 2026-02-02 00:00"
+    )
+
+
+@pytest.mark.parametrize("name", ["notes.txt", ".DS_Store", "copy of 0001.json", "run/notes.txt"])
+@pytest.mark.parametrize("folder", ["missed", "verified"])
+def test_a_file_that_is_no_note_keeps_no_event_back(one_week: Store, folder: str, name: str) -> None:
+    at = at_end_of(1, hours=25)
+    one_week.put(f"small/{folder}/{name}", b"\0 my notes")
+    assert kinds(one_week, at) == ["late"]
+    assert note_missed(one_week, "small", read_facts(one_week, "small", at, POLICY).owed, at) == []
+
+
 def test_failed_and_budget(one_week: Store, tmp_path: Path) -> None:
     failing(tmp_path, 1, BackendError("no answer"))
     failing(tmp_path, 2, BudgetReachedError("the budget is used up"))

@@ -18,6 +18,7 @@ from audit_lib.documents.sequences import Sequences
 from audit_lib.documents.window_cells import WindowCells
 from audit_lib.errors import InputError
 from audit_lib.monitor.attribution import TwoSides, attribute
+from audit_lib.monitor.attribution_words import sentence
 from audit_lib.monitor.window_cells import window_cells
 from audit_lib.report.html import render_html
 from audit_lib.results import Interval, Undefined
@@ -52,9 +53,25 @@ def test_the_planted_cause_is_named_first(case: Planted) -> None:
         assert first.cause == case.right
         assert sum(part.part for part in found.parts) == pytest.approx(found.change, abs=1e-12)
         assert isinstance(found.interval, Interval)
+        nothing = [part for part in found.parts if abs(part.part) < 1e-9 and part.interval.high < 1e-9]
         assert found.sentence.count("attributed") + found.sentence.count(
             "none of these"
-        ) + found.sentence.count("cannot be told apart") == len(found.parts)
+        ) + found.sentence.count("cannot be told apart") == len(found.parts) - len(nothing)
+
+
+def test_a_part_that_is_nothing_is_not_in_the_sentence_and_a_small_one_is() -> None:
+    found = history(CASES[0], 1)
+    mix = next(part for part in found.parts if part.cause == "mix")
+    others = tuple(part for part in found.parts if part.cause != "mix")
+    level = found.interval
+    assert isinstance(level, Interval)
+
+    def said(half: float) -> str:
+        part = replace(mix, part=-half, share=-0.001, interval=replace(level, low=-2 * half, high=half))
+        return sentence(replace(found, parts=(*others, part))).sentence
+
+    assert "the mix" not in said(1e-17) and "attributed to the model" in said(1e-17)
+    assert ", 0% of it, is attributed to the mix" in said(0.002)
 
 
 def test_candidates_are_named_where_two_changed_at_once() -> None:
