@@ -85,7 +85,9 @@ def dot_chart(
         widest = max((text_width(dot.label) for dot in dots if not dot.heading), default=0)
         names = int(min(max(names, widest + 20), 0.46 * width))
     row = _ROW + 16 if stacked else _ROW
-    left, right = (8 if stacked else names), width - 64
+    # Bounds are longer than a number, and no interval is drawn under them.
+    numbers = max((text_width(dot.printed) for dot in dots if dot.low is not None), default=0)
+    left, right = (8 if stacked else names), width - max(64, int(numbers) + 14)
     height = _TOP + row * len(dots) + _BOTTOM
 
     def x(value: float) -> float:

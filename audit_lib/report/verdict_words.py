@@ -34,6 +34,10 @@ _MEANING: Final = {
     "undecided": mark("Undecided: too little data to say more, which is no sign of equal treatment."),
 }
 """What each kind says, those with the most to say first."""
+_BOUNDED: Final = mark(
+    "Undecided: groups are imputed, and what their probabilities allow leaves it open, which is no sign of equal "
+    "treatment; more people may not change it."
+)
 _NOT_LAW: Final = mark("No verdict says what is lawful.")
 
 
@@ -65,7 +69,8 @@ def verdict_cell(estimate: AnyEstimate, *, reason: bool = False) -> Cell:
 
 def counted(estimates: Iterable[AnyEstimate]) -> tuple[str, str] | None:
     """Say how many comparisons of the headline have which verdict, and what these say; None where there is none."""
-    kinds = [verdict.kind for one in estimates if (verdict := shown_verdict(one)) is not None]
+    judged = [(one, verdict) for one in estimates if (verdict := shown_verdict(one)) is not None]
+    kinds = [verdict.kind for _, verdict in judged]
     if not kinds:
         return None
     there = [kind for kind in _MEANING if kind in kinds]
@@ -74,4 +79,8 @@ def counted(estimates: Iterable[AnyEstimate]) -> tuple[str, str] | None:
         n=len(kinds),
         verdicts=", ".join(f"{t(_WORDS[kind, None])} {kinds.count(kind):,}" for kind in there),
     )
-    return numbers, " ".join(t(words) for words in (*(_MEANING[kind] for kind in there), _NOT_LAW))
+    open_ones = [one for one, verdict in judged if verdict.kind == "undecided"]
+    bounded = {isinstance(one, Estimate) and one.imputed is not None for one in open_ones}
+    meanings = [_MEANING[kind] for kind in there if kind != "undecided"]
+    meanings += [_BOUNDED if imputed else _MEANING["undecided"] for imputed in sorted(bounded)]
+    return numbers, " ".join(t(words) for words in (*meanings, _NOT_LAW))

@@ -107,6 +107,9 @@ def test_what_the_probabilities_allow_may_decide_nothing(tmp_path: Path) -> None
     run = run_of(tmp_path, people((0.4, 0.4)), "margins: {imputed_rate_gap: 0.1}")
     verdict = found(run)["imputed_rate_gap", "a"].verdict
     assert verdict is not None and verdict.kind == "undecided" and "probabilities only" in str(verdict.reason)
+    page = run.stage("report").read("report.html").decode()
+    assert "Undecided: groups are imputed" in page and "too little data to say more" not in page
+    assert "impact ratios have bounds and no value" in page and "No impact ratio is defined" not in page
 
 
 def test_bounds_inside_a_margin_are_equivalent(tmp_path: Path) -> None:

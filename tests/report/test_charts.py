@@ -7,6 +7,8 @@ import re
 from hashlib import sha256
 from xml.etree import ElementTree
 
+import pytest
+
 from audit_lib.figures import Dot, dot_chart
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -76,3 +78,15 @@ def test_the_dot_chart_of_reports_keeps_its_bytes() -> None:
     assert (
         sha256(svg.encode()).hexdigest() == "18b45780ad9f7cb1e270e8f36600be391dc5566d98c78402dc271c23b60d6038"
     ), "archived reports render again to the same bytes"
+
+
+@pytest.mark.parametrize(("width", "names"), [(760, 250), (360, 0)])
+def test_no_interval_is_drawn_under_printed_bounds(width: int, names: int) -> None:
+    row = Dot(
+        label="a", value=0.1, low=-1.0, high=1.0, inner=(-0.5, 1.0), printed="\N{MINUS SIGN}0.500 to +1.000"
+    )
+    svg = dot_chart("Gaps", "", [row], span=(-1.0, 1.0), width=width, names=names)
+    bars = [float(end) for end in re.findall(r'class="bar[^"]*" x1="[^"]*" x2="([^"]*)"', svg)]
+    assert max(bars) < width - 4 - 6.0 * len(
+        row.printed
+    )  # 6 pixels a character, of text that ends at width - 4

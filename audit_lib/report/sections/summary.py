@@ -80,6 +80,8 @@ def _verdict(content: Content) -> str:
         first = t("No impact ratio is printed for these data.")
     elif not any(record_of(name).unit == "ratio" for name in content.spec.measure.metrics):
         first = t("The spec asks for no impact ratio.")
+    elif any(e.imputed is not None for e in content.estimates("imputed_impact_ratio")):
+        first = t("Groups are imputed: impact ratios have bounds and no value.")
     else:
         first = t("No impact ratio is defined for these data.")
     hidden = tn("{n:,} more is hidden.", "{n:,} more are hidden.", found.hidden) if found.hidden else ""
