@@ -93,13 +93,15 @@ def _check_own(run: Run, own: Sequence[JournalEntry], found: RunSignatures) -> N
     where = f"{run.key.audit}/{FOLDER}"
     planned = [one for one in own if one.event == "planned"]
     digest = _digest(run.store, f"{run.stage('plan').prefix}/{SUCCESS}")
-    if not planned:
+    manifest = _digest(run.store, f"{run.stage('evidence').prefix}/{MANIFEST}")
+    if not planned and (
+        manifest is not None or run.list("scores")
+    ):  # an attempt may end before the model is asked
         found.find(where, "the run's plan was never entered", "journal")
     elif any(one.sealed_sha256 != digest for one in planned):
         found.find(
             where, f"entry {planned[0].number} is about another plan than the one that is there", "journal"
         )
-    manifest = _digest(run.store, f"{run.stage('evidence').prefix}/{MANIFEST}")
     sealed = [one for one in own if _is_sealing(one)]
     if manifest is not None and not sealed:
         found.find(where, "the run is sealed, and its end was never entered", "journal")

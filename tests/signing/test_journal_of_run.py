@@ -10,6 +10,7 @@ import pytest
 
 from audit_lib import pipeline
 from audit_lib.archive import attempts
+from audit_lib.archive.seal_failures import seal_failure
 from audit_lib.archive.verify import Verification
 from audit_lib.canonical import sha256
 from audit_lib.cli.main import main
@@ -210,3 +211,18 @@ class TestUnderTrust:
         pipeline.run_all(pipeline.load_run(str(folder)))
         assert self.check(signed).ok, "behind the newest head that is known nobody can tell"
         assert "was rolled back, forked or made again" in details(self.check(signed, head))
+
+
+def test_an_attempt_that_failed_before_the_model_was_asked_verifies(tmp_path: Path) -> None:
+    spec = recorded_audit(tmp_path, n=8)
+    run = pipeline.open_run(spec, WEEK, str(tmp_path / "store"))
+    number = attempts.start(run, "audit run")
+    pipeline.run_stage(run, "plan")
+    assert seal_failure(run, number, [attempts.fault_of("sample", EvidenceError("no rows"))])
+    assert [one.event for one in read_journal(run.store, "small")] == ["failed"]
+    found = verify_signed(run.uri)
+    assert found.ok, found.summary()
+    # once something was asked, the plan must have been entered
+    (Path(run.uri) / "scores/0").mkdir(parents=True)
+    (Path(run.uri) / "scores/0/asked.json").write_text("{}")
+    assert "the run's plan was never entered" in str(verify_signed(run.uri).findings)
