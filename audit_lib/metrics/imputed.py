@@ -234,7 +234,7 @@ def shares_fault(shares: Sequence[Floats]) -> str | None:
     with np.errstate(invalid="ignore"):
         wrong = ~((table >= 0.0) & (table <= 1.0)).all(axis=0)
     if wrong.any():
-        return f"{int(wrong.sum())} of {wrong.size} have a number that is missing, below 0 or above 1"
+        return f"{int(wrong.sum())} of {wrong.size} have a probability that is missing, no number, below 0 or above 1"
     total = table.sum(axis=0)
     off = np.abs(total - 1.0) > SUM_TOLERANCE
     if off.any():

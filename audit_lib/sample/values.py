@@ -256,7 +256,7 @@ def imputed_shares(columns: Mapping[str, Sequence[Any]], attribute: str) -> list
     ]
     if numbers and (fault := shares_fault(list(np.array(numbers, dtype=np.float64).T))) is not None:
         raise InputError(
-            f"groups.imputed.{attribute}: of the rows with probabilities {fault}; correct the columns "
+            f"groups.imputed.{attribute}: of the rows with probabilities {fault}; correct the columns of "
             f"{', '.join(map(repr, columns))}, and leave all of them empty where nothing is known"
         )
     found = iter(numbers)

@@ -176,7 +176,7 @@ class ImputedRates:
 
     def ratio(self, group: int) -> LeastAndMost:
         """Return the bounds of a group's rate over the highest."""
-        return imputed_ratio_bounds({one: self.bounds(one) for one in range(self._groups)})[group]
+        return imputed_ratio_bounds({one: self.bounds(one) for one in self._compared(group)})[group]
 
     def interval(self, group: int, level: float) -> Interval:
         """Return the interval of a rate; like the others, of all that lies between its bounds."""
@@ -204,12 +204,18 @@ class ImputedRates:
         The lower limit is the least over the other groups, which needs no correction: one of them is the highest. The
         upper one is the least too, of limits that hold for all others together (Bonferroni).
         """
-        others = [one for one in range(self._groups) if one != group]
+        others = [one for one in self._compared(group) if one != group]
         inner = self._sampling(level)
         low = min(self._quotient((group, "low"), (one, "high"), -1, level, inner) for one in others)
         inner = 1.0 - (1.0 - inner) / len(others)
         high = min(self._quotient((group, "high"), (one, "low"), 1, level, inner) for one in others)
         return self._interval(min(low, 1.0), min(high, 1.0), level)
+
+    def _compared(self, group: int) -> list[int]:
+        """Return the groups that may have the highest rate: those with members, where one besides `group` has any."""
+        every = range(self._groups)
+        there = [one for one in every if one == group or self.members(one) > 0.0]
+        return there if len(there) > 1 else list(every)
 
     @property
     def _groups(self) -> int:

@@ -133,14 +133,17 @@ def test_rows_without_probabilities_are_counted_and_wrong_ones_stop_the_sample(t
     ("values", "said"),
     [
         ([["0.5", "0.2"], ["0.5", "0.7"]], "1 of 2 do not sum to 1"),
-        ([["0.5", "-0.2"], ["0.5", "1.2"]], "1 of 2 have a number that is missing, below 0 or above 1"),
-        ([["0.5", ""], ["0.5", "1"]], "1 of 2 have a number that is missing"),
-        ([["0.5", "much"], ["0.5", "0.5"]], "1 of 2 have a number that is missing"),
-        ([["0.5", "nan"], ["0.5", "0.5"]], "1 of 2 have a number that is missing"),
+        (
+            [["0.5", "-0.2"], ["0.5", "1.2"]],
+            "1 of 2 have a probability that is missing, no number, below 0 or above 1",
+        ),
+        ([["0.5", ""], ["0.5", "1"]], "1 of 2 have a probability that is missing, no number"),
+        ([["0.5", "much"], ["0.5", "0.5"]], "1 of 2 have a probability that is missing, no number"),
+        ([["0.5", "nan"], ["0.5", "0.5"]], "1 of 2 have a probability that is missing, no number"),
     ],
 )
 def test_probabilities_that_are_none_are_refused(values: list[list[str]], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=f"{said}.*the columns of 'a', 'b'"):
         imputed_shares({"a": values[0], "b": values[1]}, "race")
 
 

@@ -125,8 +125,11 @@ def test_certain_membership_is_the_rate_and_none_is_all_that_is_possible() -> No
 @pytest.mark.parametrize(
     ("shares", "said"),
     [
-        ({"a": [0.5, -0.1], "b": [0.5, 1.1]}, "1 of 2 have a number that is missing, below 0 or above 1"),
-        ({"a": [0.5, np.nan], "b": [0.5, 0.5]}, "1 of 2 have a number that is missing"),
+        (
+            {"a": [0.5, -0.1], "b": [0.5, 1.1]},
+            "1 of 2 have a probability that is missing, no number, below 0 or above 1",
+        ),
+        ({"a": [0.5, np.nan], "b": [0.5, 0.5]}, "1 of 2 have a probability that is missing, no number"),
         ({"a": [0.5, 0.3], "b": [0.5, 0.5]}, "1 of 2 do not sum to 1 over the groups, such as one with 0.8"),
         ({"a": [1.0, 1.0]}, "two groups or more"),
         ({"a": [0.5], "b": [0.5]}, "give one a cell"),

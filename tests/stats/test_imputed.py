@@ -117,3 +117,17 @@ def test_the_intervals_hold_truths_that_lie_at_an_end(end: str) -> None:
         )
         held += [low.low <= true <= low.high for low, true in zip(found, truth, strict=True)]
     assert (held / draws >= 0.92).all(), held / draws  # 0.95, less two Monte Carlo errors
+
+
+def test_a_group_without_members_is_left_out_of_ratios() -> None:
+    cells, units = np.repeat([0, 1], 100), np.arange(200)
+    selected = np.tile([1.0, 0.0, 1.0, 0.0, 0.0], 40)
+    two = np.array([[0.9, 0.1], [0.1, 0.9]])
+    three = np.column_stack([two, [0.0, 0.0]])
+    of_two, of_three = (
+        ImputedRates(selected, cells, units, CellShares(value=own), 7) for own in (two, three)
+    )
+    assert of_three.ratio(0) == of_two.ratio(0)
+    assert of_three.ratio_interval(0, 0.95) == of_two.ratio_interval(0, 0.95)
+    with pytest.raises(UndefinedMetricError):
+        of_three.ratio(2)
