@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import sys
+import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -82,6 +83,10 @@ def _gate(options: argparse.Namespace) -> int:
     except OSError as error:
         what = f"{error.filename or 'input or output'}: {error.strerror or error}"
         print(f"audit: {what}", file=sys.stderr)
+        return REFUSED
+    except Exception:  # noqa: BLE001 - Python's own exit code of a fault in here is 1, which would say harm
+        traceback.print_exc()
+        print("audit: no verdict: a fault of audit_lib, above", file=sys.stderr)
         return REFUSED
     if options.json:
         print(json.dumps(record.as_dict() | {"record": where}, indent=2, ensure_ascii=False))

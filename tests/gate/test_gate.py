@@ -203,3 +203,17 @@ def test_missing_answers_are_never_equivalent(deployed: Path) -> None:
     record, _ = ask_gate(open_gate(spec, read_model("silent", spec), str(deployed / "store")))
     assert record.decision == "undecided"
     assert "must be" in record.reason and isinstance(record.more_prompts, Undefined)
+
+
+def test_a_fault_of_our_own_is_no_verdict(
+    deployed: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: object) -> None:
+        raise ZeroDivisionError("in here")
+
+    monkeypatch.setattr("audit_lib.gate.ask_gate", fails)
+    answers(deployed, 0.0)
+    command = ["gate", str(deployed / "small.yaml"), "--model", "faulty", "--store", str(deployed / "store")]
+    assert main(command) == 3
+    said = capsys.readouterr().err
+    assert "ZeroDivisionError: in here" in said and "no verdict" in said
