@@ -48,7 +48,8 @@ def add_commands(command: AddCommand) -> None:
         _trend,
         "Print how groups compare over all windows of an audit, and what has changed since the baseline",
         "Evidence over all windows so far that may be looked at each time: if nothing changes, at most the share "
-        "`monitor.false_alarms` of audits ever raises an alarm. Exit code 1 where an alarm stands.",
+        "`monitor.false_alarms` of audits ever raises an alarm. Exit code 1 where an alarm stands, or the "
+        "baseline that was decided cannot be used.",
     )
     trend.add_argument("audit", help="name of an audit in the store")
     trend.add_argument("--json", action="store_true", help="print the whole document instead")
@@ -182,7 +183,8 @@ def _trend(options: argparse.Namespace) -> int:
     for line in followed.differing:
         print(f"DIFFERS {line}")
     stands = any(alarm.stands for one in document.sequences for alarm in one.alarms)
-    return int(stands or bool(followed.not_read) or bool(followed.differing))
+    unusable = isinstance(document.baseline, Undefined) and bool(read_baselines(store, options.audit))
+    return int(stands or unusable or bool(followed.not_read) or bool(followed.differing))
 
 
 def _lines(document: Sequences, trusted: bool) -> list[str]:

@@ -31,6 +31,7 @@ from audit_lib.window import Window
 from audit_lib.windows import BegunRun, OwedWindow, begun_runs, late_at, missed_notes, owed_windows
 
 _LONGEST: Final = 300
+_SEQUENCES: Final = "monitor/sequences.json"
 _CERTAIN: Final = "certain: it is in the store"
 
 
@@ -114,6 +115,14 @@ def open_events(facts: AuditFacts) -> list[Event]:
     return sorted(found, key=lambda one: (one.kind, one.key))
 
 
+def is_unclear(event: Event, facts: AuditFacts) -> bool:
+    """Tell whether nobody can say now if an event is over: an alarm, where no baseline can be used."""
+    if event.kind != "alarm":
+        return False
+    document = _followed(facts)
+    return document is None or isinstance(document.baseline, Undefined)
+
+
 def how_it_ended(event: Event, facts: AuditFacts) -> tuple[bool, str]:
     """Return whether an event that is no longer so has recovered, and what became of it, in words."""
     if event.kind == "alarm":
@@ -150,11 +159,8 @@ def _event(
 
 def _alarms(facts: AuditFacts) -> Iterator[Event]:
     """Yield one event for each group, reference and kind of alarm that stands, whatever quantities tell it."""
-    key = f"{facts.audit}/monitor/sequences.json"
-    if not facts.store.exists(key):
-        return
-    document = decode(Sequences, facts.store.get(key), facts.store.uri(key))
-    if isinstance(document.baseline, Undefined):
+    key, document = f"{facts.audit}/{_SEQUENCES}", _followed(facts)
+    if document is None or isinstance(document.baseline, Undefined):
         return
     standing: dict[tuple[str, str, str], list[tuple[FollowedSequence, Alarm]]] = {}
     for one in document.sequences:
@@ -178,6 +184,13 @@ def _alarms(facts: AuditFacts) -> Iterator[Event]:
             link=facts.link(f"{facts.audit}/monitor.html" if facts.policy.site else key),
             windows=tuple(sorted({alarm.told_in for _, alarm in told})),
         )
+
+
+def _followed(facts: AuditFacts) -> Sequences | None:
+    key = f"{facts.audit}/{_SEQUENCES}"
+    if not facts.store.exists(key):
+        return None
+    return decode(Sequences, facts.store.get(key), facts.store.uri(key))
 
 
 def _failed(facts: AuditFacts) -> Iterator[Event]:

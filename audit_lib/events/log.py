@@ -26,7 +26,7 @@ from audit_lib.documents.events import (
     SendingOutcome,
 )
 from audit_lib.errors import ConflictError, InputError, NotFoundError
-from audit_lib.events.derive import AuditFacts, how_it_ended, open_events
+from audit_lib.events.derive import AuditFacts, how_it_ended, is_unclear, open_events
 from audit_lib.store import Store
 from audit_lib.typed_json import Typed, decode
 
@@ -136,7 +136,7 @@ def look(facts: AuditFacts, channels: Sequence[str] = ()) -> list[DueMessage]:
             opened = OpenedEvent(event=event, number=number, opened_at=now, channels=tuple(channels))
             store.put(f"{facts.audit}/{FOLDER}/{name}/{number}/opened.json", pretty_json(opened.as_dict()))
     for name, one in last.items():
-        if one.closed is None and name not in found:
+        if one.closed is None and name not in found and not is_unclear(one.opened.event, facts):
             recovered, how = how_it_ended(one.opened.event, facts)
             closed = ClosedEvent(closed_at=now, recovered=recovered, how=how)
             store.put(f"{one.folder}/closed.json", pretty_json(closed.as_dict()))

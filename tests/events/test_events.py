@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -258,6 +259,24 @@ def test_several_are_told_in_one_message_less_those_that_were_sent(store: Store)
     assert tell_once(store, [one, other], "a:b", at, send) is None
     keys = [due.logged.opened.event.key for due in (one, other)]
     assert sent == [keys, keys[1:], keys[:1]]
+
+
+def test_an_alarm_is_not_over_because_its_baseline_is_gone(store: Store) -> None:
+    post, at, key = Post(), at_end_of(20), "small/monitor/sequences.json"
+    sequences_of(store, [0.5] * 10 + [0.1] * 6)
+    told(store, at, post)
+    kept = json.loads(store.get(key))
+    for broken in (kept | {"baseline": {"undefined": "a run of it is gone"}, "sequences": []}, None):
+        if broken is None:
+            store.delete(key)
+        else:
+            store.replace(key, pretty_json(broken))
+        told(store, at, post)
+        assert post.kept == [("opened", "alarm")]
+        assert [one.closed for one in read_log(store, "small")] == [None]
+    sequences_of(store, [0.5] * 16)
+    told(store, at, post)
+    assert post.kept == [("opened", "alarm"), ("recovered", "alarm")]
 
 
 def test_what_cannot_be_sent_stays_due_and_is_listed(

@@ -319,6 +319,11 @@ def test_real_runs_are_followed_and_kept(tmp_path: Path, capsys: pytest.CaptureF
     assert main(["trend", audit, "--store", store, "--verify"]) == 1
     assert "its thresholds are not those of section monitor" in capsys.readouterr().out
     folder.replace(decided, right)
+    gone = next((tmp_path / "store" / audit).glob("20260105T*"))
+    gone.rename(tmp_path / "taken away")
+    assert main(["trend", audit, "--store", store]) == 1
+    assert "cannot be used: the run of window" in capsys.readouterr().out
+    (tmp_path / "taken away").rename(gone)
     for key in kept:
         (tmp_path / "store" / key).unlink()
     monitor.follow_audit(folder, audit)
