@@ -247,8 +247,7 @@ class ImputedRates:
                 f"{units} cluster: there are no others to tell by which bound holds its people"
             )
         folds = min(FOLDS, units)
-        dealt = np.random.Generator(np.random.PCG64(self.seed)).permutation(units) % folds
-        fold = dealt[self.clusters]
+        fold = self._dealt(units, folds)[self.clusters]
         known: dict[int, tuple[Floats, Floats]] = {}
 
         def rates(group: int) -> tuple[Floats, Floats]:
@@ -266,6 +265,20 @@ class ImputedRates:
             return found, error
 
         return rates
+
+    def _dealt(self, units: int, folds: int) -> NDArray[np.intp]:
+        """Return the fold of each cluster: drawn, in an order of what is in the clusters, whatever they are called.
+
+        Clusters of equal contents can change places: nothing that is added up over a fold differs by it.
+        """
+        rows = np.lexsort((self.selected, self.cells, self.clusters))
+        codes = 2 * self.cells.astype(np.int64) + (self.selected > 0)
+        parts = np.split(codes[rows], np.cumsum(self._rows.astype(np.int64))[:-1])
+        contents = [part.tobytes() for part in parts]
+        dealt = np.empty(units, dtype=np.intp)
+        order = sorted(range(units), key=contents.__getitem__)
+        dealt[order] = np.random.Generator(np.random.PCG64(self.seed)).permutation(units) % folds
+        return dealt
 
     def _rates_of(self, known: NDArray[np.bool_], near: NDArray[np.intp]) -> tuple[Floats, Floats]:
         """Return the rate of each person's cell among the `known`, and its standard error, as if people were alone.
