@@ -7,7 +7,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from audit_lib.cli.shared import AddCommand, notify, store_option
+from audit_lib.cli.shared import AddCommand, check_audit, notify, store_option
 
 if TYPE_CHECKING:
     from audit_lib.documents.events import Event
@@ -49,6 +49,8 @@ def _events(options: argparse.Namespace) -> int:
     store, policy, now = open_store(options.store), policy_from_environment(), datetime.now(UTC)
     listed: list[dict[str, Any]] = []
     unclear = 0
+    if options.audit:
+        check_audit(store, options.audit)
     for audit in [options.audit] if options.audit else audits_in(store):
         try:
             facts = read_facts(store, audit, now, policy)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audit_lib.cli.shared import AddCommand, notify, store_option
+from audit_lib.cli.shared import AddCommand, check_audit, notify, store_option
 from audit_lib.errors import InputError
 from audit_lib.results import Undefined
 
@@ -164,6 +164,7 @@ def _trend(options: argparse.Namespace) -> int:
     from audit_lib.store import open_store
 
     store = open_store(options.store)
+    check_audit(store, options.audit)
     if options.trust:
         _check_signature(store, read_baselines(store, options.audit)[-1:], options)
     followed = follow_audit(store, options.audit, notify, verify=options.verify)

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from audit_lib.errors import ConflictError, NotFoundError, ValidationFailedError
+from audit_lib.registry import did_you_mean
 
 if TYPE_CHECKING:
     from audit_lib.run import Run
+    from audit_lib.store import Store
 
 DEFAULT_STORE = ".audit/store"
 
@@ -56,6 +58,19 @@ def date_of(text: str) -> date:
 def notify(message: str) -> None:
     """Tell people how far it is."""
     print(message, file=sys.stderr, flush=True)
+
+
+def check_audit(store: Store, audit: str) -> None:
+    """Refuse the name of an audit that is not in a store: nothing is told of it, and that would read as all is well.
+
+    Raises
+    ------
+    NotFoundError
+        If it is not there; names the nearest.
+    """
+    if not store.folders(audit):
+        near = did_you_mean(audit, store.folders(""))
+        raise NotFoundError(f"{store.root}: no audit {audit!r} is in this store{near}")
 
 
 def write_new(out: Path, made: Mapping[str, bytes]) -> None:

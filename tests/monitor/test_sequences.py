@@ -374,3 +374,14 @@ def test_a_baseline_needs_sealed_runs_of_one_question_and_a_reason(tmp_path: Pat
     (tmp_path / "store" / audit / "baselines" / "0001.json").unlink()
     with pytest.raises(EvidenceError, match="a decision before it was removed"):
         monitor.read_baselines(store, audit)
+
+
+@pytest.mark.parametrize("command", ["trend", "events"])
+def test_an_audit_that_is_not_there_is_no_audit_without_alarms(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = open_store(str(tmp_path / "store"))
+    store.put("hiring/20260105T000000Z_20260112T000000Z/0000000000000000/plan/x", b"")
+    assert main([command, "hirng", "--store", store.root]) == 2
+    assert "no audit 'hirng' is in this store; did you mean 'hiring'?" in capsys.readouterr().err
+    assert store.list("hirng") == []
