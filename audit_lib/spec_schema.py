@@ -24,7 +24,7 @@ def spec_schema() -> dict[str, Any]:
     Examples
     --------
     >>> spec_schema()["$defs"]["Source"]["properties"]["kind"]["examples"]
-    ['files', 'openai_batch', 'otel_genai', 'ranking_log']
+    ['files', 'openai_batch', 'otel_genai', 'ranking_log', 'sql']
     """
     schema = json_schema()
     sections = schema["$defs"]

@@ -499,6 +499,7 @@ class TestForgery:
         from datetime import UTC, datetime
 
         from audit_lib.archive import verify as module
+        from audit_lib.archive.record_tree import people_tree
         from audit_lib.measure.stage import measure
         from audit_lib.perturb import perturb
         from audit_lib.report import report
@@ -527,7 +528,9 @@ class TestForgery:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         retime(bundle, "evidence", started_at=now, finished_at=now)
         path = bundle / "evidence/manifest.json"
-        path.write_bytes(canonical_json(json.loads(path.read_bytes()) | {"sealed_at": now}))
+        manifest = json.loads(path.read_bytes()) | {"sealed_at": now}
+        manifest["record_tree"] = people_tree(run, manifest["stages"]).summary().as_dict()
+        path.write_bytes(canonical_json(manifest))
         reseal(bundle)
         verification = verify(str(bundle))
         assert verification.ok

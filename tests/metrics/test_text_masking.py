@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit_lib.errors import InputError, LexiconError
+from audit_lib.errors import InputError, LexiconError, UndefinedMetricError
 from audit_lib.metrics.text import mask_protected_words, mentions_protected_words
 
 GENDER = {"female": ["she", "her", "herself", "Mrs."], "male": ["he", "his", "Mr."]}
@@ -59,7 +59,10 @@ def test_masking_is_a_whole_word_replacement(parts: list[tuple[str, str]]) -> No
 @given(st.text())
 def test_masking_twice_is_masking_once_and_removes_every_mention(text: str) -> None:
     entries = ["a", "be", "\u00df", "i\u0307"]
-    once = mask_protected_words([text], entries, mask="#")
+    try:
+        once = mask_protected_words([text], entries, mask="#")
+    except UndefinedMetricError:
+        return  # where words have no spaces between them it is refused
     assert mask_protected_words(once, entries, mask="#") == once
     assert mentions_protected_words(once, entries) == [False]
 

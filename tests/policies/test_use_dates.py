@@ -192,7 +192,7 @@ def test_the_commands_refuse_and_a_planned_run_goes_on(
     week = ["--window", "2026-01-05", "2026-01-12", "--store", str(tmp_path / "store")]
     assert main(["run", str(path), *week]) == 2
     left = [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
-    assert left and all("attempts" in path.parts for path in left), (
+    assert left and all({"attempts", "journal"} & {*path.parts} for path in left), (
         "nothing but what was refused is on record"
     )
     path = write(tmp_path, use={"posted_until": "2026-11-22"}, **{"groups": facts["groups"]})

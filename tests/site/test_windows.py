@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,10 @@ def run(folder: Path, week: int, *, answered: bool = True) -> Run:
         row["recorded_score"] = None
     (inputs := folder / f"inputs {week}").mkdir()
     done = do(new_run(inputs, str(folder / "store"), WEEKS[week], rows=rows, **SCHEDULE))
-    # As if it had been made when its window ended: the site speaks as of the latest sealing. Format 1 seals no times.
+    # As if it had been made when its window ended: the site speaks as of the latest sealing. Format 1 seals no times,
+    # and there was no journal then.
     as_format_1(Path(done.uri))
+    shutil.rmtree(folder / "store/small/journal")
     for record in Path(done.uri).rglob(SUCCESS):
         said = record.read_text(encoding="utf-8")
         record.write_text(re.sub(r"20\d\d-\d\d-\d\d(?=T)", f"{WEEKS[week].end:%Y-%m-%d}", said), "utf-8")
