@@ -366,7 +366,7 @@ as a monitored audit does; the histories are drawn by other code. A history has 
 
 Histories that ever raise an alarm of a change, in percent; at most 5 is promised for any number of windows. And
 sequences whose interval misses the true mean difference at any look; at most 5 is promised. Each with Wilson's
-interval.
+interval; where a history has 50 sequences, which depend on each other, that of the second column is too narrow.
 
 {table(["values", "histories", "ever an alarm, %", "ever outside, %"], nulls)}
 
