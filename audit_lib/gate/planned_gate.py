@@ -192,8 +192,13 @@ def _estimate(run: Run, counts: Mapping[int, int]) -> CostEstimate:
 def _deployed(
     root: str, audit: str, run: Run, pinned: Sequence[RunIdentity], asked: Mapping[str, str]
 ) -> Run | Undefined:
-    """Return the deployed model's run on the same prompts: one of the baseline, else the one sealed last."""
+    """Return the deployed model's run on the same prompts: one of the baseline, else the one sealed last.
+
+    Which model is deployed is what the last run of the baseline asked.
+    """
     store = open_store(root)
+    last = pinned[-1]
+    is_deployed = Run.load(store.uri(f"{audit}/{last.window}/{last.spec_digest[:16]}")).spec.model
     here = [one for one in read_history(store, audit).complete if one.window == run.key.window]
     of_baseline = {one.spec_digest[:16] for one in pinned if one.window == run.key.window.label}
     why = _UNCOMPARED
@@ -202,6 +207,8 @@ def _deployed(
             found = Run.load(store.uri(one.prefix))
             if question_of(found) != asked:
                 why = "the run of this window asks another question"
+            elif found.spec.model != is_deployed:
+                why = "the run of this window asked another model than the last run of the baseline"
             elif _ids(found) != _ids(run):
                 why = "the run of this window was asked other prompts"
             else:

@@ -17,6 +17,7 @@ from audit_lib.results import Undefined
 from audit_lib.spec import AuditSpec, load_spec
 from audit_lib.store import open_store
 from audit_lib.typed_json import decode
+from audit_lib.window import Window
 from tests.archive.cases import WEEK, applicants, do, new_run
 from tests.specs import load, write
 
@@ -125,6 +126,18 @@ def test_without_the_deployed_models_answers_the_margins_are_held_alone(
     code, said = gate(deployed, "elsewhere", capsys, "--window", "2026-02-02", "2026-02-09")
     assert code == 0
     assert "not in the store" in said["deployed"]["undefined"]
+    assert {one["compared"] for one in said["answers"]} == {"margin"}
+
+
+def test_a_run_of_the_new_model_is_not_taken_for_the_deployed_one(
+    deployed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    later = Window.parse("2026-03-02", "2026-03-09")
+    new = {"model": {"backend": "recorded", "name": "new"}}
+    do(new_run(tmp_path, str(deployed / "store"), later, rows=applicants(640), **SECTIONS, **new))
+    answers(deployed, 0.0)
+    _, said = gate(deployed, "new", capsys, "--window", "2026-03-02", "2026-03-09")
+    assert "asked another model than the last run of the baseline" in said["deployed"]["undefined"]
     assert {one["compared"] for one in said["answers"]} == {"margin"}
 
 
