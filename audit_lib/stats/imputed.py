@@ -14,7 +14,7 @@ together (Clopper and Pearson's intervals, Bonferroni), each taken at its worst,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
@@ -27,7 +27,7 @@ from audit_lib.errors import UndefinedMetricError
 from audit_lib.metrics.imputed import LeastAndMost, binding, imputed_gap_bounds, imputed_ratio_bounds, overlap
 from audit_lib.results import Interval
 from audit_lib.stats._checks import t_quantile
-from audit_lib.stats.cluster_worth import variance_of_one
+from audit_lib.stats.cluster_worth import require_worth, variance_of_one
 from audit_lib.stats.clusters import cluster_sums
 from audit_lib.stats.intervals import clopper_pearson
 
@@ -104,10 +104,12 @@ class _Ratio:
     """One end of a rate's bounds: a ratio of two sums over people, with what each cluster moves it.
 
     Where other people leave it open which of two bounds holds a cell, what is taken is chance: `moving` is as if that
-    one were taken that depends on who is selected, `fixed` as if the other were.
+    one were taken that depends on who is selected, `fixed` as if the other were. `members` is what the group has in
+    each cluster: a cluster counts by that, and not by its people.
     """
 
     value: float
+    members: Floats
     sums: Floats
     moving: Floats
     fixed: Floats
@@ -330,18 +332,23 @@ class ImputedRates:
             if not math.isnan(value) and (found > value) == (end == "low"):
                 break  # Dinkelbach's steps go down, or up, until rounding
             value = found
-        sums = [cluster_sums((way - found * worst) / total, self.clusters, self._rows.size) for way in ways]
-        return _Ratio(found, *sums)
+        count = self._rows.size
+        sums = [cluster_sums((way - found * worst) / total, self.clusters, count) for way in ways]
+        return _Ratio(found, cluster_sums(worst, self.clusters, count), *sums)
 
-    def _error(self, *sums: Floats) -> tuple[float, float]:
+    def _error(self, members: Sequence[Floats], *sums: Floats) -> tuple[float, float]:
+        """Return the largest error of some sums by cluster, and the fewest degrees of freedom of any of the groups."""
         if self.selected.min() == self.selected.max():
             raise UndefinedMetricError("everybody or nobody is selected: no spread to estimate")
-        found = [variance_of_one(one, self._rows) for one in sums]
+        for one in members:
+            require_worth(one / one.sum())
+        found = [variance_of_one(one, each) for each in members for one in sums]
         return math.sqrt(max(variance for variance, _ in found)), min(df for _, df in found)
 
     def _error_of_difference(self, one: _Ratio, other: _Ratio) -> tuple[float, float]:
         """Return the error of a difference of two ends, which may move together: the largest of what may have been."""
         return self._error(
+            (one.members, other.members),
             one.sums - other.sums,
             one.moving - other.moving,
             one.moving - other.fixed,
@@ -350,7 +357,7 @@ class ImputedRates:
 
     def _limit(self, end: _Ratio, sign: int, level: float) -> float:
         """Return the limit of a rate: the farther one of the plain and the logit scale, since few events are skew."""
-        error, df = self._error(end.sums, end.moving)
+        error, df = self._error((end.members,), end.sums, end.moving)
         half = t_quantile(level, df) * error
         plain = min(max(end.value + sign * half, 0.0), 1.0)
         if not 0.0 < end.value < 1.0:
@@ -363,8 +370,8 @@ class ImputedRates:
     ) -> float:
         """Return the limit of a ratio of two ends: where the difference that is 0 at the ratio is not ruled out."""
         one, other = (self._end(*end, level, self._groups) for end in (ours, theirs))
-        first, df = self._error(one.sums, one.moving)
-        second, more = self._error(other.sums, other.moving)
+        first, df = self._error((one.members,), one.sums, one.moving)
+        second, more = self._error((other.members,), other.sums, other.moving)
         both, _ = self._error_of_difference(one, other)
         spread = t_quantile(inner, min(df, more)) ** 2
         shared = (first**2 + second**2 - both**2) / 2.0

@@ -131,3 +131,15 @@ def test_a_group_without_members_is_left_out_of_ratios() -> None:
     assert of_three.ratio_interval(0, 0.95) == of_two.ratio_interval(0, 0.95)
     with pytest.raises(UndefinedMetricError):
         of_three.ratio(2)
+
+
+def test_clusters_count_by_the_members_that_they_are_expected_to_hold() -> None:
+    clusters = np.repeat(np.arange(40), 5)
+    selected = (np.arange(200) % 3 == 0).astype(float)
+    shares = CellShares(value=np.array([[0.9, 0.1], [0.001, 0.999]]))
+    few = ImputedRates(selected, np.where(clusters < 2, 0, 1), clusters, shares, seed=7)
+    with pytest.raises(UndefinedMetricError, match="are worth 2"):
+        few.interval(0, 0.95)
+    assert few.interval(1, 0.95).high <= 1.0  # the other group is everywhere
+    many = ImputedRates(selected, np.where(clusters < 4, 0, 1), clusters, shares, seed=7)
+    assert many.interval(0, 0.95).low >= 0.0
