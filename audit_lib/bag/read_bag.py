@@ -10,6 +10,7 @@ import re
 import stat
 import tarfile
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -31,6 +32,7 @@ MOST_EXPANDED: Final = 200
 """How many times its archive's size what is in it may have."""
 _SMALL: Final = 64 << 20
 _PIECE: Final = 1 << 20
+_DAMAGED: Final = (zipfile.BadZipFile, EOFError, zlib.error)
 _LINE: Final = re.compile(r"([0-9a-fA-F]+)[ \t]+\*?(.+)")
 _RUN_FILE: Final = re.compile(
     r"data/([a-z][a-z0-9_]{0,63}/[0-9]{8}T[0-9]{6}Z_[0-9]{8}T[0-9]{6}Z/[0-9a-f]{16})/(.+)"
@@ -105,7 +107,7 @@ def open_bag(path: Path) -> Iterator[OpenBag]:
                 yield _of_tar(path, archive)
         else:
             raise InputError(f"{path}: neither a zip nor a tar without compression")
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, NotImplementedError) as error:
+    except (*_DAMAGED, tarfile.TarError, NotImplementedError) as error:
         raise InputError(f"{path}: is damaged ({type(error).__name__}: {error}); fetch it again") from None
 
 
@@ -268,7 +270,7 @@ def _compare(
             while piece := stream.read(_PIECE):
                 for digest in digests.values():
                     digest.update(piece)
-    except (zipfile.BadZipFile, EOFError, OSError) as error:
+    except (*_DAMAGED, OSError) as error:
         findings.append(BagFinding(path, f"cannot be read ({type(error).__name__})"))
         return
     for algorithm, listed in lists.items():

@@ -279,6 +279,20 @@ def test_what_is_no_archive_is_said(tmp_path: Path, bag: Path) -> None:
         pass
 
 
+def test_damage_in_what_others_compressed_is_a_finding(bag: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(bag) as file:
+        path = packed(tmp_path / "x.zip", [(name, file.read(name)) for name in file.namelist()])
+    assert findings(path) == []
+    with zipfile.ZipFile(path) as file:
+        entry = next(one for one in file.infolist() if one.filename.endswith("metrics/metrics.json"))
+    content = bytearray(path.read_bytes())
+    start = entry.header_offset + 30 + len(entry.filename)
+    content[start : start + 40] = bytes([0xFF]) * 40
+    path.write_bytes(bytes(content))
+    (found,) = findings(path)
+    assert "metrics/metrics.json: cannot be read" in found
+
+
 def test_a_bag_of_anything_but_runs_is_not_imported(bag: Path, tmp_path: Path) -> None:
     changed = rewritten(
         bag, tmp_path / "x.zip", lambda files: files.update({"data/notes.txt": b"x"}), relist=True
