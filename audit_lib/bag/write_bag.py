@@ -15,7 +15,7 @@ import io
 import tarfile
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from audit_lib import __version__
 from audit_lib.bag.bagged_file import ALGORITHMS, BaggedFile, escaped
 from audit_lib.bag.crate import crate_metadata
 from audit_lib.bag.verify_text import verify_text
+from audit_lib.digesting_stream import DigestingStream
 from audit_lib.errors import AuditError, ConflictError, EvidenceError, IncompleteRunError, InputError
 from audit_lib.progress import Progress, ignore
 from audit_lib.run import Run, StageFolder
@@ -148,14 +149,10 @@ def _payload(archive: _Archive, run: _Sealed, notify: Callable[[str], None]) -> 
     progress = Progress("export: files", len(paths), notify)
     for path in paths:
         size = store.size(path)
-        digests = {algorithm: hashlib.new(algorithm) for algorithm in ALGORITHMS}
-        with store.open(path) as stream:
-            archive.add(f"data/{name}/{path}", size, _Digesting(stream, digests))
-        yield BaggedFile(
-            path=f"data/{name}/{path}",
-            size=size,
-            digests={algorithm: digest.hexdigest() for algorithm, digest in digests.items()},
-        )
+        with store.open(path) as raw:
+            stream = DigestingStream(raw, *ALGORITHMS)
+            archive.add(f"data/{name}/{path}", size, stream)
+        yield BaggedFile(path=f"data/{name}/{path}", size=size, digests=stream.digests())
         progress.one_more()
 
 
@@ -192,23 +189,6 @@ def _tags(run: _Sealed, files: list[BaggedFile]) -> dict[str, bytes]:
 
 def _lines(entries: Any) -> bytes:
     return "".join(f"{digest}  {escaped(path)}\n" for digest, path in entries).encode()
-
-
-class _Digesting(io.RawIOBase):
-    """A stream that digests what passes through it."""
-
-    def __init__(self, stream: BinaryIO, digests: Mapping[str, Any]) -> None:
-        self._stream, self._digests = stream, digests
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        content = self._stream.read(len(buffer))
-        for digest in self._digests.values():
-            digest.update(content)
-        buffer[: len(content)] = content
-        return len(content)
 
 
 class _Archive(ABC):

@@ -17,6 +17,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, NoReturn
 
+from audit_lib.digesting_stream import DigestingStream
 from audit_lib.errors import AuditError, CorruptFileError, InputError, StoreUnreachableError
 from audit_lib.store import open_uri
 
@@ -76,10 +77,10 @@ class TableFile:
 
     def __iter__(self) -> Iterator[Record]:
         with closing(open_uri(self.uri)) as raw:
-            hashing = _Hashing(raw)
+            hashing = DigestingStream(raw, "sha256")
             stream = io.BufferedReader(hashing, _CHUNK_BYTES)
             yield from self._read(gzip.GzipFile(fileobj=stream) if self._gzipped else stream)  # type: ignore[arg-type]
-            self.sha256 = hashing.digest.hexdigest()
+            self.sha256 = hashing.digests()["sha256"]
 
     def _json(self, stream: BinaryIO) -> Iterator[Record]:
         for number, line in self._lines(stream):
@@ -234,23 +235,6 @@ def unreadable(key: str, reference: str, uri: str) -> AuditError | None:
     except OSError as error:
         return InputError(f"{key}: {reference} cannot be read ({error.strerror})")
     return None
-
-
-class _Hashing(io.RawIOBase):
-    """A stream that digests what passes through it."""
-
-    def __init__(self, raw: BinaryIO) -> None:
-        self._raw = raw
-        self.digest = hashlib.sha256()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        content = self._raw.read(len(buffer))
-        self.digest.update(content)
-        buffer[: len(content)] = content
-        return len(content)
 
 
 def _separator(header: str) -> str:
