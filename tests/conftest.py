@@ -97,10 +97,21 @@ def s3_server(pytestconfig: pytest.Config) -> S3Server:
 
 
 @pytest.fixture
-def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Root of an empty bucket, with the environment set up to reach it."""
+def s3(s3_server: S3Server, in_s3_environment: None) -> str:
+    """Root of an empty bucket without Object Lock, with the environment set up to reach it."""
+    return f"s3://{s3_server.new_bucket()}"
+
+
+@pytest.fixture
+def locked_s3(s3_server: S3Server, in_s3_environment: None) -> str:
+    """Root of an empty bucket with Object Lock and no default retention."""
+    return f"s3://{s3_server.new_bucket(locked=True)}"
+
+
+@pytest.fixture
+def in_s3_environment(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What boto3 needs in its environment to reach the store."""
     for name, value in s3_server.environment.items():
         monkeypatch.setenv(name, value)
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
         monkeypatch.delenv(name, raising=False)
-    return f"s3://{s3_server.new_bucket()}"

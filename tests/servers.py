@@ -59,10 +59,10 @@ class S3Server:
             region_name="us-east-1",
         )
 
-    def new_bucket(self) -> str:
-        """Make an empty bucket and return its name."""
+    def new_bucket(self, *, locked: bool = False) -> str:
+        """Make an empty bucket, with Object Lock or without, and return its name."""
         name = f"audit-{secrets.token_hex(6)}"
-        self.client().create_bucket(Bucket=name)
+        self.client().create_bucket(Bucket=name, ObjectLockEnabledForBucket=locked)
         return name
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, BinaryIO, Final, cast
 from unicodedata import category, normalize
 
 from audit_lib.bag.bagged_file import ALGORITHMS, unescaped
@@ -310,7 +310,9 @@ def unpack(bag: OpenBag, store: Store, notify: Callable[[str], None] = ignore) -
             )
     progress = Progress("import: files", len(new), notify)
     for path in sorted(new, key=_order):
-        if not store.put(keys[path], bag.content(path)):
+        with bag.read(path) as stream:
+            written = store.put_stream(keys[path], cast("BinaryIO", stream))
+        if not written:
             raise ConflictError(f"{store.uri(keys[path])}: somebody else has just written it; import again")
         progress.one_more()
     return bag.runs

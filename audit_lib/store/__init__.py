@@ -11,14 +11,16 @@ from typing import BinaryIO
 from urllib.parse import unquote
 
 from audit_lib.errors import StoreError
-from audit_lib.store.contract import Store
+from audit_lib.store.contract import LockUntil, Store
 from audit_lib.store.folder import LocalStore
 
 __all__ = ["LocalStore", "Store", "open_store", "open_uri", "read_uri"]
 
 
-def open_store(root: str) -> Store:
+def open_store(root: str, lock_until: LockUntil | None = None) -> Store:
     """Open the store at a root: a folder's path, ``file:///folder`` or ``s3://bucket/prefix``.
+
+    With `lock_until`, what is put into a bucket with Object Lock is locked until then; a folder locks nothing.
 
     Raises
     ------
@@ -39,7 +41,7 @@ def open_store(root: str) -> Store:
     if scheme[1] == "s3":
         from audit_lib.store.s3 import S3Store
 
-        return S3Store(root)
+        return S3Store(root, lock_until)
     raise StoreError(f"{root}: no store is known for '{scheme[0]}'; use a folder, file:// or s3://")
 
 

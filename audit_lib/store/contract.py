@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import BinaryIO, Final, Protocol
 
@@ -9,6 +10,10 @@ from audit_lib.errors import StoreError
 
 TEMPORARY: Final = ".tmp-"
 """How the names of files begin that are being written; no key does."""
+
+
+LockUntil = Callable[[datetime], datetime]
+"""When an object is written -> until when it is kept."""
 
 
 class Store(Protocol):
@@ -21,6 +26,9 @@ class Store(Protocol):
 
     def put(self, key: str, content: bytes) -> bool:
         """Write `content` unless something is already there; return whether it was written."""
+
+    def put_stream(self, key: str, stream: BinaryIO) -> bool:
+        """Write what `stream` holds as `put` does, and never more than a part of it in memory."""
 
     def replace(self, key: str, content: bytes) -> None:
         """Write `content` over what is there. For the published site and pointers, never evidence."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import secrets
+import shutil
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +16,8 @@ from urllib.parse import quote, unquote, urlsplit
 
 from audit_lib.errors import NotFoundError, StoreError
 from audit_lib.store.contract import TEMPORARY, check_key
+
+_CHUNK = 1 << 20
 
 
 class LocalStore:
@@ -47,10 +51,14 @@ class LocalStore:
 
     def put(self, key: str, content: bytes) -> bool:
         """Write `content` unless something is already there; return whether it was written."""
+        return self.put_stream(key, io.BytesIO(content))
+
+    def put_stream(self, key: str, stream: BinaryIO) -> bool:
+        """Write what `stream` holds unless something is already there; return whether it was written."""
         path = self._path(key)
         if path.exists():
             return False
-        with self._written(path, content) as temporary:
+        with self._written(path, stream) as temporary:
             try:
                 os.link(temporary, path)
             except FileExistsError:
@@ -67,7 +75,7 @@ class LocalStore:
     def replace(self, key: str, content: bytes) -> None:
         """Write `content` over what is there, atomically."""
         path = self._path(key)
-        with self._written(path, content) as temporary:
+        with self._written(path, io.BytesIO(content)) as temporary:
             os.replace(temporary, path)
 
     def delete(self, key: str) -> None:
@@ -150,14 +158,14 @@ class LocalStore:
         return self._folder / check_key(key)
 
     @contextlib.contextmanager
-    def _written(self, path: Path, content: bytes) -> Iterator[Path]:
+    def _written(self, path: Path, content: BinaryIO) -> Iterator[Path]:
         """Yield a synced temporary file next to `path`; sync the folder and drop the temporary afterwards."""
         temporary = path.parent / f"{TEMPORARY}{secrets.token_hex(8)}"
         try:
             _make_folder(path.parent)
             try:
                 with temporary.open("xb") as file:
-                    file.write(content)
+                    shutil.copyfileobj(content, file, _CHUNK)
                     file.flush()
                     os.fsync(file.fileno())
                 yield temporary

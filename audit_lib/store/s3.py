@@ -12,12 +12,13 @@ import contextlib
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, BinaryIO, TypeVar, cast
 
-from audit_lib.errors import NotFoundError, StoreError, StoreUnreachableError
-from audit_lib.store.contract import check_key
+from audit_lib.errors import ConflictError, NotFoundError, StoreError, StoreUnreachableError
+from audit_lib.store.contract import LockUntil, check_key
+from audit_lib.store.s3_parts import PART, parts_of, status_of, write_parts
 
 _ATTEMPTS = 8  # boto3 waits 50 ms, then twice as long each time: some 5 s in all
 _CONNECT_TIMEOUT_S = 5
@@ -45,19 +46,27 @@ class S3Store:
     two writers within the same few milliseconds could then both succeed. A retry after a lost
     answer may report False for bytes that this very call wrote: callers compare what is there.
 
+    Every write carries the SHA-256 of its bytes, which the store checks and keeps; of what is read, the store's
+    digest is held against the bytes.
+
     Parameters
     ----------
     root : str
         ``s3://bucket`` or ``s3://bucket/prefix``. Nothing is asked of the store before first use.
+    lock_until : callable, optional
+        From when an object is written to until when it is kept. In a bucket with Object Lock every ``put`` then
+        carries that date in COMPLIANCE mode, and nothing is put over what a delete marker hides.
     """
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, lock_until: LockUntil | None = None) -> None:
         match = re.fullmatch(r"s3://([A-Za-z0-9][A-Za-z0-9._-]+)(?:/(.*?))?/?", root)
         if match is None:
             raise StoreError(f"{root}: not an S3 root; write s3://bucket/prefix")
         self.root = root
         self.bucket = match[1]
         self._prefix = f"{match[2]}/" if match[2] else ""
+        self._lock_until = lock_until
+        self._has_lock: bool | None = None
         self._connection: Any = None
         self._endpoint = os.environ.get("AWS_ENDPOINT_URL_S3", "")
 
@@ -67,14 +76,33 @@ class S3Store:
 
     def put(self, key: str, content: bytes) -> bool:
         """Write `content` unless something is already there; return whether it was written."""
+        return self.put_stream(key, io.BytesIO(content))
+
+    def put_stream(self, key: str, stream: BinaryIO) -> bool:
+        """Write what `stream` holds unless something is already there; return whether it was written.
+
+        Raises
+        ------
+        ConflictError
+            If a delete marker hides what was written there first.
+        """
         if self.exists(key):
             return False
+        lock = self._lock(key)
+        first = stream.read(PART)
+        rest = stream.read(1) if len(first) == PART else b""
         # 409: another conditional write of this key is under way; its outcome decides.
         for _ in range(_ATTEMPTS):
-            status = self._write(key, content, IfNoneMatch="*")
-            if status != 409:
-                return status == 200
-        raise StoreError(f"{self.uri(key)}: other writers of this key kept it busy; run again")
+            status = (
+                self._write_parts(key, parts_of(first, rest, stream), lock)
+                if rest
+                else self._write(key, first, IfNoneMatch="*", **lock)
+            )
+            if status != 409 or rest:  # a stream is read once
+                break
+        if status == 409:
+            raise StoreError(f"{self.uri(key)}: other writers of this key kept it busy; run again")
+        return status == 200
 
     def replace(self, key: str, content: bytes) -> None:
         """Write `content` over what is there."""
@@ -84,7 +112,7 @@ class S3Store:
 
     def delete(self, key: str) -> None:
         """Take away the object at `key`; where versions are kept or locked, they stay."""
-        self._call(lambda s3: s3.delete_object(Bucket=self.bucket, Key=self._key(key)), key)
+        self.ask(lambda s3: s3.delete_object(Bucket=self.bucket, Key=self.full_key(key)), key)
 
     def get(self, key: str) -> bytes:
         """Return the content of a key, or raise NotFoundError."""
@@ -93,7 +121,19 @@ class S3Store:
 
     def open(self, key: str) -> BinaryIO:
         """Return the content of a key as a stream, or raise NotFoundError."""
-        answer = self._call(lambda s3: s3.get_object(Bucket=self.bucket, Key=self._key(key)), key)
+        return self.opened(key, self._got(key))
+
+    def _got(self, key: str, **version: str) -> Any:
+        """Return the answer to a GET, whose body is held against the store's own SHA-256 as it is read."""
+        return self.ask(
+            lambda s3: s3.get_object(
+                Bucket=self.bucket, Key=self.full_key(key), ChecksumMode="ENABLED", **version
+            ),
+            key,
+        )
+
+    def opened(self, key: str, answer: Any) -> BinaryIO:
+        """Return the body of such an answer as a stream whose errors are ours."""
         return cast(BinaryIO, io.BufferedReader(_Body(self, key, answer["Body"]), _CHUNK))
 
     def exists(self, key: str) -> bool:
@@ -106,7 +146,7 @@ class S3Store:
 
     def folders(self, prefix: str) -> list[str]:
         """Return the names of the folders that lie in the folder `prefix` itself, sorted."""
-        folder = f"{self._key(prefix.rstrip('/'))}/" if prefix.rstrip("/") else self._prefix
+        folder = f"{self.full_key(prefix.rstrip('/'))}/" if prefix.rstrip("/") else self._prefix
 
         def pages(s3: Any) -> list[str]:
             paginator = s3.get_paginator("list_objects_v2")
@@ -116,7 +156,7 @@ class S3Store:
                 for found in page.get("CommonPrefixes", ())
             ]
 
-        return sorted(self._call(pages, prefix))
+        return sorted(self.ask(pages, prefix))
 
     def list(self, prefix: str) -> list[str]:
         """Return the keys in the folder `prefix` and below it, sorted."""
@@ -127,7 +167,7 @@ class S3Store:
         return max((written for _, written in self._listed(prefix)), default=None)
 
     def _listed(self, prefix: str) -> Sequence[tuple[str, datetime]]:
-        folder = f"{self._key(prefix.rstrip('/'))}/" if prefix.rstrip("/") else self._prefix
+        folder = f"{self.full_key(prefix.rstrip('/'))}/" if prefix.rstrip("/") else self._prefix
 
         def pages(s3: Any) -> Sequence[tuple[str, datetime]]:
             paginator = s3.get_paginator("list_objects_v2")
@@ -138,19 +178,62 @@ class S3Store:
                 if not item["Key"].endswith("/")  # folder marks that some tools write
             ]
 
-        return self._call(pages, prefix)
+        return self.ask(pages, prefix)
 
     def size(self, key: str) -> int:
         """Return the length of an object in bytes, or raise NotFoundError."""
         return int(self._head(key)["ContentLength"])
 
-    def _key(self, key: str) -> str:
+    def full_key(self, key: str) -> str:
+        """Return a key as the bucket knows it."""
         return self._prefix + check_key(key)
 
     def _head(self, key: str) -> Any:
-        return self._call(lambda s3: s3.head_object(Bucket=self.bucket, Key=self._key(key)), key)
+        return self.ask(lambda s3: s3.head_object(Bucket=self.bucket, Key=self.full_key(key)), key)
 
-    def _write(self, key: str, content: bytes, **condition: str) -> int:
+    def has_lock(self) -> bool:
+        """Whether the bucket has Object Lock; asked once. True where the store does not let us ask."""
+        if self._has_lock is None:
+            from botocore.exceptions import ClientError
+
+            def enabled(s3: Any) -> bool:
+                try:
+                    found = s3.get_object_lock_configuration(Bucket=self.bucket)
+                except ClientError as error:
+                    if status_of(error) in (401, 403):
+                        return True
+                    if status_of(error) < 500:
+                        return False
+                    raise
+                return bool(found.get("ObjectLockConfiguration", {}).get("ObjectLockEnabled") == "Enabled")
+
+            self._has_lock = self.ask(enabled, "")
+        return self._has_lock
+
+    def _lock(self, key: str) -> Mapping[str, Any]:
+        """Return what locks an object that is about to be written; empty where nothing does."""
+        if self._lock_until is None or not self.has_lock():
+            return {}
+        full = self.full_key(key)
+        found = self.ask(lambda s3: s3.list_object_versions(Bucket=self.bucket, Prefix=full), key)
+        if kept := [one for one in found.get("Versions", ()) if one["Key"] == full]:
+            raise ConflictError(
+                f"{self.uri(key)}: was written on {kept[-1]['LastModified']:%Y-%m-%d %H:%M:%S} UTC and deleted since; "
+                f"version {kept[-1]['VersionId']} is kept. Nothing is written over it: find who deleted it, and take "
+                "the delete marker away"
+            )
+        return {
+            "ObjectLockMode": "COMPLIANCE",
+            "ObjectLockRetainUntilDate": self._lock_until(datetime.now(UTC)),
+        }
+
+    def _write_parts(self, key: str, parts: Iterator[bytes], lock: Mapping[str, Any]) -> int:
+        """Write an object in parts and return the HTTP status, as `_write` does."""
+        place = {"Bucket": self.bucket, "Key": self.full_key(key)}
+        kind = {"ContentType": _content_type(key)}
+        return self.ask(lambda s3: write_parts(s3, place, parts, {**kind, **lock}), key)
+
+    def _write(self, key: str, content: bytes, **condition: Any) -> int:
         """Write an object and return the HTTP status: 200, or 409 or 412 where the condition failed."""
         from botocore.exceptions import ClientError
 
@@ -158,20 +241,20 @@ class S3Store:
             try:
                 s3.put_object(
                     Bucket=self.bucket,
-                    Key=self._key(key),
+                    Key=self.full_key(key),
                     Body=content,
                     ChecksumAlgorithm="SHA256",
-                    ContentType=_CONTENT_TYPES.get(key.rpartition(".")[2], "application/octet-stream"),
+                    ContentType=_content_type(key),
                     **condition,
                 )
             except ClientError as error:
-                status = _status(error)
+                status = status_of(error)
                 if condition and status in (409, 412):
                     return status
                 raise
             return 200
 
-        return self._call(write, key)
+        return self.ask(write, key)
 
     def _client(self) -> Any:
         if self._connection is None:
@@ -197,7 +280,8 @@ class S3Store:
             self._connection = client
         return self._connection
 
-    def _call(self, ask: Callable[[Any], Answer], key: str) -> Answer:
+    def ask(self, ask: Callable[[Any], Answer], key: str) -> Answer:
+        """Return what boto3's client answers, its errors as ours; `key` is what they are about."""
         with self._translated(key):
             return ask(self._client())
 
@@ -222,6 +306,11 @@ class S3Store:
                 f"{self._where(key)}: no answer after retries ({type(error).__name__}); check the endpoint, "
                 "then run again: finished stages are kept"
             ) from None
+        except boto.FlexibleChecksumError:
+            raise StoreError(
+                f"{self._where(key)}: the bytes that came are not those whose SHA-256 the store keeps; read again, "
+                "and if it stays so the store is damaged"
+            ) from None
         except boto.BotoCoreError as error:
             raise StoreError(
                 f"{self._where(key)}: not usable ({type(error).__name__}); check the AWS_* settings"
@@ -232,7 +321,7 @@ class S3Store:
         return f"{self.uri(key)} (bucket {self.bucket}, endpoint {endpoint})"
 
     def _refusal(self, error: Any, where: str) -> StoreError:
-        status, code = _status(error), error.response["Error"].get("Code", "")
+        status, code = status_of(error), error.response["Error"].get("Code", "")
         if code == "NoSuchBucket" or (status == 404 and error.operation_name == "HeadBucket"):
             return StoreError(f"{where}: there is no such bucket; make it, or correct the root")
         if status == 404:
@@ -264,5 +353,5 @@ class _Body(io.RawIOBase):
         super().close()
 
 
-def _status(error: Any) -> int:
-    return int(error.response["ResponseMetadata"]["HTTPStatusCode"])
+def _content_type(key: str) -> str:
+    return _CONTENT_TYPES.get(key.rpartition(".")[2], "application/octet-stream")
