@@ -37,6 +37,9 @@ _RECOMPUTED: Final = {
     "report": "audit_lib.report:report",
 }
 
+_LATER: Final = ("metrics/scores.csv",)
+"""Artefacts that earlier versions did not write."""
+
 
 def recompute_stages(
     work: Work,
@@ -134,7 +137,9 @@ def _compare(work: Work, stage: str, output: StageOutput, manifest: Manifest | N
         work.find("recomputation", path, "does not follow from the evidence")
     for name, content in sorted(output.artefacts.items()):
         path = f"{stage}/{name}"
-        if path not in work.digests:
+        if path in _LATER and path not in work.digests and path not in listed_in(manifest):
+            work.notes.append(f"{path}: is not there; runs that earlier versions made have none")
+        elif path not in work.digests:
             work.find("recomputation", path, "follows from the evidence, and is not there")
         elif work.digests[path] != sha256(content):
             _report_difference(work, path, content)

@@ -37,6 +37,7 @@ from audit_lib.measure.rows.load import load_rows
 from audit_lib.measure.rows.scored import Rows, strata
 from audit_lib.measure.rows.split_columns import attributed
 from audit_lib.measure.sampling_errors import sampling_errors
+from audit_lib.measure.scores_csv import SCORES_CSV, scores_csv
 from audit_lib.measure.splits import Splits
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.gates import check_invoked
@@ -82,7 +83,7 @@ def measure(run: Run) -> StageOutput:
     Returns
     -------
     StageOutput
-        ``metrics.json`` and ``decisions.parquet``.
+        ``metrics.json``, ``decisions.parquet``, and ``scores.csv``, the same rows for people without Parquet.
     """
     spec, policy = run.spec, policy_of(run.spec)
     rows, ids = load_rows(run, scored_shards(run))
@@ -97,7 +98,11 @@ def measure(run: Run) -> StageOutput:
     content = pretty_json(document.as_dict())
     read_metrics(content)  # what no reader could read is not written
     return StageOutput(
-        {"metrics.json": content, "decisions.parquet": _decisions(rows, ids)},
+        {
+            "metrics.json": content,
+            "decisions.parquet": _decisions(rows, ids),
+            SCORES_CSV: scores_csv(rows, ids),
+        },
         {
             "rows": len(rows),
             "answered": answered,

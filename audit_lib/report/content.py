@@ -23,6 +23,7 @@ from audit_lib.documents.metrics import Metrics, PrintedMetrics
 from audit_lib.documents.plan import Plan
 from audit_lib.documents.sample import Sample
 from audit_lib.documents.validation import Validation
+from audit_lib.measure.scores_csv import SCORES_CSV
 from audit_lib.plan.power_limits import scope_of_names
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.audit_claim import why_no_audit
@@ -217,6 +218,7 @@ def _inputs(run: Run, *, hidden: bool) -> dict[str, str]:
         for stage in (("plan",) if hidden else ("plan", "sample", "variants", "validation", "metrics"))
         for name, entry in sorted(run.stage(stage).success().artefacts.items())
         if stage != "variants" or name == "design.json"  # of the variants the report reads the counts alone
+        if name != SCORES_CSV  # it reads the tables
     }
 
 
