@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit_lib.canonical import DEEPEST, canonical_json, jcs, pretty_json, strict_json
+from audit_lib.canonical import DEEPEST, canonical_json, jcs, jcs_rows, pretty_json, strict_json
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -67,6 +67,25 @@ class TestJcs:
     def test_another_implementation_writes_the_same(self, value: object) -> None:
         rfc8785 = pytest.importorskip("rfc8785", reason="of the extra dev: another's RFC 8785")
         assert jcs(value) == rfc8785.dumps(value)
+
+    @given(st.data())
+    def test_rows_of_columns_are_written_the_same(self, data: st.DataObject) -> None:
+        rfc8785 = pytest.importorskip("rfc8785", reason="of the extra dev: another's RFC 8785")
+        names = data.draw(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=5, unique=True))
+        length = data.draw(st.integers(0, 5))
+        finite = st.floats(allow_nan=False, allow_infinity=False)
+        kinds = [
+            st.none() | st.text(st.characters(codec="utf-8"), max_size=3),
+            st.none() | finite,
+            st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | finite,
+            st.none() | st.lists(finite),
+        ]
+        columns = {
+            name: data.draw(st.lists(data.draw(st.sampled_from(kinds)), min_size=length, max_size=length))
+            for name in names
+        }
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        assert list(jcs_rows(columns)) == [rfc8785.dumps(row) for row in rows]
 
     @pytest.mark.parametrize("value", [float("nan"), float("inf"), [2**53], {"a": [float("-inf")]}])
     def test_what_is_no_number_is_refused(self, value: object) -> None:

@@ -12,7 +12,6 @@ from audit_lib.archive.findings import Work
 from audit_lib.archive.layout import stage_of
 from audit_lib.archive.records_check import (
     SCORED,
-    asked,
     check_counts,
     check_questions,
     sampled_counts,
@@ -77,7 +76,9 @@ def recompute_stages(
 
 def check_scores(work: Work, run: Run, shards: list[str], manifest: Manifest | None) -> None:
     """Scores against the archived questions; recorded ones are made again, they need no model."""
-    from audit_lib.score import score_shard, scores_again
+    from audit_lib.score import asked_of, score_shard, scores_again
+    from audit_lib.score.requests import questions
+    from audit_lib.score.shard_plan import requests_in
 
     def find(path: str, detail: str) -> None:
         work.find("record", path, detail)
@@ -85,22 +86,23 @@ def check_scores(work: Work, run: Run, shards: list[str], manifest: Manifest | N
     stage = "scores"
     try:
         check_counts(run, "sample", sampled_counts(run), find, sampled_too)
-        questions = asked(run)
         for stage in shards:
+            number = int(stage.split("/")[1])
+            what = asked_of(run, number)
             scores = run.stage(stage).read_table("scores.parquet")
-            made = scores_again(run, int(stage.split("/")[1]))
+            made = scores_again(run, number, what)
             answers = run.stage(stage).read_table("pairs.parquet") if "pairs.parquet" in made else None
             check_counts(run, stage, scored_counts(scores, answers), find, SCORED.__contains__)
             check_model(run, stage, scores, answers, find)
             _check_made(work, stage, made)
             check_questions(
                 scores,
-                questions,
+                questions(requests_in(what.packs)),
                 f"{stage}/scores.parquet",
                 lambda path, detail: work.find("recomputation", path, detail),
             )
             if run.spec.model.answers_are_recorded:
-                _compare(work, stage, score_shard(run, int(stage.split("/")[1])), manifest)
+                _compare(work, stage, score_shard(run, number, what), manifest)
     except StoreUnreachableError:
         raise
     except AuditError as error:

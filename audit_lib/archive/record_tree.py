@@ -8,13 +8,13 @@ of the first, so that a person's records are proved to be in, all of them, or pr
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from audit_lib.archive.merkle import MerkleTree
-from audit_lib.canonical import jcs, sha256
+from audit_lib.canonical import jcs, jcs_rows, sha256
 from audit_lib.documents.evidence import RecordTree
 from audit_lib.errors import EvidenceError
 from audit_lib.records import parquet_source
@@ -41,7 +41,8 @@ class PeopleTree:
     @cached_property
     def tree(self) -> MerkleTree:
         """The tree itself."""
-        return MerkleTree.over([leaf_data(*leaf) for leaf in self.leaves])
+        people, records = zip(*self.leaves, strict=True) if self.leaves else ((), ())
+        return MerkleTree.over(list(jcs_rows({"application_sha256": people, "records_sha256": records})))
 
     def summary(self) -> RecordTree:
         """Return what the manifest says of it."""
@@ -89,9 +90,11 @@ def people_tree(run: Run, stages: Sequence[str]) -> PeopleTree:
     digests: dict[str, list[str]] = defaultdict(list)
     count = 0
     for stage in _shards(stages):
-        for row in _rows(run, stage):
-            digests[_of(application, row, stage)].append(record_digest(row))
-            count += 1
+        for columns in _batches(run, stage):
+            names = [_of(application, variant, stage) for variant in columns["variant_id"]]
+            for name, record in zip(names, _written(columns), strict=True):
+                digests[name].append(sha256(record))
+            count += len(names)
     leaves = sorted((id_digest(name), sha256("".join(of_one).encode())) for name, of_one in digests.items())
     return PeopleTree(count, leaves)
 
@@ -102,8 +105,9 @@ def records_of(run: Run, stages: Sequence[str], application_id: str) -> list[Sco
     return [
         row
         for stage in _shards(stages)
-        for row in _rows(run, stage)
-        if _of(application, row, stage) == application_id
+        for columns in _batches(run, stage)
+        for row in (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+        if _of(application, row["variant_id"], stage) == application_id
     ]
 
 
@@ -122,18 +126,24 @@ def _applications(run: Run) -> dict[str, str]:
     return dict(zip(*(table[name].to_pylist() for name in ("variant_id", "application_id")), strict=True))
 
 
-def _rows(run: Run, stage: str) -> Any:
-    """Yield the score records of a shard, each with the shard that it is from, a batch at a time."""
+def _batches(run: Run, stage: str) -> Iterator[dict[str, list[Any]]]:
+    """Yield the score records of a shard as columns, each with the shard that it is from, a batch at a time."""
     import pyarrow.parquet as pq
 
     content = run.stage(stage).read("scores.parquet")
     for batch in pq.ParquetFile(parquet_source(content)).iter_batches(batch_size=8192):
-        for row in batch.to_pylist():
-            yield {"shard": stage, **row}
+        yield {"shard": [stage] * batch.num_rows, **batch.to_pydict()}
 
 
-def _of(application: Mapping[str, str], row: ScoreRecord, stage: str) -> str:
+def _written(columns: Mapping[str, Sequence[Any]]) -> list[bytes]:
     try:
-        return application[row["variant_id"]]
+        return list(jcs_rows(columns))
+    except ValueError as error:
+        raise EvidenceError(f"a score record {error}") from None
+
+
+def _of(application: Mapping[str, str], variant: str, stage: str) -> str:
+    try:
+        return application[variant]
     except KeyError:
         raise EvidenceError(f"{stage}/scores.parquet: a score is of no archived variant") from None

@@ -107,13 +107,6 @@ def sampled_counts(run: Run) -> dict[str, int]:
     return counts | {name: count for name, count in found.items() if count}
 
 
-def asked(run: Run) -> dict[str, tuple[str, str]]:
-    """Return variant -> (request, digest of what it asks), from the archived variants."""
-    from audit_lib.score.requests import elicitation, questions, requests_of
-
-    return questions(requests_of(run, elicitation.get(run.spec.task)(run.spec)))
-
-
 def check_questions(
     scores: pd.DataFrame, questions: Mapping[str, tuple[str, str]], path: str, find: Find
 ) -> None:

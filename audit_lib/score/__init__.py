@@ -41,10 +41,11 @@ from audit_lib.score.requests import (
     sampling_of,
 )
 from audit_lib.score.sampling_error import sampling_error
-from audit_lib.score.shard_plan import all_shards, read_shard, requests_in, shard_counts
+from audit_lib.score.shard_plan import Shard, all_shards, read_shard, requests_in, shard_counts
 from audit_lib.score.steps import converse, match, reply_places
 
 __all__ = [
+    "asked_of",
     "check_decision",
     "check_model",
     "check_read",
@@ -70,8 +71,8 @@ def shards(run: Run) -> list[int]:
     return list(shard_counts(run))
 
 
-def score_shard(run: Run, shard: int) -> StageOutput:
-    """Ask the model the requests of one shard.
+def score_shard(run: Run, shard: int, what: Shard | None = None) -> StageOutput:
+    """Ask the model the requests of one shard, which are read unless `what` has them already.
 
     Returns
     -------
@@ -95,7 +96,7 @@ def score_shard(run: Run, shard: int) -> StageOutput:
     spec = run.spec
     check_model(spec.model, spec.task, kinds_asked(spec))
     check_read(spec)
-    what = read_shard(run, shard)
+    what = read_shard(run, shard) if what is None else what
     task, packs = what.task, what.packs
     canaries = canary_pack(run, task) if shard == what.numbers[0] else ()
     places = reply_places(run, requests_in(packs), what.variations)
@@ -169,7 +170,7 @@ def estimate(run: Run, *, load: bool = False) -> CostEstimate:
         return estimate_cuts(run, task, cuts, answering)
 
 
-def scores_again(run: Run, shard: int) -> dict[str, bytes]:
+def scores_again(run: Run, shard: int, what: Shard | None = None) -> dict[str, bytes]:
     """Make again what follows from the answers that a complete shard holds (`audit_lib.score.recomputed`).
 
     Raises
@@ -177,10 +178,21 @@ def scores_again(run: Run, shard: int) -> dict[str, bytes]:
     EvidenceError
         If the shard answers other questions than the variants ask.
     """
+    what = asked_of(run, shard) if what is None else what
+    return score_again(run, shard, what.task, requests_in(what.packs)) | materials_again(run, shard)
+
+
+def asked_of(run: Run, shard: int) -> Shard:
+    """Return what a complete shard was asked.
+
+    Raises
+    ------
+    EvidenceError
+        If the variants ask nothing of it.
+    """
     if shard not in shard_counts(run):
         raise EvidenceError(f"scores/{shard}: the variants ask nothing of this shard")
-    what = read_shard(run, shard)
-    return score_again(run, shard, what.task, requests_in(what.packs)) | materials_again(run, shard)
+    return read_shard(run, shard)
 
 
 def _collected(task: Elicitation, packs: Sequence[Pack], responses: Iterable[Response]) -> Collected:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, runtime_checkable
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.documents.statuses import AnswerStatus
@@ -16,7 +16,6 @@ from audit_lib.seeds import derive_seed
 if TYPE_CHECKING:
     import pandas as pd
 
-    from audit_lib.run import Run
     from audit_lib.spec import AuditSpec
 
 Method = Literal["logits", "logprobs", "sampled", "generated", "recorded", "endpoint", "similarity"]
@@ -104,6 +103,7 @@ class Request:
     answer_schema: str | None = None
     recorded_model: str | None = None
     recorded_response: str | None = None
+    _digest: str | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def asked(self) -> list[str]:
@@ -117,6 +117,11 @@ class Request:
 
     def digest(self) -> str:
         """Return the SHA-256 of what is asked: messages, labels and sampling, and of the text of a recorded answer."""
+        if self._digest is None:
+            object.__setattr__(self, "_digest", self._computed_digest())  # frozen to others; asked for several times
+        return str(self._digest)
+
+    def _computed_digest(self) -> str:
         content: dict[str, Any] = {
             "messages": [
                 {"role": m.role, "content": m.content}
@@ -265,19 +270,17 @@ def sampling_of(spec: AuditSpec) -> Sampling:
     )
 
 
-def requests_of(run: Run, task: Elicitation) -> list[Request]:
-    """Return the requests that the run's variants make."""
-    table = task.table if isinstance(task, Pooled) else "variants.parquet"
-    return task.requests(run.stage("variants").read_table(table))
-
-
 def questions(requests: Iterable[Request]) -> dict[str, tuple[str, str]]:
     """Return what is asked about each variant: the request's id and digest.
 
     Where several requests are about a variant, the id is their family's, and the digest that of their digests, sorted.
+    Repeats ask the same, and only the first that comes is looked at.
     """
     about: dict[str, list[Request]] = {}
+    once: dict[str, Request] = {}
     for request in requests:
+        once.setdefault(request.request_id, request)
+    for request in once.values():
         for candidate in request.candidates:
             about.setdefault(candidate.variant_id, []).append(request)
     found = {}
@@ -289,6 +292,22 @@ def questions(requests: Iterable[Request]) -> dict[str, tuple[str, str]]:
     return found
 
 
+class _Row(NamedTuple):
+    """What a request needs of a row of the variants."""
+
+    request_id: str
+    variant_id: str
+    prompt_id: str
+    position: str
+    messages: str | None
+    order_shown: int | None
+    candidate: str | None
+    recorded_model: str | None
+    recorded_response: str | None
+    recorded_score: float | None
+    recorded_selected: bool | None
+
+
 def group_requests(variants: pd.DataFrame, labels: Sequence[str] = ()) -> list[Request]:
     """Make one request of the rows of `variants` that share a `request_id`.
 
@@ -297,38 +316,42 @@ def group_requests(variants: pd.DataFrame, labels: Sequence[str] = ()) -> list[R
     ColumnTypeError
         If rows that share a request differ in what is asked, or messages are not a list of turns.
     """
-    grouped: dict[str, list[dict[str, Any]]] = {}
-    for row in records(variants):
-        grouped.setdefault(row["request_id"], []).append(row)
+    grouped: dict[str, list[_Row]] = {}
+    for row in map(_Row._make, zip(*(_plain(variants[name]) for name in _Row._fields), strict=True)):
+        grouped.setdefault(row.request_id, []).append(row)
     return [_request(request_id, rows, tuple(labels)) for request_id, rows in sorted(grouped.items())]
 
 
-def _request(request_id: str, rows: list[dict[str, Any]], labels: tuple[str, ...]) -> Request:
+def _request(request_id: str, rows: list[_Row], labels: tuple[str, ...]) -> Request:
     first = rows[0]
-    if any(row[c] != first[c] for row in rows for c in ("messages", "recorded_response", "recorded_model")):
-        raise ColumnTypeError(
-            f"variants: rows with request_id {request_id!r} differ in messages or recorded answer; "
-            "candidates of one request share them"
-        )
-    rows = sorted(rows, key=lambda row: (row["order_shown"] or 0, row["variant_id"]))
+    if len(rows) > 1:
+        said = (first.messages, first.recorded_response, first.recorded_model)
+        if any((row.messages, row.recorded_response, row.recorded_model) != said for row in rows):
+            raise ColumnTypeError(
+                f"variants: rows with request_id {request_id!r} differ in messages or recorded answer; "
+                "candidates of one request share them"
+            )
+        rows = sorted(rows, key=lambda row: (row.order_shown or 0, row.variant_id))
     return Request(
         request_id=request_id,
-        section=first["position"],
-        family=min(row["prompt_id"] for row in rows),
-        messages=conversation(first["messages"], request_id),
+        section=first.position,
+        family=min([row.prompt_id for row in rows]),
+        messages=conversation(first.messages, request_id),
         labels=labels,
         candidates=tuple(
-            Candidate(
-                variant_id=row["variant_id"],
-                name=row["candidate"],
-                order_shown=row["order_shown"],
-                recorded_score=row["recorded_score"],
-                recorded_selected=row["recorded_selected"],
-            )
-            for row in rows
+            [
+                Candidate(
+                    variant_id=row.variant_id,
+                    name=row.candidate,
+                    order_shown=row.order_shown,
+                    recorded_score=row.recorded_score,
+                    recorded_selected=row.recorded_selected,
+                )
+                for row in rows
+            ]
         ),
-        recorded_model=first["recorded_model"],
-        recorded_response=first["recorded_response"],
+        recorded_model=first.recorded_model,
+        recorded_response=first.recorded_response,
     )
 
 
@@ -359,11 +382,16 @@ def conversation(text: str | None, request_id: str) -> tuple[Message, ...]:
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as plain Python values, None for what is missing."""
-    columns: dict[str, Iterable[Any]] = {}
-    for name in table.columns:
-        values, missing = table[name].tolist(), table[name].isna().tolist()
-        columns[name] = [None if gone else value for value, gone in zip(values, missing, strict=True)]
+    columns = {name: _plain(table[name]) for name in table.columns}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _plain(column: pd.Series) -> list[Any]:
+    """Return the values of a column, None for what is missing."""
+    values, missing = column.tolist(), column.isna()
+    if not missing.any():
+        return values
+    return [None if gone else value for value, gone in zip(values, missing.tolist(), strict=True)]
 
 
 def score_row(request: Request, candidate: Candidate, response: Response, **values: object) -> AnswerRecord:

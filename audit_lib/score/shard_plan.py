@@ -125,7 +125,7 @@ def read_shard(run: Run, number: int) -> Shard:
         task.know(plan["of_the_run"])
     every = (0, run.spec.score.repeats)
     packs = pack(
-        [replace(r, repeat=n) for r in asked for n in range(*repeats.get(r.request_id, every))],
+        _repeated(asked, lambda request: range(*repeats.get(request.request_id, every))),
         int(plan["pack_size"]),
     )
     if sum(map(len, packs)) != counts[number]:
@@ -137,6 +137,14 @@ def read_shard(run: Run, number: int) -> Shard:
         marks = frame[VARIATION].where(frame[VARIATION].notna(), None)
         variations = dict(zip(frame["request_id"].tolist(), marks.tolist(), strict=True))
     return Shard(task=task, packs=packs, numbers=numbers, variations=variations)
+
+
+def _repeated(requests: Iterable[Request], repeats: Callable[[Request], range]) -> list[Request]:
+    return [
+        request if number == request.repeat else replace(request, repeat=number)
+        for request in requests
+        for number in repeats(request)
+    ]
 
 
 def all_shards(run: Run) -> tuple[Elicitation, dict[int, list[Pack]]]:
@@ -154,16 +162,14 @@ def _cuts(
     asked = task.requests(from_parquet(content))
     kind: type[Backend] = backend.get(run.spec.model.backend)
     size = kind(run.spec.model).pack_size
+
+    def every(request: Request) -> range:
+        return range(run.spec.score.repeats)
+
     if batching is not None:
-        repeats = range(run.spec.score.repeats)
         dealt = batching(content, asked)
-        return {
-            number: pack([replace(request, repeat=n) for request in part for n in repeats], size)
-            for number, part in dealt.items()
-        }, size
-    packs = pack(
-        [replace(request, repeat=n) for request in asked for n in range(run.spec.score.repeats)], size
-    )
+        return {number: pack(_repeated(part, every), size) for number, part in dealt.items()}, size
+    packs = pack(_repeated(asked, every), size)
     if not packs:
         return {}, size
     return cut(packs, run.spec.score.shards, whole_sections=isinstance(task, Pooled)), size

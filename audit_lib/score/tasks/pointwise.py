@@ -66,6 +66,8 @@ class Pointwise:
         """Return one request for each variant."""
         self._scores_were_recorded = bool(variants["recorded_score"].notna().any())
         self._about = _about(variants)
+        if self.read == "labels" and not self._about:
+            return group_requests(variants, self.labels)
         requests = group_requests(variants)
         if self.read == "labels":
             return [replace(request, labels=self._scale(request).labels) for request in requests]
