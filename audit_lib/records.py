@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from audit_lib.errors import ColumnTypeError
@@ -258,10 +259,37 @@ def parquet_source(content: bytes) -> pa.BufferReader:
     return pa.BufferReader(owned)
 
 
-def from_parquet(content: bytes) -> pd.DataFrame:
-    """Read a Parquet table into pandas, integers and booleans nullable."""
+def from_parquet(
+    content: bytes, columns: Sequence[str] | None = None, *, emptied: Sequence[str] = ()
+) -> pd.DataFrame:
+    """Read a Parquet table into pandas, integers and booleans nullable.
+
+    Parameters
+    ----------
+    content : bytes
+    columns : sequence of str, optional
+        Those to read; default: all.
+    emptied : sequence of str
+        Columns of long texts of which only matters whether there is one: read as the empty text where there is.
+    """
     import pandas as pd
 
     nullable = {pa.int32(): pd.Int32Dtype(), pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-    frame: pd.DataFrame = pq.read_table(parquet_source(content)).to_pandas(types_mapper=nullable.get)
+    source = parquet_source(content)
+    if emptied:
+        file = pq.ParquetFile(source)
+        batches = (_emptied(batch, emptied) for batch in file.iter_batches(batch_size=8192, columns=columns))
+        table = pa.Table.from_batches(batches, schema=file.schema_arrow)
+    else:
+        table = pq.read_table(source, columns=columns)
+    frame: pd.DataFrame = table.to_pandas(types_mapper=nullable.get)
     return frame
+
+
+def _emptied(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
+    for name in names:
+        place = batch.schema.get_field_index(name)
+        there = batch.column(place).is_valid()
+        texts = pc.if_else(there, pa.scalar("", pa.string()), pa.scalar(None, pa.string()))
+        batch = batch.set_column(place, batch.schema.field(place), texts)
+    return batch

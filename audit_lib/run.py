@@ -10,7 +10,7 @@ digests. A stage that has ``_SUCCESS`` is complete and is never done again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -136,11 +136,13 @@ class StageFolder:
         _json(content, where)  # refuses a key that comes twice, of which the next line would take the last
         return decode(kind, content, where)
 
-    def read_table(self, name: str) -> pd.DataFrame:
-        """Read a Parquet artefact."""
+    def read_table(
+        self, name: str, columns: Sequence[str] | None = None, *, emptied: Sequence[str] = ()
+    ) -> pd.DataFrame:
+        """Read a Parquet artefact, or some of its columns (`audit_lib.records.from_parquet`)."""
         from audit_lib.records import from_parquet  # here, since who reads names and records needs no Parquet
 
-        return from_parquet(self.read(name))
+        return from_parquet(self.read(name), columns, emptied=emptied)
 
     def commit(self, output: StageOutput, started: datetime, *, keep_existing: bool = False) -> StageRecord:
         """Write the artefacts, then ``_SUCCESS``.

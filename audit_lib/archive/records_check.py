@@ -95,7 +95,7 @@ def sampled_too(name: str) -> bool:
 
 def sampled_counts(run: Run) -> dict[str, int]:
     """Return the counts of the sample, less the rounds."""
-    prompts = run.stage("sample").read_table("prompts.parquet")
+    prompts = run.stage("sample").read_table("prompts.parquet", ["application_id"])
     document = run.stage("sample").read_document(Sample, "sample.json")
     unknown = {} if document.demographics is None else document.demographics.unknown
     others = sum(model.rows for model in document.models or () if not model.audited)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from audit_lib.canonical import pretty_json
 from audit_lib.documents.validation import Completeness, Expected, Validation, VariationCompleteness
@@ -26,7 +26,14 @@ from audit_lib.validate.suites import beside_suite, prompts_suite, scores_suite,
 if TYPE_CHECKING:
     import pandas as pd
 
-    from audit_lib.spec import Checks
+    from audit_lib.spec import AuditSpec, Checks
+
+_TEXTS: Final = {
+    "prompts": ("fields", "recorded_response"),
+    "variants": ("messages", "edits", "recorded_response"),
+    "scores": ("text",),
+}
+"""Columns of long texts, of which a check asks no more than whether there is one."""
 
 
 def validate(run: Run) -> StageOutput:
@@ -47,8 +54,8 @@ def validate(run: Run) -> StageOutput:
         If an expectation cannot be evaluated on the table it is about.
     """
     spec = run.spec
-    prompts = run.stage("sample").read_table("prompts.parquet")
-    variants = run.stage("variants").read_table("variants.parquet")
+    prompts = run.stage("sample").read_table("prompts.parquet", emptied=_emptied(spec, "prompts"))
+    variants = run.stage("variants").read_table("variants.parquet", emptied=_emptied(spec, "variants"))
     scores = _scores(run)
     asked = len(variants) * spec.score.repeats
     variants, scores, beside = _ordinary(variants, scores)
@@ -181,11 +188,19 @@ def _named(group: Completeness) -> str:
     return f"{', '.join(map(str, group.group.values()))} {_share(group):.4g}"
 
 
+def _emptied(spec: AuditSpec, table: str) -> tuple[str, ...]:
+    """Return the columns of long texts that need not be held: a suite of the spec's own may look at any."""
+    return () if table in spec.checks.suites else _TEXTS[table]
+
+
 def _scores(run: Run) -> pd.DataFrame:
     import pandas as pd
 
     from audit_lib.score import shards
 
-    tables = [run.stage(f"scores/{shard}").read_table("scores.parquet") for shard in shards(run)]
+    emptied = _emptied(run.spec, "scores")
+    tables = [
+        run.stage(f"scores/{shard}").read_table("scores.parquet", emptied=emptied) for shard in shards(run)
+    ]
     scores = pd.concat(tables, ignore_index=True)
     return scores.sort_values(["variant_id", "repeat"], ignore_index=True)
