@@ -48,12 +48,12 @@ class Allocation:
             self._deal_pools()
 
     @classmethod
-    def of(cls, run: Run, records: Sequence[Mapping[str, Any]], each: int) -> Allocation:
-        """Deal the design to prompts, which are in the order of their ids."""
-        applications: dict[str, str] = {}
-        for record in records:
-            applications.setdefault(record["application_id"], record["position"])
-        return cls(run, [record["position"] for record in records], applications, each)
+    def of(cls, run: Run, applications: Sequence[str], positions: Sequence[str], each: int) -> Allocation:
+        """Deal the design to prompts, whose applications and positions are given in the order of their ids."""
+        first: dict[str, str] = {}
+        for application, position in zip(applications, positions, strict=True):
+            first.setdefault(application, position)
+        return cls(run, positions, first, each)
 
     def groups(self, record: Mapping[str, Any]) -> DesignBlock:
         """Return the groups that a prompt is shown in."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from audit_lib.canonical import sha256
@@ -34,15 +34,15 @@ _WORD: Final = re.compile(r"\w+(?:['\N{RIGHT SINGLE QUOTATION MARK}-]\w+)*")
 _MASK: Final = "\N{HORIZONTAL ELLIPSIS}"
 
 
-def unawareness(run: Run, records: Sequence[Mapping[str, Any]]) -> ProtectedMentions:
+def unawareness(run: Run, records: Iterable[Mapping[str, Any]]) -> ProtectedMentions:
     """Return what ``design.json`` says of protected words.
 
     Parameters
     ----------
     run : Run
         Its spec, and the template that the plan archived.
-    records : sequence of mapping
-        The sampled prompts.
+    records : iterable of mapping
+        The sampled prompts, which are gone through several times.
     """
     lists = {kind: run.design_file(f"{KEPT}{kind}") for kind in run.spec.protected_lists()}
     words, shown, level = ProtectedWords(lists), shown_fields(run), run.spec.measure.level
@@ -112,7 +112,7 @@ def first_mentions(spec: AuditSpec, most: int = LOOKED_AT) -> tuple[int, list[se
 
 
 def _by_group(
-    run: Run, records: Sequence[Mapping[str, Any]], prompts: Sequence[set[str]], kinds: Sequence[str]
+    run: Run, records: Iterable[Mapping[str, Any]], prompts: Sequence[set[str]], kinds: Sequence[str]
 ) -> Iterator[MentionsOfGroup]:
     """Count by the levels of each attribute that the data know; assigned groups come only afterwards."""
     for axis, levels in run.spec.groups.attributes.items():

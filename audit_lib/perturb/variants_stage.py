@@ -20,6 +20,7 @@ from audit_lib.perturb.formats import FORMATS
 from audit_lib.perturb.names_needed import NamesDealt
 from audit_lib.perturb.persona import Persona
 from audit_lib.perturb.pools import VariantRecord, ask_lists, pair_rows, read_block
+from audit_lib.perturb.prompts import Prompts
 from audit_lib.perturb.robustness import Further, asks_further
 from audit_lib.perturb.substitution import SubstitutedVariants, terms_outside_slots
 from audit_lib.perturb.template import Template, read_template, render, slots, turn_slots
@@ -76,12 +77,7 @@ def perturb(run: Run) -> StageOutput:
         If candidates of a pool cannot be compared or told apart.
     """
     spec = run.spec
-    prompts = run.stage("sample").read_table("prompts.parquet").sort_values("prompt_id")
-    records = [
-        {str(name): value for name, value in record.items()}
-        for record in prompts.astype(object).where(prompts.notna(), None).to_dict("records")
-    ]
-    del prompts
+    records = Prompts(run)
     template = read_template(run.design_file("prompt.template")) if spec.prompt is not None else None
     pooled = not spec.model.answers_are_recorded and spec.task in ("pairwise", "listwise")
     own = None if pooled else template  # what is asked about one candidate alone
@@ -101,7 +97,9 @@ def perturb(run: Run) -> StageOutput:
         if spec.perturb.terms and survey.ftu is None:
             survey = replace(survey, ftu=terms_outside_slots(run, _texts(records)))
         _check_needed_mentions(spec, spec.perturb.kind, survey.ftu, words)
-        allocation = Allocation.of(run, records, perturbation.each)
+        allocation = Allocation.of(
+            run, records.column("application_id"), records.column("position"), perturbation.each
+        )
         dealt = allocation.report()
         artefacts |= allocation.artefacts()
         made = _varied(run, records, perturbation, allocation, own, further)
@@ -111,7 +109,7 @@ def perturb(run: Run) -> StageOutput:
     named = NamesDealt(spec)
     rows = counts.watch(named.watch(_finished(run, made)))
     schema = variant_schema(spec.groups.axes, _asks_again(spec) or asks_further(spec))
-    if pooled or not _come_sorted([record["prompt_id"] for record in records]):
+    if pooled or not records.come_sorted:
         held = list(rows)
         artefacts |= _asked_together(run, held, template if pooled else None, counts)
         content = to_parquet(
@@ -214,13 +212,6 @@ def _texts(records: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
     return (json.loads(record["fields"]) for record in records)
 
 
-def _come_sorted(prompt_ids: Sequence[str]) -> bool:
-    """Tell whether variants made prompt by prompt are in the order of their ids, ``prompt/group/replicate``."""
-    return not any("/" in one for one in prompt_ids) and list(prompt_ids) == sorted(
-        prompt_ids, key=lambda p: f"{p}/"
-    )
-
-
 def _as_it_is(
     record: Mapping[str, Any],
     template: Template | None,
@@ -242,7 +233,7 @@ def _as_it_is(
         raise UnknownSlotError(f"prompt {record['prompt_id']}: {error}") from None
 
 
-def _check_slots(records: Sequence[Mapping[str, Any]], templates: Template | None) -> None:
+def _check_slots(records: Iterable[Mapping[str, Any]], templates: Template | None) -> None:
     """Refuse slots that the model would be shown as they are, in the fields that templates show (None: all)."""
     shown = None if templates is None else {slot for part in templates for slot in turn_slots(part)}
     for record in records:
@@ -257,7 +248,7 @@ def _check_slots(records: Sequence[Mapping[str, Any]], templates: Template | Non
 
 def _varied(
     run: Run,
-    records: Sequence[Mapping[str, Any]],
+    records: Iterable[Mapping[str, Any]],
     perturbation: Perturbation,
     allocation: Allocation,
     template: Template | None,
