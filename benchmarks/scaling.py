@@ -38,7 +38,9 @@ measure: {metrics: [rabbi]}
 report: {policy: generic}
 """
 
-STEPS: Final = ("plan", "sample", "variants", "scores", "validation", "metrics", "report", "evidence", "verify", "export")
+STEPS: Final = (
+    "plan", "sample", "variants", "scores", "validation", "metrics", "report", "evidence", "verify", "export",
+)  # fmt: skip
 
 _STEP: Final = """
 import sys
@@ -97,7 +99,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="*", default=[1_000, 10_000, 100_000])
     parser.add_argument("--shards", type=int, default=4)
     parser.add_argument("--runs", type=int, default=1)
-    parser.add_argument("--folder", type=Path, help="where the runs are written (default: a temporary folder)")
+    parser.add_argument(
+        "--folder", type=Path, help="where the runs are written (default: a temporary folder)"
+    )
     options = parser.parse_args()
     print("| step | " + " | ".join(f"{rows:,} rows" for rows in options.rows) + " |")
     cells: dict[str, list[str]] = {step: [] for step in STEPS}

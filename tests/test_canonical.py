@@ -71,7 +71,9 @@ class TestJcs:
     @given(st.data())
     def test_rows_of_columns_are_written_the_same(self, data: st.DataObject) -> None:
         rfc8785 = pytest.importorskip("rfc8785", reason="of the extra dev: another's RFC 8785")
-        names = data.draw(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=5, unique=True))
+        names = data.draw(
+            st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=5, unique=True)
+        )
         length = data.draw(st.integers(0, 5))
         finite = st.floats(allow_nan=False, allow_infinity=False)
         kinds = [
