@@ -29,6 +29,7 @@
     ├── UndefinedMetricError      a number does not exist for these inputs
     ├── IncompleteRunError        a stage was asked for before its inputs exist
     ├── EvidenceError             archived evidence does not verify
+    │   └── WithheldError         a copy was handed on without what is asked for
     └── UncheckedError            evidence could not be checked, so that there is no verdict
 
 Messages say what went wrong, where (file, line, row, column, key) and what to do about it.
@@ -154,6 +155,10 @@ class IncompleteRunError(AuditError):
 
 class EvidenceError(AuditError):
     """Archived evidence does not verify."""
+
+
+class WithheldError(EvidenceError):
+    """A copy of a run was handed on without this file (`audit_lib.privacy`)."""
 
 
 class UncheckedError(AuditError):

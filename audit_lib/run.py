@@ -23,8 +23,10 @@ from audit_lib.errors import (
     EvidenceError,
     IncompleteRunError,
     NotFoundError,
+    WithheldError,
 )
 from audit_lib.policies import gates, policy_of
+from audit_lib.privacy.withheld_files import WithheldFile, withheld_files
 from audit_lib.spec import AuditSpec
 from audit_lib.store import Store, open_store
 from audit_lib.typed_json import decode
@@ -68,6 +70,8 @@ class StageFolder:
 
     store: Store
     prefix: str
+    withheld: Mapping[str, WithheldFile] = field(default_factory=dict)
+    """Key in the store -> what is known of it."""
 
     def is_complete(self) -> bool:
         """Whether the stage was done."""
@@ -103,13 +107,20 @@ class StageFolder:
             If the stage was not done.
         EvidenceError
             If the stage has no such artefact, or its bytes are not those that were written.
+        WithheldError
+            If this is a copy without it, and nothing lies there in its place.
         """
         listed = self.success().artefacts
         where = self.store.uri(f"{self.prefix}/{name}")
         if name not in listed:
             raise EvidenceError(f"{where}: not an artefact of this stage; it has {', '.join(sorted(listed))}")
-        content = self.store.get(f"{self.prefix}/{name}")
-        if sha256(content) != listed[name].sha256:
+        key, digest = f"{self.prefix}/{name}", listed[name].sha256
+        if (held := self.withheld.get(key)) is not None:
+            if held.instead is None:
+                raise WithheldError(f"{where}: this copy was handed on without it")
+            key, digest = held.instead
+        content = self.store.get(key)
+        if sha256(content) != digest:
             raise EvidenceError(f"{where}: its bytes are not those that the stage wrote (SHA-256 differs)")
         return content
 
@@ -204,6 +215,8 @@ class Run:
     store: Store
     notify: Callable[[str], None] = _silent
     folder: str | None = None
+    withheld: Mapping[str, WithheldFile] = field(default_factory=dict)
+    """Path in the run -> what is known of a file that this copy was handed on without."""
 
     @classmethod
     def open(cls, spec: AuditSpec, window: Window, root: str, notify: Callable[[str], None] = _silent) -> Run:
@@ -242,8 +255,8 @@ class Run:
         spec = AuditSpec.load_json(
             folder.read("spec.json"), (base or Path()) / "spec.json", folder.design_file
         )
-        full_digest = folder.read_json("plan.json")["spec_digest"]
-        return cls(spec, RunKey(audit, span, full_digest), store, notify)
+        key = RunKey(audit, span, folder.read_json("plan.json")["spec_digest"])
+        return cls(spec, key, store, notify, withheld=withheld_files(store, key.prefix))
 
     @classmethod
     def from_bundle(cls, uri: str, notify: Callable[[str], None] = _silent) -> Run:
@@ -266,7 +279,7 @@ class Run:
             raise EvidenceError(
                 f"{store.uri('plan/plan.json')}: does not say audit, window and spec_digest ({type(error).__name__})"
             ) from None
-        return cls(spec, key, store, notify, "")
+        return cls(spec, key, store, notify, "", withheld_files(store, ""))
 
     @property
     def prefix(self) -> str:
@@ -280,7 +293,8 @@ class Run:
 
     def stage(self, name: str) -> StageFolder:
         """Return the folder of a stage, or of a shard (``scores/3``)."""
-        return StageFolder(self.store, f"{self.prefix}/{name}".lstrip("/"))
+        held = {f"{self.prefix}/{path}".lstrip("/"): one for path, one in self.withheld.items()}
+        return StageFolder(self.store, f"{self.prefix}/{name}".lstrip("/"), held)
 
     def list(self, folder: str = "") -> list[str]:
         """Return the paths of everything in the run, or in a folder of it, from the run's own folder."""

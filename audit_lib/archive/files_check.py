@@ -21,6 +21,7 @@ from audit_lib.documents.evidence import (
     sealed_bytes,
 )
 from audit_lib.errors import EvidenceError
+from audit_lib.privacy.levels import LABEL
 from audit_lib.run import SUCCESS
 
 _UNSEALED: Final = ("evidence", "monitor")
@@ -69,7 +70,7 @@ def read_manifest(work: Work) -> Manifest | None:
 
 def note_or_find_stray(work: Work, path: str) -> None:
     """Find a file that is no part of the evidence, where anybody could take it for one."""
-    if _SIGNATURES.fullmatch(path):
+    if _SIGNATURES.fullmatch(path) or path == LABEL:
         return
     if path.rsplit("/", 1)[-1] in _OF_FILE_MANAGERS:
         work.notes.append(f"{path}: not part of the evidence; ignored")
@@ -91,6 +92,15 @@ def check_environment(work: Work, manifest: Manifest) -> None:
             decode_exact(Environment, work.store.get(path), ENVIRONMENT, environment_bytes)
         except EvidenceError as error:
             work.find("record", path, str(error))
+
+
+def check_redacted_files(work: Work, manifest: Manifest) -> None:
+    """``evidence/redacted/`` against the manifest."""
+    for entry in manifest.redacted or ():
+        if entry.path not in work.digests:
+            work.find("missing", entry.path, "the manifest lists it, and it is not there")
+        elif (work.digests[entry.path], work.sizes[entry.path]) != (entry.sha256, entry.bytes):
+            work.find("changed", entry.path, "is not the file that the manifest lists")
 
 
 def _check_stage_records(work: Work, manifest: Manifest) -> None:
@@ -122,6 +132,7 @@ def check_files(work: Work, manifest: Manifest | None) -> None:
             work.find("changed", path, f"SHA-256 is {work.digests[path]}, the manifest says {digest}")
     stages = {stage_of(path) for path in listed}
     check_environment(work, manifest)
+    check_redacted_files(work, manifest)
     _check_stage_records(work, manifest)
     for path in work.digests:
         folder = path.split("/")[0]
@@ -143,6 +154,7 @@ def check_json(work: Work) -> None:
     """Every JSON artefact must mean one thing only, in the bytes that this library writes."""
     for path in work.digests:
         ours = path.split("/")[0] in (*SEALED, "monitor") and "/inputs/" not in path
+        ours = ours and path not in work.withheld
         if ours and path.endswith(".json") and (odd := odd_json(work.store.get(path))):
             work.find("record", path, odd)
 
@@ -205,8 +217,9 @@ def _check_sealing(work: Work, record: StageRecord, manifest: Manifest) -> None:
         return
     if {record.started_at, record.finished_at} != {manifest.sealed_at}:
         work.find("record", path, "its times are not the one at which the manifest says that it was sealed")
-    if record.artefacts.keys() != {MANIFEST, ENVIRONMENT}:
-        work.find("record", path, f"its files are not {MANIFEST} and {ENVIRONMENT}")
+    redacted = {entry.path.removeprefix("evidence/") for entry in manifest.redacted or ()}
+    if record.artefacts.keys() != {MANIFEST, ENVIRONMENT} | redacted:
+        work.find("record", path, f"its files are not {MANIFEST}, {ENVIRONMENT} and what the manifest lists")
 
 
 def _sealed(manifest: Manifest) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from audit_lib.documents.privacy import PrivacyLevel
 from audit_lib.store import Store
 
 EvidenceFindingKind = Literal[
@@ -20,6 +21,7 @@ EvidenceFindingKind = Literal[
     "signature",
     "journal",
     "age",
+    "level",
 ]
 
 
@@ -54,6 +56,14 @@ class Verification:
         Files whose digest was computed.
     recomputed : tuple of str
         Stages that were computed again.
+    level : str
+        At which level this copy was handed on; ``full`` in the store itself.
+    withheld : int
+        Files that the manifest lists and that this copy was handed on without.
+    not_recomputable : int
+        Score records that cannot be followed here from question to answer to score.
+    unrecomputed : tuple of str
+        Stages that cannot be computed again here, since what they follow from is withheld.
     findings : tuple of EvidenceFinding
         Empty if, and only if, the evidence verifies.
     notes : tuple of str
@@ -75,6 +85,10 @@ class Verification:
     manifest_sha256: str = ""
     files: int = 0
     recomputed: tuple[str, ...] = ()
+    level: PrivacyLevel = "full"
+    withheld: int = 0
+    not_recomputable: int = 0
+    unrecomputed: tuple[str, ...] = ()
     findings: tuple[EvidenceFinding, ...] = ()
     notes: tuple[str, ...] = ()
     signed: tuple[str, ...] = ()
@@ -98,6 +112,8 @@ class Verification:
         held = "VERIFIED, not signed" if self.signed and not self.keys else "VERIFIED"
         if self.failed:
             held = "VERIFIED evidence of a failed attempt"
+        if self.level != "full":
+            held += f" at level {self.level}"
         verdict = held if self.ok else f"NOT VERIFIED: {number} finding{'s' * (number != 1)}"
         if self.unchecked:
             verdict = "COULD NOT BE CHECKED: made by another version"
@@ -108,6 +124,11 @@ class Verification:
             f"  {self.files} files hashed; computed again: {', '.join(self.recomputed) or 'nothing'}",
             f"  manifest SHA-256 {self.manifest_sha256 or '?'} (not signed: compare with the published one)",
         ]
+        if self.level != "full":
+            lines.append(
+                f"  {self.withheld} files are withheld, and the manifest has their digests; not recomputable: "
+                f"{self.not_recomputable} score records; not computed again: {', '.join(self.unrecomputed)}"
+            )
         if self.failed:
             lines.append(f"  {_printable(self.failed)}")
         lines += [f"  finding: {finding}" for finding in self.findings]
@@ -131,6 +152,9 @@ class Work:
     digests: dict[str, str] = field(default_factory=dict)  # of the files that are there
     sizes: dict[str, int] = field(default_factory=dict)
     recomputed: list[str] = field(default_factory=list)
+    level: PrivacyLevel = "full"
+    withheld: set[str] = field(default_factory=set)  # of which `digests` and `sizes` are as the manifest says
+    unrecomputed: list[str] = field(default_factory=list)
 
     def find(self, kind: EvidenceFindingKind, path: str, detail: str) -> None:
         """Take note of what does not hold."""

@@ -16,6 +16,8 @@ from audit_lib.documents.environment import Environment, environment_bytes
 from audit_lib.documents.evidence import ListedFile, Manifest, decode_exact, sealed_bytes
 from audit_lib.documents.validation import Validation
 from audit_lib.errors import EvidenceError, IncompleteRunError
+from audit_lib.measure.rows.split_columns import further_fields
+from audit_lib.privacy.redacted_tables import redacted_path, redacted_tables
 from audit_lib.run import SUCCESS, Run, StageOutput
 
 MANIFEST: Final = "manifest.json"
@@ -39,7 +41,8 @@ def archive(run: Run) -> StageOutput:
     Returns
     -------
     StageOutput
-        ``manifest.json`` as canonical JSON and ``environment.json``; counts ``artefacts`` and ``bytes``.
+        ``manifest.json`` as canonical JSON, ``environment.json``, and ``redacted/``, which a redacted copy has in
+        place of tables of rows (`audit_lib.privacy`); counts ``artefacts`` and ``bytes``.
 
     Raises
     ------
@@ -58,6 +61,10 @@ def archive(run: Run) -> StageOutput:
             artefacts.append(ListedFile(path=f"{stage}/{name}", sha256=entry.sha256, bytes=entry.bytes))
     artefacts.sort(key=lambda artefact: artefact.path)
     installed = _left_by_killed(run) or environment_bytes(environment(run, stages))
+    redacted = {
+        redacted_path(path): content
+        for path, content in redacted_tables(run, further_fields(run.spec)).items()
+    }
     manifest = Manifest(
         audit=run.key.audit,
         window=run.key.window.label,
@@ -71,12 +78,19 @@ def archive(run: Run) -> StageOutput:
         environment=ListedFile(
             path=f"evidence/{ENVIRONMENT}", sha256=sha256(installed), bytes=len(installed)
         ),
+        redacted=tuple(
+            ListedFile(path=path, sha256=sha256(content), bytes=len(content))
+            for path, content in sorted(redacted.items())
+        ),
         sealed_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         software=software() | _scoring_software(run, stages),
     )
     counts = {"artefacts": len(artefacts), "bytes": sum(artefact.bytes for artefact in artefacts)}
     content, sealed_at = _as_begun(run, manifest)
-    return StageOutput({MANIFEST: content, ENVIRONMENT: installed}, counts, datetime.fromisoformat(sealed_at))
+    own = {path.removeprefix("evidence/"): table for path, table in redacted.items()}
+    return StageOutput(
+        {MANIFEST: content, ENVIRONMENT: installed, **own}, counts, datetime.fromisoformat(sealed_at)
+    )
 
 
 def _path(entry: ListedFile) -> str:

@@ -19,9 +19,10 @@ from audit_lib.archive.records_check import (
     scored_counts,
 )
 from audit_lib.archive.served_check import ATTESTED, check_model
+from audit_lib.archive.withheld_check import RECOMPUTABLE, digest_here
 from audit_lib.canonical import sha256
 from audit_lib.documents.evidence import Manifest
-from audit_lib.errors import AuditError, StoreUnreachableError
+from audit_lib.errors import AuditError, StoreUnreachableError, WithheldError
 from audit_lib.records import SAMPLING_ERROR
 from audit_lib.run import Run, StageOutput
 from audit_lib.validate.named_suites import lacking_for
@@ -51,6 +52,9 @@ def recompute_stages(
     """Compute the stages that are there again, and compare what comes out."""
     present = there | {stage_of(path) for path in listed_in(manifest)}
     for stage in (name for name in (_RECOMPUTED if functions is None else functions) if name in present):
+        if functions is None and stage not in RECOMPUTABLE[work.level]:
+            work.unrecomputed.append(stage)
+            continue
         if functions is None and stage == "validation" and (lacking := lacking_for(run.spec)):
             work.notes.append(f"{stage} was not computed again: {lacking} is not installed")
             continue
@@ -60,6 +64,9 @@ def recompute_stages(
             output = function(run)
         except StoreUnreachableError:
             raise
+        except WithheldError:
+            work.unrecomputed.append(stage)
+            continue
         except AuditError as error:
             work.find("recomputation", stage, f"cannot be computed again: {error}")
             continue
@@ -139,12 +146,13 @@ def _compare(work: Work, stage: str, output: StageOutput, manifest: Manifest | N
         work.find("recomputation", path, "does not follow from the evidence")
     for name, content in sorted(output.artefacts.items()):
         path = f"{stage}/{name}"
-        if path in _LATER and path not in work.digests and path not in listed_in(manifest):
+        digest, where = digest_here(work, path)
+        if path in _LATER and digest is None and path not in listed_in(manifest):
             work.notes.append(f"{path}: is not there; runs that earlier versions made have none")
-        elif path not in work.digests:
-            work.find("recomputation", path, "follows from the evidence, and is not there")
-        elif work.digests[path] != sha256(content):
-            _report_difference(work, path, content)
+        elif digest is None:
+            work.find("recomputation", where, "follows from the evidence, and is not there")
+        elif digest != sha256(content):
+            _report_difference(work, where, content)
 
 
 def _report_difference(work: Work, path: str, recomputed: bytes) -> None:

@@ -43,6 +43,7 @@ from audit_lib.archive.recompute import Recompute, check_scores, recompute_stage
 from audit_lib.archive.record_tree import people_tree
 from audit_lib.archive.records_check import check_order
 from audit_lib.archive.software import software
+from audit_lib.archive.withheld_check import check_redacted, read_level
 from audit_lib.documents.evidence import FailedAttempt, Manifest, odd_json
 from audit_lib.documents.validation import Validation
 from audit_lib.errors import AuditError, NotFoundError, StoreError, StoreUnreachableError
@@ -92,6 +93,7 @@ def verify(
         )
     work = Work(store)
     _hash_files(work, paths, notify)
+    read_level(work)
     manifest, failed = _manifest(work)
     check_json(work)
     run = _open(work, uri, manifest) if failed is None or f"plan/{SUCCESS}" in work.digests else None
@@ -110,8 +112,12 @@ def verify(
         outcome="" if manifest is None else manifest.outcome,
         failed="" if failed is None else _why(failed),
         manifest_sha256=work.digests.get(_manifest_path(failed), ""),
-        files=len(work.digests),
+        files=len(work.digests) - len(work.withheld),
         recomputed=tuple(work.recomputed),
+        level=work.level,
+        withheld=len(work.withheld),
+        not_recomputable=_untraced(work, manifest),
+        unrecomputed=tuple(work.unrecomputed),
         findings=tuple(work.findings),
         notes=tuple(work.notes),
     )
@@ -162,17 +168,21 @@ def _check_run(
 ) -> None:
     """Outcome, times, scores, and all that can be computed again."""
     there = {stage_of(path) for path in work.digests}
-    if failed is None:
+    if failed is None and work.level != "digests":
         _check_outcome(work, run, manifest)
-    else:
+    elif failed is not None:
         there &= set(failed.stages)
     shards = sorted(stage for stage in there if stage.startswith("scores/"))
     timed = sorted(stage for stage in there if stage.split("/")[0] in (*SEALED, "evidence"))
     check_order(run, timed, lambda path, detail: work.find("record", path, detail))
-    if recompute is None and (failed is None or shards):
+    if work.level != "full":
+        work.unrecomputed += ["scores"]
+    elif recompute is None and (failed is None or shards):
         notify(f"verify: scores of {len(shards)} shards against the questions")
         check_scores(work, run, shards, manifest)
         _check_tree(work, run, manifest)
+        if failed is None:
+            check_redacted(work, run, manifest)
     recompute_stages(work, run, manifest, recompute, notify, there)
     find_other_version(work, run, manifest)
 
@@ -252,6 +262,13 @@ def _check_outcome(work: Work, run: Run, manifest: Manifest | None) -> None:
         work.find("manifest", path, "its outcome is not what the validation says")
     if list(manifest.stages) != needed or {stage_of(name) for name in listed_in(manifest)} != set(needed):
         work.find("manifest", path, f"its stages are not those of such a run: {', '.join(needed)}")
+
+
+def _untraced(work: Work, manifest: Manifest | None) -> int:
+    """Count the score records of a copy whose texts are withheld."""
+    if work.level == "full" or manifest is None or manifest.record_tree is None:
+        return 0
+    return manifest.record_tree.records
 
 
 def _note_software(work: Work, manifest: Manifest | None) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from audit_lib.documents.privacy import PrivacyLevel
+
 _TEXT: Final = """\
 HOW TO CHECK WHAT IS IN THIS FOLDER
 
@@ -51,7 +53,7 @@ software, nor whoever gave you the folder. Check three things, in this order.
 
        audit verify data/{name} --trust auditor.pub
 
-WHAT THIS CANNOT SHOW
+{withheld}WHAT THIS CANNOT SHOW
 
 That the answers are those that the tool gave: whoever holds the keys could
 have written other answers before signing. That no other audit was made and
@@ -60,7 +62,26 @@ honest, if you took it from the same hands as this folder.
 """
 
 
-def verify_text(name: str, manifest: str, digest: str) -> bytes:
+_WITHHELD: Final = """\
+WHAT IS NOT IN THIS FOLDER
+
+It was handed on at level "{level}", to protect the people whom the audit is
+about: {files} files of the audit are not in it. The file named in step 2 lists
+them with their SHA-256, so that whoever has them can show that they are the
+same. {rows}
+
+Step 3 says what could not be computed here. Somebody who leaves out more than
+was agreed can only do so by handing on a lower level, and the first line that
+step 3 prints names the level.
+
+"""
+_ROWS: Final[dict[PrivacyLevel, str]] = {
+    "redacted": "In their place are the rows that numbers are\ncomputed from, with numbers for people and no texts.",
+    "digests": "Nothing is in their place: this folder holds\nwhat was planned and published, and digests of all else.",
+}
+
+
+def verify_text(name: str, manifest: str, digest: str, level: PrivacyLevel, withheld: int) -> bytes:
     """Return ``VERIFY.txt``.
 
     Parameters
@@ -71,5 +92,10 @@ def verify_text(name: str, manifest: str, digest: str) -> bytes:
         Path in the run of the file that lists all others.
     digest : str
         Its SHA-256.
+    level : str
+        At which the run is handed on.
+    withheld : int
+        How many files it is without.
     """
-    return _TEXT.format(name=name, manifest=manifest, digest=digest).encode()
+    said = "" if level == "full" else _WITHHELD.format(level=level, files=withheld, rows=_ROWS[level])
+    return _TEXT.format(name=name, manifest=manifest, digest=digest, withheld=said).encode()

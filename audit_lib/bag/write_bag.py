@@ -26,7 +26,17 @@ from audit_lib.bag.bagged_file import ALGORITHMS, BaggedFile, escaped
 from audit_lib.bag.crate import crate_metadata
 from audit_lib.bag.verify_text import verify_text
 from audit_lib.digesting_stream import DigestingStream
-from audit_lib.errors import AuditError, ConflictError, EvidenceError, IncompleteRunError, InputError
+from audit_lib.documents.privacy import PrivacyLabel, PrivacyLevel, label_bytes
+from audit_lib.errors import (
+    AuditError,
+    ConflictError,
+    EvidenceError,
+    IncompleteRunError,
+    InputError,
+    WithheldError,
+)
+from audit_lib.privacy.levels import DEFAULT, LABEL, is_fuller
+from audit_lib.privacy.withheld_files import files_withheld, level_of
 from audit_lib.progress import Progress, ignore
 from audit_lib.run import Run, StageFolder
 from audit_lib.store import Store, open_store
@@ -46,6 +56,8 @@ class ExportedBag:
         The archive.
     files, size : int
         Of the payload, in bytes.
+    withheld : int
+        Files of the run that it was written without.
     tag_manifest_sha256 : str
         Digest of ``tagmanifest-sha256.txt``, which covers all of the bag.
     """
@@ -53,10 +65,13 @@ class ExportedBag:
     path: Path
     files: int
     size: int
+    withheld: int
     tag_manifest_sha256: str
 
 
-def export_run(uri: str, out: Path, notify: Callable[[str], None] = ignore) -> ExportedBag:
+def export_run(
+    uri: str, out: Path, notify: Callable[[str], None] = ignore, *, level: PrivacyLevel = DEFAULT
+) -> ExportedBag:
     """Write a sealed run as a bag.
 
     Parameters
@@ -67,11 +82,15 @@ def export_run(uri: str, out: Path, notify: Callable[[str], None] = ignore) -> E
         A name that ends with ``.zip`` or ``.tar``; nothing is overwritten.
     notify : callable
         Told how far it is.
+    level : str
+        ``full``, ``redacted`` or ``digests`` (`audit_lib.privacy.levels`): what of it may be seen.
 
     Raises
     ------
     IncompleteRunError
         If the run is not sealed.
+    WithheldError
+        If it is a copy itself, which was handed on without what the level shows.
     ConflictError
         If the file is there.
     InputError
@@ -82,7 +101,7 @@ def export_run(uri: str, out: Path, notify: Callable[[str], None] = ignore) -> E
         raise InputError(f"{out}: cannot tell the format by the name; use .zip or .tar")
     if out.exists():
         raise ConflictError(f"{out}: is there already; name another file")
-    sealed = _Sealed.at(uri)
+    sealed = _Sealed.at(uri, level)
     partial = out.with_name(f".{out.name}.partial")
     try:
         with kinds[out.suffix].at(partial, sealed.name.replace("/", "_")) as archive:
@@ -97,22 +116,27 @@ def export_run(uri: str, out: Path, notify: Callable[[str], None] = ignore) -> E
         path=out,
         files=len(files),
         size=sum(one.size for one in files),
+        withheld=len(sealed.withheld),
         tag_manifest_sha256=hashlib.sha256(tags["tagmanifest-sha256.txt"]).hexdigest(),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sealed:
-    """A sealed run: where it is, its name, the file that lists its files, its title, and the day of its seal."""
+    """A sealed run: where it is, its name, the file that lists its files, its title, and the day of its seal; the
+    level at which it is handed on, and what that withholds.
+    """
 
     store: Store
     name: str
     manifest: str
     title: str
     day: str
+    level: PrivacyLevel
+    withheld: frozenset[str]
 
     @classmethod
-    def at(cls, uri: str) -> _Sealed:
+    def at(cls, uri: str, level: PrivacyLevel) -> _Sealed:
         store = open_store(uri.rstrip("/") or "/")
         failed = [key for key in store.list("attempts") if key.endswith("/manifest.json")]
         stage = "evidence"
@@ -130,6 +154,8 @@ class _Sealed:
             raise EvidenceError(
                 f"{store.uri(manifest)}: does not say audit, window and spec_digest"
             ) from None
+        if is_fuller(level, had := level_of(store, "")):
+            raise WithheldError(f"{uri}: is a copy of level {had}; nothing fuller can be made of it")
         title = name
         with contextlib.suppress(AuditError):
             title = Run.from_bundle(uri.rstrip("/") or "/").spec.title
@@ -139,13 +165,20 @@ class _Sealed:
             manifest=manifest,
             title=title,
             day=folder.success().finished.date().isoformat(),
+            level=level,
+            withheld=frozenset(() if level == "full" else files_withheld(store, "", level)),
         )
 
 
 def _payload(archive: _Archive, run: _Sealed, notify: Callable[[str], None]) -> Iterator[BaggedFile]:
-    """Add every file of the run's folder, and yield its digests."""
+    """Add every file of the run's folder that the level shows, and yield its digests."""
     store, name = run.store, run.name
-    paths = store.list("")
+    paths = [path for path in store.list("") if path not in run.withheld and path != LABEL]
+    if run.level != "full":
+        content = label_bytes(PrivacyLabel(level=run.level))
+        stream = DigestingStream(io.BytesIO(content), *ALGORITHMS)
+        archive.add(f"data/{name}/{LABEL}", len(content), stream)
+        yield BaggedFile(path=f"data/{name}/{LABEL}", size=len(content), digests=stream.digests())
     progress = Progress("export: files", len(paths), notify)
     for path in paths:
         size = store.size(path)
@@ -165,13 +198,14 @@ def _tags(run: _Sealed, files: list[BaggedFile]) -> dict[str, bytes]:
         "External-Description": " ".join(run.title.split()),
         "External-Identifier": run.name,
         "Internal-Sender-Identifier": f"sha256:{manifest}",
+        "Privacy-Level": run.level,
         "Payload-Oxum": f"{sum(one.size for one in files)}.{len(files)}",
     }
     tags = {
         "bagit.txt": b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
         "bag-info.txt": "".join(f"{label}: {value}\n" for label, value in info.items()).encode(),
         "ro-crate-metadata.json": crate_metadata(run.name, run.title, files, run.day),
-        "VERIFY.txt": verify_text(run.name, run.manifest, manifest),
+        "VERIFY.txt": verify_text(run.name, run.manifest, manifest, run.level, len(run.withheld)),
     }
     tags |= {
         f"manifest-{algorithm}.txt": _lines((one.digests[algorithm], one.path) for one in files)

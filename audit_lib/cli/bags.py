@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from audit_lib.cli.shared import AddCommand, notify, store_option
+from audit_lib.privacy.levels import DEFAULT, LEVELS
 
 
 def add_commands(command: AddCommand) -> None:
@@ -15,12 +16,18 @@ def add_commands(command: AddCommand) -> None:
         _export,
         "Write a sealed run as one file: a BagIt bag in a zip or tar",
         "With SHA-256 and SHA-512 of every file, RO-Crate metadata, and VERIFY.txt for whoever gets it. The same run "
-        "gives the same bytes. It holds all of the run's files, so the same personal data: hand it to nobody who may "
-        "not see these.",
+        "gives the same bytes. Texts and ids of applicants are left out unless --privacy full is given; every number "
+        "can still be computed again, and the digests of what was left out stay in the manifest.",
     )
     export.add_argument("run", help="URI or folder of a sealed run, or the name of an audit (its latest run)")
     export.add_argument(
         "--out", metavar="FILE", help="FILE.zip or FILE.tar (default: AUDIT_WINDOW_DESIGN.zip)"
+    )
+    export.add_argument(
+        "--privacy",
+        choices=sorted(LEVELS),
+        help="full: all files; redacted: rows without texts, with numbers for ids; digests: what was published, and "
+        f"digests of the rest (default: {DEFAULT})",
     )
     store_option(export)
 
@@ -50,8 +57,13 @@ def _export(options: argparse.Namespace) -> int:
     out = options.out
     if out is None:
         out = "_".join(uri.rstrip("/").split("/")[-3:]) + ".zip"
-    made = export_run(uri, Path(out), notify)
-    print(f"wrote {made.path}: {made.files} files, {made.size:,} bytes")
+    level = options.privacy or DEFAULT
+    made = export_run(uri, Path(out), notify, level=level)
+    print(f"wrote {made.path}: {made.files} files, {made.size:,} bytes, level {level}")
+    if made.withheld:
+        print(
+            f"withheld: {made.withheld} files, whose digests stay in the manifest; --privacy names another level"
+        )
     print(f"SHA-256 of its tagmanifest-sha256.txt, which covers all of it: {made.tag_manifest_sha256}")
     return 0
 

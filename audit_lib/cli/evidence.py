@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from audit_lib.cli.shared import AddCommand, date_of, notify, store_option
+from audit_lib.privacy.levels import LABEL, LEVELS, is_fuller
 
 
 def add_commands(command: AddCommand) -> None:
@@ -38,6 +39,12 @@ def add_commands(command: AddCommand) -> None:
         default=[],
         metavar="SHA256",
         help="digests of entries of the audit's journal that you knew earlier; the run must lie in its store",
+    )
+
+    verify.add_argument(
+        "--level",
+        choices=sorted(LEVELS),
+        help="the level that you were promised: a copy that shows less is then a finding",
     )
 
     journal = command(
@@ -130,6 +137,10 @@ def _verify(options: argparse.Namespace) -> int:
         except GateError as error:
             old = EvidenceFinding(kind="age", path="metrics", detail=str(error))
             verification = replace(verification, findings=(old,))
+    if options.level is not None and is_fuller(options.level, verification.level):
+        less = f"is a copy of level {verification.level}, and {options.level} was asked for"
+        found = EvidenceFinding(kind="level", path=LABEL, detail=less)
+        verification = replace(verification, findings=(*verification.findings, found))
     print(verification.summary())
     if verification.unchecked:
         return 2

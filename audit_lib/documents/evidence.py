@@ -123,6 +123,8 @@ class Manifest(Typed):
     record_tree: RecordTree | None = field(default=None, metadata=OPTIONAL)
     environment: ListedFile | None = field(default=None, metadata=OPTIONAL)
     """``evidence/environment.json``."""
+    redacted: tuple[ListedFile, ...] | None = field(default=None, metadata=OPTIONAL)
+    """``evidence/redacted/``: what lies in a redacted copy in place of tables of rows; not in every format 2."""
     sealed_at: Instant | None = field(default=None, metadata=OPTIONAL)
     software: Versions
 
@@ -136,7 +138,7 @@ class Manifest(Typed):
         """Whether it has what its format has, and nothing more."""
         of_format_2 = (self.records, self.record_tree, self.environment, self.sealed_at)
         later = [one is not None for one in of_format_2]
-        return not any(later) if self.is_first_format else all(later)
+        return not any((*later, self.redacted is not None)) if self.is_first_format else all(later)
 
     @property
     def digests(self) -> dict[str, str]:

@@ -24,6 +24,7 @@ from audit_lib.signing.findings import RunSignatures
 from audit_lib.signing.sign_run import (
     ENVELOPE,
     FOLDER,
+    PLANNED,
     PUBLIC_KEY,
     STAMP,
     path_of,
@@ -150,12 +151,15 @@ def _check_subject(run: Run, moment: SignedMoment, statement: RunStatement) -> N
             raise EvidenceError("its outcome is not that of the manifest")
     signed = {one.name: one.digest.sha256 for one in statement.subject}
     there = planned_files(run) if moment == "plan" else result_files(run)
+    stages = PLANNED if moment == "plan" else ("evidence",)
+    there = [*there, *(path for path in run.withheld if path.split("/")[0] in stages)]
     if extra := sorted(set(there) - signed.keys()):
         raise EvidenceError(f"{', '.join(extra)} is there and was not signed")
     if missing := sorted(signed.keys() - set(there)):
         raise EvidenceError(f"signed, and not there: {', '.join(missing)}")
     for path, digest in sorted(signed.items()):
-        if sha256(_read(run, path)) != digest:
+        held = run.withheld.get(path)
+        if (sha256(_read(run, path)) if held is None else held.sha256) != digest:
             raise EvidenceError(f"{path} is not the file that was signed")
 
 

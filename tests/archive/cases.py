@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import ValidationFailedError
+from audit_lib.measure.rows.split_columns import further_fields
 from audit_lib.pipeline import run_stage, shards
+from audit_lib.privacy.redacted_tables import redacted_path, redacted_tables
 from audit_lib.run import SUCCESS, Run
 from audit_lib.window import Window
 from tests.specs import load
@@ -72,11 +75,12 @@ def do(run: Run, *, until: str = "evidence") -> Run:
 def as_format_1(folder: Path) -> Path:
     """Seal a run as earlier versions did: without the stages' records, the environment and the time."""
     manifest = json.loads((folder / "evidence/manifest.json").read_bytes())
-    for name in ("records", "record_tree", "environment", "sealed_at"):
+    for name in ("records", "record_tree", "environment", "sealed_at", "redacted"):
         del manifest[name]
     content = canonical_json(manifest | {"schema": "audit-manifest/1"})
     (folder / "evidence/manifest.json").write_bytes(content)
     (folder / "evidence/environment.json").unlink()
+    shutil.rmtree(folder / "evidence/redacted")
     record = json.loads((folder / "evidence" / SUCCESS).read_bytes())
     record["artefacts"] = {"manifest.json": {"sha256": sha256(content), "bytes": len(content)}}
     (folder / "evidence" / SUCCESS).write_bytes(pretty_json(record))
@@ -94,6 +98,18 @@ def with_old_monitor(folder: Path) -> Path:
     record |= {"artefacts": {"comparison.json": entry}, "counts": {"compared": 0, "exceeding": 0}}
     (folder / "monitor" / SUCCESS).write_bytes(pretty_json(record))
     return folder
+
+
+def redact_again(folder: Path) -> None:
+    """Make the redacted tables of a run again, and list them."""
+    manifest_path = folder / "evidence/manifest.json"
+    run, listed = Run.from_bundle(str(folder)), []
+    for name, content in sorted(redacted_tables(run, further_fields(run.spec)).items()):
+        path = redacted_path(name)
+        (folder / path).write_bytes(content)
+        listed.append({"path": path, "sha256": sha256(content), "bytes": len(content)})
+    manifest = json.loads(manifest_path.read_bytes()) | {"redacted": listed}
+    manifest_path.write_bytes(canonical_json(manifest))
 
 
 def reseal(folder: Path) -> None:
@@ -117,6 +133,7 @@ def reseal(folder: Path) -> None:
             artefacts += [{"path": f"{where}/{name}", **entry} for name, entry in record["artefacts"].items()]
     manifest["artefacts"] = sorted(artefacts, key=lambda entry: entry["path"])
     manifest["stages"] = [stage for stage in manifest["stages"] if (folder / stage).is_dir()]
+    redacted = [one["path"].removeprefix("evidence/") for one in manifest.get("redacted", ())]
     evidence = ["manifest.json"]
     if "records" in manifest:
         records = [
@@ -126,7 +143,7 @@ def reseal(folder: Path) -> None:
             {"path": path, "sha256": sha256(content), "bytes": len(content)}
             for path, content in sorted(records)
         ]
-        evidence = ["environment.json", "manifest.json"]
+        evidence = ["environment.json", "manifest.json", *redacted]
     manifest_path.write_bytes(canonical_json(manifest))
     record_path = folder / "evidence" / SUCCESS
     record = json.loads(record_path.read_bytes())

@@ -20,7 +20,7 @@ from audit_lib.errors import NotFoundError
 from audit_lib.run import SUCCESS, Run
 from audit_lib.spec import AuditSpec
 from audit_lib.store import open_store
-from tests.archive.cases import applicants, do, new_run, reseal, with_old_monitor
+from tests.archive.cases import applicants, do, new_run, redact_again, reseal, with_old_monitor
 
 
 @pytest.fixture(scope="module")
@@ -531,6 +531,7 @@ class TestForgery:
         manifest = json.loads(path.read_bytes()) | {"sealed_at": now}
         manifest["record_tree"] = people_tree(run, manifest["stages"]).summary().as_dict()
         path.write_bytes(canonical_json(manifest))
+        redact_again(bundle)
         reseal(bundle)
         verification = verify(str(bundle))
         assert verification.ok

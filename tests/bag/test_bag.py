@@ -33,7 +33,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="module")
 def bag(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return export_run(run.uri, tmp_path_factory.mktemp("bag") / "run.zip").path
+    return export_run(run.uri, tmp_path_factory.mktemp("bag") / "run.zip", level="full").path
 
 
 def rewritten(
@@ -76,7 +76,7 @@ def findings(path: Path) -> list[str]:
 @pytest.mark.parametrize("suffix", [".zip", ".tar"])
 def test_the_library_of_congress_and_coreutils_find_it_whole(run: Run, tmp_path: Path, suffix: str) -> None:
     bagit = pytest.importorskip("bagit")
-    made = export_run(run.uri, tmp_path / f"run{suffix}")
+    made = export_run(run.uri, tmp_path / f"run{suffix}", level="full")
     unpacked = tmp_path / "unpacked"
     with zipfile.ZipFile(made.path) if suffix == ".zip" else tarfile.open(made.path) as file:
         file.extractall(unpacked, **({} if suffix == ".zip" else {"filter": "data"}))  # type: ignore[arg-type]
@@ -93,7 +93,7 @@ def test_the_library_of_congress_and_coreutils_find_it_whole(run: Run, tmp_path:
 
 
 def test_the_same_run_gives_the_same_bytes(run: Run, bag: Path, tmp_path: Path) -> None:
-    assert export_run(run.uri, tmp_path / "again.zip").path.read_bytes() == bag.read_bytes()
+    assert export_run(run.uri, tmp_path / "again.zip", level="full").path.read_bytes() == bag.read_bytes()
     first = export_run(run.uri, tmp_path / "1.tar").path.read_bytes()
     assert export_run(run.uri, tmp_path / "2.tar").path.read_bytes() == first
 

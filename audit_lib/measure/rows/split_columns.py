@@ -51,17 +51,8 @@ def with_further(run: Run, variants: pa.Table, shards: Sequence[int]) -> pa.Tabl
     """
     decision, masks = run.spec.decision, run.spec.groups.masks
     names = list(dict.fromkeys([*_fields(run.spec), *masks]))
-    weighed = run.spec.measure.weights
-    imputed = {
-        axis: run.spec.groups.imputed[axis].probabilities for axis in run.spec.groups.axes_of_probabilities
-    }
-    wanted = [
-        *names,
-        *(name for columns in imputed.values() for name in columns.values()),
-        *([weighed] if weighed is not None else []),
-        *([decision.class_field] if decision.class_field is not None else []),
-    ]
-    if wanted:
+    weighed, imputed = run.spec.measure.weights, _imputed(run.spec)
+    if wanted := further_fields(run.spec):
         own = _of_prompts(run, wanted)
         prompts = _column(run, "variants", "variants.parquet", "prompt_id")
         for name in names:
@@ -100,9 +91,24 @@ def with_further(run: Run, variants: pa.Table, shards: Sequence[int]) -> pa.Tabl
     return variants
 
 
+def further_fields(spec: AuditSpec) -> list[str]:
+    """Return the columns of the source that rows are split, weighed or classed by."""
+    weighed, classed = spec.measure.weights, spec.decision.class_field
+    return [
+        *dict.fromkeys([*_fields(spec), *spec.groups.masks]),
+        *(name for columns in _imputed(spec).values() for name in columns.values()),
+        *([weighed] if weighed is not None else []),
+        *([classed] if classed is not None else []),
+    ]
+
+
 def attributed(run: Run) -> int:
     """Count the variants whose recorded answer names the model that gave it."""
     return sum(name is not None for name in _column(run, "variants", "variants.parquet", "recorded_model"))
+
+
+def _imputed(spec: AuditSpec) -> dict[str, dict[str, str]]:
+    return {axis: dict(spec.groups.imputed[axis].probabilities) for axis in spec.groups.axes_of_probabilities}
 
 
 def _fields(spec: AuditSpec) -> list[str]:

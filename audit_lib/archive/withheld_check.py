@@ -1,0 +1,82 @@
+"""Copies that were handed on without some files, and the redacted tables that lie in their place."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from audit_lib.archive.artefact_differences import compare
+from audit_lib.archive.findings import Work
+from audit_lib.archive.manifest import MANIFEST
+from audit_lib.canonical import sha256
+from audit_lib.documents.evidence import Manifest
+from audit_lib.documents.privacy import PrivacyLevel
+from audit_lib.errors import AuditError, StoreUnreachableError
+from audit_lib.measure.rows.split_columns import further_fields
+from audit_lib.privacy.levels import LABEL
+from audit_lib.privacy.redacted_tables import redacted_path, redacted_tables
+from audit_lib.privacy.withheld_files import level_of, withheld_files
+from audit_lib.run import Run
+
+RECOMPUTABLE: Final[dict[PrivacyLevel, tuple[str, ...]]] = {
+    "full": ("plan", "variants", "validation", "metrics", "report"),
+    "redacted": ("plan", "metrics", "report"),
+    "digests": ("plan",),
+}
+"""Stages that are computed again at each level."""
+_NO_TABLES: Final = "no redacted tables were sealed: of a redacted copy of it no number can be computed again"
+
+
+def read_level(work: Work) -> None:
+    """Take note of what a copy was handed on without: of these files the digests are those that the manifest lists.
+
+    What is withheld follows from the level alone. A file that the level withholds and that is there is a finding; one
+    that is not there and that the level shows is missing, as in any run.
+    """
+    try:
+        work.level = level_of(work.store, "")
+        held = withheld_files(work.store, "")
+    except StoreUnreachableError:
+        raise
+    except AuditError as error:
+        work.find("record", LABEL, f"says nothing of what this copy lacks: {error}")
+        work.level = "full"
+        return
+    for path, one in held.items():
+        if path in work.digests:
+            work.find("extra", path, f"is in a copy of level {work.level}, which is handed on without it")
+            continue
+        work.withheld.add(path)
+        work.digests[path], work.sizes[path] = one.sha256, one.bytes
+
+
+def digest_here(work: Work, path: str) -> tuple[str | None, str]:
+    """Return the digest of what can be read of an artefact, and where: of a withheld one that of its redacted form."""
+    where = redacted_path(path) if path in work.withheld else path
+    return work.digests.get(where), where
+
+
+def check_redacted(work: Work, run: Run, manifest: Manifest | None) -> None:
+    """Make the redacted tables of a full run again: nobody may be handed other rows than those of the evidence."""
+    if manifest is None or manifest.is_first_format:
+        return
+    path = f"evidence/{MANIFEST}"
+    if manifest.redacted is None:
+        work.notes.append(_NO_TABLES)
+        return
+    try:
+        made = {
+            redacted_path(name): content
+            for name, content in redacted_tables(run, further_fields(run.spec)).items()
+        }
+        if sorted(made) != [one.path for one in manifest.redacted]:
+            work.find("manifest", path, "the redacted tables that it lists are not those of the evidence")
+        for name, content in made.items():
+            if work.digests.get(name) in (None, sha256(content)):
+                continue  # a missing one is reported
+            difference = compare(name, work.store.get(name), content)
+            if difference is not None and (difference.exceeds or difference.numbers):
+                work.find("recomputation", name, "is not the redacted form of the evidence")
+    except StoreUnreachableError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
+        work.find("recomputation", path, f"its redacted tables cannot be made again ({type(error).__name__})")

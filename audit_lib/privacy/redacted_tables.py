@@ -1,0 +1,193 @@
+"""The rows that numbers are computed from, without what tells who somebody is.
+
+Texts are left out, and so is every column that is not named here. An id is replaced by its place among all ids of its
+kind, in their order: rows of one person stay together, ties are broken as they were, and the same numbers come out.
+The places tell nothing to who does not have the ids; who has them all can put them back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from audit_lib.privacy.levels import REDACTED
+from audit_lib.records import VARIATION, parquet_source, write_table
+from audit_lib.run import SUCCESS, Run
+from audit_lib.spec import UNDECIDED
+
+IdKind = Literal["prompt", "application", "round", "variant", "request", "name", "edits"]
+
+_PROMPT: Final = frozenset(
+    {"position", "order_shown", "provenance", "qualified", "outcome", "recorded_model", "recorded_score"}
+    | {"recorded_selected"}
+)
+_VARIANT: Final = _PROMPT | {"perturbation", VARIATION}
+_SCORE: Final = frozenset(
+    {
+        "repeat",
+        "model",
+        "label_probabilities",
+        "label_mass",
+        "score",
+        "selected",
+        "method",
+        "status",
+        "attempts",
+    }
+)
+_PAIR: Final = frozenset(
+    {"repeat", "answer", "model", "label_probabilities", "label_mass", "method", "status", "attempts"}
+)
+_DECISION: Final = frozenset({"score", "rank", "selected", "tied_at_cutoff"})
+_ERROR: Final = frozenset({"score", "draws", "sampling_standard_error"})
+_OF_SHARDS: Final = {"scores.parquet": _SCORE, "pairs.parquet": _PAIR, "sampling_error.parquet": _ERROR}
+_CELL: Final = r'("(?:[^"]|"")*"|[^,"\n]*)'
+_CSV_IDS: Final = re.compile(rf'{_CELL},{_CELL},{_CELL},((?:[^"\n]|"(?:[^"]|"")*")*\n)')
+"""A line of ``scores.csv``: variant, application and round, and the rest."""
+_IDS: Final[Mapping[str, IdKind]] = {
+    "prompt_id": "prompt",
+    "application_id": "application",
+    "round_id": "round",
+    "variant_id": "variant",
+    "first": "variant",
+    "second": "variant",
+    "request_id": "request",
+    "candidate": "name",
+    "edits": "edits",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Each kind of id with the place of each."""
+
+    kinds: Mapping[IdKind, Mapping[str, str]]
+
+    @classmethod
+    def among(cls, *tables: pa.Table) -> _Places:
+        """Number all ids of the tables that know them all."""
+        found: dict[IdKind, set[str]] = {}
+        for table in tables:
+            for name in set(table.column_names) & _IDS.keys():
+                known = pc.unique(table[name]).to_pylist()
+                found.setdefault(_IDS[name], set()).update(one for one in known if one is not None)
+        return cls({kind: _numbered(kind, ids) for kind, ids in found.items()})
+
+    def put(self, table: pa.Table, name: str) -> pa.ChunkedArray:
+        """Return a column of ids as their places."""
+        known = self.kinds[_IDS[name]]
+        column = table[name].combine_chunks()
+        coded = column.dictionary_encode()
+        labels = [known[one] for one in coded.dictionary.to_pylist()]
+        return pa.chunked_array([pa.array(labels, pa.string()).take(coded.indices)])
+
+    def text(self, name: str, value: str) -> str:
+        """Return one id of a table of texts as its place."""
+        return self.kinds[_IDS[name]][value] if value else value
+
+
+def _numbered(kind: str, ids: Collection[str]) -> dict[str, str]:
+    digits = len(str(len(ids)))
+    return {one: f"{kind}-{place:0{digits}d}" for place, one in enumerate(sorted(ids), start=1)}
+
+
+def redacted_tables(run: Run, fields: Iterable[str]) -> dict[str, bytes]:
+    """Return the redacted tables of a run, by the path of what each is in place of.
+
+    Parameters
+    ----------
+    run : Run
+        Scored.
+    fields : iterable of str
+        Columns of the source that rows are split by: they are kept, and no other of the source's texts.
+    """
+    if run.spec.task in UNDECIDED:
+        return {}  # of texts every number is computed from what they say
+    prompts, variants = _table(run, "sample/prompts.parquet"), _table(run, "variants/variants.parquet")
+    places, axes = _Places.among(prompts, variants), frozenset(run.spec.groups.axes)
+    kept = {"fields": _only(prompts, frozenset(fields))}
+    found = {
+        "sample/prompts.parquet": _rows(prompts, places, _PROMPT | axes, kept),
+        "variants/variants.parquet": _rows(variants, places, _VARIANT | axes),
+    }
+    for path in sorted(path for path in run.list("scores") if path.endswith(f"/{SUCCESS}")):
+        stage = path.removesuffix(f"/{SUCCESS}")
+        there = run.stage(stage).success().artefacts
+        for name, columns in _OF_SHARDS.items():
+            if name in there:
+                found[f"{stage}/{name}"] = _rows(_table(run, f"{stage}/{name}"), places, columns)
+    if run.stage("metrics").is_complete():
+        there = run.stage("metrics").success().artefacts
+        decisions = "metrics/decisions.parquet"
+        found[decisions] = _rows(_table(run, decisions), places, _DECISION)
+        if "scores.csv" in there:
+            found["metrics/scores.csv"] = _lines(run.stage("metrics").read("scores.csv"), places)
+    return found
+
+
+def redacted_path(path: str) -> str:
+    """Return where the redacted form of a table is.
+
+    Examples
+    --------
+    >>> redacted_path("sample/prompts.parquet")
+    'evidence/redacted/sample/prompts.parquet'
+    """
+    return f"{REDACTED}{path}"
+
+
+def _table(run: Run, path: str) -> pa.Table:
+    stage, _, name = path.rpartition("/")
+    return pq.read_table(parquet_source(run.stage(stage).read(name)))
+
+
+def _rows(
+    table: pa.Table,
+    places: _Places,
+    kept: Collection[str],
+    instead: Mapping[str, pa.ChunkedArray] | None = None,
+) -> bytes:
+    columns, parts = [], []
+    for field in table.schema:
+        name = field.name
+        if instead is not None and name in instead:
+            columns.append(instead[name])
+        elif name in _IDS:
+            columns.append(places.put(table, name))
+        elif name in kept:
+            columns.append(table[name])
+        else:
+            continue
+        parts.append(field)
+    return write_table(pa.table(columns, schema=pa.schema(parts)))
+
+
+def _only(prompts: pa.Table, fields: Collection[str]) -> pa.ChunkedArray:
+    texts = (json.loads(text) for text in prompts["fields"].to_pylist())
+    said = ({name: value for name, value in one.items() if name in fields} for one in texts)
+    return pa.chunked_array([pa.array([json.dumps(one, sort_keys=True) for one in said], pa.string())])
+
+
+def _lines(content: bytes, places: _Places) -> bytes:
+    """Put places for the ids of ``scores.csv``, which begin each line; all else stays as it is written."""
+    head, end, body = content.decode().partition("\n")
+    names = head.split(",")[: _CSV_IDS.groups - 1]
+
+    def put(line: re.Match[str]) -> str:
+        said = (places.text(name, _as_it_was(cell)) for name, cell in zip(names, line.groups(), strict=False))
+        return f"{','.join(said)},{line[_CSV_IDS.groups]}"
+
+    return f"{head}{end}{_CSV_IDS.sub(put, body)}".encode()
+
+
+def _as_it_was(cell: str) -> str:
+    """Return what a cell holds: without quotes, and without the apostrophe before what a spreadsheet would run."""
+    text = cell[1:-1].replace('""', '"') if cell[:1] == '"' else cell
+    return text[1:] if text[:1] == "'" else text
