@@ -104,8 +104,10 @@ def redact_again(folder: Path) -> None:
     """Make the redacted tables of a run again, and list them."""
     manifest_path = folder / "evidence/manifest.json"
     run, listed = Run.from_bundle(str(folder)), []
+    shutil.rmtree(folder / "evidence/redacted")
     for name, content in sorted(redacted_tables(run, further_fields(run.spec)).items()):
         path = redacted_path(name)
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
         listed.append({"path": path, "sha256": sha256(content), "bytes": len(content)})
     manifest = json.loads(manifest_path.read_bytes()) | {"redacted": listed}

@@ -15,7 +15,7 @@ import pytest
 from audit_lib.archive.verify import verify
 from audit_lib.measure.scores_csv import cell
 from audit_lib.run import Run
-from tests.archive.cases import applicants, do, new_run, reseal
+from tests.archive.cases import applicants, do, new_run, redact_again, reseal
 
 
 def restored(text: str) -> str:
@@ -145,6 +145,8 @@ class TestVerification:
 
     def test_a_run_of_before_has_none_and_verifies(self, bundle: Path) -> None:
         (bundle / "metrics/scores.csv").unlink()
+        reseal(bundle)
+        redact_again(bundle)
         reseal(bundle)
         verification = verify(str(bundle))
         assert verification.findings == ()
