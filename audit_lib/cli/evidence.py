@@ -72,10 +72,10 @@ def add_commands(command: AddCommand) -> None:
     record = command(
         "verify-record",
         _verify_record,
-        "Check the file of `audit prove`, without the run",
+        "Check the file of `audit prove` or `audit access`, without the run",
         "Exit code 1: it does not show what it says, or is of another manifest.",
     )
-    record.add_argument("file", help="file of `audit prove`")
+    record.add_argument("file", help="file of `audit prove` or `audit access`")
     record.add_argument(
         "--manifest", metavar="SHA256", help="digest of the run's manifest, got from elsewhere than the file"
     )
@@ -203,17 +203,32 @@ def _prove(options: argparse.Namespace) -> int:
 
 
 def _verify_record(options: argparse.Namespace) -> int:
+    from audit_lib.archive.personal_data import check_personal_data
     from audit_lib.archive.record_proof import check_proof
+    from audit_lib.canonical import strict_json
+    from audit_lib.documents.access import ACCESS_SCHEMA
     from audit_lib.errors import EvidenceError
     from audit_lib.plain_text import quoted
 
-    found = check_proof(Path(options.file).read_bytes(), options.file)
+    content, questions = Path(options.file).read_bytes(), None
+    try:
+        said = strict_json(content)
+    except ValueError as error:
+        raise EvidenceError(f"{options.file}: {error}") from None
+    if isinstance(said, dict) and said.get("schema") == ACCESS_SCHEMA:
+        found, questions = check_personal_data(content, options.file)
+    else:
+        found = check_proof(content, options.file)
     if options.manifest is not None and options.manifest.lower() != found.manifest_sha256:
         raise EvidenceError(
             f"{options.file}: is of the manifest {found.manifest_sha256}, not of {quoted(options.manifest)}"
         )
     what = f"all {found.records} records of it are in" if found.records else "it has no records in"
     print(f"PROVED  application {quoted(found.application)}: {what} the evidence")
+    if questions is not None:
+        print(
+            f"  {questions} questions have the digests of these records; other rows of the file are not proved"
+        )
     print(f"  audit {found.audit}, window {found.window}")
     print(
         f"  of {found.tree.records} records of {found.tree.applications} applications, root {found.tree.root}"

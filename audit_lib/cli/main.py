@@ -19,6 +19,7 @@ from audit_lib.cli import (
     experiment,
     gate,
     monitor,
+    privacy,
     recommend,
     redact,
     runs,
@@ -75,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_commands(command)
     evidence.add_commands(command)
     bags.add_commands(command)
+    privacy.add_commands(command)
     sign_off.add_commands(command)
     experiment.add_commands(command)
     compare.add_command(command)

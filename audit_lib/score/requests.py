@@ -124,6 +124,10 @@ class Request:
         return str(self._digest)
 
     def _computed_digest(self) -> str:
+        return sha256(self.digested())
+
+    def digested(self) -> bytes:
+        """Return the bytes that the digest is of: everything that was asked, as JSON."""
         content: dict[str, Any] = {
             "messages": [
                 {"role": m.role, "content": m.content}
@@ -136,7 +140,7 @@ class Request:
             content["sampling"] = asdict(self.sampling)
         if self.recorded_response is not None:
             content["recorded"] = self.recorded_response
-        return sha256(canonical_json(content))
+        return canonical_json(content)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
