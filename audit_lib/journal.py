@@ -28,7 +28,6 @@ _NUMBERED: Final = re.compile(r"(\d{6,})\.json")
 _TRIES: Final = 200
 _TAIL: Final = 50
 """Entries that are read before another is made: what was entered already is among the last."""
-ENDS: Final[tuple[JournalEvent, ...]] = ("completed", "failed", "abandoned")
 
 
 def read_journal(store: Store, audit: str) -> list[JournalEntry]:

@@ -6,9 +6,9 @@ from audit_lib.archive.attempts import under_way
 from audit_lib.archive.layout import digest_of
 from audit_lib.archive.manifest import MANIFEST
 from audit_lib.documents.evidence import Manifest
-from audit_lib.documents.journal import JournalEntry
+from audit_lib.documents.journal import ENDS, JournalEntry
 from audit_lib.errors import EvidenceError
-from audit_lib.journal import ENDS, enter, entries_of, read_journal
+from audit_lib.journal import enter, entries_of, read_journal
 from audit_lib.run import SUCCESS, Run
 
 

@@ -186,10 +186,13 @@ def _variants_again(run: Run) -> StageOutput:
 def _plan_again(run: Run) -> StageOutput:
     from audit_lib.plan import plan
     from audit_lib.plan.earlier_reports import EARLIER
+    from audit_lib.plan.journal_before import JOURNAL
 
     archived = run.stage("plan")
-    earlier = archived.read(EARLIER) if EARLIER in archived.success().artefacts else b""
-    return plan(run, run.spec.read_design_files(), earlier)
+    there = archived.success().artefacts
+    # What came before this run is not in it; the journal is held against its own chain.
+    earlier, journal = (archived.read(name) if name in there else b"" for name in (EARLIER, JOURNAL))
+    return plan(run, run.spec.read_design_files(), earlier, journal)
 
 
 def _resolve(function: str) -> Callable[[Run], StageOutput]:

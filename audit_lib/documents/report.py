@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, JsonValue
 
 from audit_lib.documents.earlier import EarlierAudit, Smallest, Span, Time
+from audit_lib.documents.journal import JournalAtPlan
 from audit_lib.documents.metrics import PrintedMetrics
 from audit_lib.documents.plan import PolicyVersion
 from audit_lib.documents.rate_tables import CategoryLevels
 from audit_lib.documents.sample import Sample
-from audit_lib.typed_json import Count, Typed
+from audit_lib.typed_json import OPTIONAL, Count, Typed
 
 SCHEMA: Final = "audit-report/2"
 
@@ -132,5 +133,7 @@ class Report(Typed):
     required_fields: tuple[RequiredField, ...]
     caveats: tuple[str, ...]
     earlier: tuple[EarlierAudit, ...]
+    journal: JournalAtPlan | None = field(default=None, metadata=OPTIONAL)
+    """Attempts on this window that were entered before this run was planned, and the head of the journal then."""
     inputs: Mapping[str, Digest]
     """Artefact that the report was made from -> SHA-256. Where counts are hidden, of the plan alone."""

@@ -16,6 +16,7 @@ from audit_lib.documents.plan import NamesRule, Plan, PolicyVersion, Thresholds
 from audit_lib.errors import SpecError
 from audit_lib.plan.earlier_reports import EARLIER, earlier_reports
 from audit_lib.plan.hypotheses import planned_verdicts
+from audit_lib.plan.journal_before import JOURNAL, journal_before
 from audit_lib.plan.names import FEW_NAMES, LEAST_NAMES, RULE
 from audit_lib.plan.power.table import power_basis, power_table
 from audit_lib.plan.power_limits import of_names
@@ -24,7 +25,12 @@ from audit_lib.run import Run, StageOutput
 from audit_lib.spec import AuditSpec, unasked
 
 
-def plan(run: Run, inputs: Mapping[str, bytes] | None = None, earlier: bytes | None = None) -> StageOutput:
+def plan(
+    run: Run,
+    inputs: Mapping[str, bytes] | None = None,
+    earlier: bytes | None = None,
+    journal: bytes | None = None,
+) -> StageOutput:
     """Write the plan.
 
     Parameters
@@ -36,17 +42,21 @@ def plan(run: Run, inputs: Mapping[str, bytes] | None = None, earlier: bytes | N
         hands over the archived ones.
     earlier : bytes, optional
         Headlines of earlier reports. Default: read from the store; verification hands over the archived ones.
+    journal : bytes, optional
+        What the journal of attempts holds. Default: read from the store; verification hands over what was archived.
 
     Returns
     -------
     StageOutput
-        ``plan.json``, ``spec.json`` (defaults filled in) the design files as ``inputs/<key>``, and, where
-        there are earlier audits, ``earlier.json``.
+        ``plan.json``, ``spec.json`` (defaults filled in), ``journal.json``, the design files as ``inputs/<key>``,
+        and, where there are earlier audits, ``earlier.json``.
 
     Raises
     ------
     GateError
         If the law of the policy does not let such an audit pass. Every other stage needs the plan.
+    EvidenceError
+        If the journal of attempts is no chain.
     SpecError
         If a design file cannot be read, the policy does not exist, or recorded decisions would answer what nobody
         was asked.
@@ -91,6 +101,8 @@ def plan(run: Run, inputs: Mapping[str, bytes] | None = None, earlier: bytes | N
     artefacts = {"plan.json": pretty_json(document.as_dict()), "spec.json": spec.canonical()}
     if earlier := earlier_reports(run) if earlier is None else earlier:
         artefacts[EARLIER] = earlier
+    if journal := journal_before(run) if journal is None else journal:
+        artefacts[JOURNAL] = journal
     artefacts |= {f"inputs/{key}": content for key, content in inputs.items()}
     return StageOutput(artefacts, {"groups": len(spec.groups.cells()), "design_files": len(inputs)})
 

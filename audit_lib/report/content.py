@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from audit_lib.canonical import sha256
 from audit_lib.documents.design import Design
 from audit_lib.documents.earlier import EarlierAudit
+from audit_lib.documents.journal import JournalAtPlan
 from audit_lib.documents.metrics import Metrics, PrintedMetrics
 from audit_lib.documents.plan import Plan
 from audit_lib.documents.sample import Sample
@@ -70,6 +71,8 @@ class Content:
     hidden: frozenset[StratumCell]
     signature: Signature | None = None
     plan_signature: PlanSignature | None = None
+    journal: JournalAtPlan | None = None
+    """None where the plan did not archive it, as before there was a journal."""
     archived_metrics: bytes | None = None
     """``metrics.json`` as it lies there, where all of it may be printed."""
 
@@ -204,6 +207,7 @@ def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature 
         hidden=hidden,
         signature=signature,
         plan_signature=read_plan_signature(run),
+        journal=_journal(run),
         archived_metrics=archived if metrics is measured else None,
     )
 
@@ -220,6 +224,11 @@ def _inputs(run: Run, *, hidden: bool) -> dict[str, str]:
         if stage != "variants" or name == "design.json"  # of the variants the report reads the counts alone
         if name != SCORES_CSV  # it reads the tables
     }
+
+
+def _journal(run: Run) -> JournalAtPlan | None:
+    name = "journal.json"
+    return _read(run, JournalAtPlan, "plan", name) if name in run.stage("plan").success().artefacts else None
 
 
 def _read(run: Run, kind: type[T], stage: str, name: str) -> T:

@@ -105,6 +105,7 @@ def _document(content: Content) -> Report:
         required_fields=tuple(_required(check) for check in field_checks(content)),
         caveats=tuple(content.caveats),
         earlier=content.earlier,
+        journal=content.journal,
         inputs=content.inputs,
     )
 

@@ -8,6 +8,7 @@ from audit_lib.policies.clocks import valid_until
 from audit_lib.report.blocks import Facts, Page, Text, Tone, code, text
 from audit_lib.report.content import Content
 from audit_lib.report.sections.answers_and_validation import answers_and_validation
+from audit_lib.report.sections.attempts import attempts
 from audit_lib.report.sections.experiment import experiment
 from audit_lib.report.sections.framework import framework
 from audit_lib.report.sections.history import earlier_audits, history
@@ -66,6 +67,7 @@ def make_page(content: Content) -> Page:
         checklist(content),
         periods(content),
         caveats(content),
+        attempts(content),
         evidence(content),
         earlier_audits(content),
         terms(content),

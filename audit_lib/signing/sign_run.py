@@ -17,11 +17,10 @@ from typing import Final
 from audit_lib.archive.layout import digest_of
 from audit_lib.canonical import canonical_json
 from audit_lib.documents.evidence import Manifest
-from audit_lib.documents.journal import JournalEntry, entry_digest
+from audit_lib.documents.journal import JournalEntry, head_of
 from audit_lib.documents.run_statement import (
     PLAN_PREDICATE,
     RESULT_PREDICATE,
-    JournalHead,
     RunPredicate,
     RunStatement,
     SignedMoment,
@@ -104,7 +103,7 @@ def result_files(run: Run) -> list[str]:
 def _sign(run: Run, moment: SignedMoment, signer: RunSigner, entry: JournalEntry | None) -> None:
     files = planned_files(run) if moment == "plan" else result_files(run)
     manifest = run.stage("evidence").read_document(Manifest, "manifest.json") if moment == "result" else None
-    head = None if entry is None else JournalHead(number=entry.number, sha256=entry_digest(entry))
+    head = None if entry is None else head_of(entry)
     if not is_signed(run, moment):
         statement = RunStatement(
             subject=tuple(
