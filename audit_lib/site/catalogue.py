@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
+from audit_lib.documents.journal import JournalEntry
 from audit_lib.documents.report import Report
 from audit_lib.documents.sequences import Sequences
 from audit_lib.documents.sign_off import Superseded
 from audit_lib.errors import AuditError, StoreUnreachableError
+from audit_lib.journal import read_journal
 from audit_lib.plain_text import quoted
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.clocks import valid_until
@@ -146,6 +148,8 @@ class Catalogue:
         The comparisons of models, the latest window first.
     sequences : mapping of str to Sequences
         By the audit's name, what is followed over all its windows, where that was done.
+    journals : mapping of str to list of JournalEntry
+        By the audit's name, its journal of attempts.
     """
 
     audits: dict[str, list[CataloguedRun]]
@@ -153,6 +157,7 @@ class Catalogue:
     windows: Mapping[str, OwedWindows] = field(default_factory=dict)
     panels: tuple[CataloguedPanel, ...] = ()
     sequences: Mapping[str, Sequences] = field(default_factory=dict)
+    journals: Mapping[str, list[JournalEntry]] = field(default_factory=dict)
 
 
 def read_catalogue(
@@ -208,6 +213,7 @@ def read_catalogue(
         windows=windows,
         panels=panels,
         sequences={audit: found for audit in audits if (found := read_sequences(store, audit)) is not None},
+        journals={audit: read_journal(store, audit) for audit in audits},
     )
 
 

@@ -8,13 +8,10 @@ from xml.etree import ElementTree as ET
 
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.documents.feed import Feed, FeedItem, FeedSignature, FeedWindow, RunFacts
-from audit_lib.documents.journal import entry_digest
+from audit_lib.documents.journal import head_of
 from audit_lib.documents.plan import PolicyVersion
 from audit_lib.documents.run_statement import JournalHead
-from audit_lib.errors import EvidenceError
-from audit_lib.journal import entries_of, read_journal
 from audit_lib.report.html import readable
-from audit_lib.run import Run
 from audit_lib.site.catalogue import Catalogue, CataloguedRun
 
 _ATOM = "http://www.w3.org/2005/Atom"
@@ -40,16 +37,21 @@ def changed(entry: CataloguedRun) -> datetime:
 
 def json_feed(catalogue: Catalogue, base: str) -> bytes:
     """Return a feed in the form of JSON Feed 1.1, with the run's facts under ``_audit``."""
+    heads = {
+        f"{audit}/{one.window}/{one.run}": head_of(one)
+        for audit, journal in catalogue.journals.items()
+        for one in journal
+    }
     feed = Feed(
         title="Audit reports",
-        items=tuple(_item(entry, base) for entry in entries(catalogue)),
+        items=tuple(_item(entry, base, heads.get(entry.path)) for entry in entries(catalogue)),
         home_page_url=f"{base}index.html" if base else None,
         feed_url=f"{base}feed.json" if base else None,
     )
     return pretty_json(feed.as_dict())
 
 
-def _item(entry: CataloguedRun, base: str) -> FeedItem:
+def _item(entry: CataloguedRun, base: str, head: JournalHead | None) -> FeedItem:
     run = entry.run
     return FeedItem(
         id=identifier(entry),
@@ -81,18 +83,9 @@ def _item(entry: CataloguedRun, base: str) -> FeedItem:
             ),
             superseded_by=entry.superseded_by,
             manifest_sha256=sha256(run.stage("evidence").read("manifest.json")),
-            journal=_head(run),
+            journal=head,
         ),
     )
-
-
-def _head(run: Run) -> JournalHead | None:
-    """Return the run's last entry in the journal; None where it has none, or `audit verify` says what is wrong."""
-    try:
-        own = entries_of(read_journal(run.store, run.key.audit), run.key)
-    except EvidenceError:
-        return None
-    return JournalHead(number=own[-1].number, sha256=entry_digest(own[-1])) if own else None
 
 
 def atom_feed(catalogue: Catalogue, base: str) -> bytes:

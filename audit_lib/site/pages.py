@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from audit_lib.documents.journal import JournalEntry, attempts_among
 from audit_lib.documents.sequences import Sequences
 from audit_lib.figures import Dot, dot_chart
 from audit_lib.report.blocks import (
@@ -28,6 +29,7 @@ from audit_lib.report.blocks import (
 )
 from audit_lib.report.blocks import TextRun as Words
 from audit_lib.report.numbers import UNDEFINED, count, guarded, interval
+from audit_lib.site.attempts_page import PAGE as ATTEMPTS
 from audit_lib.site.audits_pages import FOLDER as LIST
 from audit_lib.site.catalogue import Catalogue, CataloguedRun, latest
 from audit_lib.site.monitor_page import PAGE, state_of
@@ -120,11 +122,17 @@ def audit_page(
     entries: list[CataloguedRun],
     windows: OwedWindows | None = None,
     followed: Sequences | None = None,
+    journal: Sequence[JournalEntry] | None = None,
+    *,
     airflow: str = "",
 ) -> Page:
     """Return the page of one audit: its runs, the latest first."""
     valid = any(entry.document is not None for entry in entries)
     trend = ("Trend", text(link("ratios over time", "trend.html")))
+    attempted: list[tuple[str, Text]] = []
+    if journal is not None:
+        n = count(len(attempts_among(journal)))
+        attempted = [("Attempts", text(link(f"{n} in the journal", ATTEMPTS)))]
     owed = () if windows is None else (windows_section(windows),)
     none = Section(
         "no-report", "No valid report", (Notice("No valid report", text(f"There is {NO_REPORT}.")),)
@@ -139,6 +147,7 @@ def audit_page(
             (
                 ("Runs", text(count(len(entries)))),
                 *((trend,) if valid else ()),
+                *attempted,
                 *([] if followed is None else [("Over all windows", text(link(state_of(followed), PAGE)))]),
                 *([("Airflow", text(link("DAG runs", f"{airflow}/dags/{audit}/runs")))] if airflow else []),
                 ("All audits", text(link("index", "../index.html"))),

@@ -8,8 +8,11 @@ from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from audit_lib.errors import InputError, NotFoundError
+from audit_lib.journal_lines import NAME, journal_lines
 from audit_lib.progress import Progress
 from audit_lib.report.html import render_html
+from audit_lib.site.attempts_page import PAGE as ATTEMPTS
+from audit_lib.site.attempts_page import attempts_page
 from audit_lib.site.audits_pages import audits_pages
 from audit_lib.site.catalogue import Catalogue, CataloguedRun, latest, read_catalogue
 from audit_lib.site.feeds import SITEMAP, atom_feed, json_feed, robots, sitemap
@@ -188,10 +191,14 @@ def site_files(
     files: dict[str, bytes] = {}
     index = "index.html"
     for audit, entries in catalogue.audits.items():
-        followed = catalogue.sequences.get(audit)
+        followed, journal = catalogue.sequences.get(audit), catalogue.journals.get(audit)
         files[f"{audit}/index.html"] = render_html(
-            audit_page(audit, entries, catalogue.windows.get(audit), followed, airflow)
+            audit_page(audit, entries, catalogue.windows.get(audit), followed, journal, airflow=airflow)
         )
+        if journal is not None:
+            title, reports = entries[0].run.spec.title, _reports(audit, entries)
+            files[f"{audit}/{ATTEMPTS}"] = render_html(attempts_page(audit, title, journal, reports))
+            files[f"{audit}/{NAME}"] = journal_lines(journal)
         if followed is not None:
             files[f"{audit}/{PAGE}"] = render_html(monitor_page(entries[0].run.spec.title, followed))
         if any(entry.document is not None for entry in entries):
@@ -213,6 +220,12 @@ def site_files(
         files[SITEMAP] = sitemap(pages if base else [], base)
     files[index] = render_html(front_page(catalogue, stale_paths(there, [*files, index])[0]))
     return files
+
+
+def _reports(audit: str, entries: Sequence[CataloguedRun]) -> dict[str, str]:
+    """Return where the report of each run of an audit is, from the audit's folder; by window and design."""
+    runs = [one.path.removeprefix(f"{audit}/") for one in entries if one.document is not None]
+    return {run: f"{run}/report.html" for run in runs}
 
 
 def _report_files(entry: CataloguedRun) -> dict[str, bytes]:
