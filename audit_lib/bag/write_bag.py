@@ -1,6 +1,7 @@
 """Writes a run as a bag: each file of its folder with two digests, what it is in words, and a crate's metadata.
 
-The same run gives the same bytes: files are in order, stored without compression, and carry no time of their own.
+The same run with the same journal gives the same bytes: files are in order, stored without compression, and carry no
+time of their own.
 
 References
 ----------
@@ -35,6 +36,9 @@ from audit_lib.errors import (
     InputError,
     WithheldError,
 )
+from audit_lib.journal import read_journal
+from audit_lib.journal_lines import NAME as JOURNAL
+from audit_lib.journal_lines import journal_lines
 from audit_lib.privacy.levels import DEFAULT, LABEL, is_fuller
 from audit_lib.privacy.withheld_files import files_withheld, level_of
 from audit_lib.progress import Progress, ignore
@@ -95,6 +99,8 @@ def export_run(
         If the file is there.
     InputError
         If its name says no format.
+    EvidenceError
+        If the journal of its audit is no chain.
     """
     kinds: dict[str, type[_Archive]] = {".zip": _Zip, ".tar": _Tar}
     if out.suffix not in kinds:
@@ -124,7 +130,8 @@ def export_run(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sealed:
     """A sealed run: where it is, its name, the file that lists its files, its title, and the day of its seal; the
-    level at which it is handed on, and what that withholds.
+    level at which it is handed on, and what that withholds; and the journal of its audit, as lines, where it is entered
+    in one next to it.
     """
 
     store: Store
@@ -134,6 +141,7 @@ class _Sealed:
     day: str
     level: PrivacyLevel
     withheld: frozenset[str]
+    journal: bytes | None
 
     @classmethod
     def at(cls, uri: str, level: PrivacyLevel) -> _Sealed:
@@ -167,22 +175,32 @@ class _Sealed:
             day=folder.success().finished.date().isoformat(),
             level=level,
             withheld=frozenset(() if level == "full" else files_withheld(store, "", level)),
+            journal=_journal(store, name),
         )
+
+
+def _journal(store: Store, name: str) -> bytes | None:
+    """Return the journal next to the audit of a run that lies at its place in a store."""
+    place = store.uri("").rstrip("/")
+    if not place.endswith(f"/{name}"):
+        return None
+    entries = read_journal(open_store(place.removesuffix(f"/{name}") or "/"), name.split("/")[0])
+    own = [one for one in entries if f"{one.audit}/{one.window}/{one.run}" == name]
+    return journal_lines(entries) if own else None
 
 
 def _payload(archive: _Archive, run: _Sealed, notify: Callable[[str], None]) -> Iterator[BaggedFile]:
     """Add every file of the run's folder that the level shows, and yield its digests."""
     store, name = run.store, run.name
-    paths = [path for path in store.list("") if path not in run.withheld and path != LABEL]
-    if run.level != "full":
-        content = label_bytes(PrivacyLabel(level=run.level))
-        stream = DigestingStream(io.BytesIO(content), *ALGORITHMS)
-        archive.add(f"data/{name}/{LABEL}", len(content), stream)
-        yield BaggedFile(path=f"data/{name}/{LABEL}", size=len(content), digests=stream.digests())
+    made = {} if run.level == "full" else {LABEL: label_bytes(PrivacyLabel(level=run.level))}
+    if run.journal is not None:
+        made[JOURNAL] = run.journal
+    there = {path for path in store.list("") if path not in run.withheld and path != LABEL}
+    paths = sorted(there | made.keys())
     progress = Progress("export: files", len(paths), notify)
     for path in paths:
-        size = store.size(path)
-        with store.open(path) as raw:
+        size = len(made[path]) if path in made else store.size(path)
+        with io.BytesIO(made[path]) if path in made else store.open(path) as raw:
             stream = DigestingStream(raw, *ALGORITHMS)
             archive.add(f"data/{name}/{path}", size, stream)
         yield BaggedFile(path=f"data/{name}/{path}", size=size, digests=stream.digests())

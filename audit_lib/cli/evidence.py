@@ -1,4 +1,4 @@
-"""The commands that check what was published: ``verify | journal | prove | verify-record | check-report``."""
+"""The commands that check what was published: ``verify | prove | verify-record | check-report``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from datetime import date
 from pathlib import Path
 
-from audit_lib.cli.shared import AddCommand, date_of, notify, store_option
+from audit_lib.cli.shared import AddCommand, date_of, notify
 from audit_lib.privacy.levels import LABEL, LEVELS, is_fuller
 
 
@@ -46,18 +46,6 @@ def add_commands(command: AddCommand) -> None:
         choices=sorted(LEVELS),
         help="the level that you were promised: a copy that shows less is then a finding",
     )
-
-    journal = command(
-        "journal",
-        _journal,
-        "List all attempts of an audit, and check that none was dropped",
-        "The chain of entries, and that everything that was sealed is there as it was. Exit code 1: it is not so.",
-    )
-    journal.add_argument("audit", help="name of the audit")
-    journal.add_argument(
-        "--head", nargs="+", default=[], metavar="SHA256", help="heads that you knew earlier"
-    )
-    store_option(journal)
 
     prove = command(
         "prove",
@@ -170,26 +158,6 @@ def _age(uri: str, on: date) -> str:
     audited = run.stage("metrics").success().finished.date()
     check_validity(policy, audited, on)
     return f"audit of {audited}, valid until {valid_until(policy, audited)}: may be relied on on {on}"
-
-
-def _journal(options: argparse.Namespace) -> int:
-    from audit_lib.documents.journal import entry_digest
-    from audit_lib.signing.check_journal import check_all
-    from audit_lib.store import open_store
-
-    entries, found = check_all(open_store(options.store), options.audit, options.head)
-    for one in entries:
-        outcome = f" ({one.outcome})" if one.outcome else ""
-        print(
-            f"{one.number:>6}  {one.at}  {one.window}/{one.run}  attempt {one.attempt}  {one.event}{outcome}"
-        )
-    for finding in found.findings:
-        print(f"finding: {finding}")
-    if entries:
-        print(f"head {entry_digest(entries[-1])}")
-    elif not found.findings:
-        print(f"{options.audit}: nothing is entered")
-    return 1 if found.findings else 0
 
 
 def _prove(options: argparse.Namespace) -> int:

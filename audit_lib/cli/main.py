@@ -18,6 +18,7 @@ from audit_lib.cli import (
     evidence,
     experiment,
     gate,
+    journal,
     monitor,
     privacy,
     recommend,
@@ -75,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
 
     runs.add_commands(command)
     evidence.add_commands(command)
+    journal.add_commands(command)
     bags.add_commands(command)
     privacy.add_commands(command)
     sign_off.add_commands(command)

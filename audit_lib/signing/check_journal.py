@@ -3,27 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
 
 from audit_lib.archive.layout import digest_of
 from audit_lib.archive.manifest import MANIFEST
-from audit_lib.documents.journal import JournalEntry, entry_digest
+from audit_lib.documents.journal import JournalAtPlan, JournalEntry, attempts_among, entry_digest, head_of
 from audit_lib.documents.run_statement import JournalHead
-from audit_lib.errors import EvidenceError, NotFoundError
+from audit_lib.errors import AuditError, EvidenceError, NotFoundError
 from audit_lib.journal import FOLDER, check_head, entries_of, read_journal
+from audit_lib.journal_lines import NAME, check_extends, read_lines
+from audit_lib.plan.journal_before import JOURNAL
 from audit_lib.run import SUCCESS, Run
 from audit_lib.signing.findings import RunSignatures
 from audit_lib.store import Store, open_store
+
+_SKEW: Final = timedelta(minutes=5)
+"""By which clocks of machines may differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The journal that a run can be held against.
+
+    Attributes
+    ----------
+    where : str
+        What a finding names.
+    entries : list of JournalEntry
+        From the first one on.
+    store : Store or None
+        That of the journal, with the other runs; None where it is the copy that an export has put into the run.
+    """
+
+    where: str
+    entries: list[JournalEntry]
+    store: Store | None
 
 
 def check_journal(
     run: Run, heads: Sequence[JournalHead | str], found: RunSignatures, *, required: bool
 ) -> None:
-    """Check the journal next to a run's audit, and the run against it.
+    """Check the journal next to a run's audit, or the copy that an export has put into the run, and the run against it.
 
     Parameters
     ----------
     run : Run
-        Also a copy, which has no journal next to it.
+        Also a copy.
     heads : sequence of JournalHead or str
         Heads that were known earlier: of the verifier, and of the run's own statements.
     found : RunSignatures
@@ -31,44 +58,113 @@ def check_journal(
     required : bool
         Whether a run that is not entered is a finding.
     """
-    where = f"{run.key.audit}/{FOLDER}"
-    store = _store_of(run)
-    if store is None:
-        line = "journal: not next to this copy, so that other attempts were made, or dropped, cannot be known here"
-        found.lines.append(line)
-        if required:
+    known = _known(run, found)
+    if known is None:
+        if required and not found.findings:
+            where = f"{run.key.audit}/{FOLDER}"
             found.find(
-                where, "the journal cannot be checked from a copy; give the run in its store", "journal"
+                where,
+                "the journal cannot be checked from a copy that has none; give the run in its store",
+                "journal",
             )
         return
-    try:
-        entries = read_journal(store, run.key.audit)
-        for head in heads:
-            digest = head if isinstance(head, str) else head.sha256
-            if (
-                (number := check_head(entries, digest))
-                and isinstance(head, JournalHead)
-                and number != head.number
-            ):
-                found.find(
-                    where, f"the head {digest} is entry {number}, and was known as {head.number}", "journal"
-                )
-    except EvidenceError as error:
-        found.find(where, str(error), "journal")
-        return
-    own = entries_of(entries, run.key)
+    _check_heads(known, heads, found)
+    own = entries_of(known.entries, run.key)
     if not own:
         found.lines.append("journal: the run is not entered in it")
         if required:
-            found.find(where, "the run is not entered, and the trust file or a head requires it", "journal")
+            found.find(
+                known.where, "the run is not entered, and the trust file or a head requires it", "journal"
+            )
         return
-    _check_own(run, own, found)
-    window = [one for one in entries if one.window == run.key.window.label]
-    _check_sealed(store, window, found)
+    _check_own(run, known.where, own, found)
+    _check_at_plan(run, known.entries, found)
+    window = [one for one in known.entries if one.window == run.key.window.label]
+    last = known.entries[-1]
+    head = f"{entry_digest(last)} (entry {last.number})"
+    if known.store is not None:
+        _check_sealed(known.store, window, found)
+        found.lines.append(f"journal: {_attempts(window)} on this window; head {head}: keep it elsewhere")
+        return
+    _check_sealed(run.store, own, found, run.prefix)
     found.lines.append(
-        f"journal: {_attempts(window)} on this window; head {entry_digest(entries[-1])} (entry {len(entries)}): "
-        "keep it elsewhere"
+        f"journal: {_attempts(window)} on this window until {last.at}, when the newest entry of this copy was made; "
+        f"its head is {head}. What was entered later, and whether the other runs are as they were sealed, cannot be "
+        "known here"
     )
+
+
+def _known(run: Run, found: RunSignatures) -> _Known | None:
+    """Return the journal next to a run's audit if the run is entered in it, else the copy in the run."""
+    store, audit = _store_of(run), run.key.audit
+    copy: _Known | None = None
+    try:
+        if run.store.exists(key := f"{run.prefix}/{NAME}".lstrip("/")):
+            lines = read_lines(run.store.get(key), NAME)
+            check_extends(lines, None, audit=audit)
+            copy = _Known(NAME, lines, None)
+    except EvidenceError as error:
+        found.find(NAME, str(error), "journal")
+    if store is not None:
+        where = f"{audit}/{FOLDER}"
+        try:
+            entries = read_journal(store, audit)
+        except EvidenceError as error:
+            found.find(where, str(error), "journal")
+            return None
+        if copy is None or entries_of(entries, run.key):
+            if copy is not None and copy.entries:
+                _check_heads(_Known(where, entries, store), [entry_digest(copy.entries[-1])], found)
+            return _Known(where, entries, store)
+    if copy is None and not found.findings:
+        line = "journal: not next to this copy, so that other attempts were made, or dropped, cannot be known here"
+        found.lines.append(line)
+    return copy
+
+
+def _check_heads(known: _Known, heads: Sequence[JournalHead | str], found: RunSignatures) -> None:
+    """Each head that was known earlier must be in the journal, under its number."""
+    for head in heads:
+        digest = head if isinstance(head, str) else head.sha256
+        try:
+            number = check_head(known.entries, digest)
+        except EvidenceError as error:
+            later = "" if known.store is not None else "; or this copy was made before that entry"
+            found.find(known.where, f"{error}{later}", "journal")
+            continue
+        if isinstance(head, JournalHead) and number != head.number:
+            found.find(
+                known.where, f"the head {digest} is entry {number}, and was known as {head.number}", "journal"
+            )
+
+
+def _check_at_plan(run: Run, entries: Sequence[JournalEntry], found: RunSignatures) -> None:
+    """What the plan says of the journal, which the report prints, must be what it held then."""
+    try:
+        plan = run.stage("plan")
+        if JOURNAL not in plan.success().artefacts:
+            return
+        said = plan.read_document(JournalAtPlan, JOURNAL)
+        planned = datetime.fromisoformat(plan.success().started_at)
+    except (AuditError, ValueError, TypeError, KeyError):
+        return  # a record that is none, which is reported already
+    path, until = f"plan/{JOURNAL}", 0 if said.head is None else said.head.number
+    if said.head is not None and (until > len(entries) or head_of(entries[until - 1]) != said.head):
+        found.find(
+            path, f"the journal does not hold the head {said.head.sha256} that the plan saw", "journal"
+        )
+        return
+    before = [one for one in entries[:until] if one.window == run.key.window.label]
+    if list(said.window) != before:
+        found.find(path, f"these are not the entries about this window until entry {until}", "journal")
+    left_out = [one for one in entries[until:] if datetime.fromisoformat(one.at) + _SKEW < planned]
+    if left_out:
+        first = left_out[0]
+        found.find(
+            path,
+            f"entry {first.number} of {first.at} was there before the plan, which ends before it",
+            "journal",
+        )
 
 
 def check_all(store: Store, audit: str, heads: Sequence[str]) -> tuple[list[JournalEntry], RunSignatures]:
@@ -88,9 +184,8 @@ def check_all(store: Store, audit: str, heads: Sequence[str]) -> tuple[list[Jour
     return entries, found
 
 
-def _check_own(run: Run, own: Sequence[JournalEntry], found: RunSignatures) -> None:
+def _check_own(run: Run, where: str, own: Sequence[JournalEntry], found: RunSignatures) -> None:
     """What is entered of the run must be what is there."""
-    where = f"{run.key.audit}/{FOLDER}"
     planned = [one for one in own if one.event == "planned"]
     digest = _digest(run.store, f"{run.stage('plan').prefix}/{SUCCESS}")
     manifest = _digest(run.store, f"{run.stage('evidence').prefix}/{MANIFEST}")
@@ -107,13 +202,15 @@ def _check_own(run: Run, own: Sequence[JournalEntry], found: RunSignatures) -> N
         found.find(where, "the run is sealed, and its end was never entered", "journal")
 
 
-def _check_sealed(store: Store, entries: Sequence[JournalEntry], found: RunSignatures) -> None:
-    """Everything that was sealed must be there as it was."""
+def _check_sealed(
+    store: Store, entries: Sequence[JournalEntry], found: RunSignatures, prefix: str | None = None
+) -> None:
+    """Everything that was sealed must be there as it was; with a `prefix` the run lies there, and not at its place."""
     for one in entries:
-        if one.sealed_sha256 is None or one.event == "planned":
+        if one.sealed_sha256 is None or one.event in ("planned", "asked"):
             continue
         file = f"evidence/{MANIFEST}" if _is_sealing(one) else f"attempts/{one.attempt}/{MANIFEST}"
-        path = f"{one.audit}/{one.window}/{one.run}/{file}"
+        path = f"{f'{one.audit}/{one.window}/{one.run}' if prefix is None else prefix}/{file}".lstrip("/")
         digest = _digest(store, path)
         if digest is None:
             found.find(
@@ -131,15 +228,16 @@ def _is_sealing(entry: JournalEntry) -> bool:
 
 def _attempts(window: Sequence[JournalEntry]) -> str:
     """Count what became of the attempts on a window."""
-    ends = {(one.run, one.attempt): one.event for one in window if one.event != "superseded"}
+    found = attempts_among(window)
+    ends = ["without an end" if one.end is None else one.end.event for one in found]
     said = [
-        f"{count} {event}"
-        for event in ("completed", "failed", "abandoned")
-        if (count := sum(each == event for each in ends.values()))
+        f"{ends.count(event)} {event}"
+        for event in ("completed", "failed", "abandoned", "without an end")
+        if event in ends
     ]
-    if unknown := sum(each == "planned" for each in ends.values()):
-        said.append(f"{unknown} without an end")
-    return f"{len(ends)} attempt{'s' * (len(ends) != 1)} ({', '.join(said)})"
+    designs = len({one.first.run for one in found})
+    with_designs = f" with {designs} designs" if designs > 1 else ""
+    return f"{len(found)} attempt{'s' * (len(found) != 1)}{with_designs} ({', '.join(said)})"
 
 
 def _store_of(run: Run) -> Store | None:

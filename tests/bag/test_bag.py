@@ -121,6 +121,10 @@ def test_it_comes_back_into_a_store_and_verifies(run: Run, bag: Path, tmp_path: 
     assert f"audit verify {open_store(store).uri(name)}" in said
     assert verify(open_store(store).uri(name)).ok
     before = {key: open_store(store).get(key) for key in open_store(store).list("")}
+    journal = before.pop(f"{name}/journal.jsonl")
+    assert [
+        line + b"\n" for line in map(run.store.get, run.store.list("small/journal"))
+    ] == journal.splitlines(True)
     assert {f"{name}/{path}": run.store.get(f"{name}/{path}") for path in run.list()} == before
     assert main(["import", str(bag), "--store", store]) == 0  # nothing is written twice
     path = tmp_path / "store" / name / "report" / "report.html"
