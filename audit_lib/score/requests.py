@@ -118,13 +118,9 @@ class Request:
     def digest(self) -> str:
         """Return the SHA-256 of what is asked: messages, labels and sampling, and of the text of a recorded answer."""
         if self._digest is None:
-            object.__setattr__(
-                self, "_digest", self._computed_digest()
-            )  # frozen to others; asked for several times
+            # Frozen to others; asked for several times.
+            object.__setattr__(self, "_digest", sha256(self.digested()))
         return str(self._digest)
-
-    def _computed_digest(self) -> str:
-        return sha256(self.digested())
 
     def digested(self) -> bytes:
         """Return the bytes that the digest is of: everything that was asked, as JSON."""
