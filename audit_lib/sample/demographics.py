@@ -11,7 +11,7 @@ from audit_lib.documents.sample import SampledDemographics
 from audit_lib.errors import ColumnTypeError, DuplicateIdError, MissingColumnError, SpecError
 from audit_lib.policies import policy_of
 from audit_lib.registry import did_you_mean
-from audit_lib.sample.labels import BLANK, bounded, level_of, levels_by_label
+from audit_lib.sample.labels import BLANK, FEWEST_NAMED, bounded, level_of, levels_by_label
 from audit_lib.sample.row_checks import RowChecks
 from audit_lib.sample.tables import Record, TableFile
 from audit_lib.spec import AuditSpec
@@ -48,7 +48,7 @@ class Attributes:
 
         ``unknown`` counts whoever has no level, for whatever reason; ``unknown_values`` those whose value is no
         level. A value is named if the spec declares it or the policy has such a category, and else only if it looks
-        like one: never an address, a number or a person's name.
+        like one and several people have it: never an address, a number or a person's name.
         """
         known = _public(spec)
         first: dict[str, int] = {}
@@ -74,7 +74,9 @@ class Attributes:
             unmatched=len(people) - matched,
             unknown={axis: sum(self.levels[axis][index] is None for index in people) for axis in axes},
             read_as=read_as if any(read_as.values()) else None,
-            unknown_values={axis: bounded(counts, known) for axis, counts in unknown.items()},
+            unknown_values={
+                axis: bounded(counts, known, fewest=FEWEST_NAMED) for axis, counts in unknown.items()
+            },
             provenance=spec.groups.provenance,
         )
 

@@ -14,6 +14,9 @@ MOST_VALUES: Final = 50
 """With more unknown values than this the column is hardly a demographic one, and none is named."""
 
 UNNAMED: Final = "(not the look of a category)"
+FEWEST_NAMED: Final = 5
+"""A value of fewer than so many may be what one of them wrote of themselves, their name too."""
+RARE: Final = f"(values of fewer than {FEWEST_NAMED} each)"
 # Labels of the EEO-1 form end in a qualifier: (Not Hispanic or Latino).
 _LABEL: Final = re.compile(r"(?!.*\d{5})[^@:\\]{1,48}?( ?\([^@:\\()]{1,32}\))?")
 _FEW: Final = 10
@@ -60,8 +63,11 @@ def _folded(label: str) -> str:
     return plain
 
 
-def bounded(found: Counter[str], known: frozenset[str] = frozenset()) -> dict[str, int]:
-    """Return counts of values that may be printed: those `known`, and what looks like a category; the rest together."""
+def bounded(found: Counter[str], known: frozenset[str] = frozenset(), *, fewest: int = 1) -> dict[str, int]:
+    """Return counts of values that may be printed: those `known`, and what looks like a category; the rest together.
+
+    What fewer than `fewest` wrote is none of them.
+    """
     counts = Counter({value: n for value, n in found.items() if value not in known})
     named = Counter({value: n for value, n in found.items() if value in known})
     if len(counts) > MOST_VALUES:
@@ -69,5 +75,9 @@ def bounded(found: Counter[str], known: frozenset[str] = frozenset()) -> dict[st
     # Many values that hardly repeat are names or free text, whatever each looks like.
     personal = len(counts) > _FEW and counts.total() < 2 * len(counts)
     for value, count in counts.items():
-        named[value if value == BLANK or (_LABEL.fullmatch(value) and not personal) else UNNAMED] += count
+        if value != BLANK and (personal or not _LABEL.fullmatch(value)):
+            value = UNNAMED
+        elif value != BLANK and count < fewest:
+            value = RARE
+        named[value] += count
     return dict(sorted(named.items()))

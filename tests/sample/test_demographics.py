@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from audit_lib.errors import ColumnTypeError, DuplicateIdError, MissingColumnError, SpecError
 from audit_lib.run import Run
 from audit_lib.sample import sample
+from audit_lib.sample.labels import FEWEST_NAMED, bounded
 from tests.sample.cases import WEEK, document, people, prompts, run, write
 from tests.specs import LIVE, load
 
@@ -53,7 +55,7 @@ def test_values_become_levels_and_nobody_is_dropped(tmp_path: Path) -> None:
         "matched": 4,
         "unmatched": 1,
         "unknown": {"sex": 2, "race": 3},
-        "unknown_values": {"sex": {"(blank)": 1}, "race": {"Declined": 2}},
+        "unknown_values": {"sex": {"(blank)": 1}, "race": {"(values of fewer than 5 each)": 2}},
         "provenance": "self_reported",
     }
 
@@ -167,7 +169,9 @@ def test_mostly_unknown_and_values_without_a_level_are_told(tmp_path: Path) -> N
     assert (counts["unknown_sex"], counts["unknown_race"]) == (2, 3)
     assert len(said) == 2
     assert said[0].startswith("WARNING: race is unknown for 3 of 5 people")
-    assert said[1].startswith("WARNING: race: 2 people have a value that is no level of the spec: 'Declined'")
+    assert said[1].startswith(
+        "WARNING: race: 2 people have a value that is no level of the spec: '(values of fewer than 5 each)'"
+    )
 
 
 def test_nothing_is_told_where_everybody_is_known(tmp_path: Path) -> None:
@@ -224,3 +228,14 @@ def test_values_that_hardly_repeat_are_not_quoted(tmp_path: Path) -> None:
     account, said, _ = told(tmp_path)
     assert account["unknown_values"]["race"] == {"(not the look of a category)": 12}
     assert "Ann" not in " ".join(said)
+
+
+def test_a_value_that_few_people_have_is_not_named() -> None:
+    """What one person wrote of themselves may be their name."""
+    found = Counter({"Declined": 5, "Ottilie": 4, "Prefer not to say": 1})
+    known = frozenset({"Prefer not to say"})
+    assert bounded(found, known, fewest=FEWEST_NAMED) == {
+        "(values of fewer than 5 each)": 4,
+        "Declined": 5,
+        "Prefer not to say": 1,
+    }
