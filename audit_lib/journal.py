@@ -18,7 +18,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from audit_lib.documents.evidence import decode_exact
-from audit_lib.documents.journal import JournalEntry, JournalEvent, entry_bytes, entry_digest
+from audit_lib.documents.journal import JournalEntry, JournalEvent, entry_bytes, entry_digest, head_of
+from audit_lib.documents.run_statement import JournalHead
 from audit_lib.errors import ConflictError, EvidenceError
 from audit_lib.run import RunKey
 from audit_lib.store import Store
@@ -49,6 +50,18 @@ def read_journal(store: Store, audit: str) -> list[JournalEntry]:
             raise EvidenceError(f"{store.uri(key)}: is entry {found[-1].number}")
     check_chain(found, audit)
     return found
+
+
+def newest_head(store: Store, audit: str) -> JournalHead | None:
+    """Return the head of an audit's journal; None where it has none. Only the last entries are read and checked.
+
+    Raises
+    ------
+    EvidenceError
+        If an entry is missing, or the last ones do not follow one from another.
+    """
+    entries = _tail(store, audit)
+    return head_of(entries[-1]) if entries else None
 
 
 def check_chain(entries: Sequence[JournalEntry], audit: str) -> None:

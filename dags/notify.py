@@ -186,11 +186,11 @@ def _told(store: Any, due: list[Any], now: datetime, context: Any) -> int:
 
 def _message(due: Sequence[Any], to: str) -> Message:
     """Return the message of one event, or of several of a kind."""
-    from audit_lib.events import body, text, title
+    from audit_lib.events import body, head_words, text, title
 
     first = due[0]
     several = f" ({len(due)})" if len(due) > 1 else ""
-    words = "\n\n".join(text(one) for one in due)
+    words = "\n\n".join(part for part in (*map(text, due), head_words(first)) if part)
     return Message(f"{title(first)}{several}", first.logged.opened.event.audit, words, to, body(first))
 
 

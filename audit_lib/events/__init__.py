@@ -11,7 +11,7 @@ from audit_lib.events.log import (
     slug,
     tell_once,
 )
-from audit_lib.events.message import body, signed, text, title
+from audit_lib.events.message import body, head_words, signed, text, title
 from audit_lib.events.policy import EventPolicy, check_severity, policy_from_environment, reaches
 from audit_lib.events.verified import note_verification
 
@@ -23,6 +23,7 @@ __all__ = [
     "acknowledge",
     "body",
     "check_severity",
+    "head_words",
     "how_it_ended",
     "look",
     "note_verification",

@@ -25,8 +25,10 @@ from audit_lib.documents.events import (
     SendingClaim,
     SendingOutcome,
 )
-from audit_lib.errors import ConflictError, InputError, NotFoundError
+from audit_lib.documents.run_statement import JournalHead
+from audit_lib.errors import ConflictError, EvidenceError, InputError, NotFoundError
 from audit_lib.events.derive import AuditFacts, how_it_ended, is_unclear, open_events
+from audit_lib.journal import newest_head
 from audit_lib.store import Store
 from audit_lib.typed_json import Typed, decode
 
@@ -73,6 +75,8 @@ class DueMessage:
 
     logged: LoggedEvent
     stage: EventStage
+    head: JournalHead | None = None
+    """Of the audit's journal of attempts now; None where it has none, or none that can be read."""
 
 
 def read_log(store: Store, audit: str) -> list[LoggedEvent]:
@@ -141,14 +145,22 @@ def look(facts: AuditFacts, channels: Sequence[str] = ()) -> list[DueMessage]:
             closed = ClosedEvent(closed_at=now, recovered=recovered, how=how)
             store.put(f"{one.folder}/closed.json", pretty_json(closed.as_dict()))
     due: list[DueMessage] = []
+    head = _head(store, facts.audit)
     patience = timedelta(hours=facts.policy.escalate_hours)
     for one in read_log(store, facts.audit):
-        due.append(DueMessage(logged=one, stage="opened"))
+        due.append(DueMessage(logged=one, stage="opened", head=head))
         if one.closed is not None:
-            due += [DueMessage(logged=one, stage="recovered")] if one.closed.recovered else []
+            due += [DueMessage(logged=one, stage="recovered", head=head)] if one.closed.recovered else []
         elif not one.acknowledged and facts.at - datetime.fromisoformat(one.opened.opened_at) >= patience:
-            due.append(DueMessage(logged=one, stage="escalated"))
+            due.append(DueMessage(logged=one, stage="escalated", head=head))
     return due
+
+
+def _head(store: Store, audit: str) -> JournalHead | None:
+    try:
+        return newest_head(store, audit)
+    except EvidenceError:
+        return None  # told with the evidence that does not verify: no event may be held back for it
 
 
 def _by_number(logged: Sequence[LoggedEvent]) -> list[LoggedEvent]:

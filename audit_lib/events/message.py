@@ -47,6 +47,19 @@ def text(due: DueMessage) -> str:
     )
 
 
+def head_words(due: DueMessage) -> str:
+    """Return the head of the journal of attempts, and what somebody outside is to do with it; empty without one."""
+    if due.head is None:
+        return ""
+    audit, head = due.logged.opened.event.audit, due.head
+    return (
+        f"Head of the journal of attempts of {audit}: entry {head.number}, {head.sha256}. Keep this message where "
+        "whoever runs the audit cannot change it. Whoever has it can show later that no attempt entered until now was "
+        f"changed or dropped: `audit journal {audit} --head {head.sha256}` in the store, or `audit verify-journal "
+        f"journal.jsonl --audit {audit} --from {head.sha256}` with the file of the published site."
+    )
+
+
 def body(due: DueMessage) -> dict[str, Any]:
     """Return the message as JSON for a program: `id` and `stage` together are sent once."""
     opened, closed = due.logged.opened, due.logged.closed
@@ -56,8 +69,9 @@ def body(due: DueMessage) -> dict[str, Any]:
         "stage": due.stage,
         "opened_at": opened.opened_at,
         "event": title(due),
-        "text": text(due),
+        "text": " ".join(part for part in (text(due), head_words(due)) if part),
         **({} if closed is None else {"closed": closed.as_dict()}),
+        **({} if due.head is None else {"journal": due.head.as_dict()}),
     }
 
 

@@ -37,11 +37,7 @@ def changed(entry: CataloguedRun) -> datetime:
 
 def json_feed(catalogue: Catalogue, base: str) -> bytes:
     """Return a feed in the form of JSON Feed 1.1, with the run's facts under ``_audit``."""
-    heads = {
-        f"{audit}/{one.window}/{one.run}": head_of(one)
-        for audit, journal in catalogue.journals.items()
-        for one in journal
-    }
+    heads = _heads(catalogue)
     feed = Feed(
         title="Audit reports",
         items=tuple(_item(entry, base, heads.get(entry.path)) for entry in entries(catalogue)),
@@ -57,7 +53,7 @@ def _item(entry: CataloguedRun, base: str, head: JournalHead | None) -> FeedItem
         id=identifier(entry),
         url=f"{base}{entry.path}/report.html",
         title=title(entry),
-        content_text=f"{title(entry)}: {entry.status}.",
+        content_text=_words(entry, head),
         date_published=_instant(entry.sealed_at),
         date_modified=_instant(changed(entry)),
         facts=RunFacts(
@@ -88,9 +84,29 @@ def _item(entry: CataloguedRun, base: str, head: JournalHead | None) -> FeedItem
     )
 
 
+def _heads(catalogue: Catalogue) -> dict[str, JournalHead]:
+    """Return the last entry about each run in the journal of its audit: the run's path -> its head."""
+    last = {
+        f"{audit}/{one.window}/{one.run}": one
+        for audit, journal in catalogue.journals.items()
+        for one in journal
+    }
+    return {path: head_of(one) for path, one in last.items()}
+
+
+def _words(entry: CataloguedRun, head: JournalHead | None) -> str:
+    said = f"{title(entry)}: {entry.status}."
+    if head is None:
+        return said
+    return (
+        f"{said} Its last entry in the journal of attempts is {head.number}, {head.sha256}: keep it, to see later "
+        "whether the journal was changed until there."
+    )
+
+
 def atom_feed(catalogue: Catalogue, base: str) -> bytes:
     """Return the same as Atom (RFC 4287)."""
-    every = entries(catalogue)
+    every, heads = entries(catalogue), _heads(catalogue)
     feed = ET.Element("feed", {"xmlns": _ATOM, "xml:lang": "en"})
     _add(feed, "id", base or "urn:audit-lib:site")
     _add(feed, "title", "Audit reports")
@@ -107,7 +123,7 @@ def atom_feed(catalogue: Catalogue, base: str) -> bytes:
         _add(item, "published", _instant(entry.sealed_at))
         _add(item, "updated", _instant(changed(entry)))
         _link(item, f"{base}{entry.path}/report.html")
-        _add(item, "summary", f"{title(entry)}: {entry.status}.")
+        _add(item, "summary", _words(entry, heads.get(entry.path)))
     return _xml(feed)
 
 

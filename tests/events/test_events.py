@@ -17,6 +17,7 @@ from audit_lib.archive.attempts import fault_of, start
 from audit_lib.archive.seal_failures import seal_failure
 from audit_lib.canonical import pretty_json
 from audit_lib.cli.main import main
+from audit_lib.documents.journal import entry_digest
 from audit_lib.documents.sequences import Baseline, MonitorSettings
 from audit_lib.errors import BackendError, BudgetReachedError, InputError, NotFoundError
 from audit_lib.events import (
@@ -31,7 +32,8 @@ from audit_lib.events import (
     read_log,
     tell_once,
 )
-from audit_lib.events.message import text, title
+from audit_lib.events.message import body, head_words, text, title
+from audit_lib.journal import read_journal
 from audit_lib.monitor.sequences import follow
 from audit_lib.run import Run
 from audit_lib.store import Store, open_store
@@ -170,6 +172,26 @@ def test_failed_and_budget(one_week: Store, tmp_path: Path) -> None:
         ("failed", WEEKS[1].label),
     ]
     assert "scores/0 (BackendError): no answer" in found[1].moved
+
+
+def test_a_message_has_the_head_of_the_journal_and_what_to_do_with_it(
+    one_week: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What somebody kept of a message finds a journal that was rolled back since."""
+    failing(tmp_path, 1, BackendError("no answer"))
+    facts = read_facts(one_week, "small", at_end_of(1, hours=1), POLICY)
+    (due,) = look(facts)
+    head = entry_digest(read_journal(one_week, "small")[-1])
+    sent = body(due)
+    assert sent["journal"] == {"number": len(read_journal(one_week, "small")), "sha256": head}
+    assert f"`audit journal small --head {head}`" in sent["text"] and "Keep this message" in head_words(due)
+    command = ["journal", "small", "--store", one_week.root, "--head", sent["journal"]["sha256"]]
+    assert main(command) == 0
+    Path(one_week.root, f"small/journal/{sent['journal']['number']:06d}.json").unlink()
+    assert main(command) == 1 and "rolled back" in capsys.readouterr().out
+    Path(one_week.root, "small/journal/000001.json").unlink()
+    (due,) = look(facts)
+    assert due.head is None and "journal" not in body(due), "no event is held back by a journal that is none"
 
 
 def test_a_sign_off_that_the_law_asks_for(tmp_path: Path) -> None:
