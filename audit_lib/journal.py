@@ -11,9 +11,11 @@ holds the digest of an entry (a *head*) can tell later whether everything until 
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -31,14 +33,65 @@ _TAIL: Final = 50
 """Entries that are read before another is made: what was entered already is among the last."""
 
 
+@dataclass(slots=True)
+class ReadJournals:
+    """Journals that were read already: while many runs are verified, the journal of each audit is read once."""
+
+    _read: dict[str, list[JournalEntry] | EvidenceError] = field(default_factory=dict)
+
+    def read(self, store: Store, audit: str) -> list[JournalEntry]:
+        """Return a journal as `read_journal` does, or raise again what that raised."""
+        where = store.uri(f"{audit}/{FOLDER}")
+        if where not in self._read:
+            try:
+                self._read[where] = _read_journal(store, audit)
+            except EvidenceError as error:
+                self._read[where] = error
+        found = self._read[where]
+        if isinstance(found, EvidenceError):
+            raise EvidenceError(str(found))
+        return found
+
+    def forget_if_grown(self, store: Store, audit: str) -> bool:
+        """Forget a journal that has another number of files now; return whether it has."""
+        where = store.uri(f"{audit}/{FOLDER}")
+        found = self._read.get(where)
+        if found is None or isinstance(found, EvidenceError):
+            return False
+        if len(store.list(f"{audit}/{FOLDER}")) == len(found):
+            return False
+        del self._read[where]
+        return True
+
+
+_KEPT: ContextVar[ReadJournals | None] = ContextVar("journals that were read", default=None)
+
+
+@contextlib.contextmanager
+def journals_read_once() -> Iterator[ReadJournals]:
+    """Read each journal once within it: what is entered meanwhile is not seen."""
+    token = _KEPT.set(found := ReadJournals())
+    try:
+        yield found
+    finally:
+        _KEPT.reset(token)
+
+
 def read_journal(store: Store, audit: str) -> list[JournalEntry]:
     """Return an audit's journal, the first entry first; empty where it has none.
+
+    All of it, also for one run: only the whole says how many attempts there were at a window.
 
     Raises
     ------
     EvidenceError
         If it is not a chain: a gap, an entry that is none or names another before it, or a file of somebody's.
     """
+    kept = _KEPT.get()
+    return _read_journal(store, audit) if kept is None else kept.read(store, audit)
+
+
+def _read_journal(store: Store, audit: str) -> list[JournalEntry]:
     folder = f"{audit}/{FOLDER}"
     found: list[JournalEntry] = []
     for key in store.list(folder):
@@ -86,14 +139,18 @@ def check_chain(entries: Sequence[JournalEntry], audit: str) -> None:
 def check_head(entries: Sequence[JournalEntry], head: str) -> int:
     """Return the number of the entry that a head known earlier is the digest of.
 
+    `entries` are a chain that was checked, in which each but the last has its digest in the one after it.
+
     Raises
     ------
     EvidenceError
         If there is none: the journal was rolled back, or made again.
     """
-    for entry in entries:
-        if entry_digest(entry) == head:
-            return entry.number
+    for after in entries[1:]:
+        if after.previous == head:
+            return after.number - 1
+    if entries and entry_digest(entries[-1]) == head:
+        return entries[-1].number
     last = f"its last entry is {len(entries)}, {entry_digest(entries[-1])}" if entries else "it is empty"
     raise EvidenceError(
         f"the journal does not hold the head {head} that was known earlier ({last}): it was rolled back, forked "

@@ -13,7 +13,7 @@ import pytest
 from audit_lib.canonical import canonical_json
 from audit_lib.documents.journal import entry_bytes, entry_digest
 from audit_lib.errors import EvidenceError
-from audit_lib.journal import check_head, enter, read_journal
+from audit_lib.journal import check_head, enter, journals_read_once, read_journal
 from audit_lib.run import RunKey
 from audit_lib.store import Store, open_store
 from audit_lib.window import Window
@@ -154,3 +154,25 @@ def test_writers_at_once_do_not_fork_it(kind: str, tmp_path: Path, request: pyte
     assert failures == []
     entries = read_journal(open_store(root), "small")
     assert len({(one.run, one.attempt) for one in entries}) == len(entries) == 48
+
+
+def test_for_many_runs_a_journal_is_read_once(store: Store) -> None:
+    paths = filled(store)
+    with journals_read_once() as journals:
+        first = read_journal(store, "small")
+        paths[2].unlink()
+        assert read_journal(store, "small") is first
+        assert journals.forget_if_grown(store, "small"), "it has another number of entries now"
+        for _ in range(2):  # what was found is found again, without another look
+            with pytest.raises(EvidenceError, match="entry 3 is missing"):
+                read_journal(store, "small")
+        assert not journals.forget_if_grown(store, "small")
+    with pytest.raises(EvidenceError, match="entry 3 is missing"):
+        read_journal(store, "small")
+
+
+def test_two_stores_have_two_journals(store: Store, tmp_path: Path) -> None:
+    filled(store)
+    with journals_read_once():
+        assert len(read_journal(store, "small")) == 6
+        assert read_journal(open_store(str(tmp_path / "other")), "small") == []
