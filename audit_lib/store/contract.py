@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import BinaryIO, Final, Protocol
+from typing import BinaryIO, Final, NamedTuple, Protocol
 
 from audit_lib.errors import StoreError
 
@@ -14,6 +14,13 @@ TEMPORARY: Final = ".tmp-"
 
 LockUntil = Callable[[datetime], datetime]
 """When an object is written -> until when it is kept."""
+
+
+class ListedObject(NamedTuple):
+    """What a store's own servers say of an object: its size, and a mark that another write would change."""
+
+    size: int
+    mark: str
 
 
 class Store(Protocol):
@@ -53,6 +60,12 @@ class Store(Protocol):
 
     def list(self, prefix: str) -> list[str]:
         """Return the keys in the folder `prefix` and below it, sorted; of the root for an empty one."""
+
+    def listed(self, prefix: str) -> dict[str, ListedObject] | None:
+        """Return what the store says of each key in the folder `prefix` and below it, without reading any.
+
+        None where that is worth nothing: in a folder whoever writes a file sets its size and times as well.
+        """
 
     def newest(self, prefix: str) -> datetime | None:
         """Return when the newest object in the folder `prefix` and below it was written; None where there is none."""

@@ -131,6 +131,9 @@ class LocalStore:
             if not name.startswith(TEMPORARY)
         )
 
+    def listed(self, prefix: str) -> None:
+        """Return None: whoever writes a file here sets its size and times as well."""
+
     def newest(self, prefix: str) -> datetime | None:
         """Return when the newest file in the folder `prefix` and below it was written; None where there is none."""
         times = []

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Any, BinaryIO, TypeVar, cast
 
 from audit_lib.errors import ConflictError, NotFoundError, StoreError, StoreUnreachableError
-from audit_lib.store.contract import LockUntil, check_key
+from audit_lib.store.contract import ListedObject, LockUntil, check_key
 from audit_lib.store.s3_parts import PART, parts_of, status_of, write_parts
 
 _ATTEMPTS = 8  # boto3 waits 50 ms, then twice as long each time: some 5 s in all
@@ -160,19 +160,26 @@ class S3Store:
 
     def list(self, prefix: str) -> list[str]:
         """Return the keys in the folder `prefix` and below it, sorted."""
-        return sorted(key for key, _ in self._listed(prefix))
+        return sorted(key for key, _ in self._listed(prefix, _written))
+
+    def listed(self, prefix: str) -> dict[str, ListedObject]:
+        """Return size, ETag and time of the last write of each key in the folder `prefix` and below it.
+
+        A client of the store can set neither of the last two; who runs its servers can.
+        """
+        return dict(sorted(self._listed(prefix, _marked)))
 
     def newest(self, prefix: str) -> datetime | None:
         """Return when the newest object in the folder `prefix` and below it was written; None where there is none."""
-        return max((written for _, written in self._listed(prefix)), default=None)
+        return max((written for _, written in self._listed(prefix, _written)), default=None)
 
-    def _listed(self, prefix: str) -> Sequence[tuple[str, datetime]]:
+    def _listed(self, prefix: str, said: Callable[[Any], Answer]) -> Sequence[tuple[str, Answer]]:
         folder = f"{self.full_key(prefix.rstrip('/'))}/" if prefix.rstrip("/") else self._prefix
 
-        def pages(s3: Any) -> Sequence[tuple[str, datetime]]:
+        def pages(s3: Any) -> Sequence[tuple[str, Answer]]:
             paginator = s3.get_paginator("list_objects_v2")
             return [
-                (item["Key"].removeprefix(self._prefix), item["LastModified"])
+                (item["Key"].removeprefix(self._prefix), said(item))
                 for page in paginator.paginate(Bucket=self.bucket, Prefix=folder)
                 for item in page.get("Contents", ())
                 if not item["Key"].endswith("/")  # folder marks that some tools write
@@ -355,3 +362,12 @@ class _Body(io.RawIOBase):
 
 def _content_type(key: str) -> str:
     return _CONTENT_TYPES.get(key.rpartition(".")[2], "application/octet-stream")
+
+
+def _written(item: Any) -> datetime:
+    written: datetime = item["LastModified"]
+    return written
+
+
+def _marked(item: Any) -> ListedObject:
+    return ListedObject(int(item["Size"]), f"{item.get('ETag', '')} {item['LastModified'].isoformat()}")
