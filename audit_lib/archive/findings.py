@@ -54,6 +54,10 @@ class Verification:
         Digest of the manifest itself: compare it with the one published elsewhere.
     files : int
         Files whose digest was computed.
+    bytes : int
+        Their size.
+    bundle_sha256 : str
+        Digest over the digests of all of them (`bundle_digest.digest_over`).
     recomputed : tuple of str
         Stages that were computed again.
     level : str
@@ -84,6 +88,8 @@ class Verification:
     failed: str = ""
     manifest_sha256: str = ""
     files: int = 0
+    bytes: int = 0
+    bundle_sha256: str = ""
     recomputed: tuple[str, ...] = ()
     level: PrivacyLevel = "full"
     withheld: int = 0

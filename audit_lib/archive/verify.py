@@ -28,6 +28,7 @@ from typing import Final
 
 from audit_lib.archive.attempts import FOLDER, RECORD
 from audit_lib.archive.attempts_check import check_attempts, check_failed_files, sealed_by
+from audit_lib.archive.bundle_digest import digest_over
 from audit_lib.archive.files_check import (
     check_files,
     check_json,
@@ -93,6 +94,7 @@ def verify(
         )
     work = Work(store)
     _hash_files(work, paths, notify)
+    whole = digest_over(work.digests, work.sizes)
     read_level(work)
     manifest, failed = _manifest(work)
     check_json(work)
@@ -113,6 +115,8 @@ def verify(
         failed="" if failed is None else _why(failed),
         manifest_sha256=work.digests.get(_manifest_path(failed), ""),
         files=len(work.digests) - len(work.withheld),
+        bytes=whole.bytes,
+        bundle_sha256=whole.sha256,
         recomputed=tuple(work.recomputed),
         level=work.level,
         withheld=len(work.withheld),
