@@ -30,6 +30,7 @@ ABOVE = {
     "spec_schema",
     "starter",
     "validity",
+    "verify_all",
 }
 BELOW_DOCUMENTS = {"canonical", "documents", "errors", "plain_text", "results", "stats", "typed_json"}
 BELOW_METRICS = {

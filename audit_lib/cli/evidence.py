@@ -6,6 +6,7 @@ import argparse
 from datetime import date
 from pathlib import Path
 
+from audit_lib.cli import verify_all
 from audit_lib.cli.shared import AddCommand, date_of, notify
 from audit_lib.privacy.levels import LABEL, LEVELS, is_fuller
 
@@ -21,7 +22,8 @@ def add_commands(command: AddCommand) -> None:
         "verdict on all of it. Exit code 1: it does not verify; 2: it could not be checked.",
     )
     verify.add_argument(
-        "bundle", help="URI or folder of a run, of which a copy will do; or of a panel in its store"
+        "bundle",
+        help="URI or folder of a run, of which a copy will do; or of a panel in its store; with --all of a store",
     )
     verify.add_argument("--as-of", type=date_of, help="day of use, for which the audit must be recent enough")
     verify.add_argument(
@@ -46,6 +48,7 @@ def add_commands(command: AddCommand) -> None:
         choices=sorted(LEVELS),
         help="the level that you were promised: a copy that shows less is then a finding",
     )
+    verify_all.add_options(verify)
 
     prove = command(
         "prove",
@@ -87,22 +90,22 @@ def add_commands(command: AddCommand) -> None:
 
 
 def _verify(options: argparse.Namespace) -> int:
+    return verify_all.verify(options) if options.all else _verify_one(options)
+
+
+def _verify_one(options: argparse.Namespace) -> int:
     from dataclasses import replace
     from datetime import UTC, datetime
 
     from audit_lib.archive.findings import EvidenceFinding
     from audit_lib.errors import AuditError, GateError, SpecError, UncheckedError
     from audit_lib.panel.verify_panel import is_panel, verify_panel
-    from audit_lib.signing.trust import is_trust_file, read_trust
-    from audit_lib.signoff import load_public_key, verify_signed
+    from audit_lib.signing.trust import read_trusted
+    from audit_lib.signoff import verify_signed
 
+    verify_all.refuse_without_all(options)
     now = datetime.now(UTC)
-    trusted, trust = [], None
-    if options.trust:
-        if is_trust_file(Path(options.trust[0])):
-            trust = read_trust([Path(path) for path in options.trust], now)
-        else:
-            trusted = [load_public_key(Path(path)) for path in options.trust]
+    trusted, trust = read_trusted([Path(path) for path in options.trust], now)
     try:
         panel = is_panel(options.bundle)
         if panel and (options.trust or options.head or options.as_of is not None):

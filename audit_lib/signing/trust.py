@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 from audit_lib.canonical import canonical_json, sha256, strict_json
 from audit_lib.documents.trust import TRUST_PAYLOAD, KeyRole, TrustedAuthority, TrustedKey, TrustFile
 from audit_lib.errors import EvidenceError, InputError
+from audit_lib.signing.keys import load_public_key
 from audit_lib.signing.signers import RunSigner, public_key, sign_payload, signed_payload, signers_among
 from audit_lib.typed_json import decode
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from securesystemslib.signer import SSlibKey
 
 
@@ -90,6 +92,21 @@ def read_trust(paths: Sequence[Path], now: datetime) -> Trust:
         )
     keys = _by_id(newest)
     return Trust(newest, keys, {name: who for name, who in gone.items() if name not in keys})
+
+
+def read_trusted(paths: Sequence[Path], now: datetime) -> tuple[list[Ed25519PublicKey], Trust | None]:
+    """Read what a verifier was given: public keys of auditors, or a trust file in one or several versions.
+
+    Raises
+    ------
+    InputError
+        As `read_trust` and `load_public_key` do.
+    """
+    if not paths:
+        return [], None
+    if is_trust_file(paths[0]):
+        return [], read_trust(paths, now)
+    return [load_public_key(path) for path in paths], None
 
 
 def is_trust_file(path: Path) -> bool:
