@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import io
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from audit_lib.store import Store
 
 
 class DigestingStream(io.RawIOBase):
@@ -43,3 +46,13 @@ class DigestingStream(io.RawIOBase):
     def digests(self) -> dict[str, str]:
         """Return the digests of what was read so far, by algorithm."""
         return {name: digest.hexdigest() for name, digest in self._digests.items()}
+
+
+def digest_of(store: Store, key: str) -> tuple[str, int]:
+    """Return the SHA-256 of what a store has at `key` and its size in bytes, read as a stream."""
+    digest, size = hashlib.sha256(), 0
+    with store.open(key) as stream:
+        while chunk := stream.read(1 << 20):
+            digest.update(chunk)
+            size += len(chunk)
+    return digest.hexdigest(), size

@@ -6,7 +6,6 @@ fixed ones. Rows are sorted by their id, so that equal content gives equal bytes
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -17,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from audit_lib.errors import ColumnTypeError
+from audit_lib.large_file import Content, LargeFile, Sink
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,7 +208,7 @@ def _with_axes(schema: pa.Schema, axes: Sequence[str]) -> pa.Schema:
 
 def to_parquet(
     rows: pd.DataFrame | Iterable[dict[str, object]], schema: pa.Schema, key: Sequence[str]
-) -> bytes:
+) -> Content:
     """Write rows as Parquet: the schema's columns, sorted by `key`, the same bytes for the same rows.
 
     Raises
@@ -226,25 +226,54 @@ def to_parquet(
     return write_table(table.sort_by([(name, "ascending") for name in key]))
 
 
-def stream_parquet(rows: Iterable[dict[str, object]], schema: pa.Schema, batch: int = 1024) -> bytes:
+def stream_parquet(rows: Iterable[dict[str, object]], schema: pa.Schema, batch: int = 1024) -> Content:
     """Write rows as Parquet in the order they come, holding no more than `batch` of them at a time."""
-    sink, rows = io.BytesIO(), iter(rows)
-    with pq.ParquetWriter(sink, schema, compression="zstd", version="2.6", write_statistics=False) as writer:
+    rows = iter(rows)
+    with ParquetSink(schema) as sink:
         while part := list(islice(rows, batch)):
-            writer.write_table(pa.Table.from_pylist(part, schema=schema))
-    return sink.getvalue()
+            sink.write(pa.Table.from_pylist(part, schema=schema))
+    return sink.content()
 
 
-def write_table(table: pa.Table) -> bytes:
+def write_table(table: pa.Table) -> Content:
     """Write a table as Parquet, the same bytes for the same rows in the same order."""
     table = table.replace_schema_metadata(None)
-    sink = io.BytesIO()
-    pq.write_table(table, sink, compression="zstd", version="2.6", write_statistics=False)
-    return sink.getvalue()
+    with ParquetSink(table.schema) as sink:
+        sink.write(table)
+    return sink.content()
 
 
-def parquet_source(content: bytes) -> pa.BufferReader:
-    """Return the bytes of a Parquet file as a source that Arrow owns.
+class ParquetSink:
+    """A Parquet file that is being written; each table that is given is a row group (of a million rows at most).
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+    """
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._sink = Sink()
+        self._writer = pq.ParquetWriter(
+            self._sink, schema, compression="zstd", version="2.6", write_statistics=False
+        )
+
+    def __enter__(self) -> ParquetSink:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._writer.close()
+
+    def write(self, table: pa.Table) -> None:
+        """Write rows."""
+        self._writer.write_table(table)
+
+    def content(self) -> Content:
+        """Return the file, once it is closed."""
+        return self._sink.content()
+
+
+def parquet_source(content: Content) -> pa.NativeFile:
+    """Return a Parquet file as a source that Arrow owns.
 
     Arrow reads in threads of its own, and the last one lets go of the source when it is done. Where the source were a
     Python object, a command that ends at that moment would be aborted (exit code 134): the interpreter is gone by then.
@@ -254,19 +283,21 @@ def parquet_source(content: bytes) -> pa.BufferReader:
     >>> parquet_source(b"PAR1").read()
     b'PAR1'
     """
+    if isinstance(content, LargeFile):
+        return pa.OSFile(str(content.path))
     owned = pa.allocate_buffer(len(content))
     memoryview(owned).cast("B")[:] = content
     return pa.BufferReader(owned)
 
 
 def from_parquet(
-    content: bytes, columns: Sequence[str] | None = None, *, emptied: Sequence[str] = ()
+    content: Content, columns: Sequence[str] | None = None, *, emptied: Sequence[str] = ()
 ) -> pd.DataFrame:
     """Read a Parquet table into pandas, integers and booleans nullable.
 
     Parameters
     ----------
-    content : bytes
+    content : bytes or LargeFile
     columns : sequence of str, optional
         Those to read; default: all.
     emptied : sequence of str

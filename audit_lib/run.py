@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from audit_lib.canonical import sha256, strict_json
+from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.evidence import StageRecord, WrittenFile, read_stage_record, record_bytes
 from audit_lib.errors import (
     ConflictError,
@@ -25,15 +26,17 @@ from audit_lib.errors import (
     NotFoundError,
     WithheldError,
 )
+from audit_lib.large_file import LARGE, Content, LargeFile, fetched, sha256_of, size_of, stream_of
 from audit_lib.policies import gates, policy_of
 from audit_lib.privacy.withheld_files import WithheldFile, withheld_files
 from audit_lib.spec import AuditSpec
-from audit_lib.store import Store, open_store
+from audit_lib.store import LocalStore, Store, open_store
 from audit_lib.typed_json import decode
 from audit_lib.window import Window
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 T = TypeVar("T")
 
@@ -58,7 +61,7 @@ class RunKey:
 class StageOutput:
     """What a stage gives back: artefacts by file name, and a few counts for people and for XCom."""
 
-    artefacts: Mapping[str, bytes]
+    artefacts: Mapping[str, Content]
     counts: Mapping[str, int] = field(default_factory=dict)
     at: datetime | None = None
     """When, of what says so itself: its record then holds nothing that the artefacts do not determine."""
@@ -124,6 +127,45 @@ class StageFolder:
             raise EvidenceError(f"{where}: its bytes are not those that the stage wrote (SHA-256 differs)")
         return content
 
+    def content(self, name: str) -> Content:
+        """Return an artefact, checked as `read` does; a large one is left in its file, or copied to a temporary one."""
+        listed = self.success().artefacts
+        if name not in listed or listed[name].bytes < LARGE:
+            return self.read(name)
+        key = f"{self.prefix}/{name}"
+        if isinstance(self.store, LocalStore):
+            digest, size = digest_of(self.store, key)
+            found = LargeFile(self.store.path(key), digest, size, own=False)
+        else:
+            found = fetched(self.store, key)
+        if found.sha256 != listed[name].sha256:
+            raise EvidenceError(
+                f"{self.store.uri(key)}: its bytes are not those that the stage wrote (SHA-256 differs)"
+            )
+        return found
+
+    def check(self, name: str) -> None:
+        """Check an artefact's digest, as `read` does, without holding it.
+
+        Raises
+        ------
+        EvidenceError
+            If its bytes are not those that were written.
+        """
+        key = f"{self.prefix}/{name}"
+        if digest_of(self.store, key)[0] != self.success().artefacts[name].sha256:
+            raise EvidenceError(
+                f"{self.store.uri(key)}: its bytes are not those that the stage wrote (SHA-256 differs)"
+            )
+
+    def parquet(self, name: str) -> pa.NativeFile:
+        """Return a Parquet artefact, checked, as a source to read some of."""
+        from audit_lib.records import (
+            parquet_source,  # here, since who reads names and records needs no Parquet
+        )
+
+        return parquet_source(self.content(name))
+
     def design_file(self, key: str) -> bytes | None:
         """Read a design file that a plan archived; None where it archived none of this key."""
         name = f"inputs/{key}"
@@ -153,7 +195,7 @@ class StageFolder:
         """Read a Parquet artefact, or some of its columns (`audit_lib.records.from_parquet`)."""
         from audit_lib.records import from_parquet  # here, since who reads names and records needs no Parquet
 
-        return from_parquet(self.read(name), columns, emptied=emptied)
+        return from_parquet(self.content(name), columns, emptied=emptied)
 
     def commit(self, output: StageOutput, started: datetime, *, keep_existing: bool = False) -> StageRecord:
         """Write the artefacts, then ``_SUCCESS``.
@@ -170,16 +212,16 @@ class StageFolder:
         artefacts = {}
         for name, content in sorted(output.artefacts.items()):
             key = f"{self.prefix}/{name}"
-            if not self.store.put(key, content):
-                existing = self.store.get(key)
-                if existing != content and not keep_existing:
-                    raise ConflictError(
-                        f"{self.store.uri(key)}: an earlier attempt left other bytes "
-                        f"({sha256(existing)[:12]}, now {sha256(content)[:12]}). Artefacts are write-once: inputs, "
-                        "libraries or the model changed under the same spec. Change the spec, or start from a new root."
-                    )
-                content = existing
-            artefacts[name] = WrittenFile(sha256=sha256(content), bytes=len(content))
+            with stream_of(content) as stream:
+                written = self.store.put_stream(key, stream)
+            digest, size = (sha256_of(content), size_of(content)) if written else digest_of(self.store, key)
+            if digest != sha256_of(content) and not keep_existing:
+                raise ConflictError(
+                    f"{self.store.uri(key)}: an earlier attempt left other bytes "
+                    f"({digest[:12]}, now {sha256_of(content)[:12]}). Artefacts are write-once: inputs, "
+                    "libraries or the model changed under the same spec. Change the spec, or start from a new root."
+                )
+            artefacts[name] = WrittenFile(sha256=digest, bytes=size)
         began, ended = (started, datetime.now(UTC)) if output.at is None else (output.at, output.at)
         record = StageRecord(
             artefacts=artefacts,

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from audit_lib.archive.layout import SEALED, STARTED, complete_stages, digest_of
+from audit_lib.archive.layout import SEALED, STARTED, complete_stages
 from audit_lib.archive.software import software
+from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.evidence import (
     AttemptFault,
     AttemptOutcome,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from audit_lib.archive.attempts import under_way
-from audit_lib.archive.layout import digest_of
 from audit_lib.archive.manifest import MANIFEST
+from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.evidence import Manifest
 from audit_lib.documents.journal import ENDS, JournalEntry
 from audit_lib.errors import EvidenceError

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Final
 
 from audit_lib.run import SUCCESS, Run
-from audit_lib.store import Store
 
 SEALED: Final = ("plan", "sample", "variants", "scores", "validation", "metrics", "report")
 """Stages under the manifest, in the order they run; ``evidence`` is its own, and ``monitor`` comes later."""
@@ -32,13 +30,3 @@ def complete_stages(run: Run) -> list[str]:
     order = {stage: place for place, stage in enumerate(SEALED)}
     found = [stage for stage in done if stage_of(stage) == stage and stage.split("/")[0] in order]
     return sorted(found, key=lambda stage: (order[stage.split("/")[0]], len(stage), stage))
-
-
-def digest_of(store: Store, path: str) -> tuple[str, int]:
-    """Return the SHA-256 of a file and its size in bytes, read as a stream."""
-    digest, size = hashlib.sha256(), 0
-    with store.open(path) as stream:
-        while chunk := stream.read(1 << 20):
-            digest.update(chunk)
-            size += len(chunk)
-    return digest.hexdigest(), size

@@ -8,14 +8,16 @@ from typing import Any, Final, Literal
 
 from audit_lib.archive.attempts import attempts_until_now
 from audit_lib.archive.environment import ENVIRONMENT, environment
-from audit_lib.archive.layout import SEALED, complete_stages, digest_of
+from audit_lib.archive.layout import SEALED, complete_stages
 from audit_lib.archive.record_tree import people_tree
 from audit_lib.archive.software import software
 from audit_lib.canonical import sha256
+from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.environment import Environment, environment_bytes
 from audit_lib.documents.evidence import ListedFile, Manifest, decode_exact, sealed_bytes
 from audit_lib.documents.validation import Validation
 from audit_lib.errors import EvidenceError, IncompleteRunError
+from audit_lib.large_file import sha256_of, size_of
 from audit_lib.measure.rows.split_columns import further_fields
 from audit_lib.privacy.redacted_tables import redacted_path, redacted_tables
 from audit_lib.run import SUCCESS, Run, StageOutput
@@ -57,7 +59,7 @@ def archive(run: Run) -> StageOutput:
     for stage in stages:
         folder = run.stage(stage)
         for name, entry in folder.success().artefacts.items():
-            folder.read(name)  # checks the digest
+            folder.check(name)
             artefacts.append(ListedFile(path=f"{stage}/{name}", sha256=entry.sha256, bytes=entry.bytes))
     artefacts.sort(key=lambda artefact: artefact.path)
     installed = _left_by_killed(run) or environment_bytes(environment(run, stages))
@@ -79,7 +81,7 @@ def archive(run: Run) -> StageOutput:
             path=f"evidence/{ENVIRONMENT}", sha256=sha256(installed), bytes=len(installed)
         ),
         redacted=tuple(
-            ListedFile(path=path, sha256=sha256(content), bytes=len(content))
+            ListedFile(path=path, sha256=sha256_of(content), bytes=size_of(content))
             for path, content in sorted(redacted.items())
         ),
         sealed_at=datetime.now(UTC).isoformat(timespec="milliseconds"),

@@ -20,9 +20,9 @@ from audit_lib.archive.records_check import (
 )
 from audit_lib.archive.served_check import ATTESTED, check_model
 from audit_lib.archive.withheld_check import RECOMPUTABLE, digest_here
-from audit_lib.canonical import sha256
 from audit_lib.documents.evidence import Manifest
 from audit_lib.errors import AuditError, StoreUnreachableError, WithheldError
+from audit_lib.large_file import Content, bytes_of, sha256_of
 from audit_lib.records import SAMPLING_ERROR
 from audit_lib.run import Run, StageOutput
 from audit_lib.validate.named_suites import lacking_for
@@ -123,7 +123,7 @@ def check_scores(work: Work, run: Run, shards: list[str], manifest: Manifest | N
             work.notes.append(ATTESTED)
 
 
-def _check_made(work: Work, stage: str, made: Mapping[str, bytes]) -> None:
+def _check_made(work: Work, stage: str, made: Mapping[str, Content]) -> None:
     """What follows from a shard's answers must be there as it follows."""
     uncertainty = f"{stage}/{SAMPLING_ERROR}"
     if uncertainty in work.digests and SAMPLING_ERROR not in made:
@@ -132,7 +132,7 @@ def _check_made(work: Work, stage: str, made: Mapping[str, bytes]) -> None:
         path = f"{stage}/{name}"
         if path not in work.digests:
             work.find("recomputation", path, "follows from the evidence, and is not there")
-        elif work.digests[path] != sha256(content):
+        elif work.digests[path] != sha256_of(content):
             _report_difference(work, path, content)
 
 
@@ -151,13 +151,13 @@ def _compare(work: Work, stage: str, output: StageOutput, manifest: Manifest | N
             work.notes.append(f"{path}: is not there; runs that earlier versions made have none")
         elif digest is None:
             work.find("recomputation", where, "follows from the evidence, and is not there")
-        elif digest != sha256(content):
+        elif digest != sha256_of(content):
             _report_difference(work, where, content)
 
 
-def _report_difference(work: Work, path: str, recomputed: bytes) -> None:
+def _report_difference(work: Work, path: str, recomputed: Content) -> None:
     try:
-        difference = compare(path, work.store.get(path), recomputed)
+        difference = compare(path, work.store.get(path), bytes_of(recomputed))
     except StoreUnreachableError:
         raise
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything

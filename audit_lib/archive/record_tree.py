@@ -17,7 +17,6 @@ from audit_lib.archive.merkle import MerkleTree
 from audit_lib.canonical import jcs, jcs_rows, sha256
 from audit_lib.documents.evidence import RecordTree
 from audit_lib.errors import EvidenceError
-from audit_lib.records import parquet_source
 from audit_lib.run import Run
 
 ScoreRecord = Mapping[str, Any]
@@ -121,8 +120,8 @@ def _applications(run: Run) -> dict[str, str]:
     """Return variant -> application."""
     import pyarrow.parquet as pq
 
-    content = run.stage("variants").read("variants.parquet")
-    table = pq.read_table(parquet_source(content), columns=["variant_id", "application_id"])
+    source = run.stage("variants").parquet("variants.parquet")
+    table = pq.read_table(source, columns=["variant_id", "application_id"])
     return dict(zip(*(table[name].to_pylist() for name in ("variant_id", "application_id")), strict=True))
 
 
@@ -130,8 +129,8 @@ def _batches(run: Run, stage: str) -> Iterator[dict[str, list[Any]]]:
     """Yield the score records of a shard as columns, each with the shard that it is from, a batch at a time."""
     import pyarrow.parquet as pq
 
-    content = run.stage(stage).read("scores.parquet")
-    for batch in pq.ParquetFile(parquet_source(content)).iter_batches(batch_size=8192):
+    source = run.stage(stage).parquet("scores.parquet")
+    for batch in pq.ParquetFile(source).iter_batches(batch_size=8192):
         yield {"shard": [stage] * batch.num_rows, **batch.to_pydict()}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from audit_lib.archive.attempts import FOLDER, RECORD, fault_of, outcome_of, seal, start
-from audit_lib.archive.layout import digest_of
+from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.evidence import AttemptFault, AttemptOutcome
 from audit_lib.errors import AuditError, SpecError
 from audit_lib.journal import enter

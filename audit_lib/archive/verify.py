@@ -37,7 +37,7 @@ from audit_lib.archive.files_check import (
     read_manifest,
 )
 from audit_lib.archive.findings import EvidenceFinding, Verification, Work
-from audit_lib.archive.layout import SEALED, digest_of, stage_of
+from audit_lib.archive.layout import SEALED, stage_of
 from audit_lib.archive.manifest import MANIFEST, expected_stages
 from audit_lib.archive.other_versions import digest_of_design, find_other_version, find_refused
 from audit_lib.archive.recompute import Recompute, check_scores, recompute_stages
@@ -45,6 +45,7 @@ from audit_lib.archive.record_tree import people_tree
 from audit_lib.archive.records_check import check_order
 from audit_lib.archive.software import software
 from audit_lib.archive.withheld_check import check_redacted, read_level
+from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.evidence import FailedAttempt, Manifest, odd_json
 from audit_lib.documents.validation import Validation
 from audit_lib.errors import AuditError, NotFoundError, StoreError, StoreUnreachableError

@@ -7,10 +7,10 @@ from typing import Final
 from audit_lib.archive.artefact_differences import compare
 from audit_lib.archive.findings import Work
 from audit_lib.archive.manifest import MANIFEST
-from audit_lib.canonical import sha256
 from audit_lib.documents.evidence import Manifest
 from audit_lib.documents.privacy import PrivacyLevel
 from audit_lib.errors import AuditError, StoreUnreachableError
+from audit_lib.large_file import bytes_of, sha256_of
 from audit_lib.measure.rows.split_columns import further_fields
 from audit_lib.privacy.levels import LABEL
 from audit_lib.privacy.redacted_tables import redacted_path, redacted_tables
@@ -71,9 +71,9 @@ def check_redacted(work: Work, run: Run, manifest: Manifest | None) -> None:
         if sorted(made) != [one.path for one in manifest.redacted]:
             work.find("manifest", path, "the redacted tables that it lists are not those of the evidence")
         for name, content in made.items():
-            if work.digests.get(name) in (None, sha256(content)):
+            if work.digests.get(name) in (None, sha256_of(content)):
                 continue  # a missing one is reported
-            difference = compare(name, work.store.get(name), content)
+            difference = compare(name, work.store.get(name), bytes_of(content))
             if difference is not None and (difference.exceeds or difference.numbers):
                 work.find("recomputation", name, "is not the redacted form of the evidence")
     except StoreUnreachableError:

@@ -11,6 +11,7 @@ from audit_lib import pipeline
 from audit_lib.cli import panels
 from audit_lib.cli.shared import AddCommand, find_run, notify, positive, store_option
 from audit_lib.errors import AuditError, ValidationFailedError
+from audit_lib.large_file import bytes_of
 from audit_lib.translation import LANGUAGES
 
 if TYPE_CHECKING:
@@ -325,7 +326,7 @@ def _report(options: argparse.Namespace) -> int:
     folder = Path(options.out)
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in sorted(report(find_run(options.run, options.store)).artefacts.items()):
-        (folder / name).write_bytes(content)
+        (folder / name).write_bytes(bytes_of(content))
         print(f"wrote {folder / name}")
     return 0
 

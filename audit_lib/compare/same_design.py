@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.errors import IncompleteRunError, InputError
-from audit_lib.records import VARIATION, parquet_source
+from audit_lib.records import VARIATION
 from audit_lib.run import Run
 
 _COMPARED: Final = (
@@ -129,7 +129,7 @@ def _shared(fields: Mapping[str, Any], run: Run) -> dict[str, Any]:
 
 
 def _rows(run: Run, stage: str, name: str, columns: Sequence[str], key: str) -> list[dict[str, Any]]:
-    source = parquet_source(run.stage(stage).read(name))
+    source = run.stage(stage).parquet(name)
     there = pq.read_schema(source).names
     wanted = [column for column in (*columns, VARIATION) if column in there]
     table = pq.read_table(source, columns=wanted)

@@ -16,7 +16,6 @@ from audit_lib.gate.questions import QuantityValues
 from audit_lib.measure.rows.load import load_part
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.stage import scored_shards
-from audit_lib.records import parquet_source
 from audit_lib.run import Run
 from audit_lib.spec import AuditSpec
 
@@ -47,7 +46,7 @@ def add_batch(gate: PlannedGate, asked: AskedSoFar, number: int, requests: int) 
     rows = load_part(run, [number], scheme.decision)
     asked.own.append(scheme.values(rows))
     scores = run.stage(f"scores/{number}")
-    table = pq.read_table(parquet_source(scores.read("scores.parquet")), columns=["variant_id", "status"])
+    table = pq.read_table(scores.parquet("scores.parquet"), columns=["variant_id", "status"])
     found = {gate.units.of_variant[one] for one in table["variant_id"].to_pylist()}
     asked.batches.append(
         GateBatch(
@@ -77,8 +76,8 @@ def _changes(gate: PlannedGate, deployed: Run, number: int, table: pa.Table) -> 
     bad = {unit[one] for one in _unanswered_ids(table)}
     theirs = scored_shards(deployed)
     for shard in theirs:
-        content = deployed.stage(f"scores/{shard}").read("scores.parquet")
-        other = pq.read_table(parquet_source(content), columns=["variant_id", "status"])
+        source = deployed.stage(f"scores/{shard}").parquet("scores.parquet")
+        other = pq.read_table(source, columns=["variant_id", "status"])
         bad |= {unit[one] for one in _unanswered_ids(other) if one in unit}
     only = {one for one in table["variant_id"].to_pylist() if unit[one] not in bad}
     if not only:

@@ -12,6 +12,7 @@ from typing import Final
 
 import pyarrow.parquet as pq
 
+from audit_lib.large_file import Content
 from audit_lib.records import VARIATION, parquet_source
 from audit_lib.score.requests import Request
 from audit_lib.seeds import generator
@@ -38,7 +39,7 @@ class GateUnits:
     order: tuple[str, ...]
 
     @classmethod
-    def of(cls, variants: bytes, columns: Sequence[str], seed: int) -> GateUnits:
+    def of(cls, variants: Content, columns: Sequence[str], seed: int) -> GateUnits:
         """Join rows that share a value in any of the columns, and draw an order."""
         names = pq.read_schema(parquet_source(variants)).names
         extra = [VARIATION] if VARIATION in names else []

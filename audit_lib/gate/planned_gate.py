@@ -16,12 +16,12 @@ from audit_lib.documents.drift import RunIdentity
 from audit_lib.errors import AuditError, InputError, SpecError
 from audit_lib.gate.batches import GateUnits
 from audit_lib.gate.questions import GateScheme
+from audit_lib.large_file import Content
 from audit_lib.monitor.baseline import read_baselines
 from audit_lib.monitor.history import read_history
 from audit_lib.monitor.window_sums import question_of
 from audit_lib.pipeline import run_stage
 from audit_lib.progress import ignore
-from audit_lib.records import parquet_source
 from audit_lib.results import Undefined
 from audit_lib.run import Run
 from audit_lib.score.backends import backend
@@ -151,7 +151,7 @@ def open_gate(
         started = datetime.now(UTC)
         made = variants(run, lambda rows, asked: _units(rows, scheme).batches(asked))
         folder.commit(made, started)
-    units = _units(folder.read("variants.parquet"), scheme)
+    units = _units(folder.content("variants.parquet"), scheme)
     counts = _within(shard_counts(run), limit)
     return PlannedGate(
         run=run,
@@ -165,7 +165,7 @@ def open_gate(
     )
 
 
-def _units(rows: bytes, scheme: GateScheme) -> GateUnits:
+def _units(rows: Content, scheme: GateScheme) -> GateUnits:
     return GateUnits.of(rows, scheme.columns, scheme.spec.seed)
 
 
@@ -219,8 +219,6 @@ def _deployed(
 
 
 def _ids(run: Run) -> list[str]:
-    content = run.stage("variants").read("variants.parquet")
-    found: list[str] = pq.read_table(parquet_source(content), columns=["variant_id"])[
-        "variant_id"
-    ].to_pylist()
+    source = run.stage("variants").parquet("variants.parquet")
+    found: list[str] = pq.read_table(source, columns=["variant_id"])["variant_id"].to_pylist()
     return sorted(found)

@@ -13,7 +13,6 @@ from audit_lib.documents.metrics import read_metrics
 from audit_lib.measure.metric import owner_of, record_of
 from audit_lib.measure.remarks import without_columns
 from audit_lib.measure.requirements import lacking
-from audit_lib.records import parquet_source
 from audit_lib.results import Estimate, Undefined
 from audit_lib.run import Run
 from audit_lib.spec import UNDECIDED, AuditSpec
@@ -107,7 +106,7 @@ def _can_be_met(name: str, spec: AuditSpec) -> bool:
 
 def _columns(run: Run) -> frozenset[str]:
     """Columns of ours in which at least one sampled row has a value."""
-    table = pq.read_table(parquet_source(run.stage("sample").read("prompts.parquet")), columns=list(_READ))
+    table = pq.read_table(run.stage("sample").parquet("prompts.parquet"), columns=list(_READ))
     return frozenset(name for name in _READ if pc.any(pc.is_valid(table[name])).as_py())
 
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from audit_lib.documents.metrics import Leakage, LeakageEstimate
 from audit_lib.errors import UndefinedMetricError
-from audit_lib.records import parquet_source
 from audit_lib.results import Undefined
 from audit_lib.run import Run
 from audit_lib.score.materials import DESCRIPTION, TABLE
@@ -106,7 +105,7 @@ def _all_alike(x: NDArray[np.float64], applications: list[str]) -> bool:
 
 
 def _table(run: Run, shards: Sequence[int]) -> pa.Table:
-    parts = [pq.read_table(parquet_source(run.stage(f"scores/{shard}").read(TABLE))) for shard in shards]
+    parts = [pq.read_table(run.stage(f"scores/{shard}").parquet(TABLE)) for shard in shards]
     return pa.concat_tables(parts).sort_by("variant_id")
 
 
@@ -122,8 +121,8 @@ def _vectors(table: pa.Table, material: str, redacted: bool) -> tuple[list[str],
 def _variants(run: Run) -> tuple[dict[str, str], dict[str, dict[str, str | None]]]:
     """Return the application of each variant, and its level of each attribute; None for one that is not known."""
     axes = run.spec.groups.axes
-    content = run.stage("variants").read("variants.parquet")
-    table = pq.read_table(parquet_source(content), columns=["variant_id", "application_id", *axes])
+    source = run.stage("variants").parquet("variants.parquet")
+    table = pq.read_table(source, columns=["variant_id", "application_id", *axes])
     ids = table["variant_id"].to_pylist()
     labels: dict[str, dict[str, str | None]] = {}
     for axis in axes:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from audit_lib.documents.metrics import SamplingError
 from audit_lib.measure.rows.scored import Rows, strata
-from audit_lib.records import SAMPLING_ERROR, parquet_source
+from audit_lib.records import SAMPLING_ERROR
 from audit_lib.run import Run
 
 
@@ -31,7 +31,7 @@ def sampling_errors(
         As `load_rows` gives them.
     """
     tables = [
-        pq.read_table(parquet_source(run.stage(f"scores/{shard}").read(SAMPLING_ERROR)))
+        pq.read_table(run.stage(f"scores/{shard}").parquet(SAMPLING_ERROR))
         for shard in shards
         if SAMPLING_ERROR in run.stage(f"scores/{shard}").success().artefacts
     ]

@@ -24,6 +24,7 @@ from audit_lib.documents.reliability import Reliability
 from audit_lib.documents.sample import Sample
 from audit_lib.documents.statuses import ANSWERED, STATUSES, Statuses
 from audit_lib.errors import IncompleteRunError, UndefinedMetricError
+from audit_lib.large_file import Content
 from audit_lib.measure.estimates.reliability import reliability_of
 from audit_lib.measure.experiment.manipulation import agreement_reason, differs
 from audit_lib.measure.experiment.names import names_explained
@@ -269,7 +270,7 @@ def _demographics(run: Run) -> Demographics | None:
     return Demographics(**{one.name: getattr(found, one.name) for one in fields(Demographics)})
 
 
-def _decisions(rows: Rows, ids: pa.ChunkedArray) -> bytes:
+def _decisions(rows: Rows, ids: pa.ChunkedArray) -> Content:
     """Write the decisions in the order of the variants."""
     back = np.empty(len(rows), dtype=np.int64)
     back[rows.place] = np.arange(len(rows))

@@ -21,7 +21,6 @@ from scipy.special import expit
 from scipy.stats import rankdata
 
 from audit_lib.documents.attribution import TextShift
-from audit_lib.records import parquet_source
 from audit_lib.results import Undefined
 from audit_lib.run import Run
 from audit_lib.seeds import generator
@@ -99,8 +98,8 @@ def classifier_test(before: Sequence[str], after: Sequence[str]) -> TextShift | 
 
 def _texts(run: Run) -> Iterator[tuple[str, str]]:
     """Yield application and text of a run; of several prompts about one application, all together."""
-    content = run.stage("sample").read("prompts.parquet")
-    table = pq.read_table(parquet_source(content), columns=["application_id", "fields"])
+    source = run.stage("sample").parquet("prompts.parquet")
+    table = pq.read_table(source, columns=["application_id", "fields"])
     found: dict[str, list[str]] = {}
     for name, fields in zip(table["application_id"].to_pylist(), table["fields"].to_pylist(), strict=True):
         values = json.loads(fields)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from audit_lib.documents.design import Dealt
+from audit_lib.large_file import Content
 from audit_lib.perturb.change import Change
 from audit_lib.perturb.design import DesignBlock, DesignKind, allocate, balance, design_report
 from audit_lib.records import stream_parquet
@@ -72,7 +73,7 @@ class Allocation:
         found = balance(self._dealt, self._applications, len(self._cells))
         return design_report(self._kind, self._block_size, found, self._cells)
 
-    def artefacts(self) -> dict[str, bytes]:
+    def artefacts(self) -> dict[str, Content]:
         """Return the design matrix: which application is shown in which group."""
         axes = self._spec.groups.axes
         schema = pa.schema([(name, pa.string()) for name in ("application_id", "position", *axes)])

@@ -24,7 +24,6 @@ from audit_lib.perturb.names import choose_names
 from audit_lib.perturb.parsed import ParsedTemplate, Values
 from audit_lib.perturb.tables import check_filled, unused
 from audit_lib.perturb.tables import read_lexicon as read_lexicon
-from audit_lib.records import parquet_source
 from audit_lib.registry import did_you_mean
 from audit_lib.seeds import generator
 
@@ -94,7 +93,7 @@ class Persona:
         LexiconError
             As `read`.
         """
-        content = parquet_source(run.stage("sample").read("prompts.parquet"))
+        content = run.stage("sample").parquet("prompts.parquet")
         names = ["prompt_id", "application_id", "position"]
         prompts = pq.read_table(content, columns=names).sort_by("prompt_id")
         applications = zip(

@@ -9,7 +9,6 @@ from typing import Any, Final
 import pyarrow.parquet as pq
 
 from audit_lib.errors import EvidenceError
-from audit_lib.records import parquet_source
 from audit_lib.run import Run
 
 HELD: Final = 1024
@@ -32,7 +31,7 @@ class Prompts(Collection[Mapping[str, Any]]):
     """
 
     def __init__(self, run: Run) -> None:
-        self._source = parquet_source(run.stage("sample").read("prompts.parquet"))
+        self._source = run.stage("sample").parquet("prompts.parquet")
         self._columns = [name for name in pq.read_schema(self._source).names if name not in _UNREAD]
         ids = self.column("prompt_id")
         if any(one > another for one, another in pairwise(ids)):

@@ -14,6 +14,7 @@ from audit_lib.documents.design import Design, GroupVariants, ProtectedMentions,
 from audit_lib.errors import SpecError, UnknownSlotError
 from audit_lib.framework import needs_mentions
 from audit_lib.ftu import ftu_conflict, measured_ftu
+from audit_lib.large_file import Content
 from audit_lib.perturb.allocation import Allocation
 from audit_lib.perturb.change import Perturbation, Survey
 from audit_lib.perturb.formats import FORMATS
@@ -83,7 +84,7 @@ def perturb(run: Run) -> StageOutput:
     own = None if pooled else template  # what is asked about one candidate alone
     survey, dealt = Survey(), None
     words = unawareness(run, records) if spec.framework is not None else None
-    artefacts: dict[str, bytes] = {}
+    artefacts: dict[str, Content] = {}
     further = Further.from_run(run)
     made: Iterable[list[VariantRecord]]
     if spec.perturb is None:
@@ -317,7 +318,7 @@ def _finished(run: Run, prompts: Iterable[list[VariantRecord]]) -> Iterator[Vari
 
 def _asked_together(
     run: Run, rows: list[VariantRecord], template: Template | None, counts: _Counts
-) -> dict[str, bytes]:
+) -> dict[str, Content]:
     """Return what is asked about several candidates at once, and count the questions."""
     if template is None:
         return {}

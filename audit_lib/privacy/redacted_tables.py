@@ -17,8 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from audit_lib.large_file import Content
 from audit_lib.privacy.levels import REDACTED
-from audit_lib.records import VARIATION, parquet_source, write_table
+from audit_lib.records import VARIATION, write_table
 from audit_lib.run import SUCCESS, Run
 from audit_lib.spec import UNDECIDED
 
@@ -48,6 +49,7 @@ _PAIR: Final = frozenset(
 _DECISION: Final = frozenset({"score", "rank", "selected", "tied_at_cutoff"})
 _ERROR: Final = frozenset({"score", "draws", "sampling_standard_error"})
 _OF_SHARDS: Final = {"scores.parquet": _SCORE, "pairs.parquet": _PAIR, "sampling_error.parquet": _ERROR}
+_PAIRS: Final = "variants/pairs.parquet"
 _CELL: Final = r'("(?:[^"]|"")*"|[^,"\n]*)'
 _CSV_IDS: Final = re.compile(rf'{_CELL},{_CELL},{_CELL},((?:[^"\n]|"(?:[^"]|"")*")*\n)')
 """A line of ``scores.csv``: variant, application and round, and the rest."""
@@ -98,7 +100,7 @@ def _numbered(kind: str, ids: Collection[str]) -> dict[str, str]:
     return {one: f"{kind}-{place:0{digits}d}" for place, one in enumerate(sorted(ids), start=1)}
 
 
-def redacted_tables(run: Run, fields: Iterable[str]) -> dict[str, bytes]:
+def redacted_tables(run: Run, fields: Iterable[str]) -> dict[str, Content]:
     """Return the redacted tables of a run, by the path of what each is in place of.
 
     Parameters
@@ -111,9 +113,10 @@ def redacted_tables(run: Run, fields: Iterable[str]) -> dict[str, bytes]:
     if run.spec.task in UNDECIDED:
         return {}  # of texts every number is computed from what they say
     prompts, variants = _table(run, "sample/prompts.parquet"), _table(run, "variants/variants.parquet")
-    places, axes = _Places.among(prompts, variants), frozenset(run.spec.groups.axes)
+    asked = [_table(run, _PAIRS)] if run.spec.task == "pairwise" else []  # which have requests of their own
+    places, axes = _Places.among(prompts, variants, *asked), frozenset(run.spec.groups.axes)
     kept = {"fields": _only(prompts, frozenset(fields))}
-    found = {
+    found: dict[str, Content] = {
         "sample/prompts.parquet": _rows(prompts, places, _PROMPT | axes, kept),
         "variants/variants.parquet": _rows(variants, places, _VARIANT | axes),
     }
@@ -145,7 +148,7 @@ def redacted_path(path: str) -> str:
 
 def _table(run: Run, path: str) -> pa.Table:
     stage, _, name = path.rpartition("/")
-    return pq.read_table(parquet_source(run.stage(stage).read(name)))
+    return pq.read_table(run.stage(stage).parquet(name))
 
 
 def _rows(
@@ -153,7 +156,7 @@ def _rows(
     places: _Places,
     kept: Collection[str],
     instead: Mapping[str, pa.ChunkedArray] | None = None,
-) -> bytes:
+) -> Content:
     columns, parts = [], []
     for field in table.schema:
         name = field.name

@@ -28,7 +28,6 @@ from audit_lib.measure.scores_csv import SCORES_CSV
 from audit_lib.plan.power_limits import scope_of_names
 from audit_lib.policies import Policy, policy_of
 from audit_lib.policies.audit_claim import why_no_audit
-from audit_lib.records import parquet_source
 from audit_lib.report.exact_tables import ExactRow, ExactTable, in_words, read_table
 from audit_lib.report.plan_signature import PlanSignature, read_plan_signature
 from audit_lib.report.signature import Signature
@@ -261,7 +260,7 @@ def _score_methods(run: Run, shards: list[str]) -> dict[str, int]:
     counted: Counter[str] = Counter()
     for shard in shards:
         # One column only: the texts and probabilities beside it can be large.
-        column = pq.read_table(parquet_source(run.stage(shard).read("scores.parquet")), columns=["method"])
+        column = pq.read_table(run.stage(shard).parquet("scores.parquet"), columns=["method"])
         counted.update(_tally(column.column(0)))
     return dict(sorted(counted.items()))
 
@@ -276,9 +275,7 @@ def _served(run: Run, shards: list[str], sample: Sample) -> dict[str, int]:
         return {one.model: one.sampled for one in audited if one.model is not None}
     counted: Counter[str] = Counter()
     for shard in shards:
-        table = pq.read_table(
-            parquet_source(run.stage(shard).read("scores.parquet")), columns=["model", "status"]
-        )
+        table = pq.read_table(run.stage(shard).parquet("scores.parquet"), columns=["model", "status"])
         answered = table.filter(pc.not_equal(table.column("status").cast(pa.string()), "error"))
         counted.update(_tally(answered.column("model")))
     return dict(sorted(counted.items()))

@@ -10,6 +10,7 @@ from typing import Final, Literal
 import pyarrow as pa
 
 from audit_lib.documents.sample import EarlierRead, ReadBefore
+from audit_lib.large_file import Content
 from audit_lib.records import from_parquet, to_parquet
 from audit_lib.run import Run
 from audit_lib.sample.columns import unit_of_sample
@@ -105,7 +106,7 @@ class OnceOnly:
     def _digest(self, unit: str) -> bytes:
         return hashlib.sha256(f"{self.audit}\0{unit}".encode()).digest()[:16]
 
-    def table(self) -> bytes:
+    def table(self) -> Content:
         """Return the units that this window has read, as ``units_read.parquet``."""
         return to_parquet(({"unit": unit} for unit in sorted(self.own)), _SCHEMA, ["unit"])
 

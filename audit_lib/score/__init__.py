@@ -13,6 +13,7 @@ from contextlib import closing, suppress
 
 from audit_lib.canonical import pretty_json
 from audit_lib.errors import AuditError, EvidenceError
+from audit_lib.large_file import Content
 from audit_lib.records import REPLY_SCHEMA, SCORE_SCHEMA, to_parquet
 from audit_lib.run import Run, StageOutput
 from audit_lib.score.backends import (
@@ -107,11 +108,10 @@ def score_shard(run: Run, shard: int, what: Shard | None = None) -> StageOutput:
     of_canaries = {request.key for request in canaries}
     responses = [response for response in asked.responses if response.key not in of_canaries]
     description = asked.description
+    extra: dict[str, Content] = {}
     if canaries:
         answers = [response for response in asked.responses if response.key in of_canaries]
-        extra = {"canaries.json": canary_answers(canaries, answers)}
-    else:
-        extra = {}
+        extra["canaries.json"] = canary_answers(canaries, answers)
     if conversed.replies:
         extra["replies.parquet"] = to_parquet(
             conversed.replies, REPLY_SCHEMA, ["request_id", "repeat", "step"]
@@ -170,7 +170,7 @@ def estimate(run: Run, *, load: bool = False) -> CostEstimate:
         return estimate_cuts(run, task, cuts, answering)
 
 
-def scores_again(run: Run, shard: int, what: Shard | None = None) -> dict[str, bytes]:
+def scores_again(run: Run, shard: int, what: Shard | None = None) -> dict[str, Content]:
     """Make again what follows from the answers that a complete shard holds (`audit_lib.score.recomputed`).
 
     Raises

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import SpecError
+from audit_lib.large_file import Content
 from audit_lib.perturb.template import fill
 from audit_lib.records import VARIATION, parquet_source, to_parquet
 from audit_lib.registry import did_you_mean
@@ -91,14 +92,14 @@ def check_shown(spec: AuditSpec) -> None:
         )
 
 
-def shard_texts(run: Run, variants: bytes, asked_by: Mapping[str, Collection[int]]) -> dict[str, bytes]:
+def shard_texts(run: Run, variants: Content, asked_by: Mapping[str, Collection[int]]) -> dict[str, Content]:
     """Return the texts that each shard turns into vectors, as artefacts of the stage ``variants``.
 
     Parameters
     ----------
     run : Run
         With its sample.
-    variants : bytes
+    variants : bytes or LargeFile
         ``variants.parquet``.
     asked_by : mapping of str to collection of int
         Variant -> the shards that ask about it: several where its repeats are cut.
@@ -106,7 +107,7 @@ def shard_texts(run: Run, variants: bytes, asked_by: Mapping[str, Collection[int
     if run.spec.leakage is None:
         return {}
     texts: dict[int, list[dict[str, Any]]] = {shard: [] for shards in asked_by.values() for shard in shards}
-    for row in _texts(run.spec, run.stage("sample").read("prompts.parquet"), variants, asked_by):
+    for row in _texts(run.spec, run.stage("sample").content("prompts.parquet"), variants, asked_by):
         for shard in asked_by[row["variant_id"]]:
             texts[shard].append(row)
     return {
@@ -115,7 +116,7 @@ def shard_texts(run: Run, variants: bytes, asked_by: Mapping[str, Collection[int
     }
 
 
-def embed_materials(run: Run, shard: int, variants: Iterable[str]) -> dict[str, bytes]:
+def embed_materials(run: Run, shard: int, variants: Iterable[str]) -> dict[str, Content]:
     """Turn the material of a shard's variants into vectors; each different text once.
 
     A text that is longer than the classifier reads is cut into parts of 150 words, and their mean taken. Where the
@@ -123,7 +124,7 @@ def embed_materials(run: Run, shard: int, variants: Iterable[str]) -> dict[str, 
 
     Returns
     -------
-    dict of str to bytes
+    dict of str to bytes or LargeFile
         ``materials.parquet`` (MATERIAL_SCHEMA) and ``materials.json`` (what made them); empty if the spec has no
         section `leakage`.
     """
@@ -132,11 +133,11 @@ def embed_materials(run: Run, shard: int, variants: Iterable[str]) -> dict[str, 
     judge = classifier.get(run.spec.leakage.embedding)(_section(run.spec.leakage.embedding), None)
     wanted, planned = set(variants), run.stage("variants")
     if _texts_of(shard) in planned.success().artefacts:
-        rows_of_shard = pq.read_table(parquet_source(planned.read(_texts_of(shard)))).to_pylist()
+        rows_of_shard = pq.read_table(planned.parquet(_texts_of(shard))).to_pylist()
         texts = [row for row in rows_of_shard if row["variant_id"] in wanted]
     else:
-        prompts = run.stage("sample").read("prompts.parquet")
-        texts = list(_texts(run.spec, prompts, planned.read("variants.parquet"), wanted))
+        prompts = run.stage("sample").content("prompts.parquet")
+        texts = list(_texts(run.spec, prompts, planned.content("variants.parquet"), wanted))
     run.notify(f"leakage: {len({row['text'] for row in texts})} texts by {run.spec.leakage.embedding}")
     known: dict[str, tuple[list[float], int]] = {}
     rows = []
@@ -153,12 +154,12 @@ def embed_materials(run: Run, shard: int, variants: Iterable[str]) -> dict[str, 
     }
 
 
-def materials_again(run: Run, shard: int) -> dict[str, bytes]:
+def materials_again(run: Run, shard: int) -> dict[str, Content]:
     """Make the vectors of a complete shard again where no model is needed for it; else nothing."""
     if run.spec.leakage is None or run.spec.leakage.embedding != "words":
         return {}
-    content = run.stage(f"scores/{shard}").read("scores.parquet")
-    variants = pq.read_table(parquet_source(content), columns=["variant_id"])["variant_id"].to_pylist()
+    source = run.stage(f"scores/{shard}").parquet("scores.parquet")
+    variants = pq.read_table(source, columns=["variant_id"])["variant_id"].to_pylist()
     return embed_materials(run, shard, variants)
 
 
@@ -171,7 +172,7 @@ def _texts_of(shard: int) -> str:
 
 
 def _texts(
-    spec: AuditSpec, prompts: bytes, variants: bytes, wanted: Container[str]
+    spec: AuditSpec, prompts: Content, variants: Content, wanted: Container[str]
 ) -> Iterator[dict[str, Any]]:
     asked = spec.leakage
     texts_of = dict(zip(*_columns(prompts, ("prompt_id", "fields")), strict=True))
@@ -190,7 +191,7 @@ def _texts(
                     }  # fmt: skip
 
 
-def _columns(content: bytes, columns: Sequence[str]) -> list[list[Any]]:
+def _columns(content: Content, columns: Sequence[str]) -> list[list[Any]]:
     source = parquet_source(content)
     there = [column for column in columns if column in pq.read_schema(source).names]
     table = pq.read_table(source, columns=there)

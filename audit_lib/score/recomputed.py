@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from audit_lib.errors import EvidenceError
+from audit_lib.large_file import Content
 from audit_lib.records import SCORE_SCHEMA, to_parquet
 from audit_lib.run import Run
 from audit_lib.score.reading.ratings import CUT, DECLINES
@@ -17,7 +18,7 @@ from audit_lib.score.tasks.pointwise import Pointwise
 _READ: Final = ("score", "status", "detail")
 
 
-def score_again(run: Run, shard: int, task: Elicitation, requests: list[Request]) -> dict[str, bytes]:
+def score_again(run: Run, shard: int, task: Elicitation, requests: list[Request]) -> dict[str, Content]:
     """Make again what follows from a shard's answers.
 
     A pairwise candidate's row follows from ``pairs.parquet``, a rating or a place in a ranking from the row's text,

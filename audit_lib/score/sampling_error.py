@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from audit_lib.large_file import Content
 from audit_lib.records import SAMPLING_ERROR, SAMPLING_ERROR_SCHEMA, to_parquet
 from audit_lib.score.backends import backend, parse_options
 from audit_lib.score.remote.chat_options import ChatOptions
 from audit_lib.spec import AuditSpec
 
 
-def sampling_error(spec: AuditSpec, rows: Iterable[Mapping[str, Any]]) -> dict[str, bytes]:
+def sampling_error(spec: AuditSpec, rows: Iterable[Mapping[str, Any]]) -> dict[str, Content]:
     """Return a shard's rows' ``sampling_error.parquet`` under its name; nothing where nothing of it was sampled."""
     options = parse_options(backend.get(spec.model.backend).Options, spec.model)
     of_variant: dict[str, list[Mapping[str, Any]]] = {}

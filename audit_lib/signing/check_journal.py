@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from audit_lib.archive.layout import digest_of
 from audit_lib.archive.manifest import MANIFEST
+from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.journal import JournalAtPlan, JournalEntry, attempts_among, entry_digest, head_of
 from audit_lib.documents.run_statement import JournalHead
 from audit_lib.errors import AuditError, EvidenceError, NotFoundError

@@ -14,8 +14,8 @@ import time
 from datetime import UTC, datetime
 from typing import Final
 
-from audit_lib.archive.layout import digest_of
 from audit_lib.canonical import canonical_json
+from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.evidence import Manifest
 from audit_lib.documents.journal import JournalEntry, head_of
 from audit_lib.documents.run_statement import (

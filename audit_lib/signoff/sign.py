@@ -9,6 +9,7 @@ from audit_lib.canonical import sha256
 from audit_lib.documents.sign_off import Superseded
 from audit_lib.errors import ConflictError, EvidenceError, IncompleteRunError, InputError
 from audit_lib.journal import enter
+from audit_lib.large_file import sha256_of
 from audit_lib.report import report
 from audit_lib.run import Run, StageOutput
 from audit_lib.signing.keys import public_pem
@@ -111,7 +112,7 @@ def sign_off(
         for stage in _SUBJECT_STAGES
         for name, entry in run.stage(stage).success().artefacts.items()
     }
-    subject |= {f"{FOLDER}/{number}/{name}": sha256(content) for name, content in shown.items()}
+    subject |= {f"{FOLDER}/{number}/{name}": sha256_of(content) for name, content in shown.items()}
     statement = make_statement(subject, predicate)
     content = seal(statement.as_dict(), key)
     unseal(content, key.public_key(), "the new statement")

@@ -10,6 +10,7 @@ from audit_lib.archive.artefact_differences import compare
 from audit_lib.canonical import strict_json
 from audit_lib.documents.sign_off import Predicate
 from audit_lib.errors import EvidenceError
+from audit_lib.large_file import bytes_of
 from audit_lib.report import report
 from audit_lib.report.pdf import why_no_pdf
 from audit_lib.report.signature import Signature
@@ -59,7 +60,7 @@ def check_rendition(run: Run, one: SignOff, key: Ed25519PublicKey) -> list[str]:
             continue
         if name not in made:
             raise EvidenceError(f"{name} does not follow from the evidence")
-        difference = compare(name, one.folder.read(name), made[name])
+        difference = compare(name, one.folder.read(name), bytes_of(made[name]))
         if difference is None:
             continue
         if difference.exceeds:

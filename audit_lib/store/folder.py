@@ -55,7 +55,7 @@ class LocalStore:
 
     def put_stream(self, key: str, stream: BinaryIO) -> bool:
         """Write what `stream` holds unless something is already there; return whether it was written."""
-        path = self._path(key)
+        path = self.path(key)
         if path.exists():
             return False
         with self._written(path, stream) as temporary:
@@ -74,13 +74,13 @@ class LocalStore:
 
     def replace(self, key: str, content: bytes) -> None:
         """Write `content` over what is there, atomically."""
-        path = self._path(key)
+        path = self.path(key)
         with self._written(path, io.BytesIO(content)) as temporary:
             os.replace(temporary, path)
 
     def delete(self, key: str) -> None:
         """Take away the file at `key`, if there is one, and its folder if that is empty then."""
-        path = self._path(key)
+        path = self.path(key)
         try:
             path.unlink(missing_ok=True)
             with contextlib.suppress(OSError):
@@ -95,7 +95,7 @@ class LocalStore:
 
     def open(self, key: str) -> BinaryIO:
         """Return the content of a key as a stream, or raise NotFoundError."""
-        path = self._path(key)
+        path = self.path(key)
         try:
             if not path.is_file():  # a pipe would wait for ever
                 raise FileNotFoundError
@@ -107,11 +107,11 @@ class LocalStore:
 
     def exists(self, key: str) -> bool:
         """Return whether there is a file at `key`."""
-        return self._path(key).is_file()
+        return self.path(key).is_file()
 
     def folders(self, prefix: str) -> list[str]:
         """Return the names of the folders that lie in the folder `prefix` itself, sorted."""
-        start = self._path(prefix.rstrip("/")) if prefix.rstrip("/") else self._folder
+        start = self.path(prefix.rstrip("/")) if prefix.rstrip("/") else self._folder
         try:
             with os.scandir(start) as entries:
                 return sorted(entry.name for entry in entries if entry.is_dir())
@@ -122,7 +122,7 @@ class LocalStore:
 
     def list(self, prefix: str) -> list[str]:
         """Return the keys in the folder `prefix` and below it, sorted."""
-        start = self._path(prefix.rstrip("/")) if prefix.rstrip("/") else self._folder
+        start = self.path(prefix.rstrip("/")) if prefix.rstrip("/") else self._folder
         skip = len(str(self._folder).rstrip("/")) + 1
         return sorted(
             f"{folder.rstrip('/')}/{name}"[skip:]
@@ -154,10 +154,11 @@ class LocalStore:
     def size(self, key: str) -> int:
         """Return the length of a file in bytes, or raise NotFoundError."""
         if not self.exists(key):
-            raise NotFoundError(f"{self._path(key)}: there is no such file")
-        return self._path(key).stat().st_size
+            raise NotFoundError(f"{self.path(key)}: there is no such file")
+        return self.path(key).stat().st_size
 
-    def _path(self, key: str) -> Path:
+    def path(self, key: str) -> Path:
+        """Return where a key's file is."""
         return self._folder / check_key(key)
 
     @contextlib.contextmanager

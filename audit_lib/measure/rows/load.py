@@ -26,7 +26,7 @@ from audit_lib.measure.rows.scored import Codes, Floats, Rows, Varied
 from audit_lib.measure.rows.split_columns import WEIGHT, with_further
 from audit_lib.measure.rows.variations import PROMPT, ordinary, twins
 from audit_lib.plan.power_limits import of_names
-from audit_lib.records import CHECK, NO_AND_YES, SHOWN_NAME, parquet_source
+from audit_lib.records import CHECK, NO_AND_YES, SHOWN_NAME
 from audit_lib.records import VARIATION as COLUMN
 from audit_lib.run import Run
 from audit_lib.score.tasks.listwise import needs_first
@@ -65,8 +65,8 @@ def load_rows(
     rows, ids = split_rows(_variants(run, shards), scores, spec)
     if rows.varied is not None:
         kept = ("variant_id", COLUMN, "prompt_id", "edits")
-        content = run.stage("variants").read("variants.parquet")
-        rows = replace(rows, varied=twins(rows, rows.varied, _read(content, kept, (COLUMN,))))
+        source = run.stage("variants").parquet("variants.parquet")
+        rows = replace(rows, varied=twins(rows, rows.varied, _read(source, kept, (COLUMN,))))
     if run.spec.task in UNDECIDED:
         rows = replace(rows, texts=load_texts(run, shards, rows, ids))
     if run.spec.task == "pairwise":
@@ -131,19 +131,19 @@ def split_rows(
 
 def _variants(run: Run, shards: Sequence[int]) -> pa.Table:
     axes = run.spec.groups.axes
-    content = run.stage("variants").read("variants.parquet")
-    extra: tuple[str, ...] = (COLUMN,) if COLUMN in pq.read_schema(parquet_source(content)).names else ()
+    source = run.stage("variants").parquet("variants.parquet")
+    extra: tuple[str, ...] = (COLUMN,) if COLUMN in pq.read_schema(source).names else ()
     if of_names(run.spec) and "standardised_effect" in run.spec.measure.metrics:
         extra += (SHOWN_NAME,)
     prompts = (PROMPT,) if "decision_flip_share" in run.spec.measure.metrics else ()
-    table = _read(content, (*_VARIANT_COLUMNS, *extra, *prompts, *axes), ("position", *extra, *axes))
+    table = _read(source, (*_VARIANT_COLUMNS, *extra, *prompts, *axes), ("position", *extra, *axes))
     return with_further(run, table, shards)
 
 
 def _scores(run: Run, shards: Sequence[int], more: tuple[str, ...] = ()) -> Iterator[pa.Table]:
     for shard in shards:
-        content = run.stage(f"scores/{shard}").read("scores.parquet")
-        yield _read(content, (*SCORE_COLUMNS, *more), ("model", "status"))
+        source = run.stage(f"scores/{shard}").parquet("scores.parquet")
+        yield _read(source, (*SCORE_COLUMNS, *more), ("model", "status"))
 
 
 def make_rows(
@@ -276,6 +276,6 @@ def _ranked(score: Floats) -> tuple[NDArray[np.int64], Codes]:
     return order, rank
 
 
-def _read(content: bytes, columns: Sequence[str], labels: Sequence[str]) -> pa.Table:
+def _read(source: pa.NativeFile, columns: Sequence[str], labels: Sequence[str]) -> pa.Table:
     """Read columns of a Parquet table, those of few labels as codes."""
-    return pq.read_table(parquet_source(content), columns=list(columns), read_dictionary=list(labels))
+    return pq.read_table(source, columns=list(columns), read_dictionary=list(labels))

@@ -18,7 +18,6 @@ from audit_lib.errors import EvidenceError
 from audit_lib.measure.rows.scored import Rows
 from audit_lib.measure.rows.texts import ClassifiedAnswers, TextRows
 from audit_lib.measure.rows.word_lists import Words
-from audit_lib.records import parquet_source
 from audit_lib.run import Run
 from audit_lib.score.classifiers import classifier, resolved
 from audit_lib.score.reading.thinking import without_thinking
@@ -52,8 +51,8 @@ def load_texts(run: Run, shards: Sequence[int], rows: Rows, ids: pa.ChunkedArray
     """
 
     def table(stage: str, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-        content = run.stage(stage).read(name)
-        return pq.read_table(parquet_source(content), columns=None if columns is None else list(columns))
+        source = run.stage(stage).parquet(name)
+        return pq.read_table(source, columns=None if columns is None else list(columns))
 
     def own(found: pa.Table) -> pa.Table:
         return found.filter(pc.is_in(found["variant_id"], ids.combine_chunks()))

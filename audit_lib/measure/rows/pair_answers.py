@@ -19,7 +19,6 @@ from audit_lib.metrics.pairwise import (
     paired_answers,
     pairwise_output_statistics,
 )
-from audit_lib.records import parquet_source
 from audit_lib.run import Run
 
 _COLUMNS: Final = ("first", "second", "repeat", "answer")
@@ -52,9 +51,7 @@ class PairAnswers:
             If an answer is about somebody who is no variant.
         """
         tables = [
-            pq.read_table(
-                parquet_source(run.stage(f"scores/{shard}").read("pairs.parquet")), columns=list(_COLUMNS)
-            )
+            pq.read_table(run.stage(f"scores/{shard}").parquet("pairs.parquet"), columns=list(_COLUMNS))
             for shard in shards
         ]
         return cls.of(pa.concat_tables(tables), ids)

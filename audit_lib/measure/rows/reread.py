@@ -7,7 +7,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from audit_lib.errors import InputError
-from audit_lib.records import parquet_source
 from audit_lib.run import Run
 from audit_lib.score.reading.labels import read_label
 from audit_lib.score.reading.ratings import CUT, RatingScale, read_rating
@@ -67,8 +66,8 @@ def reread(table: pa.Table, prompt: PromptTemplate) -> pa.Table:
 
 
 def _scores_were_recorded(run: Run) -> bool:
-    content = run.stage("variants").read("variants.parquet")
-    table = pq.read_table(parquet_source(content), columns=["recorded_score", "recorded_selected"])
+    source = run.stage("variants").parquet("variants.parquet")
+    table = pq.read_table(source, columns=["recorded_score", "recorded_selected"])
     return any(pc.any(pc.is_valid(table[name])).as_py() for name in table.column_names)
 
 

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 
 from audit_lib.errors import InputError
 from audit_lib.policies import policy_of
-from audit_lib.records import parquet_source
 from audit_lib.run import Run
 from audit_lib.sample.values import imputed_shares, sampling_weights, yes_or_no
 from audit_lib.spec import AuditSpec
@@ -124,9 +123,7 @@ def _fields(spec: AuditSpec) -> list[str]:
 
 
 def _of_prompts(run: Run, names: Sequence[str]) -> dict[str, dict[str, str]]:
-    table = pq.read_table(
-        parquet_source(run.stage("sample").read("prompts.parquet")), columns=["prompt_id", "fields"]
-    )
+    table = pq.read_table(run.stage("sample").parquet("prompts.parquet"), columns=["prompt_id", "fields"])
     found: dict[str, dict[str, str]] = {}
     for prompt, fields in zip(table["prompt_id"].to_pylist(), table["fields"].to_pylist(), strict=True):
         texts = json.loads(fields)
@@ -135,7 +132,7 @@ def _of_prompts(run: Run, names: Sequence[str]) -> dict[str, dict[str, str]]:
 
 
 def _column(run: Run, stage: str, name: str, column: str) -> list[Any]:
-    table = pq.read_table(parquet_source(run.stage(stage).read(name)), columns=[column])
+    table = pq.read_table(run.stage(stage).parquet(name), columns=[column])
     values: list[Any] = table[column].to_pylist()
     return values
 
@@ -158,8 +155,8 @@ def _most_probable(run: Run, shards: Sequence[int]) -> dict[str, str]:
     labels = run.spec.prompt.labels if run.spec.prompt is not None else []
     sums: dict[str, Any] = {}
     for shard in shards:
-        content = run.stage(f"scores/{shard}").read("scores.parquet")
-        table = pq.read_table(parquet_source(content), columns=["variant_id", "label_probabilities"])
+        source = run.stage(f"scores/{shard}").parquet("scores.parquet")
+        table = pq.read_table(source, columns=["variant_id", "label_probabilities"])
         for variant, shares in zip(
             table["variant_id"].to_pylist(), table["label_probabilities"].to_pylist(), strict=True
         ):

@@ -16,6 +16,7 @@ import pyarrow as pa
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.errors import SpecError
 from audit_lib.languages import Reads
+from audit_lib.large_file import Content
 from audit_lib.options import Options, parse
 from audit_lib.records import to_parquet
 from audit_lib.registry import Registry
@@ -155,12 +156,12 @@ def check_classifiers(sections: Sequence[TextClassifier]) -> None:
         kind.check(section)
 
 
-def classify(run: Run, rows: Sequence[AnswerRecord]) -> tuple[dict[str, bytes], dict[str, int]]:
+def classify(run: Run, rows: Sequence[AnswerRecord]) -> tuple[dict[str, Content], dict[str, int]]:
     """Run the spec's classifiers over the texts of score rows.
 
     Returns
     -------
-    dict of str to bytes
+    dict of str to bytes or LargeFile
         ``classified.parquet`` (CLASSIFIED_SCHEMA) and ``classifiers.json`` (descriptions with their
         fingerprints); empty if the spec names no classifier.
     dict of str to int
