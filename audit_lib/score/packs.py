@@ -7,8 +7,9 @@ and so other last digits (up to 3e-6 in probability was seen).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Iterable, Sequence
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 from audit_lib.score.requests import Request
 
@@ -37,22 +38,45 @@ def pack(requests: Sequence[Request], size: int) -> list[Pack]:
     >>> [[request.request_id for request in p] for p in packs]
     [['a', 'b', 'c', 'd'], ['e']]
     """
-    packs: list[Pack] = []
     ordered = sorted(requests, key=lambda r: (r.section, r.family, r.key))
-    for _, section in groupby(ordered, key=lambda r: r.section):
-        filling: list[Request] = []
-        for _, members in groupby(section, key=lambda r: r.family):
-            family = list(members)
-            if filling and len(filling) + len(family) > size:
-                packs.append(tuple(filling))
-                filling = []
+    ends = pack_ends(((r.section, r.family) for r in ordered), size)
+    return [tuple(ordered[start:end]) for start, end in pairwise([0, *ends])]
+
+
+def pack_ends(keys: Iterable[tuple[str, str]], size: int) -> list[int]:
+    """Return where each pack ends, counted in requests: what `pack` cuts by.
+
+    Parameters
+    ----------
+    keys : iterable of (str, str)
+        Section and family of each request, sorted.
+    size : int
+        Most requests in a pack.
+
+    Examples
+    --------
+    >>> pack_ends([("retail", "x"), ("retail", "x"), ("retail", "y"), ("retail", "y"), ("retail", "z")], 4)
+    [4, 5]
+    """
+    ends: list[int] = []
+    at = 0
+    for _, section in groupby(keys, key=itemgetter(0)):
+        filling = 0
+        for _, members in groupby(section, key=itemgetter(1)):
+            family = sum(1 for _ in members)
+            if filling and filling + family > size:
+                at += filling
+                ends.append(at)
+                filling = 0
             filling += family
-            while len(filling) > size:
-                packs.append(tuple(filling[:size]))
-                filling = filling[size:]
+            while filling > size:
+                at += size
+                ends.append(at)
+                filling -= size
         if filling:
-            packs.append(tuple(filling))
-    return packs
+            at += filling
+            ends.append(at)
+    return ends
 
 
 def cut(packs: Sequence[Pack], shards: int, *, whole_sections: bool = False) -> dict[int, list[Pack]]:
@@ -72,13 +96,28 @@ def cut(packs: Sequence[Pack], shards: int, *, whole_sections: bool = False) -> 
     dict
         Shard number -> its packs; shards without any are left out.
     """
-    total = sum(len(p) for p in packs)
+    sizes = [(len(p), p[0].section) for p in packs]
     dealt: dict[int, list[Pack]] = {}
+    for p, shard in zip(packs, deal(sizes, shards, whole_sections=whole_sections), strict=True):
+        dealt.setdefault(shard, []).append(p)
+    return dealt
+
+
+def deal(packs: Sequence[tuple[int, str]], shards: int, *, whole_sections: bool = False) -> list[int]:
+    """Return the shard of each pack, given by its size and section: what `cut` deals by.
+
+    Examples
+    --------
+    >>> deal([(4, "hr"), (4, "hr"), (4, "retail"), (2, "retail")], 2)
+    [0, 0, 1, 1]
+    """
+    total = sum(size for size, _ in packs)
+    dealt: list[int] = []
     before = begun = 0
-    section = None
-    for p in packs:
-        if not whole_sections or p[0].section != section:
-            begun, section = before, p[0].section
-        dealt.setdefault(begun * shards // total, []).append(p)
-        before += len(p)
+    last: str | None = None
+    for size, section in packs:
+        if not whole_sections or section != last:
+            begun, last = before, section
+        dealt.append(begun * shards // total)
+        before += size
     return dealt

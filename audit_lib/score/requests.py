@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, Pro
 from audit_lib.canonical import canonical_json, sha256
 from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.errors import ColumnTypeError
+from audit_lib.large_file import Content
 from audit_lib.registry import Registry
 from audit_lib.seeds import derive_seed
 
@@ -215,7 +216,7 @@ class Collected:
     """What an elicitation makes of all the answers of its pools: score rows, further artefacts, counts."""
 
     rows: list[AnswerRecord]
-    artefacts: dict[str, bytes]
+    artefacts: dict[str, Content]
     counts: dict[str, int]
 
 
@@ -242,13 +243,21 @@ class Pooled(Protocol):
 class Stateful(Protocol):
     """An elicitation that needs to know something of the whole run, of which a shard reads a part."""
 
-    def known(self) -> dict[str, Any]:
-        """Return what it learnt from the table of all requests, as JSON."""
+    def known(self, variants: pd.DataFrame) -> dict[str, Any]:
+        """Return what the table of all requests says, as JSON. Its long texts may be empty (`Planned`)."""
         ...
 
     def know(self, known: dict[str, Any]) -> None:
         """Take that, after it has read a part of the table."""
         ...
+
+
+@runtime_checkable
+class Planned(Protocol):
+    """An elicitation of which ids alone say what is asked together, so that no text is held to plan the shards."""
+
+    planned_by: ClassVar[tuple[str, str]]
+    """Columns of the table of requests: a request's section, and its family (the smallest of its rows')."""
 
 
 elicitation: Registry[type[Elicitation]] = Registry("elicitations", "audit_lib.score.tasks")

@@ -14,24 +14,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from audit_lib.canonical import pretty_json
 from audit_lib.errors import EvidenceError, IncompleteRunError, InputError
+from audit_lib.large_file import Content
 from audit_lib.perturb import perturb
-from audit_lib.records import VARIATION, from_parquet, parquet_source, write_table
+from audit_lib.records import VARIATION, from_parquet, parquet_source
 from audit_lib.run import Run, StageOutput
 from audit_lib.score.backends import Backend, backend
 from audit_lib.score.materials import shard_texts
 from audit_lib.score.packs import Pack, cut, pack
-from audit_lib.score.requests import Elicitation, Pooled, Request, Stateful, elicitation
+from audit_lib.score.requests import Elicitation, Planned, Pooled, Request, Stateful, elicitation
+from audit_lib.score.shard_rows import (
+    END_REPEAT,
+    FIRST_REPEAT,
+    planned_rows,
+    rows_of_packs,
+    shard_tables,
+    variants_by_shard,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PLAN: Final = "shards.json"
 _SCHEMA: Final = "audit-shards/1"
-_FIRST, _END = "shard:first_repeat", "shard:end_repeat"
+_TEXTS: Final = ("messages", "edits", "recorded_response")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +66,7 @@ class Shard:
     variations: Mapping[str, str | None]
 
 
-Batching = Callable[[bytes, Sequence[Request]], Mapping[int, Sequence[Request]]]
+Batching = Callable[[Content, Sequence[Request]], Mapping[int, Sequence[Request]]]
 """Says of the table of variants and its requests which shard asks what; those that it leaves out are not asked."""
 
 
@@ -104,22 +116,25 @@ def read_shard(run: Run, number: int) -> Shard:
     numbers = tuple(counts)
     if not is_planned(run):
         task, cuts = all_shards(run)
-        table = pq.read_table(parquet_source(run.stage("variants").read("variants.parquet")))
+        table = pq.read_table(run.stage("variants").parquet("variants.parquet"))
         return Shard(task=task, packs=cuts[number], numbers=numbers, variations=_variations(table))
     plan, task = _plan(run), elicitation.get(run.spec.task)(run.spec)
     own = f"shards/{number}.parquet"
     has_own = own in run.stage("variants").success().artefacts
     name = own if has_own else _table(task)
-    frame = from_parquet(run.stage("variants").read(name))
+    frame = run.stage("variants").read_table(name)
     repeats: dict[str, tuple[int, int]] = {}
-    if _FIRST in frame:
+    if FIRST_REPEAT in frame:
         repeats = {
             request: (first, end)
             for request, first, end in zip(
-                frame["request_id"].tolist(), frame[_FIRST].tolist(), frame[_END].tolist(), strict=True
+                frame["request_id"].tolist(),
+                frame[FIRST_REPEAT].tolist(),
+                frame[END_REPEAT].tolist(),
+                strict=True,
             )
         }
-        frame = frame.drop(columns=[_FIRST, _END])
+        frame = frame.drop(columns=[FIRST_REPEAT, END_REPEAT])
     asked = task.requests(frame)
     if isinstance(task, Stateful):
         task.know(plan["of_the_run"])
@@ -150,18 +165,17 @@ def _repeated(requests: Iterable[Request], repeats: Callable[[Request], range]) 
 def all_shards(run: Run) -> tuple[Elicitation, dict[int, list[Pack]]]:
     """Return the elicitation and the packs of every shard, from the whole table."""
     task = elicitation.get(run.spec.task)(run.spec)
-    cuts, _ = _cuts(run, task, run.stage("variants").read(_table(task)))
+    cuts, _ = _cuts(run, task, run.stage("variants").content(_table(task)))
     if not cuts:
         raise InputError("variants/variants.parquet: no rows, so there is nothing to score")
     return task, cuts
 
 
 def _cuts(
-    run: Run, task: Elicitation, content: bytes, batching: Batching | None = None
+    run: Run, task: Elicitation, content: Content, batching: Batching | None = None
 ) -> tuple[dict[int, list[Pack]], int]:
     asked = task.requests(from_parquet(content))
-    kind: type[Backend] = backend.get(run.spec.model.backend)
-    size = kind(run.spec.model).pack_size
+    size = _pack_size(run)
 
     def every(request: Request) -> range:
         return range(run.spec.score.repeats)
@@ -175,49 +189,47 @@ def _cuts(
     return cut(packs, run.spec.score.shards, whole_sections=isinstance(task, Pooled)), size
 
 
-def _planned(run: Run, made: Mapping[str, bytes], batching: Batching | None = None) -> dict[str, bytes]:
+def _planned(run: Run, made: Mapping[str, Content], batching: Batching | None = None) -> dict[str, Content]:
     """Return the artefacts of the plan."""
     task = elicitation.get(run.spec.task)(run.spec)
     content = made[_table(task)]
-    cuts, size = _cuts(run, task, content, batching)
+    if batching is None and isinstance(task, Planned):
+        size = _pack_size(run)
+        rows = planned_rows(
+            content,
+            task.planned_by,
+            repeats=run.spec.score.repeats,
+            pack_size=size,
+            shards=run.spec.score.shards,
+            whole_sections=isinstance(task, Pooled),
+        )
+    else:
+        cuts, size = _cuts(run, task, content, batching)
+        rows = rows_of_packs(content, cuts, run.spec.score.repeats)
     plan: dict[str, Any] = {
         "schema": _SCHEMA,
         "pack_size": size,
-        "shards": {str(number): sum(map(len, packs)) for number, packs in sorted(cuts.items())},
-        "of_the_run": task.known() if isinstance(task, Stateful) else {},
+        "shards": {str(number): end - start for number, (start, end) in sorted(rows.spans.items())},
+        "of_the_run": task.known(_light(content)) if isinstance(task, Stateful) else {},
     }
-    parts: dict[str, bytes] = {}
-    if len(cuts) > 1 or batching is not None:
-        table = pq.read_table(parquet_source(content))
-        rows: dict[str, list[int]] = {}
-        for place, request_id in enumerate(table["request_id"].to_pylist()):
-            rows.setdefault(request_id, []).append(place)
-        for number, packs in cuts.items():
-            parts[f"shards/{number}.parquet"] = _part(table, rows, packs)
-        parts |= shard_texts(run, made["variants.parquet"], _asked_by(cuts))
+    parts: dict[str, Content] = {}
+    if len(rows.spans) > 1 or batching is not None:
+        parts = {f"shards/{number}.parquet": part for number, part in shard_tables(content, rows).items()}
+        if run.spec.leakage is not None:
+            named = ("first", "second") if isinstance(task, Pooled) else ("variant_id",)
+            parts |= shard_texts(run, made["variants.parquet"], variants_by_shard(content, named, rows))
     return {PLAN: pretty_json(plan), **parts}
 
 
-def _asked_by(cuts: Mapping[int, Iterable[Pack]]) -> dict[str, set[int]]:
-    """Return the shards that ask about each variant: several where the repeats of its request are cut."""
-    found: dict[str, set[int]] = {}
-    for number, packs in cuts.items():
-        for candidate in (candidate for request in requests_in(packs) for candidate in request.candidates):
-            found.setdefault(candidate.variant_id, set()).add(number)
-    return found
+def _light(content: Content) -> pd.DataFrame:
+    """Return a table of requests whose long texts are empty."""
+    texts = [name for name in _TEXTS if name in pq.read_schema(parquet_source(content)).names]
+    return from_parquet(content, emptied=texts)
 
 
-def _part(table: pa.Table, rows: Mapping[str, Sequence[int]], packs: Iterable[Pack]) -> bytes:
-    """Return the rows of one shard's requests. The repeats of a request follow each other, so they are a range."""
-    repeats: dict[str, tuple[int, int]] = {}
-    for request in (request for one in packs for request in one):
-        first, end = repeats.get(request.request_id, (request.repeat, request.repeat))
-        repeats[request.request_id] = (min(first, request.repeat), max(end, request.repeat + 1))
-    places = sorted((place, *repeats[name]) for name in repeats for place in rows[name])
-    part = table.take([place for place, _, _ in places])
-    for name, at in ((_FIRST, 1), (_END, 2)):
-        part = part.append_column(name, pa.array([one[at] for one in places], pa.int32()))
-    return write_table(part)
+def _pack_size(run: Run) -> int:
+    kind: type[Backend] = backend.get(run.spec.model.backend)
+    return kind(run.spec.model).pack_size
 
 
 def _variations(table: pa.Table) -> dict[str, str | None]:

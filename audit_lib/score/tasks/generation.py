@@ -67,6 +67,7 @@ class GenerationTask:
     """
 
     asks: ClassVar[AnswerKind] = "text"
+    planned_by: ClassVar[tuple[str, str]] = ("position", "prompt_id")
 
     def __init__(self, spec: AuditSpec) -> None:
         self.spec = spec

@@ -47,6 +47,7 @@ class Listwise:
     """
 
     asks: ClassVar[AnswerKind] = "text"
+    planned_by: ClassVar[tuple[str, str]] = ("position", "prompt_id")
 
     def __init__(self, spec: AuditSpec) -> None:
         self.needs_first = needs_first(spec)

@@ -53,6 +53,7 @@ class Pairwise:
     """
 
     asks: ClassVar[AnswerKind] = "labels"
+    planned_by: ClassVar[tuple[str, str]] = ("round_id", "round_id")
     table: ClassVar[str] = "pairs.parquet"
 
     def __init__(self, spec: AuditSpec) -> None:

@@ -52,6 +52,7 @@ class Pointwise:
     """
 
     asks: ClassVar[AnswerKind] = "labels"
+    planned_by: ClassVar[tuple[str, str]] = ("position", "prompt_id")
 
     def __init__(self, spec: AuditSpec) -> None:
         self.labels = tuple(spec.prompt.labels) if spec.prompt else ()
@@ -82,9 +83,9 @@ class Pointwise:
         path = self.read.removeprefix("json:").split(".")
         return canonical_json(rating_schema(path, self._scale(request).labels)).decode()
 
-    def known(self) -> dict[str, Any]:
+    def known(self, variants: pd.DataFrame) -> dict[str, Any]:
         """Return whether any row of the audit has a recorded score."""
-        return {"scores_were_recorded": self._scores_were_recorded}
+        return {"scores_were_recorded": bool(variants["recorded_score"].notna().any())}
 
     def know(self, known: dict[str, Any]) -> None:
         """Take what the whole audit says."""

@@ -174,6 +174,7 @@ class RecommendationTask:
     """Read a list of ``generation.items`` items from each answer; the text is kept beside it."""
 
     asks: ClassVar[AnswerKind] = "text"
+    planned_by: ClassVar[tuple[str, str]] = ("position", "prompt_id")
 
     def __init__(self, spec: AuditSpec) -> None:
         self.spec = spec
