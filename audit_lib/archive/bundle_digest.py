@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from audit_lib.archive.layout import digest_of
+from audit_lib.digesting_stream import digest_of
 from audit_lib.errors import NotFoundError
 from audit_lib.store import LocalStore, Store
 
