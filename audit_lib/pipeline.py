@@ -140,10 +140,11 @@ def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int
     module, function = stage.function.split(":")
     produce: Callable[..., StageOutput] = getattr(importlib.import_module(module), function)
     if name == "scores":
-        from audit_lib.archive.entering import enter_plan
+        from audit_lib.archive.entering import enter_asked, enter_plan
         from audit_lib.signing.sign_run import sign_plan
 
         sign_plan(run, enter_plan(run))
+        enter_asked(run)
     if name == "evidence":
         from audit_lib.archive.entering import refuse_second_sealing
 

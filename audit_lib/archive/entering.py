@@ -1,4 +1,4 @@
-"""When a run is entered in the journal of its audit: before the model is asked, and when it is sealed."""
+"""When a run is entered in the journal of its audit: planned, about to be asked, and sealed."""
 
 from __future__ import annotations
 
@@ -25,6 +25,29 @@ def enter_plan(run: Run) -> JournalEntry:
     entry = enter(run.store, run.key, number, "planned", sealed_sha256=digest)
     _enter_abandoned(run, number)
     return entry
+
+
+def enter_asked(run: Run) -> None:
+    """Enter that the model is asked from now on: a shard that is killed while it asks leaves nothing else.
+
+    Raises
+    ------
+    EvidenceError
+        If the journal is no chain.
+    """
+    enter(run.store, run.key, under_way(run), "asked")
+
+
+def was_asked(run: Run) -> bool:
+    """Whether the model may have been asked already, by the journal or by what lies there.
+
+    Raises
+    ------
+    EvidenceError
+        If the journal is no chain.
+    """
+    own = entries_of(read_journal(run.store, run.key.audit), run.key)
+    return bool(run.list("scores")) or any(one.event == "asked" for one in own)
 
 
 def refuse_second_sealing(run: Run) -> None:

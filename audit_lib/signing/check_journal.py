@@ -44,7 +44,7 @@ class _Known:
 
 def check_journal(
     run: Run, heads: Sequence[JournalHead | str], found: RunSignatures, *, required: bool
-) -> None:
+) -> datetime | None:
     """Check the journal next to a run's audit, or the copy that an export has put into the run, and the run against it.
 
     Parameters
@@ -57,6 +57,11 @@ def check_journal(
         Takes lines and findings.
     required : bool
         Whether a run that is not entered is a finding.
+
+    Returns
+    -------
+    datetime or None
+        When the model was about to be asked first; None where that is not known.
     """
     known = _known(run, found)
     if known is None:
@@ -67,7 +72,7 @@ def check_journal(
                 "the journal cannot be checked from a copy that has none; give the run in its store",
                 "journal",
             )
-        return
+        return None
     _check_heads(known, heads, found)
     own = entries_of(known.entries, run.key)
     if not own:
@@ -76,22 +81,24 @@ def check_journal(
             found.find(
                 known.where, "the run is not entered, and the trust file or a head requires it", "journal"
             )
-        return
+        return None
     _check_own(run, known.where, own, found)
     _check_at_plan(run, known.entries, found)
+    asked = next((datetime.fromisoformat(one.at) for one in own if one.event == "asked"), None)
     window = [one for one in known.entries if one.window == run.key.window.label]
     last = known.entries[-1]
     head = f"{entry_digest(last)} (entry {last.number})"
     if known.store is not None:
         _check_sealed(known.store, window, found)
         found.lines.append(f"journal: {_attempts(window)} on this window; head {head}: keep it elsewhere")
-        return
+        return asked
     _check_sealed(run.store, own, found, run.prefix)
     found.lines.append(
         f"journal: {_attempts(window)} on this window until {last.at}, when the newest entry of this copy was made; "
         f"its head is {head}. What was entered later, and whether the other runs are as they were sealed, cannot be "
         "known here"
     )
+    return asked
 
 
 def _known(run: Run, found: RunSignatures) -> _Known | None:
@@ -207,7 +214,7 @@ def _check_sealed(
 ) -> None:
     """Everything that was sealed must be there as it was; with a `prefix` the run lies there, and not at its place."""
     for one in entries:
-        if one.sealed_sha256 is None or one.event in ("planned", "asked"):
+        if one.sealed_sha256 is None or one.event == "planned":
             continue
         file = f"evidence/{MANIFEST}" if _is_sealing(one) else f"attempts/{one.attempt}/{MANIFEST}"
         path = f"{f'{one.audit}/{one.window}/{one.run}' if prefix is None else prefix}/{file}".lstrip("/")

@@ -102,13 +102,13 @@ def check_signatures(
             continue
         _check_believed(found, moment, signed[moment], trust)
         found.lines.append(_line(moment, signed[moment], trust))
-    _check_order(found, run, signed)
     known: list[JournalHead | str] = [*heads, *(one.head for one in signed.values() if one.head is not None)]
     required = bool(heads)
     if trust is not None:
         known += [one.head for one in trust.file.heads if one.audit == run.key.audit]
         required = required or "journal" in trust.file.required
-    check_journal(run, known, found, required=required)
+    asked = check_journal(run, known, found, required=required)
+    _check_order(found, run, signed, asked)
     if trust is None:
         found.lines.append(_UNKNOWN)
     return found
@@ -190,14 +190,16 @@ def _check_believed(found: RunSignatures, moment: SignedMoment, signed: _Signed,
         )
 
 
-def _check_order(found: RunSignatures, run: Run, signed: Mapping[SignedMoment, _Signed]) -> None:
+def _check_order(
+    found: RunSignatures, run: Run, signed: Mapping[SignedMoment, _Signed], entered: datetime | None
+) -> None:
     """The plan's signature before the first request, the result's after the sealing; stamps have whole seconds."""
     try:
         asked = [
             datetime.fromisoformat(run.stage(f"scores/{path.split('/')[1]}").success().started_at)
             for path in run.list("scores")
             if path.endswith("/_SUCCESS")
-        ]
+        ] + ([] if entered is None else [entered])
         if "plan" in signed and asked and signed["plan"].at > min(asked):
             found.find(
                 path_of("plan", ENVELOPE),

@@ -14,6 +14,7 @@ import time
 from datetime import UTC, datetime
 from typing import Final
 
+from audit_lib.archive.entering import was_asked
 from audit_lib.canonical import canonical_json
 from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.evidence import Manifest
@@ -56,8 +57,10 @@ def sign_plan(run: Run, entry: JournalEntry | None = None) -> None:
     BackendError
         If the time stamping authority does not answer, or its clock and this machine's differ.
     """
-    asked = bool(run.list("scores"))  # before the next line: another shard's task may be signing now
-    if is_signed(run, "plan") and (asked or _is_stamped(run, "plan") or not _wants_stamp()):
+    if is_signed(run, "plan") and (_is_stamped(run, "plan") or not _wants_stamp()):
+        return
+    asked = was_asked(run)  # before the next line: another shard's task may be signing now
+    if is_signed(run, "plan") and asked:
         return
     signer = configured_signer()
     if asked or signer is None:

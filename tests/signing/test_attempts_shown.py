@@ -73,7 +73,7 @@ def findings(run: str, *heads: str) -> str:
 
 class TestTheReport:
     def test_it_lists_the_attempts_before_its_plan_and_the_head(self, run: Run) -> None:
-        failed = read_journal(run.store, "small")[1]
+        failed = read_journal(run.store, "small")[2]
         assert failed.event == "failed"
         said = plain(Path(run.uri) / "report/report.html")
         assert "had 1 other attempt on this window (designs among them: 1)" in said
@@ -81,7 +81,7 @@ class TestTheReport:
         spanish = plain(Path(run.uri) / "report/report.es.html")
         assert "tenía 1 otro intento sobre esta ventana" in spanish and entry_digest(failed) in spanish
         document = json.loads((Path(run.uri) / "report/report.json").read_bytes())
-        assert [one["event"] for one in document["journal"]["window"]] == ["planned", "failed"]
+        assert [one["event"] for one in document["journal"]["window"]] == ["planned", "asked", "failed"]
 
     def test_it_verifies_in_its_store_and_as_a_copy(self, run: Run, tmp_path: Path) -> None:
         verification = verify_signed(run.uri)
@@ -113,7 +113,7 @@ class TestTheReport:
         path.write_bytes(canonical_json(said))
         reseal(Path(run.uri))
         expected = {
-            "dropped": "these are not the entries about this window until entry 2",
+            "dropped": "these are not the entries about this window until entry 3",
             "no head": "",  # made within minutes of the plan, which clocks do not tell apart
             "other head": "does not hold the head " + "0" * 64,
         }
@@ -124,7 +124,7 @@ class TestTheReport:
         """The journal's entries are made old, as if the attempt had been long before the plan."""
         lines, before = [], None
         for one in read_journal(run.store, "small"):
-            changed = replace(one, at="2020" + one.at[4:] if one.number <= 2 else one.at, previous=before)
+            changed = replace(one, at="2020" + one.at[4:] if one.number <= 3 else one.at, previous=before)
             before = entry_digest(changed)
             lines.append(changed)
         copy = Path(run.uri) / "journal.jsonl"

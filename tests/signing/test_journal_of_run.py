@@ -76,18 +76,21 @@ def test_every_attempt_is_entered_with_its_end(run: Run, capsys: pytest.CaptureF
     entries = read_journal(run.store, "small")
     assert [(one.attempt, one.event, one.outcome) for one in entries] == [
         (1, "planned", None),
+        (1, "asked", None),
         (2, "planned", None),
         (1, "abandoned", None),
+        (2, "asked", None),
         (2, "failed", "failed"),
         (3, "failed", "failed"),
         (4, "completed", "complete"),
     ]
     assert entries[0].sealed_sha256 == sha256(run.store.get(f"{run.prefix}/plan/{SUCCESS}"))
     assert entries[-1].sealed_sha256 == sha256(run.store.get(f"{run.prefix}/evidence/manifest.json"))
-    planned, asked = (
-        datetime.fromisoformat(text) for text in (entries[0].at, run.stage("scores/0").success().started_at)
+    planned, entered, asked = (
+        datetime.fromisoformat(text)
+        for text in (entries[0].at, entries[1].at, run.stage("scores/0").success().started_at)
     )
-    assert planned <= asked
+    assert planned <= entered <= asked
     verification = checked(run, head_of(run), entry_digest(entries[1]))
     assert verification.findings == ()
     said = "4 attempts (1 completed, 2 failed, 1 abandoned) on this window; head " + head_of(run)
@@ -103,14 +106,14 @@ def test_a_dropped_failed_attempt_is_found(run: Run, capsys: pytest.CaptureFixtu
     """With its record the manifest that lists it is made again, as the tool's owner can."""
     shutil.rmtree(Path(run.uri) / "attempts/2")
     assert (
-        "attempts/2/manifest.json: entry 4 of the journal says that it was sealed, and it is gone"
+        "attempts/2/manifest.json: entry 6 of the journal says that it was sealed, and it is gone"
         in details(checked(run))
     )
     assert main(["journal", "small", "--store", run.store.root]) == 1
     assert "and it is gone [journal]" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("left", [0, 1, 5])
+@pytest.mark.parametrize("left", [0, 1, 7])
 def test_a_journal_that_was_rolled_back_is_found_by_its_head(run: Run, left: int) -> None:
     head = head_of(run)
     for path in sorted(Path(run.store.root, "small/journal").iterdir())[left:]:
@@ -132,7 +135,7 @@ def test_the_tool_does_not_seal_a_run_again(run: Run) -> None:
     """Scores edited, digests fixed, later stages deleted, `audit run`."""
     for stage in ("validation", "metrics", "report", "evidence"):
         shutil.rmtree(Path(run.uri) / stage)
-    with pytest.raises(EvidenceError, match="was sealed before, says entry 6 of the journal"):
+    with pytest.raises(EvidenceError, match="was sealed before, says entry 8 of the journal"):
         pipeline.run_all(pipeline.load_run(run.uri))
     assert not run.stage("evidence").is_complete()
 
@@ -141,7 +144,7 @@ def test_a_rewrite_by_hand_is_not_what_was_entered(run: Run) -> None:
     path = Path(run.uri) / "report/tables.csv"
     path.write_bytes(path.read_bytes() + b"more\n")
     reseal(Path(run.uri))
-    assert "is not what entry 6 of the journal says" in details(checked(run))
+    assert "is not what entry 8 of the journal says" in details(checked(run))
 
 
 def test_a_copy_says_that_it_has_no_journal(run: Run, tmp_path: Path) -> None:
@@ -177,7 +180,7 @@ class TestUnderTrust:
 
     def test_it_verifies(self, signed: Signed) -> None:
         entries = read_journal(Run.load(str(self.folder(signed))).store, "small")
-        head = JournalHead(number=2, sha256=entry_digest(entries[-1]))
+        head = JournalHead(number=3, sha256=entry_digest(entries[-1]))
         assert self.check(signed, head).findings == ()
         assert "was known as 1" in details(self.check(signed, JournalHead(number=1, sha256=head.sha256)))
 
@@ -195,7 +198,7 @@ class TestUnderTrust:
         """The attacker removes what was sealed and entered, and lets the scheduler, which has the key, do it again."""
         folder = self.folder(signed)
         store = Run.load(str(folder)).store
-        head = JournalHead(number=2, sha256=entry_digest(read_journal(store, "small")[-1]))
+        head = JournalHead(number=3, sha256=entry_digest(read_journal(store, "small")[-1]))
         for stage in ("validation", "metrics", "report", "evidence"):
             shutil.rmtree(folder / stage)
         for path in (folder / "signatures").glob("result.*"):
@@ -204,9 +207,9 @@ class TestUnderTrust:
         monkeypatch.setenv("AUDIT_TIMESTAMP_URL", signed.authority.url)
         with pytest.raises(EvidenceError, match="was sealed before"):
             pipeline.run_all(pipeline.load_run(str(folder)))
-        (signed.store / "small/journal/000002.json").unlink()
+        (signed.store / "small/journal/000003.json").unlink()
         shutil.rmtree(folder / "attempts/2", ignore_errors=True)
-        for path in signed.store.glob("small/journal/00000[3-9].json"):
+        for path in signed.store.glob("small/journal/00000[4-9].json"):
             path.unlink()
         pipeline.run_all(pipeline.load_run(str(folder)))
         assert self.check(signed).ok, "behind the newest head that is known nobody can tell"

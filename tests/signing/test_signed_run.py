@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.cli.main import main
 from audit_lib.documents.trust import Revocation, TrustedAuthority, TrustFile
 from audit_lib.errors import EvidenceError, InputError
-from audit_lib.run import SUCCESS, Run
+from audit_lib.journal import read_journal
+from audit_lib.run import SUCCESS, Run, StageOutput
 from audit_lib.signing import sign_run
 from audit_lib.signing.signers import PAYLOAD_TYPE, open_signer, sign_payload, signed_payload
 from audit_lib.signing.trust import read_trust
@@ -101,7 +103,7 @@ def test_the_consistent_rewrite_fails_under_trust(signed: Signed) -> None:
         shutil.rmtree(folder / stage)
     for path in (folder / "signatures").glob("result.*"):
         path.unlink()
-    with pytest.raises(EvidenceError, match="was sealed before, says entry 2 of the journal"):
+    with pytest.raises(EvidenceError, match="was sealed before, says entry 3 of the journal"):
         pipeline.run_all(pipeline.load_run(run.uri))
     for path in sorted((signed.store / "small/journal").iterdir())[1:]:
         path.unlink()
@@ -360,6 +362,36 @@ class TestBeforeMoneyIsSpent:
         shutil.rmtree(Path(run.uri) / "scores/1")
         with pytest.raises(InputError, match="the model was asked before"):
             pipeline.run_stage(run, "scores", shard=1)
+
+    def test_a_shard_that_was_killed_while_it_asked_counts_as_asked(
+        self, run: Run, signed: Signed, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It leaves nothing in `scores/`, and the journal says that it was about to ask."""
+
+        def killed(run: Run, shard: int) -> StageOutput:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr("audit_lib.score.score_shard", killed)
+            with pytest.raises(KeyboardInterrupt):
+                pipeline.run_stage(run, "scores", shard=0)
+        assert run.list("scores") == []
+        assert [one.event for one in read_journal(run.store, "small")] == ["planned", "asked"]
+        monkeypatch.setenv("AUDIT_SIGNER", f"file:{signed.folder / 'service.key'}")
+        with monkeypatch.context() as patch:
+            patch.setenv("AUDIT_PLAN_SIGNATURE", "required")
+            with pytest.raises(InputError, match="the model was asked before"):
+                pipeline.run_stage(run, "scores", shard=0)
+        pipeline.run_stage(run, "scores", shard=0)
+        assert run.list("signatures") == []
+        # Whoever signs it all the same, with a tool of their own, is found by the journal.
+        time.sleep(1.1)  # what a signer claims has whole seconds
+        monkeypatch.setattr(sign_run, "was_asked", lambda run: False)
+        sign_run.sign_plan(run, read_journal(run.store, "small")[0])
+        shutil.rmtree(Path(run.uri) / "scores")
+        pipeline.run_all(run)
+        said = details(verify_signed(run.uri, recompute={}))
+        assert "the plan was signed" in said and "after the first request" in said
 
     def test_the_same_plan_and_key_give_the_same_signature_but_for_the_time(
         self, run: Run, signed: Signed, monkeypatch: pytest.MonkeyPatch
