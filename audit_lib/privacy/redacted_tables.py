@@ -112,24 +112,25 @@ def redacted_tables(run: Run, fields: Iterable[str]) -> dict[str, Content]:
     """
     if run.spec.task in UNDECIDED:
         return {}  # of texts every number is computed from what they say
-    prompts, variants = _table(run, "sample/prompts.parquet"), _table(run, "variants/variants.parquet")
-    asked = [_table(run, _PAIRS)] if run.spec.task == "pairwise" else []  # which have requests of their own
-    places, axes = _Places.among(prompts, variants, *asked), frozenset(run.spec.groups.axes)
-    kept = {"fields": _only(prompts, frozenset(fields))}
+    sample, varied = "sample/prompts.parquet", "variants/variants.parquet"
+    asked = [_PAIRS] if run.spec.task == "pairwise" else []  # which have requests of their own
+    places = _Places.among(*(_table(run, path) for path in (sample, varied, *asked)))
+    axes = frozenset(run.spec.groups.axes)
+    prompts = _table(run, sample, _PROMPT | axes)
     found: dict[str, Content] = {
-        "sample/prompts.parquet": _rows(prompts, places, _PROMPT | axes, kept),
-        "variants/variants.parquet": _rows(variants, places, _VARIANT | axes),
+        sample: _rows(prompts, places, _PROMPT | axes, _only(run, frozenset(fields))),
+        varied: _rows(_table(run, varied, _VARIANT | axes), places, _VARIANT | axes),
     }
     for path in sorted(path for path in run.list("scores") if path.endswith(f"/{SUCCESS}")):
         stage = path.removesuffix(f"/{SUCCESS}")
         there = run.stage(stage).success().artefacts
         for name, columns in _OF_SHARDS.items():
             if name in there:
-                found[f"{stage}/{name}"] = _rows(_table(run, f"{stage}/{name}"), places, columns)
+                found[f"{stage}/{name}"] = _rows(_table(run, f"{stage}/{name}", columns), places, columns)
     if run.stage("metrics").is_complete():
         there = run.stage("metrics").success().artefacts
         decisions = "metrics/decisions.parquet"
-        found[decisions] = _rows(_table(run, decisions), places, _DECISION)
+        found[decisions] = _rows(_table(run, decisions, _DECISION), places, _DECISION)
         if "scores.csv" in there:
             found["metrics/scores.csv"] = _lines(run.stage("metrics").read("scores.csv"), places)
     return found
@@ -146,36 +147,47 @@ def redacted_path(path: str) -> str:
     return f"{REDACTED}{path}"
 
 
-def _table(run: Run, path: str) -> pa.Table:
+def _table(run: Run, path: str, columns: Collection[str] = ()) -> pa.Table:
+    """Read a table's ids and, of the others, `columns`."""
     stage, _, name = path.rpartition("/")
-    return pq.read_table(run.stage(stage).parquet(name))
+    source = run.stage(stage).parquet(name)
+    return pq.read_table(
+        source, columns=[one for one in pq.read_schema(source).names if one in _IDS or one in columns]
+    )
 
 
 def _rows(
-    table: pa.Table,
-    places: _Places,
-    kept: Collection[str],
-    instead: Mapping[str, pa.ChunkedArray] | None = None,
+    table: pa.Table, places: _Places, kept: Collection[str], fields: tuple[int, pa.ChunkedArray] | None = None
 ) -> Content:
     columns, parts = [], []
-    for field in table.schema:
-        name = field.name
-        if instead is not None and name in instead:
-            columns.append(instead[name])
-        elif name in _IDS:
-            columns.append(places.put(table, name))
-        elif name in kept:
-            columns.append(table[name])
+    for part in table.schema:
+        if part.name in _IDS:
+            columns.append(places.put(table, part.name))
+        elif part.name in kept:
+            columns.append(table[part.name])
         else:
             continue
-        parts.append(field)
-    return write_table(pa.table(columns, schema=pa.schema(parts)))
+        parts.append(part)
+    found = pa.table(columns, schema=pa.schema(parts))
+    if fields is not None:
+        place, texts = fields
+        found = found.add_column(place, pa.field("fields", pa.string(), nullable=False), texts)
+    return write_table(found)
 
 
-def _only(prompts: pa.Table, fields: Collection[str]) -> pa.ChunkedArray:
-    texts = (json.loads(text) for text in prompts["fields"].to_pylist())
-    said = ({name: value for name, value in one.items() if name in fields} for one in texts)
-    return pa.chunked_array([pa.array([json.dumps(one, sort_keys=True) for one in said], pa.string())])
+def _only(run: Run, fields: Collection[str]) -> tuple[int, pa.ChunkedArray]:
+    """Return the column ``fields`` of the prompts with `fields` alone, and its place among those that are kept."""
+    file = pq.ParquetFile(run.stage("sample").parquet("prompts.parquet"))
+    names = file.schema_arrow.names
+    place = sum(name in _IDS or name in _PROMPT for name in names[: names.index("fields")])
+    if not fields:  # as nearly always: no text need be read
+        return place, pa.chunked_array([pa.repeat(pa.scalar("{}"), file.metadata.num_rows)])
+    chunks = []
+    for batch in file.iter_batches(batch_size=1024, columns=["fields"]):
+        texts = (json.loads(text) for text in batch["fields"].to_pylist())
+        said = ({name: value for name, value in one.items() if name in fields} for one in texts)
+        chunks.append(pa.array([json.dumps(one, sort_keys=True) for one in said], pa.string()))
+    return place, pa.chunked_array(chunks, pa.string())
 
 
 def _lines(content: bytes, places: _Places) -> bytes:

@@ -87,7 +87,7 @@ def _variants_of_a_prompt(perturb: Perturb, groups: int) -> tuple[int, int]:
 
 def variants_suite(spec: AuditSpec, variants: pd.DataFrame, prompts: pd.DataFrame) -> Suite:
     """Return the variants with derived columns, and what must hold in them."""
-    frame = variants.assign(has_prompt=variants["prompt_id"].isin(prompts["prompt_id"]))
+    frame = variants.assign(has_prompt=_among(variants["prompt_id"], prompts["prompt_id"]))
     suite = [
         row_count(1),
         filled("variant_id"),
@@ -123,7 +123,7 @@ def scores_suite(spec: AuditSpec, scores: pd.DataFrame, variants: pd.DataFrame) 
     answer = scores["text" if spec.task in UNDECIDED else "score"]
     lists = scores["label_probabilities"]
     frame = scores.drop(columns="label_probabilities").assign(
-        has_variant=scores["variant_id"].isin(request_of.index),
+        has_variant=_among(scores["variant_id"], variants["variant_id"]),
         request_of_variant=scores["request_id"].eq(scores["variant_id"].map(request_of)),
         scored_if_answered=answered.eq(answer.notna())
         if spec.task not in UNDECIDED
@@ -172,7 +172,7 @@ def beside_suite(spec: AuditSpec, variants: pd.DataFrame, scores: pd.DataFrame, 
     """
     answered = scores["status"].isin(ANSWERED)
     frame = scores.drop(columns="label_probabilities").assign(
-        has_variant=scores["variant_id"].isin(variants["variant_id"]),
+        has_variant=_among(scores["variant_id"], variants["variant_id"]),
         scored_if_answered=answered.eq(scores["score"].notna()),
     )
     return frame, [
@@ -182,6 +182,16 @@ def beside_suite(spec: AuditSpec, variants: pd.DataFrame, scores: pd.DataFrame, 
         one_of("status", STATUSES),
         holds("scored_if_answered"),
     ]
+
+
+def _among(ids: pd.Series, known: pd.Series) -> pd.Series:
+    """Tell which ids are among the known ones; `isin` of pandas goes through Arrow's texts one by one."""
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = pc.is_in(pa.array(ids, from_pandas=True), value_set=pa.array(known, from_pandas=True))
+    return pd.Series(found.to_numpy(zero_copy_only=False), index=ids.index)
 
 
 def _levels(spec: AuditSpec) -> list[Expectation]:
