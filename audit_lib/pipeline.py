@@ -139,6 +139,10 @@ def run_stage(run: Run, name: str, *, shard: int | None = None) -> dict[str, int
         require_valid(run)
     module, function = stage.function.split(":")
     produce: Callable[..., StageOutput] = getattr(importlib.import_module(module), function)
+    if name in ("plan", "scores"):
+        from audit_lib.archive.store_record import record_store
+
+        record_store(run)
     if name == "scores":
         from audit_lib.archive.entering import enter_asked, enter_plan
         from audit_lib.signing.sign_run import sign_plan

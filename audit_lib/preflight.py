@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from audit_lib import pipeline
+from audit_lib.archive.store_record import look_at_store, why_not_kept
 from audit_lib.backends import Probe
 from audit_lib.errors import AuditError, BackendError, PreflightError, StoreError, StoreUnreachableError
 from audit_lib.perturb.template import read_template
@@ -76,7 +77,7 @@ def preflight(
         lambda: _inputs(spec),
     ]
     if root is not None:
-        checks.append(lambda: _store(root))
+        checks += [lambda: _store(root), lambda: _lock(spec, root)]
     found: dict[str, Obstacle] = {}
     for check in checks:
         try:
@@ -261,6 +262,12 @@ def _inputs(spec: AuditSpec) -> Iterator[Obstacle]:
             errors.append(error)
     for error in errors:
         yield Obstacle(str(error), isinstance(error, StoreUnreachableError))
+
+
+def _lock(spec: AuditSpec, root: str) -> Iterator[Obstacle]:
+    """A bucket must lock what is put into it, unless the spec says that it need not."""
+    if why := why_not_kept(spec, root, look_at_store(spec, root)):
+        yield Obstacle(why)
 
 
 def _store(root: str) -> Iterator[Obstacle]:

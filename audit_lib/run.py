@@ -28,6 +28,7 @@ from audit_lib.errors import (
 )
 from audit_lib.large_file import LARGE, Content, LargeFile, fetched, sha256_of, size_of, stream_of
 from audit_lib.policies import gates, policy_of
+from audit_lib.policies.retention import kept_until
 from audit_lib.privacy.withheld_files import WithheldFile, withheld_files
 from audit_lib.spec import AuditSpec
 from audit_lib.store import LocalStore, Store, open_store
@@ -234,6 +235,13 @@ class StageFolder:
         return self.success()
 
 
+def locking(store: Store, spec: AuditSpec) -> Store:
+    """Return a store such that what a run of `spec` puts into it is locked for as long as it has to be kept."""
+    if spec.retention.lock == "none":
+        return store
+    return store.locking(lambda at: kept_until(policy_of(spec), spec, at))
+
+
 def _json(content: bytes, where: str) -> Any:
     try:
         return strict_json(content)
@@ -272,7 +280,7 @@ class Run:
             If the policy does not exist.
         """
         gates.check_spec(policy_of(spec), spec)
-        return cls(spec, RunKey(spec.audit, window, spec.digest()), open_store(root), notify)
+        return cls(spec, RunKey(spec.audit, window, spec.digest()), locking(open_store(root), spec), notify)
 
     @classmethod
     def load(cls, uri: str, notify: Callable[[str], None] = _silent, base: Path | None = None) -> Run:
@@ -298,11 +306,15 @@ class Run:
             folder.read("spec.json"), (base or Path()) / "spec.json", folder.design_file
         )
         key = RunKey(audit, span, folder.read_json("plan.json")["spec_digest"])
-        return cls(spec, key, store, notify, withheld=withheld_files(store, key.prefix))
+        return cls(spec, key, locking(store, spec), notify, withheld=withheld_files(store, key.prefix))
 
     @classmethod
-    def from_bundle(cls, uri: str, notify: Callable[[str], None] = _silent) -> Run:
+    def from_bundle(
+        cls, uri: str, notify: Callable[[str], None] = _silent, *, store: Store | None = None
+    ) -> Run:
         """Return a planned run from its folder, wherever it was copied to; its plan says which run it is.
+
+        `store` is the folder where it is open already, such as one that reads first versions.
 
         Raises
         ------
@@ -311,7 +323,7 @@ class Run:
         EvidenceError
             If its plan does not say which run it is.
         """
-        store = open_store(uri)
+        store = store or open_store(uri)
         plan = StageFolder(store, "plan")
         spec = AuditSpec.load_json(plan.read("spec.json"), Path("spec.json"), plan.design_file)
         try:
@@ -321,7 +333,7 @@ class Run:
             raise EvidenceError(
                 f"{store.uri('plan/plan.json')}: does not say audit, window and spec_digest ({type(error).__name__})"
             ) from None
-        return cls(spec, key, store, notify, "", withheld_files(store, ""))
+        return cls(spec, key, locking(store, spec), notify, "", withheld_files(store, ""))
 
     @property
     def prefix(self) -> str:

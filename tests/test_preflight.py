@@ -189,12 +189,20 @@ def test_what_is_sealed_needs_nothing_any_more(tmp_path: Path, monkeypatch: pyte
     assert main(["run", str(path), *WINDOW, "--store", store]) == 0
 
 
-def test_a_bucket_is_probed(tmp_path: Path, s3: str) -> None:
+def test_a_bucket_is_probed(tmp_path: Path, locked_s3: str) -> None:
     path = recorded_audit(tmp_path)
-    assert told(path, f"{s3}/runs") == []
-    assert open_store(f"{s3}/runs").list("") == []
+    assert told(path, f"{locked_s3}/runs") == []
+    assert open_store(f"{locked_s3}/runs").list("") == []
     faults = told(path, "s3://there-is-no-such-bucket-here/runs")
     assert len(faults) == 1 and "no such bucket" in faults[0]
+
+
+def test_a_bucket_without_lock_stops_an_audit_unless_the_spec_allows_it(tmp_path: Path, s3: str) -> None:
+    path = recorded_audit(tmp_path)
+    assert [fault.split("; ")[0] for fault in told(path, s3)] == [
+        f"{s3}: the bucket has no Object Lock, so that what is put into it can be changed and deleted"
+    ]
+    assert told(recorded_audit(tmp_path, retention={"lock": "none"}), s3) == []
 
 
 def test_a_store_that_is_not_there_is_not_published(

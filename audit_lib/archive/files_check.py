@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from audit_lib.archive.environment import ENVIRONMENT
@@ -12,6 +13,7 @@ from audit_lib.archive.manifest import MANIFEST
 from audit_lib.documents.environment import Environment, environment_bytes
 from audit_lib.documents.evidence import (
     MANIFEST_SCHEMA,
+    ListedFile,
     Manifest,
     StageRecord,
     decode_exact,
@@ -20,6 +22,7 @@ from audit_lib.documents.evidence import (
     record_bytes,
     sealed_bytes,
 )
+from audit_lib.documents.store_lock import STORE_LOCK, StoreLock, store_lock_bytes
 from audit_lib.errors import EvidenceError
 from audit_lib.privacy.levels import LABEL
 from audit_lib.run import SUCCESS
@@ -70,7 +73,7 @@ def read_manifest(work: Work) -> Manifest | None:
 
 def note_or_find_stray(work: Work, path: str) -> None:
     """Find a file that is no part of the evidence, where anybody could take it for one."""
-    if _SIGNATURES.fullmatch(path) or path == LABEL:
+    if _SIGNATURES.fullmatch(path) or path in (LABEL, STORE_LOCK):
         return
     if path.rsplit("/", 1)[-1] in _OF_FILE_MANAGERS:
         work.notes.append(f"{path}: not part of the evidence; ignored")
@@ -83,13 +86,32 @@ def check_environment(work: Work, manifest: Manifest) -> None:
     path, entry = f"evidence/{ENVIRONMENT}", manifest.environment
     if entry is None:
         return
+    _check_document(
+        work, path, entry, lambda content: decode_exact(Environment, content, path, environment_bytes)
+    )
+
+
+def check_store_record(work: Work, manifest: Manifest) -> None:
+    """``store/lock.json`` against the manifest, which lists it where the store was looked at."""
+    if manifest.store is not None:
+        _check_document(
+            work,
+            STORE_LOCK,
+            manifest.store,
+            lambda content: decode_exact(StoreLock, content, STORE_LOCK, store_lock_bytes),
+        )
+    elif STORE_LOCK in work.digests:
+        work.find("extra", STORE_LOCK, "the manifest does not list it")
+
+
+def _check_document(work: Work, path: str, entry: ListedFile, read: Callable[[bytes], object]) -> None:
     if path not in work.digests:
         work.find("missing", path, "the manifest lists it, and it is not there")
     elif (entry.path, entry.sha256, entry.bytes) != (path, work.digests[path], work.sizes[path]):
         work.find("changed", path, "is not the file that the manifest lists")
     else:
         try:
-            decode_exact(Environment, work.store.get(path), ENVIRONMENT, environment_bytes)
+            read(work.store.get(path))
         except EvidenceError as error:
             work.find("record", path, str(error))
 
@@ -133,6 +155,7 @@ def check_files(work: Work, manifest: Manifest | None) -> None:
     stages = {stage_of(path) for path in listed}
     check_environment(work, manifest)
     check_redacted_files(work, manifest)
+    check_store_record(work, manifest)
     _check_stage_records(work, manifest)
     for path in work.digests:
         folder = path.split("/")[0]

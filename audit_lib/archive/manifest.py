@@ -11,6 +11,7 @@ from audit_lib.archive.environment import ENVIRONMENT, environment
 from audit_lib.archive.layout import SEALED, complete_stages
 from audit_lib.archive.record_tree import people_tree
 from audit_lib.archive.software import software
+from audit_lib.archive.store_record import recorded_store
 from audit_lib.canonical import sha256
 from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.environment import Environment, environment_bytes
@@ -84,6 +85,7 @@ def archive(run: Run) -> StageOutput:
             ListedFile(path=path, sha256=sha256_of(content), bytes=size_of(content))
             for path, content in sorted(redacted.items())
         ),
+        store=recorded_store(run),
         sealed_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         software=software() | _scoring_software(run, stages),
     )

@@ -10,7 +10,7 @@ from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.evidence import AttemptFault, AttemptOutcome
 from audit_lib.errors import AuditError, SpecError
 from audit_lib.journal import enter
-from audit_lib.run import Run, RunKey
+from audit_lib.run import Run, RunKey, locking
 from audit_lib.spec import load_spec
 from audit_lib.store import open_store
 from audit_lib.window import Window
@@ -78,4 +78,4 @@ def unopened_run(
         digest = spec.digest()
     except SpecError:
         digest = spec.digest({})
-    return Run(spec, RunKey(spec.audit, window, digest), open_store(root), notify)
+    return Run(spec, RunKey(spec.audit, window, digest), locking(open_store(root), spec), notify)

@@ -125,6 +125,8 @@ class Manifest(Typed):
     """``evidence/environment.json``."""
     redacted: tuple[ListedFile, ...] | None = field(default=None, metadata=OPTIONAL)
     """``evidence/redacted/``: what lies in a redacted copy in place of tables of rows; not in every format 2."""
+    store: ListedFile | None = field(default=None, metadata=OPTIONAL)
+    """``store/lock.json``, where the store was looked at before the model was asked."""
     sealed_at: Instant | None = field(default=None, metadata=OPTIONAL)
     software: Versions
 

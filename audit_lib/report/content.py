@@ -23,6 +23,7 @@ from audit_lib.documents.journal import JournalAtPlan
 from audit_lib.documents.metrics import Metrics, PrintedMetrics
 from audit_lib.documents.plan import Plan
 from audit_lib.documents.sample import Sample
+from audit_lib.documents.store_lock import StoreLock
 from audit_lib.documents.validation import Validation
 from audit_lib.measure.scores_csv import SCORES_CSV
 from audit_lib.plan.power_limits import scope_of_names
@@ -31,6 +32,7 @@ from audit_lib.policies.audit_claim import why_no_audit
 from audit_lib.report.exact_tables import ExactRow, ExactTable, in_words, read_table
 from audit_lib.report.plan_signature import PlanSignature, read_plan_signature
 from audit_lib.report.signature import Signature
+from audit_lib.report.store_lock import read_store_lock
 from audit_lib.report.suppress import StratumCell, masked, printable, redacted_sample, redacted_validation
 from audit_lib.results import Estimate
 from audit_lib.run import SUCCESS, Run, RunKey
@@ -72,6 +74,7 @@ class Content:
     plan_signature: PlanSignature | None = None
     journal: JournalAtPlan | None = None
     """None where the plan did not archive it, as before there was a journal."""
+    store_lock: StoreLock | None = None
     archived_metrics: bytes | None = None
     """``metrics.json`` as it lies there, where all of it may be printed."""
 
@@ -207,6 +210,7 @@ def gather(run: Run, earlier: Sequence[EarlierAudit] = (), signature: Signature 
         signature=signature,
         plan_signature=read_plan_signature(run),
         journal=_journal(run),
+        store_lock=read_store_lock(run),
         archived_metrics=archived if metrics is measured else None,
     )
 

@@ -30,14 +30,15 @@ from audit_lib.spec.monitor import Monitor
 from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, Report
 from audit_lib.spec.perturb import Perturb
 from audit_lib.spec.protected_lists import KEPT, shipped_files
+from audit_lib.spec.retention import Retention
 from audit_lib.spec.scoring import Generation, Model, PromptTemplate, Scoring, TextClassifier, Texts
 from audit_lib.spec.section import Name, SpecSection
 from audit_lib.spec.text import faults, read_file, read_spec_text, read_yaml
 from audit_lib.spec.use import Framework, Use
 
 RESERVED: Final = (
-    "ask_for_sign_off", "drift_monitor", "gate", "left_out_audits", "publish_site", "sign_off", "site", "tell_events",
-    "verify_evidence",
+    "ask_for_sign_off", "drift_monitor", "extend_retention", "gate", "left_out_audits", "publish_site", "sign_off",
+    "site", "tell_events", "verify_evidence",
 )  # fmt: skip
 """Names of the DAGs that no audit makes, and of the site's folder."""
 
@@ -95,6 +96,7 @@ class AuditSpec(SpecSection):
     measure: Measure = Measure()
     report: Report = Report()
     monitor: Monitor = Monitor()
+    retention: Retention = Retention()
     use: Use = Use()
     framework: Framework | None = Field(
         None, description="Answers for `audit recommend SPEC`; null: nothing is recommended."

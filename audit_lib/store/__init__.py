@@ -11,16 +11,14 @@ from typing import BinaryIO
 from urllib.parse import unquote
 
 from audit_lib.errors import StoreError
-from audit_lib.store.contract import LockUntil, Store
+from audit_lib.store.contract import Store
 from audit_lib.store.folder import LocalStore
 
 __all__ = ["LocalStore", "Store", "open_store", "open_uri", "read_uri"]
 
 
-def open_store(root: str, lock_until: LockUntil | None = None) -> Store:
+def open_store(root: str) -> Store:
     """Open the store at a root: a folder's path, ``file:///folder`` or ``s3://bucket/prefix``.
-
-    With `lock_until`, what is put into a bucket with Object Lock is locked until then; a folder locks nothing.
 
     Raises
     ------
@@ -41,7 +39,7 @@ def open_store(root: str, lock_until: LockUntil | None = None) -> Store:
     if scheme[1] == "s3":
         from audit_lib.store.s3 import S3Store
 
-        return S3Store(root, lock_until)
+        return S3Store(root)
     raise StoreError(f"{root}: no store is known for '{scheme[0]}'; use a folder, file:// or s3://")
 
 

@@ -12,8 +12,8 @@ TEMPORARY: Final = ".tmp-"
 """How the names of files begin that are being written; no key does."""
 
 
-LockUntil = Callable[[datetime], datetime]
-"""When an object is written -> until when it is kept."""
+LockUntil = Callable[[datetime], datetime | None]
+"""When an object is written -> until when it is kept; None: for no longer than the bucket's own rule says."""
 
 
 class ListedObject(NamedTuple):
@@ -30,6 +30,9 @@ class Store(Protocol):
 
     def uri(self, key: str) -> str:
         """Return the full URI of a key; of the root for an empty key."""
+
+    def locking(self, lock_until: LockUntil) -> Store:
+        """Return the store such that what is put into it is locked until then, where it can lock; a folder cannot."""
 
     def put(self, key: str, content: bytes) -> bool:
         """Write `content` unless something is already there; return whether it was written."""

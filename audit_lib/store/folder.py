@@ -15,7 +15,7 @@ from typing import BinaryIO
 from urllib.parse import quote, unquote, urlsplit
 
 from audit_lib.errors import NotFoundError, StoreError
-from audit_lib.store.contract import TEMPORARY, check_key
+from audit_lib.store.contract import TEMPORARY, LockUntil, check_key
 
 _CHUNK = 1 << 20
 
@@ -48,6 +48,10 @@ class LocalStore:
         """Return the absolute path of a key, or its ``file://`` URI where the root is one."""
         path = str(self._folder / key)
         return f"file://{quote(path)}" if self._is_uri else path
+
+    def locking(self, lock_until: LockUntil) -> LocalStore:
+        """Return the folder itself: it locks nothing."""
+        return self
 
     def put(self, key: str, content: bytes) -> bool:
         """Write `content` unless something is already there; return whether it was written."""

@@ -9,6 +9,7 @@ before it opens a store.
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import os
 import re
@@ -53,19 +54,16 @@ class S3Store:
     ----------
     root : str
         ``s3://bucket`` or ``s3://bucket/prefix``. Nothing is asked of the store before first use.
-    lock_until : callable, optional
-        From when an object is written to until when it is kept. In a bucket with Object Lock every ``put`` then
-        carries that date in COMPLIANCE mode, and nothing is put over what a delete marker hides.
     """
 
-    def __init__(self, root: str, lock_until: LockUntil | None = None) -> None:
+    def __init__(self, root: str) -> None:
         match = re.fullmatch(r"s3://([A-Za-z0-9][A-Za-z0-9._-]+)(?:/(.*?))?/?", root)
         if match is None:
             raise StoreError(f"{root}: not an S3 root; write s3://bucket/prefix")
         self.root = root
         self.bucket = match[1]
         self._prefix = f"{match[2]}/" if match[2] else ""
-        self._lock_until = lock_until
+        self._lock_until: LockUntil | None = None
         self._has_lock: bool | None = None
         self._connection: Any = None
         self._endpoint = os.environ.get("AWS_ENDPOINT_URL_S3", "")
@@ -73,6 +71,15 @@ class S3Store:
     def uri(self, key: str) -> str:
         """Return the ``s3://`` URI of a key."""
         return f"s3://{self.bucket}/{self._prefix}{key}".rstrip("/")
+
+    def locking(self, lock_until: LockUntil) -> S3Store:
+        """Return the store such that every ``put`` into a bucket with Object Lock carries its date in COMPLIANCE mode.
+
+        Nothing is put over what a delete marker hides then.
+        """
+        found = copy.copy(self)
+        found._lock_until = lock_until
+        return found
 
     def put(self, key: str, content: bytes) -> bool:
         """Write `content` unless something is already there; return whether it was written."""
@@ -229,10 +236,10 @@ class S3Store:
                 f"version {kept[-1]['VersionId']} is kept. Nothing is written over it: find who deleted it, and take "
                 "the delete marker away"
             )
-        return {
-            "ObjectLockMode": "COMPLIANCE",
-            "ObjectLockRetainUntilDate": self._lock_until(datetime.now(UTC)),
-        }
+        until = self._lock_until(datetime.now(UTC))
+        if until is None:
+            return {}
+        return {"ObjectLockMode": "COMPLIANCE", "ObjectLockRetainUntilDate": until}
 
     def _write_parts(self, key: str, parts: Iterator[bytes], lock: Mapping[str, Any]) -> int:
         """Write an object in parts and return the HTTP status, as `_write` does."""

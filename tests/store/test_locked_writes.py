@@ -28,7 +28,7 @@ def in_a_day(at: datetime) -> datetime:
 
 
 def store_at(root: str) -> S3Store:
-    store = open_store(root, in_a_day)
+    store = open_store(root).locking(in_a_day)
     assert isinstance(store, S3Store)
     return store
 

@@ -34,6 +34,7 @@ from audit_lib.report.blocks import (
 from audit_lib.report.content import Content
 from audit_lib.report.document import field_checks
 from audit_lib.report.numbers import UNDEFINED, count, day, half_up
+from audit_lib.report.sections.store import store_words
 from audit_lib.report.timing import plan_title, plan_words, power_words
 from audit_lib.results import Undefined
 from audit_lib.translation import archived, known, mark, spoken, t
@@ -200,6 +201,7 @@ def evidence(content: Content) -> Section:
                 (t("Run"), text(code(key.prefix))),
                 (t("Spec, SHA-256"), text(code(key.spec_digest))),
                 (t("Plan"), text(_plan_signed(content))),
+                *([(t("Store"), text(store))] if (store := store_words(content)) else []),
                 (t("Signature"), text(_signed(content))),
             )
         ),

@@ -30,7 +30,7 @@ def periods(content: Content) -> Section | None:
         Row(
             t(clock.what),
             (
-                Cell(_length(clock)),
+                Cell(length(clock)),
                 Cell(_ends(clock, content)),
                 Cell(t(clock.starts)),
                 Cell(t(_SURE[clock.seen], cite=archived(clock.cite), status=t(clock.status))),
@@ -62,7 +62,8 @@ def periods(content: Content) -> Section | None:
     return Section("periods", t("Until when"), (Paragraph(text(" ".join(lead))), table))
 
 
-def _length(clock: Clock) -> str:
+def length(clock: Clock) -> str:
+    """Say how long a period is."""
     match clock.amount, clock.unit:
         case int(n), "days":
             return tn("{n} day", "{n} days", n, n=count(n))
