@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from audit_lib.documents.privacy import PrivacyLevel
 from audit_lib.store import Store
@@ -22,7 +22,12 @@ EvidenceFindingKind = Literal[
     "journal",
     "age",
     "level",
+    "overwritten",
+    "deleted",
+    "lock",
 ]
+TAMPERED: Final = {"overwritten", "deleted"}
+"""Kinds of what came over evidence that is there as it was first written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +126,8 @@ class Verification:
         if self.level != "full":
             held += f" at level {self.level}"
         verdict = held if self.ok else f"NOT VERIFIED: {number} finding{'s' * (number != 1)}"
+        if self.findings and {finding.kind for finding in self.findings} <= TAMPERED:
+            verdict += "; what was written first verifies"
         if self.unchecked:
             verdict = "COULD NOT BE CHECKED: made by another version"
         lines = [

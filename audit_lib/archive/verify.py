@@ -38,6 +38,7 @@ from audit_lib.archive.files_check import (
 )
 from audit_lib.archive.findings import EvidenceFinding, Verification, Work
 from audit_lib.archive.layout import SEALED, stage_of
+from audit_lib.archive.lock_check import check_locks, find_later_versions
 from audit_lib.archive.manifest import MANIFEST, expected_stages
 from audit_lib.archive.other_versions import digest_of_design, find_other_version, find_refused
 from audit_lib.archive.recompute import Recompute, check_scores, recompute_stages
@@ -51,7 +52,8 @@ from audit_lib.documents.validation import Validation
 from audit_lib.errors import AuditError, NotFoundError, StoreError, StoreUnreachableError
 from audit_lib.progress import Progress, ignore
 from audit_lib.run import SUCCESS, Run
-from audit_lib.store import LocalStore, open_store
+from audit_lib.store import LocalStore
+from audit_lib.store.versions import as_first_written
 
 __all__ = ["EvidenceFinding", "Verification", "verify"]
 
@@ -87,16 +89,18 @@ def verify(
     StoreError
         If the store cannot be read.
     """
-    store = open_store(uri.rstrip("/") or "/")
+    store, blind = as_first_written(uri.rstrip("/") or "/")
     paths = store.list("")
     if not any(path.split("/")[0] in (*SEALED, "evidence", FOLDER) for path in paths):
         raise NotFoundError(
             f"{uri}: no audit run here; expected plan/{SUCCESS} and evidence/{MANIFEST} in it"
         )
-    work = Work(store)
+    work = Work(store, notes=[f"store: {blind}"] if blind else [])
     _hash_files(work, paths, notify)
     whole = digest_over(work.digests, work.sizes)
     read_level(work)
+    find_later_versions(work)
+    check_locks(work)
     manifest, failed = _manifest(work)
     check_json(work)
     run = _open(work, uri, manifest) if failed is None or f"plan/{SUCCESS}" in work.digests else None
@@ -220,7 +224,7 @@ def _why(failed: FailedAttempt) -> str:
 def _open(work: Work, uri: str, manifest: Manifest | None) -> Run | None:
     """Open the run, checking that its design is the one that its digest names."""
     try:
-        run = Run.from_bundle(uri.rstrip("/") or "/")
+        run = Run.from_bundle(uri.rstrip("/") or "/", store=work.store)
         content, digest = work.store.get("plan/spec.json"), digest_of_design(work)
     except StoreUnreachableError:
         raise

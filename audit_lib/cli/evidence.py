@@ -48,6 +48,11 @@ def add_commands(command: AddCommand) -> None:
         choices=sorted(LEVELS),
         help="the level that you were promised: a copy that shows less is then a finding",
     )
+    verify.add_argument(
+        "--locked",
+        action="store_true",
+        help="a file that its bucket does not lock now (S3 Object Lock, COMPLIANCE) is a finding",
+    )
     verify_all.add_options(verify)
 
     prove = command(
@@ -98,6 +103,7 @@ def _verify_one(options: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
     from audit_lib.archive.findings import EvidenceFinding
+    from audit_lib.archive.lock_check import not_locked
     from audit_lib.errors import AuditError, GateError, SpecError, UncheckedError
     from audit_lib.panel.verify_panel import is_panel, verify_panel
     from audit_lib.signing.trust import read_trusted
@@ -108,8 +114,11 @@ def _verify_one(options: argparse.Namespace) -> int:
     trusted, trust = read_trusted([Path(path) for path in options.trust], now)
     try:
         panel = is_panel(options.bundle)
-        if panel and (options.trust or options.head or options.as_of is not None):
-            raise SpecError("--trust, --head and --as-of are for a run: give one of the panel's runs")
+        loose = not_locked(options.bundle) if options.locked else []
+        if panel and (options.trust or options.head or options.locked or options.as_of is not None):
+            raise SpecError(
+                "--trust, --head, --locked and --as-of are for a run: give one of the panel's runs"
+            )
         if panel:
             verification = verify_panel(options.bundle, notify)
         else:
@@ -120,6 +129,7 @@ def _verify_one(options: argparse.Namespace) -> int:
         raise UncheckedError(f"{options.bundle}: could not be checked: {error}") from None
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything: it is no verdict
         raise UncheckedError(f"{options.bundle}: could not be checked ({type(error).__name__})") from None
+    verification = replace(verification, findings=(*verification.findings, *loose))
     # Of what does not verify no age can be trusted.
     if options.as_of is not None and verification.ok:
         try:

@@ -57,10 +57,13 @@ def _journal(options: argparse.Namespace) -> int:
     from audit_lib.documents.journal import entry_digest
     from audit_lib.journal_lines import entries_after, journal_lines
     from audit_lib.signing.check_journal import check_all
-    from audit_lib.store import open_store
+    from audit_lib.store.versions import as_first_written
 
     heads = [*options.head, *([options.older] if options.older else [])]
-    entries, found = check_all(open_store(options.store), options.audit, heads)
+    store, blind = as_first_written(options.store)
+    if blind:
+        print(f"note: {blind}")
+    entries, found = check_all(store, options.audit, heads)
     chosen = entries
     if options.older and not found.findings:
         chosen = entries_after(entries, options.older)

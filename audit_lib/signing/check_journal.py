@@ -17,7 +17,8 @@ from audit_lib.journal_lines import NAME, check_extends, read_lines
 from audit_lib.plan.journal_before import JOURNAL
 from audit_lib.run import SUCCESS, Run
 from audit_lib.signing.findings import RunSignatures
-from audit_lib.store import Store, open_store
+from audit_lib.store import Store
+from audit_lib.store.versions import FirstVersions, as_first_written
 
 _SKEW: Final = timedelta(minutes=5)
 """By which clocks of machines may differ."""
@@ -114,6 +115,7 @@ def _known(run: Run, found: RunSignatures) -> _Known | None:
         found.find(NAME, str(error), "journal")
     if store is not None:
         where = f"{audit}/{FOLDER}"
+        _find_later(store, where, found)
         try:
             entries = read_journal(store, audit)
         except EvidenceError as error:
@@ -177,6 +179,7 @@ def _check_at_plan(run: Run, entries: Sequence[JournalEntry], found: RunSignatur
 def check_all(store: Store, audit: str, heads: Sequence[str]) -> tuple[list[JournalEntry], RunSignatures]:
     """Check the whole journal of an audit: its chain, heads known earlier, and that all that was sealed is there."""
     found = RunSignatures()
+    _find_later(store, f"{audit}/{FOLDER}", found)
     try:
         entries = read_journal(store, audit)
     except EvidenceError as error:
@@ -189,6 +192,13 @@ def check_all(store: Store, audit: str, heads: Sequence[str]) -> tuple[list[Jour
             found.find(f"{audit}/{FOLDER}", str(error), "journal")
     _check_sealed(store, entries, found)
     return entries, found
+
+
+def _find_later(store: Store, folder: str, found: RunSignatures) -> None:
+    """Find what was put over entries, or hides them; what was written first is what is read."""
+    if isinstance(store, FirstVersions):
+        for one in store.later(folder):
+            found.find(one.key, one.detail, one.kind)
 
 
 def _check_own(run: Run, where: str, own: Sequence[JournalEntry], found: RunSignatures) -> None:
@@ -251,7 +261,7 @@ def _store_of(run: Run) -> Store | None:
     """Return the store that a run lies in, by its place; None for a copy."""
     if not run.uri.endswith(f"/{run.key.prefix}"):
         return None
-    return open_store(run.uri.removesuffix(f"/{run.key.prefix}") or "/")
+    return as_first_written(run.uri.removesuffix(f"/{run.key.prefix}") or "/")[0]
 
 
 def _digest(store: Store, path: str) -> str | None:

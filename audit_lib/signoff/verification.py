@@ -30,6 +30,7 @@ from audit_lib.signoff.sign_off_files import (
 )
 from audit_lib.signoff.signed_report import check_facts, check_rendition
 from audit_lib.signoff.statement_checks import check_answered, check_chain, check_record, check_subject
+from audit_lib.store.versions import as_first_written
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -116,7 +117,8 @@ def verify_signed(
     """
     evidence = verify(uri, recompute=recompute, notify=notify)
     try:
-        run = Run.from_bundle(uri.rstrip("/") or "/")
+        where = uri.rstrip("/") or "/"
+        run = Run.from_bundle(where, store=as_first_written(where)[0])
     except StoreUnreachableError:
         raise
     except Exception:  # noqa: BLE001 - a stranger's bytes may cause anything; a finding of the evidence already

@@ -93,8 +93,8 @@ class TestHonest:
         assert verification.findings == ()
         assert verification.recomputed[-1] == "report"
 
-    def test_a_run_made_in_a_bucket(self, s3: str, tmp_path: Path) -> None:
-        verification = verify(do(new_run(tmp_path, f"{s3}/runs")).uri)
+    def test_a_run_made_in_a_bucket(self, locked_s3: str, tmp_path: Path) -> None:
+        verification = verify(do(new_run(tmp_path, f"{locked_s3}/runs", retention={"days": 1})).uri)
         assert verification.findings == ()
         assert verification.recomputed[-1] == "report"
 
