@@ -25,6 +25,7 @@ from audit_lib.cli import (
     redact,
     runs,
     sign_off,
+    store,
     validity,
     windows,
 )
@@ -80,6 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     bags.add_commands(command)
     privacy.add_commands(command)
     sign_off.add_commands(command)
+    store.add_command(command)
     experiment.add_commands(command)
     compare.add_command(command)
     validity.add_command(command)

@@ -66,6 +66,7 @@ def test_every_spec_that_ships_has_its_dag(parsed: dict) -> None:
     assert set(parsed["dags"]) == audits | {
         "ask_for_sign_off",
         "drift_monitor",
+        "extend_retention",
         "gate",
         "publish_site",
         "sign_off",
