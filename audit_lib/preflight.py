@@ -77,7 +77,7 @@ def preflight(
         lambda: _inputs(spec),
     ]
     if root is not None:
-        checks += [lambda: _store(root), lambda: _lock(spec, root)]
+        checks.append(lambda: _store(spec, root))
     found: dict[str, Obstacle] = {}
     for check in checks:
         try:
@@ -264,14 +264,8 @@ def _inputs(spec: AuditSpec) -> Iterator[Obstacle]:
         yield Obstacle(str(error), isinstance(error, StoreUnreachableError))
 
 
-def _lock(spec: AuditSpec, root: str) -> Iterator[Obstacle]:
-    """A bucket must lock what is put into it, unless the spec says that it need not."""
-    if why := why_not_kept(spec, root, look_at_store(spec, root)):
-        yield Obstacle(why)
-
-
-def _store(root: str) -> Iterator[Obstacle]:
-    """Write, read and take away a probe."""
+def _store(spec: AuditSpec, root: str) -> Iterator[Obstacle]:
+    """Write, read and take away a probe; a bucket must also lock what is put into it, unless the spec lets it not."""
     store, content = open_store(root), secrets.token_bytes(16)
     key = f"{PROBE}/{secrets.token_hex(8)}"
     if not store.put(key, content) or store.get(key) != content:
@@ -284,3 +278,5 @@ def _store(root: str) -> Iterator[Obstacle]:
         )
     with contextlib.suppress(StoreError):  # one that keeps whatever was written is what evidence wants
         store.delete(key)
+    if why := why_not_kept(spec, root, look_at_store(spec, root)):
+        yield Obstacle(why)

@@ -48,7 +48,7 @@ class ObjectLock:
 
 
 @dataclass(slots=True)
-class History:
+class KeyVersions:
     """Everything that a bucket has under a key, each kind in the order in which it came."""
 
     versions: list[Version] = field(default_factory=list)
@@ -91,7 +91,7 @@ class FirstVersions(S3Store):
     def __init__(self, root: str) -> None:
         super().__init__(root)
         self.locks: dict[str, ObjectLock] = {}
-        self._histories: dict[str, History] = {}
+        self._histories: dict[str, KeyVersions] = {}
         self._whole: set[str] = set()
 
     def open(self, key: str) -> BinaryIO:
@@ -168,13 +168,13 @@ class FirstVersions(S3Store):
             raise NotFoundError(f"{self.uri(key)}: there is no version of such an object")
         return versions[0]
 
-    def _history(self, key: str) -> History:
+    def _history(self, key: str) -> KeyVersions:
         check_key(key)
         if key not in self._histories and not any(key.startswith(start) for start in self._whole):
             self._histories |= self._listed_versions(self.full_key(key), key)
-        return self._histories.get(key, History())
+        return self._histories.get(key, KeyVersions())
 
-    def _below(self, prefix: str) -> Mapping[str, History]:
+    def _below(self, prefix: str) -> Mapping[str, KeyVersions]:
         start = f"{check_key(prefix.rstrip('/'))}/" if prefix.rstrip("/") else ""
         if not any(start.startswith(whole) for whole in self._whole):
             folder = self.full_key(f"{start}x").removesuffix("x")
@@ -182,9 +182,9 @@ class FirstVersions(S3Store):
             self._whole.add(start)
         return {key: found for key, found in self._histories.items() if key.startswith(start)}
 
-    def _listed_versions(self, full: str, key: str) -> dict[str, History]:
+    def _listed_versions(self, full: str, key: str) -> dict[str, KeyVersions]:
         """Return the histories of the keys that begin so; a store lists the newest version first."""
-        found: dict[str, History] = {}
+        found: dict[str, KeyVersions] = {}
 
         def pages(s3: Any) -> None:
             paginator = s3.get_paginator("list_object_versions")
@@ -196,7 +196,7 @@ class FirstVersions(S3Store):
                         version = Version(
                             id=one["VersionId"], written=one["LastModified"], size=one.get("Size", 0)
                         )
-                        own = found.setdefault(one["Key"].removeprefix(self._prefix), History())
+                        own = found.setdefault(one["Key"].removeprefix(self._prefix), KeyVersions())
                         getattr(own, kind).insert(0, version)
 
         self.ask(pages, key)

@@ -200,7 +200,7 @@ def test_the_same_dag_on_s3_with_an_airflow_connection(
     dag_runs: Runs,
     folders: tuple[Path, str],
     outcomes: dict[str, dict[str, Any]],
-    s3: str,
+    locked_s3: str,
     s3_server: S3Server,
 ) -> None:
     connection = {
@@ -211,13 +211,13 @@ def test_the_same_dag_on_s3_with_an_airflow_connection(
     }
     (run,) = dag_runs(
         folders[0],
-        f"{s3}/runs",
+        f"{locked_s3}/runs",
         AUDIT,
         AUDIT_STORE_CONN_ID="store",
         AIRFLOW_CONN_STORE=json.dumps(connection),
     )
     assert run["state"] == "success", run["output"]
-    assert uri_of(run).startswith(f"{s3}/runs/small/")
+    assert uri_of(run).startswith(f"{locked_s3}/runs/small/")
     assert run["events"][0]["extra"]["manifest"].startswith("s3://")
     assert s3_server.secret_key not in run["output"]
     local, remote = Run.load(uri_of(outcomes["first"])), Run.load(uri_of(run))
