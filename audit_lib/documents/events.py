@@ -108,3 +108,8 @@ class VerificationNote(Typed):
     findings: tuple[str, ...]
     """Kinds and places of what was found."""
     noted_at: str
+
+    @property
+    def is_of_a_run(self) -> bool:
+        """Whether it is about ``audit/window/design``, and not about the journal of the audit."""
+        return self.run.count("/") == 2

@@ -13,7 +13,7 @@ from audit_lib.events.log import (
 )
 from audit_lib.events.message import body, head_words, signed, text, title
 from audit_lib.events.policy import EventPolicy, check_severity, policy_from_environment, reaches
-from audit_lib.events.verified import note_verification
+from audit_lib.events.verified import broken_runs, note_verification
 
 __all__ = [
     "AuditFacts",
@@ -22,6 +22,7 @@ __all__ = [
     "LoggedEvent",
     "acknowledge",
     "body",
+    "broken_runs",
     "check_severity",
     "head_words",
     "how_it_ended",

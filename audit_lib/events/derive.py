@@ -19,6 +19,7 @@ from audit_lib.documents.sequences import Alarm, FollowedSequence, Sequences
 from audit_lib.errors import BudgetReachedError
 from audit_lib.events.policy import EventPolicy
 from audit_lib.events.verified import broken_runs
+from audit_lib.events.words import ago, days
 from audit_lib.monitor.alerts import alarm_line
 from audit_lib.policies import policy_of
 from audit_lib.policies.clocks import add
@@ -286,13 +287,15 @@ def _broken(facts: AuditFacts) -> Iterator[Event]:
             facts,
             "evidence_broken",
             [note.run],
-            subject=f"run {note.run}",
+            subject=f"run {note.run}" if note.is_of_a_run else "the journal of attempts",
             since=note.noted_at,
             moved=f"archived evidence does not verify: {'; '.join(note.findings)}"[:_LONGEST],
             sure="certain: digests or recomputed numbers differ from what was sealed",
-            affected="everybody who relies on this run",
+            affected="everybody who relies on this run"
+            if note.is_of_a_run
+            else "everybody who relies on this audit",
             link=facts.store.uri(note.run),
-            windows=tuple(note.run.split("/")[1:2]),
+            windows=tuple(note.run.split("/")[1:2]) if note.is_of_a_run else (),
         )
 
 
@@ -378,23 +381,3 @@ def _start(label: str) -> str:
 
 def _iso(instant: datetime) -> str:
     return instant.astimezone(UTC).isoformat(timespec="seconds")
-
-
-def days(label: str) -> str:
-    """Return a window's label for people."""
-    window = Window.from_label(label)
-    return f"{window.start:%Y-%m-%d %H:%M} to {window.end:%Y-%m-%d %H:%M}"
-
-
-def ago(passed: timedelta) -> str:
-    """Return how long something is past for people: in hours, from two days on in days.
-
-    Examples
-    --------
-    >>> ago(timedelta(hours=1)), ago(timedelta(hours=47)), ago(timedelta(hours=5051))
-    ('an hour', '47 hours', '210 days')
-    """
-    hours = int(passed.total_seconds() // 3600)
-    if hours >= 48:
-        return f"{hours // 24} days"
-    return "an hour" if hours == 1 else f"{hours} hours" if hours else "less than an hour"
