@@ -103,6 +103,7 @@ def seaweedfs(wait_s: float = 90) -> Iterator[Callable[[], S3Server]]:
             "-filer.disableHttp",
             "-s3",
             f"-s3.config={config}",
+            "-s3.iam.readOnly=false",  # users with policies, for tests of what a policy allows
             "-s3.allowDeleteBucketNotEmpty=false",
             "-s3.port.iceberg=0",
             "-s3.port.lance=0",

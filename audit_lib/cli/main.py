@@ -20,6 +20,7 @@ from audit_lib.cli import (
     gate,
     journal,
     monitor,
+    presign,
     privacy,
     recommend,
     redact,
@@ -79,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     evidence.add_commands(command)
     journal.add_commands(command)
     bags.add_commands(command)
+    presign.add_command(command)
     privacy.add_commands(command)
     sign_off.add_commands(command)
     store.add_command(command)

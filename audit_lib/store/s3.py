@@ -283,6 +283,7 @@ class S3Store:
             client = boto3.session.Session().client(
                 "s3",
                 config=Config(
+                    signature_version="s3v4",  # of links too, which boto3 signs in an older way by itself
                     connect_timeout=_CONNECT_TIMEOUT_S,
                     read_timeout=_READ_TIMEOUT_S,
                     retries={"mode": "standard", "total_max_attempts": attempts},
