@@ -30,9 +30,13 @@ def canonical_json(value: Any) -> bytes:
     >>> canonical_json({"b": 1.0, "a": "é"})
     b'{"a":"\xc3\xa9","b":1.0}'
     """
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    ).encode()
+    return _canonical(value).encode()
+
+
+_canonical: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+).encode
+"""Made once: `json.dumps` makes an encoder for each call."""
 
 
 def pretty_json(value: Any) -> bytes:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from audit_lib.canonical import pretty_json
 from audit_lib.documents.sample import Drawn, Occurred, Sample
 from audit_lib.errors import InputError, SpecError
-from audit_lib.records import NO_AND_YES, prompt_schema, to_parquet
+from audit_lib.records import NO_AND_YES, prompt_schema, write_table
 from audit_lib.registry import did_you_mean
 from audit_lib.run import Run, StageOutput
 from audit_lib.sample.columns import unit_of_sample
@@ -76,7 +76,8 @@ def sample(run: Run) -> StageOutput:
     drawn = draw(units, spec.sample.size, spec.seed)
     kept = set(drawn.units)
     chosen = [index for index, unit in enumerate(unit_of_row) if unit in kept]
-    table = table.take(chosen)
+    if len(chosen) < table.num_rows:
+        table = table.take(chosen)
     findings = source.findings()
     demographics = people.account(application_ids, chosen, spec) if accounted else None
     document = Sample(
@@ -116,7 +117,7 @@ def sample(run: Run) -> StageOutput:
         counts["rows_of_other_models"] = left_out
     if once is not None:
         counts |= {"rows_read_before": once.rows_read_before, "rows_late": once.rows_late}
-    content = to_parquet(table.to_pandas(), prompt_schema(spec.groups.axes), ["prompt_id"])
+    content = write_table(table.select(prompt_schema(spec.groups.axes).names).sort_by("prompt_id"))
     artefacts = {"prompts.parquet": content, "sample.json": pretty_json(document.as_dict())}
     if once is not None:
         artefacts[UNITS_READ] = once.table()
