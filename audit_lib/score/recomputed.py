@@ -10,7 +10,14 @@ from audit_lib.large_file import Content
 from audit_lib.records import SCORE_SCHEMA, to_parquet
 from audit_lib.run import Run
 from audit_lib.score.reading.ratings import CUT, DECLINES
-from audit_lib.score.requests import AnswerRecord, Elicitation, Pooled, Request, Response, records
+from audit_lib.score.request_rows import records
+from audit_lib.score.requests import (
+    AnswerRecord,
+    Elicitation,
+    Pooled,
+    Request,
+    Response,
+)
 from audit_lib.score.sampling_error import sampling_error
 from audit_lib.score.tasks.listwise import Listwise
 from audit_lib.score.tasks.pointwise import Pointwise

@@ -16,7 +16,7 @@ from audit_lib.archive.verify import verify
 from audit_lib.canonical import sha256
 from audit_lib.records import SAMPLING_ERROR_SCHEMA, SCORE_SCHEMA, from_parquet, to_parquet
 from audit_lib.run import Run
-from audit_lib.score.requests import records
+from audit_lib.score.request_rows import records
 from tests.archive.cases import reseal
 from tests.score.audits import open_audit, up_to
 from tests.score.conftest import SECRET

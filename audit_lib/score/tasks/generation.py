@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from audit_lib.records import recorded_answers
 from audit_lib.score.reading.thinking import without_thinking
+from audit_lib.score.request_rows import group_requests
 from audit_lib.score.requests import (
     AnswerKind,
     AnswerRecord,
@@ -14,7 +15,6 @@ from audit_lib.score.requests import (
     Response,
     Sampling,
     elicitation,
-    group_requests,
     score_row,
 )
 from audit_lib.seeds import derive_seed

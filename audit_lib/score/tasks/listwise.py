@@ -10,13 +10,13 @@ from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.score.reading.ranking import DeclinedError, read_first, read_ranking
 from audit_lib.score.reading.ratings import CUT
 from audit_lib.score.remote.structured import ranking_schema
+from audit_lib.score.request_rows import group_requests
 from audit_lib.score.requests import (
     AnswerKind,
     AnswerRecord,
     Request,
     Response,
     elicitation,
-    group_requests,
     sampling_of,
     score_row,
 )

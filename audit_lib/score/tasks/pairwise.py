@@ -13,6 +13,7 @@ import numpy as np
 from audit_lib.documents.statuses import AnswerStatus
 from audit_lib.pairs import ANSWERS, UNPARSED, pair_points
 from audit_lib.records import ANSWER_SCHEMA, to_parquet
+from audit_lib.score.request_rows import conversation, records
 from audit_lib.score.requests import (
     AnswerKind,
     AnswerRecord,
@@ -20,10 +21,8 @@ from audit_lib.score.requests import (
     Collected,
     Request,
     Response,
-    conversation,
     elicitation,
     questions,
-    records,
 )
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from audit_lib.score.reading.labels import read_label
 from audit_lib.score.reading.logprobs import BELOW
 from audit_lib.score.reading.ratings import CUT, RatingScale, read_rating
 from audit_lib.score.remote.structured import rating_schema
+from audit_lib.score.request_rows import group_requests
 from audit_lib.score.requests import (
     OWN_SCORE,
     AnswerKind,
@@ -21,7 +22,6 @@ from audit_lib.score.requests import (
     Request,
     Response,
     elicitation,
-    group_requests,
     sampling_of,
     score_row,
 )
