@@ -9,8 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
-
 from audit_lib.documents.sample import Sample, SourceFile
 from audit_lib.errors import DuplicateIdError, EmptyWindowError, InputError
 from audit_lib.records import prompt_schema
@@ -23,6 +21,7 @@ from audit_lib.sample.served import ServedBy
 from audit_lib.sample.sources import SOURCES, Source, source_of
 from audit_lib.sample.tables import BATCH_ROWS
 from audit_lib.sample.values import DECISION
+from audit_lib.sample.window_rows import WindowRows
 from audit_lib.spec import AuditSpec
 from audit_lib.window import Window
 
@@ -33,12 +32,12 @@ CHEAP_BYTES: Final = 1 << 30
 
 def read_source(
     source: Source, window: Window, once: OnceOnly | None = None
-) -> tuple[pa.Table, list[SourceFile], ServedBy]:
+) -> tuple[WindowRows, list[SourceFile], ServedBy]:
     """Read the prompts of `window`, half-open on ``occurred_at`` in UTC, in the source's order.
 
-    Only the window's rows are held in memory. Attributes are as the source writes them. Recorded decisions of models
-    that ``model.served`` leaves out are counted and not kept. With `once` what other windows have read is left out,
-    and what came late to one of them is kept.
+    Only the window's rows are held, and their long texts in a temporary file. Attributes are as the source writes
+    them. Recorded decisions of models that ``model.served`` leaves out are counted and not kept. With `once` what
+    other windows have read is left out, and what came late to one of them is kept.
 
     Raises
     ------
@@ -83,7 +82,7 @@ def read_source(
             f"{named}: all {once.rows_read_before} prompts of the window were read by complete runs of other windows "
             "(source.once); there is nothing new to audit"
         )
-    return collected.table(named, window, served.left_out()), reads, served
+    return collected.all(named, window, served.left_out()), reads, served
 
 
 def first_columns(spec: AuditSpec) -> frozenset[str] | None:
@@ -146,8 +145,7 @@ class _Collected:
 
     def __init__(self, spec: AuditSpec) -> None:
         self._spec = spec
-        self._schema = prompt_schema(spec.groups.axes)
-        self._batches: list[pa.RecordBatch] = []
+        self._packed = WindowRows(prompt_schema(spec.groups.axes))
         self._rows: list[PromptRecord] = []
         self._places: dict[str, str] = {}
         self._checks, self._axes = RowChecks(spec), attributes_in_source(spec)
@@ -186,9 +184,9 @@ class _Collected:
         if self._unit != "prompt":
             self._rounds_of_others.add(row[f"{self._unit}_id"])
 
-    def table(self, named: str, window: Window, left_out: int) -> pa.Table:
+    def all(self, named: str, window: Window, left_out: int) -> WindowRows:
         self._pack()
-        if not self._batches:
+        if not len(self._packed):
             raise EmptyWindowError(self._why_empty(named, window, left_out))
         if self._words:
             raise InputError(self._why_unlisted(named))
@@ -203,11 +201,11 @@ class _Collected:
                     f"{where}: another model decided on others of this candidate's {self._unit}, and model.served "
                     "leaves it out: who is left did not compete alone; list both models, or write the log by model"
                 )
-        return pa.Table.from_batches(self._batches)
+        return self._packed
 
     def _pack(self) -> None:
         if self._rows:
-            self._batches.append(pa.RecordBatch.from_pylist(self._rows, schema=self._schema))
+            self._packed.add(self._rows)
             self._rows = []
 
     def _why_unlisted(self, named: str) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from audit_lib.canonical import pretty_json
 from audit_lib.documents.sample import Drawn, Occurred, Sample
 from audit_lib.errors import InputError, SpecError
-from audit_lib.records import NO_AND_YES, prompt_schema, write_table
+from audit_lib.records import NO_AND_YES
 from audit_lib.registry import did_you_mean
 from audit_lib.run import Run, StageOutput
 from audit_lib.sample.columns import unit_of_sample
@@ -24,6 +24,7 @@ from audit_lib.sample.read import read_source
 from audit_lib.sample.read_before import UNITS_READ, OnceOnly
 from audit_lib.sample.sources import source_of
 from audit_lib.sample.values import imputed_shares, sampling_weights, yes_or_no
+from audit_lib.sample.window_rows import WindowRows
 from audit_lib.spec import AuditSpec
 
 _STRATA = ("position", "recorded_model", "qualified")
@@ -54,7 +55,8 @@ def sample(run: Run) -> StageOutput:
     check_strata(spec)
     source = source_of(spec)
     once = OnceOnly.of(run)
-    table, reads, served = read_source(source, run.key.window, once)
+    rows, reads, served = read_source(source, run.key.window, once)
+    table = rows.table()
     application_ids = table["application_id"].to_pylist()
     accounted = spec.perturb is None
     if accounted:
@@ -65,19 +67,18 @@ def sample(run: Run) -> StageOutput:
             place = table.schema.get_field_index(axis)
             table = table.set_column(place, axis, pa.array(people.levels[axis], pa.string()))
     for mask in spec.groups.masks:
-        yes_or_no(mask, _labels(table, mask))
+        yes_or_no(mask, _labels(rows, mask))
     if (weighed := spec.measure.weights) is not None:
-        sampling_weights(_labels(table, weighed), f"column {weighed!r}")
+        sampling_weights(_labels(rows, weighed), f"column {weighed!r}")
     for axis, imputed in spec.groups.imputed.items():
-        imputed_shares({level: _labels(table, name) for level, name in imputed.probabilities.items()}, axis)
+        imputed_shares({level: _labels(rows, name) for level, name in imputed.probabilities.items()}, axis)
     unit = unit_of_sample(spec)
     unit_of_row = table[f"{unit}_id"].to_pylist()
-    units = _units(unit_of_row, [_labels(table, name) for name in spec.sample.strata], spec)
+    units = _units(unit_of_row, [_labels(rows, name) for name in spec.sample.strata], spec)
     drawn = draw(units, spec.sample.size, spec.seed)
     kept = set(drawn.units)
     chosen = [index for index, unit in enumerate(unit_of_row) if unit in kept]
-    if len(chosen) < table.num_rows:
-        table = table.take(chosen)
+    table = table.take(chosen)
     findings = source.findings()
     demographics = people.account(application_ids, chosen, spec) if accounted else None
     document = Sample(
@@ -117,7 +118,7 @@ def sample(run: Run) -> StageOutput:
         counts["rows_of_other_models"] = left_out
     if once is not None:
         counts |= {"rows_read_before": once.rows_read_before, "rows_late": once.rows_late}
-    content = write_table(table.select(prompt_schema(spec.groups.axes).names).sort_by("prompt_id"))
+    content = rows.sorted_content(table, np.array(chosen, np.int64))
     artefacts = {"prompts.parquet": content, "sample.json": pretty_json(document.as_dict())}
     if once is not None:
         artefacts[UNITS_READ] = once.table()
@@ -157,11 +158,11 @@ def check_strata(spec: AuditSpec) -> None:
             )
 
 
-def _labels(table: pa.Table, name: str) -> list[str | None]:
+def _labels(rows: WindowRows, name: str) -> list[str | None]:
     """Return each row's stratum by one column: one of ours, or a field of the source."""
+    table = rows.table()
     if name not in table.column_names:
-        texts = [json.loads(fields).get(name) for fields in table["fields"].to_pylist()]
-        return [None if text is None or text == "" else str(text) for text in texts]
+        return [None if text is None or text == "" else str(text) for text in rows.field(name)]
     values = table[name].to_pylist()
     if name == "qualified":
         return [None if value is None else NO_AND_YES[value] for value in values]
