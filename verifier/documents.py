@@ -1,0 +1,211 @@
+"""The documents in which a run says what it is, each accepted only in the very bytes that the library writes."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Tuple
+
+from verifier import shapes as s
+from verifier.strict_json import OddError, canonical, pretty, read
+
+Kind = Tuple[Callable[[Any, str], None], Callable[[Any], bytes]]
+"""What a document must look like, and how it is written."""
+
+
+class LaterError(OddError):
+    """A document of a format that this program does not know."""
+
+
+def decode(kind: Kind, content: bytes) -> Any:
+    """Return a document of a kind.
+
+    Raises
+    ------
+    OddError
+        If it is none, or in other bytes.
+    """
+    document = read(content)
+    shape, written = kind
+    shape(document, "it")
+    if written(document) != content:
+        raise OddError("holds its values in other bytes than the library writes")
+    return document
+
+
+def _record_bytes(record: Dict[str, Any]) -> bytes:
+    return pretty(
+        {
+            "artefacts": {
+                name: {"sha256": one["sha256"], "bytes": one["bytes"]}
+                for name, one in sorted(record["artefacts"].items())
+            },
+            "counts": dict(sorted(record["counts"].items())),
+            "started_at": record["started_at"],
+            "finished_at": record["finished_at"],
+        }
+    )
+
+
+stage_record: Kind = (
+    s.fields(
+        {
+            "artefacts": s.mapping(s.ANY, s.fields({"sha256": s.SHA256, "bytes": s.whole()})),
+            "counts": s.mapping(s.text(r"[a-z][a-z0-9_]{0,63}"), s.whole()),
+            "started_at": s.ANY,
+            "finished_at": s.ANY,
+        }
+    ),
+    _record_bytes,
+)
+"""``_SUCCESS``."""
+
+started: Kind = (
+    s.fields({"by": s.ANY, "started_at": s.instant}),
+    lambda one: pretty({"by": one["by"], "started_at": one["started_at"]}),
+)
+"""``_STARTED``."""
+
+_MANIFEST = {
+    "schema": s.ANY,
+    "audit": s.ANY,
+    "window": s.ANY,
+    "spec_digest": s.ANY,
+    "outcome": s.ANY,
+    "status": s.one_of("not signed"),
+    "stages": s.listing(s.ANY),
+    "artefacts": s.listing(s.LISTED),
+    "software": s.VERSIONS,
+}
+_LATER = {
+    "records": s.listing(s.LISTED),
+    "record_tree": s.fields({"applications": s.whole(1), "records": s.whole(1), "root": s.SHA256}),
+    "environment": s.LISTED,
+    "sealed_at": s.instant,
+}
+_ATTEMPTS = {"attempts": s.listing(s.LISTED, 1)}
+_FORMATS = {
+    "audit-manifest/1": s.fields(_MANIFEST, _ATTEMPTS),
+    "audit-manifest/2": s.fields({**_MANIFEST, **_LATER}, _ATTEMPTS),
+}
+_RECORD = {
+    **_MANIFEST,
+    "spec_digest": s.SHA256,
+    "number": s.whole(1),
+    "outcome": s.one_of("failed", "stopped"),
+    "faults": s.listing(s.fields({"stage": s.ANY, "type": s.ANY, "message": s.ANY}), 1),
+    "earlier": s.listing(s.LISTED),
+}
+_ATTEMPT_FORMATS = {
+    "audit-attempt/1": s.fields(_RECORD),
+    "audit-attempt/2": s.fields({**_RECORD, "ended_at": s.instant}),
+}
+
+
+def _of_formats(formats: Dict[str, Any], name: str) -> Callable[[Any, str], None]:
+    def check(value: Any, where: str) -> None:
+        schema = value.get("schema") if isinstance(value, dict) else None
+        if isinstance(schema, str) and schema not in formats and schema.startswith(f"{name}/"):
+            raise LaterError(f"is of format {schema[:40]!a}, which this program does not know; get a later one")
+        if not isinstance(schema, str) or schema not in formats:
+            raise OddError("says no format")
+        formats[schema](value, where)
+
+    return check
+
+
+manifest_document: Kind = (_of_formats(_FORMATS, "audit-manifest"), canonical)
+"""``evidence/manifest.json``."""
+
+attempt_record: Kind = (_of_formats(_ATTEMPT_FORMATS, "audit-attempt"), canonical)
+"""``attempts/<number>/manifest.json``."""
+
+HEAD = s.fields({"number": s.whole(1), "sha256": s.SHA256})
+
+run_statement: Kind = (
+    s.fields(
+        {
+            "_type": s.one_of("https://in-toto.io/Statement/v1"),
+            "subject": s.listing(s.fields({"name": s.ANY, "digest": s.fields({"sha256": s.SHA256})}), 1),
+            "predicateType": s.one_of("urn:audit-lib:plan:1", "urn:audit-lib:result:1"),
+            "predicate": s.fields(
+                {"audit": s.ANY, "window": s.ANY, "spec_digest": s.SHA256, "claimed_at": s.moment},
+                {"outcome": s.ANY, "journal": HEAD},
+            ),
+        }
+    ),
+    canonical,
+)
+"""The payload of ``signatures/plan.dsse.json`` and ``signatures/result.dsse.json``."""
+
+sign_off: Kind = (
+    s.fields(
+        {
+            "_type": s.one_of("https://in-toto.io/Statement/v1"),
+            "subject": s.listing(s.fields({"name": s.ANY, "digest": s.fields({"sha256": s.SHA256})}), 1),
+            "predicateType": s.one_of("urn:audit-lib:sign-off:1"),
+            "predicate": s.fields(
+                {
+                    "audit": s.ANY,
+                    "window": s.ANY,
+                    "spec_digest": s.SHA256,
+                    "number": s.whole(1),
+                    "policy": s.fields({"name": s.ANY, "version": s.ANY}),
+                    "auditor": s.ANY,
+                    "organisation": s.ANY,
+                    "attestations": s.listing(s.fields({"id": s.ANY, "text": s.ANY, "cite": s.ANY})),
+                    "remarks": s.ANY,
+                    "signer": s.one_of("auditor", "service"),
+                    "account": s.nullable(s.ANY),
+                    "signed_at": s.moment,
+                    "supersedes": s.nullable(
+                        s.fields(
+                            {
+                                "statement_sha256": s.SHA256,
+                                "run": s.text(r"[^/]+/[^/]+/[0-9a-f]{16}/signoff/[1-9][0-9]*"),
+                                "reason": s.ANY,
+                            }
+                        )
+                    ),
+                }
+            ),
+        }
+    ),
+    canonical,
+)
+"""The payload of ``signoff/<number>/statement.dsse.json``."""
+
+journal_entry: Kind = (
+    s.fields(
+        {
+            "schema": s.one_of("audit-journal/1"),
+            "number": s.whole(1),
+            "previous": s.nullable(s.SHA256),
+            "audit": s.ANY,
+            "window": s.ANY,
+            "run": s.text(r"[0-9a-f]{16}"),
+            "attempt": s.whole(),
+            "event": s.one_of("planned", "completed", "failed", "abandoned", "superseded"),
+            "at": s.instant,
+        },
+        {"outcome": s.ANY, "sealed_sha256": s.SHA256},
+    ),
+    canonical,
+)
+"""``<audit>/journal/NNNNNN.json``."""
+
+envelope: Kind = (
+    s.fields(
+        {
+            "payload": s.text(r"[A-Za-z0-9+/]*={0,2}"),
+            "payloadType": s.ANY,
+            "signatures": s.listing(s.fields({"keyid": s.ANY, "sig": s.text(r"[A-Za-z0-9+/]*={0,2}")}), 1),
+        }
+    ),
+    lambda one: pretty(
+        {
+            "payload": one["payload"],
+            "payloadType": one["payloadType"],
+            "signatures": [{"keyid": each["keyid"], "sig": each["sig"]} for each in one["signatures"]],
+        }
+    ),
+)
+"""A DSSE envelope."""
