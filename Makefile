@@ -41,10 +41,10 @@ export AIRFLOW__CORE__DAGS_FOLDER := $(CURDIR)/dags
 export AIRFLOW__CORE__PLUGINS_FOLDER := $(CURDIR)/dags/plugins
 export AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION := False
 
-.PHONY: help audit serve test test-slow test-families wheel-test lint studies bench bench-gpu lock install clean
+.PHONY: help audit serve test test-slow test-families wheel-test verify.pyz lint studies bench bench-gpu lock install clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z.-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  variables: PYTHON, VENV=.venv, TORCH_INDEX=(pip index with the torch build you want), PORT=8080"
 
 audit: $(STATE)/airflow/.ready ## run the demo audit under Airflow and print its tables (FULL=1: four names per cell)
@@ -68,6 +68,9 @@ test-families: $(VENV)/.installed-dev ## hold every type of local model against 
 
 wheel-test: $(VENV)/.installed-dev ## build the wheel, install it alone, and audit with it
 	@$(PY) tools/wheel_test.py
+
+verify.pyz: ## pack the verifier that needs Python alone, and print its digest
+	@$(PYTHON) tools/build_verifier.py $@
 
 lint: $(VENV)/.installed-dev ## ruff and mypy --strict
 	@ruff check .

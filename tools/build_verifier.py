@@ -1,4 +1,6 @@
-"""Pack ``verifier/`` into ``verify.pyz``, one file that Python 3.8 or later runs: ``python tools/build_verifier.py OUT``.
+"""Pack ``verifier/`` into ``verify.pyz``, one file that Python 3.8 or later runs.
+
+    python tools/build_verifier.py OUT
 
 The same sources give the same bytes on every machine: files in order, not compressed, without times of their own.
 """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Dict
 
 from verifier.findings import Verdict
 from verifier.source import Source
@@ -17,7 +16,8 @@ _LINE = re.compile(r"([0-9a-fA-F]+)[ \t]+\*?(.+)")
 def check_bag(bag: Source, verdict: Verdict) -> None:
     """Find what in a bag is not as its lists say."""
     if not re.fullmatch(
-        rb"BagIt-Version: (0\.97|1\.0)\r?\nTag-File-Character-Encoding: UTF-8\r?\n?", bag.read("bagit.txt", 1024)
+        rb"BagIt-Version: (0\.97|1\.0)\r?\nTag-File-Character-Encoding: UTF-8\r?\n?",
+        bag.read("bagit.txt", 1024),
     ):
         verdict.find("bag", "bagit.txt", "declares neither BagIt 1.0 nor 0.97 in UTF-8")
     if "fetch.txt" in bag.sizes:
@@ -34,19 +34,21 @@ def check_bag(bag: Source, verdict: Verdict) -> None:
             verdict.find("bag", path, "is a list by an algorithm that is not looked at")
 
 
-def _check_oxum(bag: Source, verdict: Verdict, payload: "set[str]") -> None:
+def _check_oxum(bag: Source, verdict: Verdict, payload: set[str]) -> None:
     info = bag.read("bag-info.txt", _MOST).decode(errors="replace") if "bag-info.txt" in bag.sizes else ""
     said = re.findall(r"^Payload-Oxum: *([0-9]+)\.([0-9]+)\r?$", info, re.M)
     there = (str(sum(bag.sizes[path] for path in payload)), str(len(payload)))
     if said != [there]:
-        verdict.find("bag", "bag-info.txt", f"its Payload-Oxum is not {there[0]}.{there[1]}, as the files are")
+        verdict.find(
+            "bag", "bag-info.txt", f"its Payload-Oxum is not {there[0]}.{there[1]}, as the files are"
+        )
 
 
-def _check_list(bag: Source, verdict: Verdict, name: str, algorithm: str, own: "set[str]") -> None:
+def _check_list(bag: Source, verdict: Verdict, name: str, algorithm: str, own: set[str]) -> None:
     if name not in bag.sizes:
         verdict.find("bag", name, "is missing")
         return
-    listed: Dict[str, str] = {}
+    listed: dict[str, str] = {}
     for number, line in enumerate(bag.read(name, _MOST).decode(errors="replace").splitlines(), start=1):
         found = _LINE.fullmatch(line)
         if found is None:

@@ -6,7 +6,7 @@ import argparse
 import re
 import sys
 from datetime import datetime, timezone
-from typing import List, Optional, Sequence
+from typing import Sequence
 
 from verifier import VERSION
 from verifier.bag import check_bag
@@ -20,11 +20,11 @@ from verifier.trust import Trust, read_trust
 
 _RUN = re.compile(r"(?:(.+)/)?(?:evidence/manifest\.json|plan/_SUCCESS|attempts/[1-9][0-9]*/manifest\.json)")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
-_EPILOGUE = """exit codes: 0 everything that was looked at holds; 1 something does not; 2 it could not be decided here, or
-nothing could be read. A verifier that came with the evidence proves nothing: get this file from the project."""
+_EPILOGUE = """exit codes: 0 everything that was looked at holds; 1 something does not; 2 it could not be decided here,
+or nothing could be read. A verifier that came with the evidence proves nothing: get this file from the project."""
 
 
-def main(arguments: Optional[Sequence[str]] = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Verify what the command line names; return the exit code."""
     options = _parser().parse_args(arguments)
     verdict = Verdict(options.evidence)
@@ -54,10 +54,12 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="verify.pyz",
-        description="Checks the evidence of an audit with Python alone: files, records, signatures, counts, rates, ratios.",
+        description="Checks the evidence of an audit: files, records, signatures, counts, rates and ratios.",
         epilog=_EPILOGUE,
     )
-    parser.add_argument("evidence", help="a zip or tar as it was handed on, or a folder: of a bag, or of a run")
+    parser.add_argument(
+        "evidence", help="a zip or tar as it was handed on, or a folder: of a bag, or of a run"
+    )
     parser.add_argument(
         "--trust",
         nargs="+",
@@ -69,12 +71,21 @@ def _parser() -> argparse.ArgumentParser:
         "--manifest", metavar="SHA256", type=_digest, help="digest of the run's manifest, got from elsewhere"
     )
     parser.add_argument(
-        "--head", nargs="+", default=[], metavar="SHA256", type=_digest, help="heads of the journal that you knew"
+        "--head",
+        nargs="+",
+        default=[],
+        metavar="SHA256",
+        type=_digest,
+        help="heads of the journal that you knew",
     )
     parser.add_argument("--journal", default="", metavar="FOLDER", help="the journal of the run's audit")
-    parser.add_argument("--run", default="", metavar="PATH", help="which run, where the evidence holds several")
     parser.add_argument(
-        "--stamps-checked", action="store_true", help="you checked who signed the time stamps, with openssl ts"
+        "--run", default="", metavar="PATH", help="which run, where the evidence holds several"
+    )
+    parser.add_argument(
+        "--stamps-checked",
+        action="store_true",
+        help="you checked who signed the time stamps, with openssl ts",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--version", action="version", version=f"verify.pyz {VERSION}")
@@ -88,7 +99,7 @@ def _digest(text: str) -> str:
 
 
 def _given(options: argparse.Namespace) -> Given:
-    contents: List[bytes] = []
+    contents: list[bytes] = []
     for path in options.trust:
         with open(path, "rb") as stream:
             contents.append(stream.read(1 << 24))
@@ -121,11 +132,17 @@ def _check(options: argparse.Namespace, verdict: Verdict, given: Given) -> None:
                 verdict.find("extra", path, "lies outside the bag")
     check_run(source.below(prefix), verdict, given)
     if options.manifest is not None and options.manifest != verdict.manifest_sha256:
-        verdict.find("manifest", "evidence/manifest.json", f"is not the one that was given: {options.manifest}")
+        verdict.find(
+            "manifest", "evidence/manifest.json", f"is not the one that was given: {options.manifest}"
+        )
 
 
-def _bag(source: Source) -> Optional[str]:
+def _bag(source: Source) -> str | None:
     """Return the folder of the bag, which ends with a slash; None where it is none."""
-    found = [path[: -len("bagit.txt")] for path in source.sizes if path == "bagit.txt" or path.endswith("/bagit.txt")]
+    found = [
+        path[: -len("bagit.txt")]
+        for path in source.sizes
+        if path == "bagit.txt" or path.endswith("/bagit.txt")
+    ]
     tops = [folder for folder in found if folder.count("/") < 2]
     return tops[0] if len(tops) == 1 else None

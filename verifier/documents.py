@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable, Tuple
 
 from verifier import shapes as s
 from verifier.strict_json import OddError, canonical, pretty, read
@@ -15,7 +15,7 @@ class LaterError(OddError):
     """A document of a format that this program does not know."""
 
 
-def decode(kind: Kind, content: bytes) -> Any:
+def decode(kind: Kind, content: bytes) -> dict[str, Any]:
     """Return a document of a kind.
 
     Raises
@@ -23,7 +23,7 @@ def decode(kind: Kind, content: bytes) -> Any:
     OddError
         If it is none, or in other bytes.
     """
-    document = read(content)
+    document: dict[str, Any] = read(content)
     shape, written = kind
     shape(document, "it")
     if written(document) != content:
@@ -31,7 +31,7 @@ def decode(kind: Kind, content: bytes) -> Any:
     return document
 
 
-def _record_bytes(record: Dict[str, Any]) -> bytes:
+def _record_bytes(record: dict[str, Any]) -> bytes:
     return pretty(
         {
             "artefacts": {
@@ -82,9 +82,10 @@ _LATER = {
     "sealed_at": s.instant,
 }
 _ATTEMPTS = {"attempts": s.listing(s.LISTED, 1)}
+_REDACTED = {"redacted": s.listing(s.LISTED)}
 _FORMATS = {
     "audit-manifest/1": s.fields(_MANIFEST, _ATTEMPTS),
-    "audit-manifest/2": s.fields({**_MANIFEST, **_LATER}, _ATTEMPTS),
+    "audit-manifest/2": s.fields({**_MANIFEST, **_LATER}, {**_ATTEMPTS, **_REDACTED}),
 }
 _RECORD = {
     **_MANIFEST,
@@ -100,11 +101,13 @@ _ATTEMPT_FORMATS = {
 }
 
 
-def _of_formats(formats: Dict[str, Any], name: str) -> Callable[[Any, str], None]:
+def _of_formats(formats: dict[str, Any], name: str) -> Callable[[Any, str], None]:
     def check(value: Any, where: str) -> None:
         schema = value.get("schema") if isinstance(value, dict) else None
         if isinstance(schema, str) and schema not in formats and schema.startswith(f"{name}/"):
-            raise LaterError(f"is of format {schema[:40]!a}, which this program does not know; get a later one")
+            raise LaterError(
+                f"is of format {schema[:40]!a}, which this program does not know; get a later one"
+            )
         if not isinstance(schema, str) or schema not in formats:
             raise OddError("says no format")
         formats[schema](value, where)
@@ -183,7 +186,7 @@ journal_entry: Kind = (
             "window": s.ANY,
             "run": s.text(r"[0-9a-f]{16}"),
             "attempt": s.whole(),
-            "event": s.one_of("planned", "completed", "failed", "abandoned", "superseded"),
+            "event": s.one_of("planned", "asked", "completed", "failed", "abandoned", "superseded"),
             "at": s.instant,
         },
         {"outcome": s.ANY, "sealed_sha256": s.SHA256},
@@ -191,6 +194,24 @@ journal_entry: Kind = (
     canonical,
 )
 """``<audit>/journal/NNNNNN.json``."""
+
+journal_at_plan: Kind = (
+    s.fields(
+        {
+            "schema": s.one_of("audit-journal-at-plan/1"),
+            "head": s.nullable(HEAD),
+            "window": s.listing(journal_entry[0]),
+        }
+    ),
+    canonical,
+)
+"""``plan/journal.json``."""
+
+privacy_label: Kind = (
+    s.fields({"schema": s.one_of("audit-privacy/1"), "level": s.one_of("redacted", "digests")}),
+    lambda one: pretty({"schema": one["schema"], "level": one["level"]}),
+)
+"""``privacy.json``."""
 
 envelope: Kind = (
     s.fields(

@@ -7,6 +7,10 @@ canonical or of small order is refused, because signatures of such a key hold fo
 from __future__ import annotations
 
 import hashlib
+from typing import Tuple
+
+Point = Tuple[int, int, int, int]
+"""In extended coordinates."""
 
 _P = 2**255 - 19
 _ORDER = 2**252 + 27742317777372353535851937790883648493
@@ -30,7 +34,7 @@ def verify(public: bytes, message: bytes, signature: bytes) -> bool:
     return _encode(found) == signature[:32]
 
 
-def _decode(content: bytes):
+def _decode(content: bytes) -> Point | None:
     """Return the point that 32 bytes stand for; None where there is none, or it has another encoding."""
     number = int.from_bytes(content, "little")
     sign, y = number >> 255, number & (2**255 - 1)
@@ -40,7 +44,7 @@ def _decode(content: bytes):
     return None if x is None else (x, y, 1, x * y % _P)
 
 
-def _x_of(y: int, sign: int):
+def _x_of(y: int, sign: int) -> int | None:
     square = (y * y - 1) * pow(_D * y * y + 1, _P - 2, _P) % _P
     x = pow(square, (_P + 3) // 8, _P)
     if (x * x - square) % _P:
@@ -50,14 +54,14 @@ def _x_of(y: int, sign: int):
     return _P - x if x & 1 != sign else x
 
 
-def _encode(point) -> bytes:
+def _encode(point: Point) -> bytes:
     x, y, z, _ = point
     inverse = pow(z, _P - 2, _P)
     x, y = x * inverse % _P, y * inverse % _P
     return (y | (x & 1) << 255).to_bytes(32, "little")
 
 
-def _add(one, other):
+def _add(one: Point, other: Point) -> Point:
     """Add two points in extended coordinates; the formulas hold for all points (RFC 8032, 5.1.4)."""
     a = (one[1] - one[0]) * (other[1] - other[0]) % _P
     b = (one[1] + one[0]) * (other[1] + other[0]) % _P
@@ -67,7 +71,7 @@ def _add(one, other):
     return e * f % _P, g * h % _P, f * g % _P, e * h % _P
 
 
-def _times(number: int, point):
+def _times(number: int, point: Point) -> Point:
     found = _NEUTRAL
     while number:
         if number & 1:
@@ -77,10 +81,11 @@ def _times(number: int, point):
     return found
 
 
-def _is_neutral(point) -> bool:
+def _is_neutral(point: Point) -> bool:
     x, y, z, _ = point
     return x % _P == 0 and (y - z) % _P == 0
 
 
 _BASE_Y = 4 * pow(5, _P - 2, _P) % _P
-_BASE = (_x_of(_BASE_Y, 0), _BASE_Y, 1, _x_of(_BASE_Y, 0) * _BASE_Y % _P)
+_BASE_X = _x_of(_BASE_Y, 0) or 0
+_BASE = (_BASE_X, _BASE_Y, 1, _BASE_X * _BASE_Y % _P)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 from verifier.documents import LaterError, attempt_record, decode, manifest_document, stage_record, started
 from verifier.findings import Verdict
+from verifier.privacy import withhold
 from verifier.shapes import instant
 from verifier.source import Source
 from verifier.strict_json import OddError, is_as_written, read
@@ -17,7 +18,9 @@ SUCCESS, STARTED, MANIFEST = "_SUCCESS", "_STARTED", "evidence/manifest.json"
 _NUMBERED = ("scores/", "signoff/", "attempts/")
 _ATTEMPT = re.compile(r"attempts/([1-9][0-9]{0,8})/(_STARTED|manifest\.json|_SUCCESS)")
 _SIGNED = re.compile(r"signoff/[1-9][0-9]*/.+")
-_SIGNATURES = re.compile(r"signatures/(?:plan|result)\.(?:dsse\.json|pub|tsr)")
+_CHECKED_ELSEWHERE = re.compile(
+    r"signatures/(?:plan|result)\.(?:dsse\.json|pub|tsr)|journal\.jsonl|privacy\.json"
+)
 _OF_FILE_MANAGERS = (".DS_Store", "Thumbs.db", "desktop.ini")
 _COUNTS = {
     "evidence": {"artefacts", "bytes"},
@@ -37,15 +40,17 @@ class Files:
 
     def __init__(self, source: Source, verdict: Verdict) -> None:
         self.source, self.verdict = source, verdict
-        self.digests: Dict[str, str] = {}
+        self.digests: dict[str, str] = {}
         for path in sorted(source.sizes):
             digest = hashlib.sha256()
             for piece in source.pieces(path):
                 digest.update(piece)
             self.digests[path] = digest.hexdigest()
-        self.sizes = source.sizes
+        self.sizes = dict(source.sizes)
         for path, why in source.odd:
             verdict.find("extra", path, why)
+        self.withheld: set[str] = set()
+        """Files that a copy was handed on without: their digests and sizes are those that the manifest says."""
 
     def __contains__(self, path: str) -> bool:
         return path in self.digests
@@ -56,20 +61,20 @@ class Files:
 
     def json(self, path: str) -> Any:
         """Return a JSON document, or raise `OddError`."""
-        if path not in self.digests:
+        if path not in self.digests or path in self.withheld:
             raise OddError("is not there")
         return read(self.source.read(path))
 
-    def below(self, folder: str) -> List[str]:
+    def below(self, folder: str) -> list[str]:
         """Return the paths in a folder, sorted."""
         return sorted(path for path in self.digests if path.startswith(f"{folder}/"))
 
-    def is_same(self, entry: Dict[str, Any]) -> bool:
+    def is_same(self, entry: dict[str, Any]) -> bool:
         """Whether a file is the one that an entry of a list says."""
         path = entry["path"]
         return (self.digests.get(path), self.sizes.get(path)) == (entry["sha256"], entry["bytes"])
 
-    def record(self, stage: str) -> Optional[Dict[str, Any]]:
+    def record(self, stage: str) -> dict[str, Any] | None:
         """Return the record of a stage; None where it is not there or none, which is found elsewhere."""
         try:
             return decode(stage_record, self.read(f"{stage}/{SUCCESS}"))
@@ -77,16 +82,17 @@ class Files:
             return None
 
 
-def check_files(files: Files) -> Tuple[Optional[Dict[str, Any]], Optional[Dict[str, Any]]]:
+def check_files(files: Files) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     """Check all files; return the manifest, and the record of the last attempt where that failed instead."""
+    withhold(files)
     if MANIFEST not in files and f"evidence/{SUCCESS}" not in files:
         failed = _check_attempts(files, None)
         if failed is not None:
             _check_left(files, failed)
-            manifest = _sealed_by(failed)
-            _check_records(files, manifest, sealed=False)
+            sealed = _sealed_by(failed)
+            _check_records(files, sealed, sealed=False)
             _check_json(files)
-            return manifest, failed
+            return sealed, failed
     manifest = _manifest(files)
     _check_attempts(files, manifest)
     if manifest is not None:
@@ -96,7 +102,7 @@ def check_files(files: Files) -> Tuple[Optional[Dict[str, Any]], Optional[Dict[s
     return manifest, None
 
 
-def _manifest(files: Files) -> Optional[Dict[str, Any]]:
+def _manifest(files: Files) -> dict[str, Any] | None:
     find = files.verdict.find
     if MANIFEST not in files:
         find("missing", MANIFEST, "the run was never sealed, or its manifest is gone")
@@ -114,7 +120,7 @@ def _manifest(files: Files) -> Optional[Dict[str, Any]]:
     return manifest
 
 
-def _check_listed_files(files: Files, manifest: Dict[str, Any]) -> None:
+def _check_listed_files(files: Files, manifest: dict[str, Any]) -> None:
     find = files.verdict.find
     listed = {entry["path"]: entry for entry in manifest["artefacts"]}
     for path, entry in listed.items():
@@ -132,6 +138,7 @@ def _check_listed_files(files: Files, manifest: Dict[str, Any]) -> None:
         find("manifest", MANIFEST, "the records that it lists are not those of its stages")
     if "environment" in manifest:
         _check_environment(files, manifest["environment"])
+    _check_entries(files, manifest.get("redacted", ()), "the manifest")
     stages = {stage_of(path) for path in listed}
     for path in files.digests:
         folder = path.split("/")[0]
@@ -149,7 +156,7 @@ def _check_listed_files(files: Files, manifest: Dict[str, Any]) -> None:
             find("extra", path, "the manifest does not know this stage")
 
 
-def _check_environment(files: Files, entry: Dict[str, Any]) -> None:
+def _check_environment(files: Files, entry: dict[str, Any]) -> None:
     path = "evidence/environment.json"
     if path not in files:
         files.verdict.find("missing", path, "the manifest lists it, and it is not there")
@@ -158,7 +165,7 @@ def _check_environment(files: Files, entry: Dict[str, Any]) -> None:
 
 
 def _check_stray(files: Files, path: str) -> None:
-    if _SIGNATURES.fullmatch(path):
+    if _CHECKED_ELSEWHERE.fullmatch(path):
         return
     if path.rsplit("/", 1)[-1] in _OF_FILE_MANAGERS:
         files.verdict.notes.append(f"{path}: not part of the evidence; ignored")
@@ -169,7 +176,7 @@ def _check_stray(files: Files, path: str) -> None:
 def _check_json(files: Files) -> None:
     for path in files.digests:
         ours = path.split("/")[0] in (*SEALED, "evidence", "monitor") and "/inputs/" not in path
-        if not (ours and path.endswith(".json")):
+        if not (ours and path.endswith(".json")) or path in files.withheld:
             continue
         content = files.read(path)
         try:
@@ -179,7 +186,7 @@ def _check_json(files: Files) -> None:
             files.verdict.find("record", path, str(error))
 
 
-def _check_records(files: Files, manifest: Optional[Dict[str, Any]], *, sealed: bool) -> None:
+def _check_records(files: Files, manifest: dict[str, Any] | None, *, sealed: bool) -> None:
     """Each stage's record against its files."""
     find = files.verdict.find
     listed = {entry["path"] for entry in (manifest or {"artefacts": ()})["artefacts"]}
@@ -205,7 +212,7 @@ def _check_records(files: Files, manifest: Optional[Dict[str, Any]], *, sealed: 
         _check_recorded(files, stage, record, listed)
 
 
-def _check_recorded(files: Files, stage: str, record: Dict[str, Any], listed: "set[str]") -> None:
+def _check_recorded(files: Files, stage: str, record: dict[str, Any], listed: set[str]) -> None:
     find, path = files.verdict.find, f"{stage}/{SUCCESS}"
     started_file = f"{stage}/{STARTED}" if stage.startswith("attempts/") else ""
     present = {p for p in files.digests if stage_of(p) == stage and p not in (path, started_file)}
@@ -223,7 +230,7 @@ def _check_recorded(files: Files, stage: str, record: Dict[str, Any], listed: "s
             find("record", path, f"says that {name} has {recorded[name]['bytes']} bytes")
 
 
-def _has_times(record: Dict[str, Any]) -> bool:
+def _has_times(record: dict[str, Any]) -> bool:
     try:
         instant(record["started_at"], "")
         instant(record["finished_at"], "")
@@ -232,7 +239,7 @@ def _has_times(record: Dict[str, Any]) -> bool:
     return True
 
 
-def _check_sealing(files: Files, record: Dict[str, Any], manifest: Dict[str, Any]) -> None:
+def _check_sealing(files: Files, record: dict[str, Any], manifest: dict[str, Any]) -> None:
     find, path = files.verdict.find, f"evidence/{SUCCESS}"
     artefacts = manifest["artefacts"]
     if record["counts"] != {"artefacts": len(artefacts), "bytes": sum(one["bytes"] for one in artefacts)}:
@@ -241,13 +248,14 @@ def _check_sealing(files: Files, record: Dict[str, Any], manifest: Dict[str, Any
         return
     if {record["started_at"], record["finished_at"]} != {manifest["sealed_at"]}:
         find("record", path, "its times are not the one at which the manifest says that it was sealed")
-    if set(record["artefacts"]) != {"manifest.json", "environment.json"}:
-        find("record", path, "its files are not manifest.json and environment.json")
+    redacted = {entry["path"][len("evidence/") :] for entry in manifest.get("redacted", ())}
+    if set(record["artefacts"]) != {"manifest.json", "environment.json"} | redacted:
+        find("record", path, "its files are not those that the manifest lists")
 
 
-def _check_attempts(files: Files, manifest: Optional[Dict[str, Any]]) -> Optional[Dict[str, Any]]:
+def _check_attempts(files: Files, manifest: dict[str, Any] | None) -> dict[str, Any] | None:
     """Check every attempt; return the last one's record if it failed."""
-    numbers: Dict[int, "set[str]"] = {}
+    numbers: dict[int, set[str]] = {}
     for path in files.below("attempts"):
         found = _ATTEMPT.fullmatch(path)
         if found is None:
@@ -259,13 +267,15 @@ def _check_attempts(files: Files, manifest: Optional[Dict[str, Any]]) -> Optiona
     for number in sorted(numbers):
         last = _check_attempt(files, number, numbers[number], manifest)
         if last is None and number < max(numbers):
-            files.verdict.notes.append(f"attempts/{number}: was started and has no record of its end: it was killed")
+            files.verdict.notes.append(
+                f"attempts/{number}: was started and has no record of its end: it was killed"
+            )
     return last
 
 
 def _check_attempt(
-    files: Files, number: int, there: "set[str]", manifest: Optional[Dict[str, Any]]
-) -> Optional[Dict[str, Any]]:
+    files: Files, number: int, there: set[str], manifest: dict[str, Any] | None
+) -> dict[str, Any] | None:
     find, where = files.verdict.find, f"attempts/{number}"
     try:
         if STARTED not in there:
@@ -311,7 +321,7 @@ def _check_entries(files: Files, entries: Any, who: str) -> None:
             files.verdict.find("changed", entry["path"], f"is not the file that {who} lists")
 
 
-def _check_left(files: Files, record: Dict[str, Any]) -> None:
+def _check_left(files: Files, record: dict[str, Any]) -> None:
     """Find what lies in the stages and is not in the record of the last, failed attempt."""
     listed = {entry["path"] for entry in record["artefacts"]}
     for path in files.digests:
@@ -324,7 +334,7 @@ def _check_left(files: Files, record: Dict[str, Any]) -> None:
             _check_stray(files, path)
 
 
-def _sealed_by(record: Dict[str, Any]) -> Dict[str, Any]:
+def _sealed_by(record: dict[str, Any]) -> dict[str, Any]:
     """Return what a failed attempt sealed of its complete stages, in the form of a manifest."""
     return {
         **{name: record[name] for name in ("audit", "window", "spec_digest", "outcome", "stages")},

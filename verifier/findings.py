@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, NamedTuple
 
 from verifier import VERSION
 from verifier.strict_json import pretty
@@ -11,13 +11,13 @@ SCHEMA = "audit-verification/1"
 CODES = {"verified": 0, "not verified": 1, "not decided": 2}
 
 NOT_CHECKED = (
-    "the Parquet tables inside: that scores.csv, the questions, the tree of records and served.json agree with them",
+    "the Parquet tables: that scores.csv, questions and the tree of records agree with them",
     "intervals, p-values, verdicts, and metrics other than counts, rates, impact ratios, medians and mean scores",
     "the words and numbers of the pages (.html, .pdf): only that they are the files that were sealed",
     "the signature of a time stamping authority: only that its stamp is over this signature, and which time it says",
     "what the tool really answered: whoever asked it is believed",
 )
-"""What this program does not look at. `audit verify` looks at the first three and at the stamps; nothing at the last."""
+"""What this program does not look at. `audit verify` does, but for the last."""
 
 
 class Finding(NamedTuple):
@@ -36,15 +36,16 @@ class Verdict:
 
     def __init__(self, where: str) -> None:
         self.where = where
-        self.identity: Dict[str, str] = {"audit": "", "window": "", "design": "", "outcome": ""}
+        self.identity: dict[str, str] = {"audit": "", "window": "", "design": "", "outcome": ""}
         self.failed_attempt = ""
         self.manifest_sha256 = ""
+        self.level, self.withheld = "full", 0
         self.files = 0
-        self.recounted: List[str] = []
-        self.findings: List[Finding] = []
-        self.undecided: List[str] = []
-        self.signatures: List[str] = []
-        self.notes: List[str] = []
+        self.recounted: list[str] = []
+        self.findings: list[Finding] = []
+        self.undecided: list[str] = []
+        self.signatures: list[str] = []
+        self.notes: list[str] = []
         self.not_checked = list(NOT_CHECKED)
 
     def find(self, kind: str, path: str, detail: str) -> None:
@@ -79,6 +80,10 @@ class Verdict:
             f"  {self.files} files hashed; counted again: {', '.join(self.recounted) or 'nothing'}",
             f"  manifest SHA-256 {self.manifest_sha256 or '?'} (compare with the published one)",
         ]
+        if self.level != "full":
+            lines.append(
+                f"  a copy of level {self.level}: {self.withheld} files are withheld; the manifest has their digests"
+            )
         if self.failed_attempt:
             lines.append(f"  {self.failed_attempt}")
         lines += [f"  finding: {one}" for one in self.findings]
@@ -90,7 +95,7 @@ class Verdict:
 
     def as_json(self) -> str:
         """Return it for programs."""
-        document: Dict[str, Any] = {
+        document: dict[str, Any] = {
             "schema": SCHEMA,
             "program": {"name": "verify.pyz", "version": VERSION},
             "verdict": self.word,
@@ -98,6 +103,8 @@ class Verdict:
             **self.identity,
             "failed_attempt": self.failed_attempt,
             "manifest_sha256": self.manifest_sha256,
+            "level": self.level,
+            "withheld": self.withheld,
             "files": self.files,
             "computed_again": self.recounted,
             "findings": [one._asdict() for one in self.findings],
@@ -111,7 +118,9 @@ class Verdict:
 
 def printable(said: str) -> str:
     """Return a text in which nothing steers a terminal: paths come from whoever wrote the evidence."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in said)
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in said
+    )
 
 
 def _printable_parts(value: Any) -> Any:

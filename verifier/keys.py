@@ -6,7 +6,7 @@ import base64
 import binascii
 import hashlib
 import re
-from typing import Any, Dict, NamedTuple, Tuple
+from typing import Any, NamedTuple
 
 from verifier import ed25519
 from verifier.documents import decode, envelope
@@ -46,7 +46,7 @@ def read_key(pem: bytes) -> PublicKey:
     return PublicKey(hashlib.sha256(der).hexdigest(), b"")
 
 
-def open_envelope(content: bytes, payload_type: str) -> Tuple[Dict[str, Any], bytes]:
+def open_envelope(content: bytes, payload_type: str) -> tuple[dict[str, Any], bytes]:
     """Return an envelope and its payload, whoever signed it.
 
     Raises
@@ -60,7 +60,7 @@ def open_envelope(content: bytes, payload_type: str) -> Tuple[Dict[str, Any], by
     return found, _decoded(found["payload"])
 
 
-def is_signed_by(found: Dict[str, Any], payload: bytes, key: PublicKey) -> bool:
+def is_signed_by(found: dict[str, Any], payload: bytes, key: PublicKey) -> bool:
     """Whether one of an envelope's signatures is this key's, over its type and its payload.
 
     Raises

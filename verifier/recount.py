@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from verifier.files import Files
-from verifier.scores import PATH, STATUSES, Cell, Key, Median, Scores, median_of, read_scores
+from verifier.scores import PATH, STATUSES, Cell, Key, Median, Scores, median_of, path_of_scores, read_scores
 from verifier.strict_json import OddError
 
 METRICS = "metrics/metrics.json"
-_SWITCHES = {"median": "all", "unknown": "available_case", "comparator": "highest_included", "exclusion_base": "known"}
+_SWITCHES = {
+    "median": "all",
+    "unknown": "available_case",
+    "comparator": "highest_included",
+    "exclusion_base": "known",
+}
 Part = List[Tuple[Dict[str, str], Key, Cell]]
 
 
@@ -31,7 +36,7 @@ class Design:
             for one in files.json("report/report.json")["switches"]:
                 self.switches[one["name"]] = one["value"]
 
-    def category(self, axis: str, level: str) -> Optional[str]:
+    def category(self, axis: str, level: str) -> str | None:
         """Return the policy's category of a level; None where it is not known."""
         if level not in self.levels.get(axis, ()):
             return None
@@ -42,9 +47,15 @@ class Design:
 def recount(files: Files) -> None:
     """Count everything again that follows from the rows, and find what is otherwise."""
     verdict = files.verdict
-    if PATH not in files:
-        if METRICS in files:
-            verdict.notes.append(f"{PATH}: is not there, as in runs of earlier versions: nothing was counted again")
+    if METRICS not in files:
+        return
+    if METRICS in files.withheld:
+        verdict.notes.append("nothing was counted again: this copy is handed on without the metrics")
+        return
+    if not path_of_scores(files):
+        verdict.notes.append(
+            f"{PATH}: is not there, as in runs of earlier versions: nothing was counted again"
+        )
         return
     try:
         design, metrics = Design(files), files.json(METRICS)
@@ -69,7 +80,7 @@ def recount(files: Files) -> None:
     verdict.recounted += ["decisions", "counts", "rates", "medians", "impact ratios", "mean scores"]
 
 
-def _stratum(table: Dict[str, Any]) -> Dict[str, str]:
+def _stratum(table: dict[str, Any]) -> dict[str, str]:
     """Return by what a table's rows are chosen; a classification says what is counted, not of whom."""
     return {
         name: level
@@ -78,9 +89,11 @@ def _stratum(table: Dict[str, Any]) -> Dict[str, str]:
     }
 
 
-def _strata(metrics: Dict[str, Any]) -> List[str]:
+def _strata(metrics: dict[str, Any]) -> list[str]:
     found = [name for one in (*metrics["missingness"], *metrics["scores"]) for name in one["stratum"]]
-    return found + ["classification"] * any(one.get("classification") is not None for one in metrics["tables"])
+    return found + ["classification"] * any(
+        one.get("classification") is not None for one in metrics["tables"]
+    )
 
 
 def _check_decisions(files: Files, design: Design, scores: Scores) -> None:
@@ -101,7 +114,9 @@ def _check_decisions(files: Files, design: Design, scores: Scores) -> None:
         wrong = sum(cell.people for key, cell in scores.cells.items() if key.selected)
     if wrong:
         what = "rounds" if rule == "top_k" else "rows"
-        files.verdict.find("recount", PATH, f"{wrong} {what} hold other decisions than {rule} makes of their scores")
+        files.verdict.find(
+            "recount", PATH, f"{wrong} {what} hold other decisions than {rule} makes of their scores"
+        )
 
 
 def _decided_otherwise(scores: Scores, is_selected: Callable[[float], bool]) -> int:
@@ -113,7 +128,7 @@ def _decided_otherwise(scores: Scores, is_selected: Callable[[float], bool]) -> 
     return wrong
 
 
-def _is_wrong(people: Sequence[Tuple[Optional[float], str]], places: int, firsts: bool) -> bool:
+def _is_wrong(people: Sequence[tuple[float | None, str]], places: int, firsts: bool) -> bool:
     """Whether a round's places went to others than its highest scores, or to more or fewer people."""
     scored = [(score, said) for score, said in people if score is not None]
     others = [said for score, said in people if score is None]
@@ -126,8 +141,11 @@ def _is_wrong(people: Sequence[Tuple[Optional[float], str]], places: int, firsts
     return bool(chosen and left) and min(chosen) < max(left)
 
 
-def _check_rows(files: Files, design: Design, scores: Scores, metrics: Dict[str, Any]) -> None:
-    said, people = metrics["rows"], [(dict(zip(scores.names, key.levels)), key, cell) for key, cell in scores.cells.items()]
+def _check_rows(files: Files, design: Design, scores: Scores, metrics: dict[str, Any]) -> None:
+    said, people = (
+        metrics["rows"],
+        [(dict(zip(scores.names, key.levels)), key, cell) for key, cell in scores.cells.items()],
+    )
     _compare(files, "rows.total", said["total"], sum(cell.people for _, _, cell in people))
     for status in STATUSES:
         there = sum(cell.people for _, key, cell in people if key.status == status)
@@ -140,7 +158,7 @@ def _check_rows(files: Files, design: Design, scores: Scores, metrics: Dict[str,
     _compare(files, "rows.unknown_group", said["unknown_group"], unknown)
 
 
-def _check_groups(files: Files, design: Design, scores: Scores, metrics: Dict[str, Any]) -> None:
+def _check_groups(files: Files, design: Design, scores: Scores, metrics: dict[str, Any]) -> None:
     """Statuses and mean scores of each group."""
     for place, one in enumerate(metrics["missingness"]):
         if one["group"] is None:
@@ -156,20 +174,29 @@ def _check_groups(files: Files, design: Design, scores: Scores, metrics: Dict[st
         if values and len(values) == one["n"] and all(map(math.isfinite, values)):
             mean = math.fsum(values) / len(values)
             if abs(one["mean"] - mean) > 1e-9 * max(1.0, abs(mean)):
-                files.verdict.find("recount", METRICS, f"scores[{place}].mean: {one['mean']!r}, the rows give {mean!r}")
+                files.verdict.find(
+                    "recount", METRICS, f"scores[{place}].mean: {one['mean']!r}, the rows give {mean!r}"
+                )
 
 
 def _check_table(
-    files: Files, design: Design, scores: Scores, table: Dict[str, Any], where: str, tables: Sequence[Dict[str, Any]]
+    files: Files,
+    design: Design,
+    scores: Scores,
+    table: dict[str, Any],
+    where: str,
+    tables: Sequence[dict[str, Any]],
 ) -> None:
     part = scores.part(_stratum(table))
     family = list(table["rows"][0]["category"])
     median = _median(design, part, table, where, files)
-    counts: Dict[Tuple[str, ...], List[int]] = {}
+    counts: dict[tuple[str, ...], list[int]] = {}
     unknown = 0
     needed = family
     if design.switches["unknown"] == "list_wise":
-        needed = list(dict.fromkeys(axis for other in tables for row in other["rows"] for axis in row["category"]))
+        needed = list(
+            dict.fromkeys(axis for other in tables for row in other["rows"] for axis in row["category"])
+        )
     for levels, key, cell in part:
         states = _states(table, levels, key, cell, median)
         own = {axis: design.category(axis, levels[axis]) for axis in {*needed, *family}}
@@ -180,14 +207,16 @@ def _check_table(
         for state, people in enumerate(states):
             found[state] += people
     _check_counts(files, design, table, where, counts, unknown)
-    if table.get("tied_rounds") is not None and table["kind"] == "selection" and table.get("classification") is None:
+    if (
+        table.get("tied_rounds") is not None
+        and table["kind"] == "selection"
+        and table.get("classification") is None
+    ):
         lots = len(set().union(*(cell.lots for _, _, cell in part)))
         _compare(files, f"{where}.tied_rounds", table["tied_rounds"], lots)
 
 
-def _median(
-    design: Design, part: Part, table: Dict[str, Any], where: str, files: Files
-) -> Optional[Median]:
+def _median(design: Design, part: Part, table: dict[str, Any], where: str, files: Files) -> Median | None:
     if table["kind"] != "scoring":
         return None
     sample = [
@@ -206,8 +235,8 @@ def _median(
 
 
 def _states(
-    table: Dict[str, Any], levels: Dict[str, str], key: Key, cell: Cell, median: Optional[Median]
-) -> Tuple[int, int, int]:
+    table: dict[str, Any], levels: dict[str, str], key: Key, cell: Cell, median: Median | None
+) -> tuple[int, int, int]:
     """Return how many people of a cell are not selected, selected, and not assessed."""
     if table["kind"] == "scoring":
         above = 0 if median is None else sum(map(median.is_above, cell.scores))
@@ -223,9 +252,9 @@ def _states(
 def _check_counts(
     files: Files,
     design: Design,
-    table: Dict[str, Any],
+    table: dict[str, Any],
     where: str,
-    counts: Dict[Tuple[str, ...], List[int]],
+    counts: dict[tuple[str, ...], list[int]],
     unknown: int,
 ) -> None:
     rows = table["rows"]
@@ -253,7 +282,7 @@ def _check_counts(
         _check_ratios(files, design, table["larger"]["rows"], f"{where}.larger")
 
 
-def _check_ratios(files: Files, design: Design, rows: Sequence[Dict[str, Any]], where: str) -> None:
+def _check_ratios(files: Files, design: Design, rows: Sequence[dict[str, Any]], where: str) -> None:
     rates = [Fraction(row["selected"], row["n"]) if row["n"] else None for row in rows]
     compared = [
         rate
@@ -265,12 +294,17 @@ def _check_ratios(files: Files, design: Design, rows: Sequence[Dict[str, Any]], 
         name = f"{where}.{row['label']}"
         ratio = None if rate is None or not best or row["excluded"] is not None else rate / best
         _compare(files, f"{name}.rate", _value(row["rate"]), None if rate is None else float(rate))
-        _compare(files, f"{name}.impact_ratio", _value(row["impact_ratio"]), None if ratio is None else float(ratio))
+        _compare(
+            files,
+            f"{name}.impact_ratio",
+            _value(row["impact_ratio"]),
+            None if ratio is None else float(ratio),
+        )
         below = None if ratio is None else ratio < design.guideline
         _compare(files, f"{name}.four_fifths_flag", row["four_fifths_flag"], below)
 
 
-def _value(estimate: Dict[str, Any]) -> Optional[float]:
+def _value(estimate: dict[str, Any]) -> float | None:
     value = estimate["value"]
     return None if isinstance(value, dict) else value
 

@@ -1,9 +1,9 @@
-"""The published tables, ``tables.csv`` and ``report.json``, against ``metrics.json``; a hidden number is an empty one."""
+"""The published ``tables.csv`` and ``report.json`` against ``metrics.json``; a hidden number is an empty one."""
 
 from __future__ import annotations
 
 import csv
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any
 
 from verifier.files import Files
 from verifier.recount import METRICS
@@ -15,7 +15,7 @@ _ROUNDED = 5.1e-7
 
 def check_report(files: Files) -> None:
     """Find published counts, rates and ratios that are not those that were measured."""
-    if METRICS not in files:
+    if METRICS not in files or METRICS in files.withheld:
         return
     for path, check in ((REPORT, _check_json), (TABLES, _check_csv)):
         if path not in files:
@@ -28,7 +28,7 @@ def check_report(files: Files) -> None:
             files.verdict.find("recount", path, f"cannot be held against {METRICS} ({type(error).__name__})")
 
 
-def _check_json(files: Files, metrics: Dict[str, Any]) -> None:
+def _check_json(files: Files, metrics: dict[str, Any]) -> None:
     report = files.json(REPORT)
     plan = files.json("plan/plan.json")
     for name in ("audit", "spec_digest"):
@@ -51,12 +51,12 @@ def _check_json(files: Files, metrics: Dict[str, Any]) -> None:
                 files.verdict.find("recount", REPORT, f"headline.{kind}: its counts are in no table")
 
 
-def _all_rows(table: Dict[str, Any]) -> List[Dict[str, Any]]:
+def _all_rows(table: dict[str, Any]) -> list[dict[str, Any]]:
     larger = table.get("larger")
     return [*table["rows"], *(larger["rows"] if larger else ())]
 
 
-def _check_rows(files: Files, printed: List[Any], measured: List[Any], where: str) -> None:
+def _check_rows(files: Files, printed: list[Any], measured: list[Any], where: str) -> None:
     if [row["label"] for row in printed] != [row["label"] for row in measured]:
         raise OddError(f"{where} has other categories than were measured")
     for one, other in zip(printed, measured):
@@ -70,15 +70,15 @@ def _check_rows(files: Files, printed: List[Any], measured: List[Any], where: st
                 files.verdict.find("recount", REPORT, what)
 
 
-def _number(estimate: Dict[str, Any]) -> Optional[float]:
+def _number(estimate: dict[str, Any]) -> float | None:
     value = estimate["value"]
     return None if isinstance(value, dict) else value
 
 
-def _check_csv(files: Files, metrics: Dict[str, Any]) -> None:
+def _check_csv(files: Files, metrics: dict[str, Any]) -> None:
     text = files.read(TABLES).decode("utf-8")
     same = [(entry["stratum"], entry["same_as"]) for entry in metrics["strata_identical"]]
-    wanted: Dict[Tuple[str, str, str, str], Dict[str, Any]] = {}
+    wanted: dict[tuple[str, str, str, str], dict[str, Any]] = {}
     for table in metrics["tables"]:
         strata = [table["stratum"], *(own for own, other in same if other == table["stratum"])]
         for stratum in strata:
@@ -105,7 +105,7 @@ def _check_csv(files: Files, metrics: Dict[str, Any]) -> None:
         raise OddError("does not have one line for each category that was measured")
 
 
-def _pairs(levels: Dict[str, str]) -> str:
+def _pairs(levels: dict[str, str]) -> str:
     return ";".join(f"{name}={level}" for name, level in levels.items())
 
 

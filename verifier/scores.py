@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import math
 from array import array
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Iterator, NamedTuple, Sequence
 
 from verifier.files import Files
 from verifier.strict_json import OddError
 
 PATH = "metrics/scores.csv"
+_IN_REDACTED = f"evidence/redacted/{PATH}"
 STATUSES = ("ok", "unranked", "refused", "unparsed", "error")
 _FIXED = ("variant_id", "application_id", "round_id", "position", "model", "qualified", "status", "score", "rank",
           "selected", "tied_at_cutoff")  # fmt: skip
@@ -22,13 +23,13 @@ class Cell:
     def __init__(self) -> None:
         self.people = 0
         self.scores = array("d")
-        self.lots: "set[str]" = set()
+        self.lots: set[str] = set()
 
 
 class Key(NamedTuple):
     """What the people of a cell have in common."""
 
-    levels: Tuple[str, ...]
+    levels: tuple[str, ...]
     selected: str
     status: str
 
@@ -48,10 +49,10 @@ class Scores:
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = list(names)
-        self.cells: Dict[Key, Cell] = {}
-        self.rounds: Dict[str, List[Tuple[Optional[float], str]]] = {}
+        self.cells: dict[Key, Cell] = {}
+        self.rounds: dict[str, list[tuple[float | None, str]]] = {}
 
-    def part(self, stratum: Dict[str, str]) -> List[Tuple[Dict[str, str], Key, Cell]]:
+    def part(self, stratum: dict[str, str]) -> list[tuple[dict[str, str], Key, Cell]]:
         """Return the cells of a stratum, each with its levels by name."""
         found = []
         for key, cell in self.cells.items():
@@ -61,7 +62,12 @@ class Scores:
         return found
 
 
-def _is_level(value: Optional[str], level: str) -> bool:
+def path_of_scores(files: Files) -> str:
+    """Return where the rows are: in a redacted copy with numbers for ids; empty where they are nowhere."""
+    return next((path for path in (PATH, _IN_REDACTED) if path in files and path not in files.withheld), "")
+
+
+def _is_level(value: str | None, level: str) -> bool:
     return value == level or (value == "" and level == "unknown")
 
 
@@ -96,7 +102,7 @@ def read_scores(files: Files, names: Sequence[str], *, by_round: bool) -> Scores
 def _lines(files: Files) -> Iterator[str]:
     """Yield the lines of the file, a piece of it at a time."""
     rest = b""
-    for piece in files.source.pieces(PATH):
+    for piece in files.source.pieces(path_of_scores(files)):
         lines = (rest + piece).split(b"\n")
         rest = lines.pop()
         for line in lines:
@@ -105,7 +111,7 @@ def _lines(files: Files) -> Iterator[str]:
         raise OddError("its last line has no end")
 
 
-def _places(header: Sequence[str], names: Sequence[str]) -> List[int]:
+def _places(header: Sequence[str], names: Sequence[str]) -> list[int]:
     if not header or header[0] != "variant_id" or len(set(header)) != len(header):
         raise OddError("does not begin with the columns that are described")
     found = []
@@ -141,7 +147,7 @@ def _add(scores: Scores, row: Sequence[str], number: int, *, by_round: bool) -> 
         scores.rounds.setdefault(round_id, []).append((score, selected))
 
 
-def _number(written: str, number: int) -> Optional[float]:
+def _number(written: str, number: int) -> float | None:
     if not written:
         return None
     try:
@@ -173,7 +179,7 @@ class Median(NamedTuple):
         return self.lower == self.upper == score
 
 
-def median_of(scores: Any) -> Optional[Median]:
+def median_of(scores: Any) -> Median | None:
     """Return the median of scores; None where there are none."""
     ordered = sorted(scores)
     if not ordered:

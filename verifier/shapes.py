@@ -4,61 +4,65 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timezone
+from typing import Any, Callable
 
 from verifier.strict_json import OddError
 
+Check = Callable[[Any, str], None]
+"""Takes a value and where it is."""
 
-def text(pattern: str = ""):
+
+def text(pattern: str = "") -> Check:
     """Accept a text, all of which matches `pattern`."""
     compiled = re.compile(pattern or r"(?s).*")
 
-    def check(value, where):
+    def check(value: Any, where: str) -> None:
         if not isinstance(value, str) or not compiled.fullmatch(value):
             raise OddError(f"{where}: is not what must be there")
 
     return check
 
 
-def whole(least: int = 0):
+def whole(least: int = 0) -> Check:
     """Accept a whole number."""
 
-    def check(value, where):
+    def check(value: Any, where: str) -> None:
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise OddError(f"{where}: is no whole number of {least} or more")
 
     return check
 
 
-def one_of(*values):
+def one_of(*values: str | None) -> Check:
     """Accept some texts, or null if None is among them."""
 
-    def check(value, where):
+    def check(value: Any, where: str) -> None:
         if value not in values or isinstance(value, (bool, int, float)):
             raise OddError(f"{where}: is not one of what may be there")
 
     return check
 
 
-def boolean(value, where):
+def boolean(value: Any, where: str) -> None:
     """Accept true and false."""
     if not isinstance(value, bool):
         raise OddError(f"{where}: is neither true nor false")
 
 
-def nullable(inner):
+def nullable(inner: Check) -> Check:
     """Accept null too."""
 
-    def check(value, where):
+    def check(value: Any, where: str) -> None:
         if value is not None:
             inner(value, where)
 
     return check
 
 
-def listing(inner, least: int = 0):
+def listing(inner: Check, least: int = 0) -> Check:
     """Accept a list."""
 
-    def check(value, where):
+    def check(value: Any, where: str) -> None:
         if not isinstance(value, list) or len(value) < least:
             raise OddError(f"{where}: is no list of {least} or more")
         for place, one in enumerate(value):
@@ -67,10 +71,10 @@ def listing(inner, least: int = 0):
     return check
 
 
-def mapping(key, inner):
+def mapping(key: Check, inner: Check) -> Check:
     """Accept an object with any keys that `key` accepts."""
 
-    def check(value, where):
+    def check(value: Any, where: str) -> None:
         if not isinstance(value, dict):
             raise OddError(f"{where}: is no object")
         for name, one in value.items():
@@ -80,11 +84,11 @@ def mapping(key, inner):
     return check
 
 
-def fields(required, optional=None):
+def fields(required: dict[str, Check], optional: dict[str, Check] | None = None) -> Check:
     """Accept an object with these keys and no others."""
     known = {**required, **(optional or {})}
 
-    def check(value, where):
+    def check(value: Any, where: str) -> None:
         if not isinstance(value, dict):
             raise OddError(f"{where}: is no object")
         for name in required:
@@ -98,7 +102,7 @@ def fields(required, optional=None):
     return check
 
 
-def instant_of(words) -> datetime:
+def instant_of(words: Any) -> datetime:
     """Return an instant with an offset.
 
     Raises
@@ -115,7 +119,7 @@ def instant_of(words) -> datetime:
     return found.astimezone(timezone.utc)
 
 
-def instant(value, where):
+def instant(value: Any, where: str) -> None:
     """Accept an instant in UTC as the library writes one: whole, or to the millisecond or microsecond."""
     try:
         utc = instant_of(value)
@@ -125,7 +129,7 @@ def instant(value, where):
         raise OddError(f"{where}: is written in another form than the library's")
 
 
-def moment(value, where):
+def moment(value: Any, where: str) -> None:
     """Accept an instant in UTC to the second."""
     instant(value, where)
     if value != instant_of(value).isoformat(timespec="seconds"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import datetime
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 from verifier.documents import decode, sign_off
 from verifier.files import MANIFEST, SUCCESS, Files
@@ -19,7 +19,7 @@ _OF_THE_SIGNATURE = ("title", "status", "signature", "attested", "required_field
 """Keys of report.json that a signature changes."""
 
 
-def check_sign_offs(files: Files, identity: Dict[str, str], trust: Trust, now: datetime) -> None:
+def check_sign_offs(files: Files, identity: dict[str, str], trust: Trust, now: datetime) -> None:
     """Check every sign-off of a sealed run."""
     verdict = files.verdict
     numbers = sorted(
@@ -31,10 +31,12 @@ def check_sign_offs(files: Files, identity: Dict[str, str], trust: Trust, now: d
     complete = tuple(f"signoff/{number}/" for number in numbers)
     for path in files.below("signoff"):
         if not path.startswith(complete) and path.endswith((f"/{_STATEMENT}", f"/{SUCCESS}")):
-            verdict.find("sign-off", path, "lies in no complete sign-off: its record or its statement was removed")
+            verdict.find(
+                "sign-off", path, "lies in no complete sign-off: its record or its statement was removed"
+            )
         elif not path.startswith(complete):
             verdict.notes.append(f"{path}: not part of the evidence; ignored")
-    before: Optional[Dict[str, Any]] = None
+    before: dict[str, Any] | None = None
     for number in numbers:
         where = f"signoff/{number}"
         try:
@@ -49,7 +51,7 @@ def check_sign_offs(files: Files, identity: Dict[str, str], trust: Trust, now: d
             verdict.find("sign-off", "signoff", what)
 
 
-def _named(files: Files, number: int, before: Optional[Dict[str, Any]]) -> Optional[Dict[str, Any]]:
+def _named(files: Files, number: int, before: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return what a later statement must name of one that does not hold."""
     try:
         return _read(files, number)[0]
@@ -57,7 +59,7 @@ def _named(files: Files, number: int, before: Optional[Dict[str, Any]]) -> Optio
         return before
 
 
-def _read(files: Files, number: int) -> Any:
+def _read(files: Files, number: int) -> tuple[dict[str, Any], dict[str, Any], bytes]:
     path = f"signoff/{number}/{_STATEMENT}"
     if path not in files:
         raise OddError("its statement is not there")
@@ -71,11 +73,11 @@ def _read(files: Files, number: int) -> Any:
 def _check(
     files: Files,
     number: int,
-    identity: Dict[str, str],
-    before: Optional[Dict[str, Any]],
+    identity: dict[str, str],
+    before: dict[str, Any] | None,
     trust: Trust,
     now: datetime,
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     where = f"signoff/{number}"
     found, envelope, payload = _read(files, number)
     if f"{where}/{_KEY}" not in files:
@@ -83,7 +85,7 @@ def _check(
     key = read_key(files.read(f"{where}/{_KEY}"))
     if not is_signed_by(envelope, payload, key):
         raise OddError(f"the signature is not one of key {key.key_id[:16]} over this statement")
-    said: Dict[str, Any] = found["predicate"]
+    said: dict[str, Any] = found["predicate"]
     if any(said[name] != identity[name] for name in ("audit", "window", "spec_digest")):
         raise OddError("the statement is about another run")
     if said["number"] != number:
@@ -101,21 +103,23 @@ def _check(
     _check_facts(files, where)
     _check_believed(files, where, key.key_id, at, trust)
     if at > now:
-        files.verdict.notes.append(f"{where}: says that it was signed {at}, which is after this machine's clock")
+        files.verdict.notes.append(
+            f"{where}: says that it was signed {at}, which is after this machine's clock"
+        )
     files.verdict.signatures.append(
-        f"signed by {ascii(said['auditor'])}, {ascii(said['organisation'])}, on {at:%Y-%m-%d %H:%M} UTC, "
+        f"signed by {said['auditor']!a}, {said['organisation']!a}, on {at:%Y-%m-%d %H:%M} UTC, "
         f"key {key.key_id[:16]}"
     )
     return found
 
 
-def _check_subject(files: Files, where: str, statement: Dict[str, Any]) -> None:
+def _check_subject(files: Files, where: str, statement: dict[str, Any]) -> None:
     signed = {one["name"]: one["digest"]["sha256"] for one in statement["subject"]}
     own = {f"{where}/{name}" for name in (_STATEMENT, _KEY, SUCCESS)}
     there = {path for path in files.below(where) if path not in own}
     for stage in ("evidence", "report"):
         there |= {path for path in files.below(stage) if path != f"{stage}/{SUCCESS}"}
-    extra: List[str] = sorted(there - set(signed))
+    extra: list[str] = sorted(there - set(signed))
     if extra:
         raise OddError(f"{', '.join(extra)} is there and was not signed")
     missing = sorted(set(signed) - there)
@@ -127,7 +131,11 @@ def _check_subject(files: Files, where: str, statement: Dict[str, Any]) -> None:
 
 
 def _check_chain(
-    files: Files, identity: Dict[str, str], said: Dict[str, Any], at: datetime, before: Optional[Dict[str, Any]]
+    files: Files,
+    identity: dict[str, str],
+    said: dict[str, Any],
+    at: datetime,
+    before: dict[str, Any] | None,
 ) -> None:
     named, record = said["supersedes"], files.record("evidence")
     sealed = None if record is None else instant_of(record["finished_at"]).replace(microsecond=0)

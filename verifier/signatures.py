@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from verifier.documents import decode, run_statement
 from verifier.files import MANIFEST, SUCCESS, Files
@@ -14,7 +14,7 @@ from verifier.time_stamp import stamped_at
 from verifier.trust import Trust
 
 _UNKNOWN = (
-    "without a trust file nothing here shows that the run was not made again as a whole, with other answers: use --trust"
+    "without a trust file nothing here shows that the run was not made again as a whole, with other answers"
 )
 
 
@@ -28,12 +28,12 @@ class Signed(NamedTuple):
     key_id: str
     at: datetime
     stamped: bool
-    head: Optional[Dict[str, Any]]
+    head: dict[str, Any] | None
 
 
 def check_signatures(
-    files: Files, identity: Dict[str, str], trust: Trust, *, sealed: bool, stamps: bool
-) -> List[Dict[str, Any]]:
+    files: Files, identity: dict[str, str], trust: Trust, *, sealed: bool, stamps: bool
+) -> list[dict[str, Any]]:
     """Check the statements over plan and result; return the heads of the journal that they hold.
 
     Parameters
@@ -50,13 +50,17 @@ def check_signatures(
         Whether the verifier checked by other means who signed the time stamps.
     """
     verdict = files.verdict
-    signed: Dict[str, Signed] = {}
+    signed: dict[str, Signed] = {}
     for moment in ("plan", "result") if sealed else ("plan",):
         path = f"signatures/{moment}.dsse.json"
         if path not in files:
             for other in ("pub", "tsr"):
                 if f"signatures/{moment}.{other}" in files:
-                    verdict.find("signature", f"signatures/{moment}.{other}", "the statement that it belongs to is gone")
+                    verdict.find(
+                        "signature",
+                        f"signatures/{moment}.{other}",
+                        "the statement that it belongs to is gone",
+                    )
             if moment in trust.required:
                 verdict.find("signature", path, f"the {moment} is not signed, and the trust file requires it")
             verdict.signatures.append(f"{moment} not signed")
@@ -76,7 +80,7 @@ def check_signatures(
     return [one.head for one in signed.values() if one.head is not None]
 
 
-def _check(files: Files, moment: str, identity: Dict[str, str]) -> Signed:
+def _check(files: Files, moment: str, identity: dict[str, str]) -> Signed:
     path = f"signatures/{moment}.dsse.json"
     if f"signatures/{moment}.pub" not in files:
         raise OddError("its public key is gone")
@@ -85,7 +89,9 @@ def _check(files: Files, moment: str, identity: Dict[str, str]) -> Signed:
     envelope, payload = open_envelope(content, IN_TOTO)
     statement = decode(run_statement, payload)
     if not key.ed25519:
-        raise UnknownKeyKindError(f"is signed with key {key.key_id[:16]}, which is no Ed25519 key and not checked here")
+        raise UnknownKeyKindError(
+            f"is signed with key {key.key_id[:16]}, which is no Ed25519 key and not checked here"
+        )
     if not is_signed_by(envelope, payload, key):
         raise OddError(f"the signature is not one of key {key.key_id[:16]} over this statement")
     said = statement["predicate"]
@@ -103,7 +109,7 @@ def _check(files: Files, moment: str, identity: Dict[str, str]) -> Signed:
     return Signed(key.key_id, at, stamp in files, said.get("journal"))
 
 
-def _check_subject(files: Files, moment: str, statement: Dict[str, Any]) -> None:
+def _check_subject(files: Files, moment: str, statement: dict[str, Any]) -> None:
     """Each file that is signed is there as it was signed, and no other one is there."""
     signed = {one["name"]: one["digest"]["sha256"] for one in statement["subject"]}
     folders = ("plan", "sample", "variants") if moment == "plan" else ("evidence",)
@@ -124,13 +130,19 @@ def _check_subject(files: Files, moment: str, statement: Dict[str, Any]) -> None
 def _check_believed(files: Files, moment: str, signed: Signed, trust: Trust, *, stamps: bool) -> None:
     verdict, path = files.verdict, f"signatures/{moment}.dsse.json"
     when = f"{signed.at:%Y-%m-%d %H:%M:%S} UTC"
-    says = f"time stamp {when} (who stamped is not checked here)" if signed.stamped else f"on {when} as it only claims"
+    says = (
+        f"time stamp {when} (who stamped is not checked here)"
+        if signed.stamped
+        else f"on {when} as it only claims"
+    )
     who = f"key {signed.key_id[:16]}"
     if not trust.file:
-        verdict.signatures.append(f"{moment} signed with {who} (compare its id with the one published), {says}")
+        verdict.signatures.append(
+            f"{moment} signed with {who} (compare its id with the one published), {says}"
+        )
         return
     known = trust.keys.get(signed.key_id)
-    name = f"of {ascii(known['name'])}" if known else "not believed"
+    name = f"of {known['name']!a}" if known else "not believed"
     verdict.signatures.append(f"{moment} signed with {who} ({name}), {says}")
     if "time stamps" in trust.required:
         if not signed.stamped:
@@ -138,7 +150,7 @@ def _check_believed(files: Files, moment: str, signed: Signed, trust: Trust, *, 
             verdict.find("signature", f"signatures/{moment}.tsr", what)
         elif not stamps:
             verdict.undecided.append(
-                f"signatures/{moment}.tsr: the trust file requires a time stamp, and whether a trusted authority signed "
+                f"signatures/{moment}.tsr: the trust file requires a time stamp, and whether a trusted authority made "
                 f"this one is not checked here: `audit verify`, or `openssl ts -verify -data {path} "
                 f"-in signatures/{moment}.tsr -CAfile AUTHORITY.pem`; then give --stamps-checked"
             )
@@ -149,12 +161,14 @@ def _check_believed(files: Files, moment: str, signed: Signed, trust: Trust, *, 
         at, reason = known["revoked"]["at"], known["revoked"]["reason"]
         said = f"{who} was revoked on {at}: {reason}; that it signed before, "
         if signed.stamped and not stamps:
-            verdict.undecided.append(f"{path}: {said}only its time stamp says; check that, then give --stamps-checked")
+            verdict.undecided.append(
+                f"{path}: {said}only its time stamp says; check that, then give --stamps-checked"
+            )
         elif not signed.stamped:
             verdict.find("signature", path, f"{said}it only claims: there is no time stamp")
 
 
-def _check_order(files: Files, signed: Dict[str, Signed]) -> None:
+def _check_order(files: Files, signed: dict[str, Signed]) -> None:
     """The plan is signed before the first request, the result after the sealing; stamps have whole seconds."""
     verdict = files.verdict
     try:

@@ -8,7 +8,7 @@ import tarfile
 import unicodedata
 import zipfile
 import zlib
-from typing import IO, Any, Callable, Dict, List, Tuple
+from typing import IO, Any, Callable
 
 MOST_FILES = 1_000_000
 MOST_EXPANDED = 200
@@ -29,10 +29,10 @@ class AttackError(RefusedError):
 class Source:
     """Files by their path, with their sizes; `odd` has what is no file, with the reason."""
 
-    def __init__(self, where: str, sizes: Dict[str, int], opened: Callable[[str], IO[bytes]]) -> None:
+    def __init__(self, where: str, sizes: dict[str, int], opened: Callable[[str], IO[bytes]]) -> None:
         self.where = where
         self.sizes = sizes
-        self.odd: List[Tuple[str, str]] = []
+        self.odd: list[tuple[str, str]] = []
         self._open = opened
 
     def pieces(self, path: str) -> Any:
@@ -50,7 +50,9 @@ class Source:
                     piece = stream.read(_PIECE)
                     left -= len(piece)
                     if left < 0 or (not piece and left > 0):
-                        raise RefusedError(f"{path}: has another size than was said; it changed, or is damaged")
+                        raise RefusedError(
+                            f"{path}: has another size than was said; it changed, or is damaged"
+                        )
                     if not piece:
                         return
                     yield piece
@@ -63,7 +65,7 @@ class Source:
             raise RefusedError(f"{path}: is larger than {most >> 20} MiB; it is not read")
         return b"".join(self.pieces(path))
 
-    def below(self, prefix: str) -> "Source":
+    def below(self, prefix: str) -> Source:
         """Return the files below a folder, which ends with a slash; all of them for an empty one."""
         own = {path[len(prefix) :]: size for path, size in self.sizes.items() if path.startswith(prefix)}
         found = Source(self.where, own, lambda path: self._open(prefix + path))
@@ -88,8 +90,8 @@ def open_source(path: str) -> Source:
 
 
 def _folder(root: str) -> Source:
-    sizes: Dict[str, int] = {}
-    odd: List[Tuple[str, str]] = []
+    sizes: dict[str, int] = {}
+    odd: list[tuple[str, str]] = []
 
     def complain(error: OSError) -> None:
         raise RefusedError(f"{error.filename}: cannot be read ({error.strerror})")
@@ -107,7 +109,7 @@ def _folder(root: str) -> Source:
                 odd.append((path, "is no file"))
         if len(sizes) > MOST_FILES:
             raise AttackError(f"{root}: more than {MOST_FILES} files")
-    source = Source(root, sizes, lambda path: open(os.path.join(root, path), "rb"))
+    source = Source(root, sizes, lambda path: open(os.path.join(root, path), "rb"))  # noqa: SIM115 - who reads closes it
     source.odd = odd
     return source
 
@@ -129,7 +131,7 @@ def _zip(path: str) -> Source:
 
 
 def _tar(path: str) -> Source:
-    archive = tarfile.open(path, "r:")
+    archive = tarfile.open(path, "r:")  # noqa: SIM115 - it is read until the end
     entries = []
     for entry in archive:
         if not entry.isreg() and not entry.isdir():
@@ -151,14 +153,14 @@ def _tar(path: str) -> Source:
     return Source(path, {name: size for name, size, _ in entries}, opened)
 
 
-def _check(path: str, entries: List[Tuple[str, int]]) -> None:
+def _check(path: str, entries: list[tuple[str, int]]) -> None:
     """Refuse names that lead elsewhere or are one on some machines, and what never ends when it is unpacked."""
     if len(entries) > MOST_FILES:
         raise AttackError(f"{path}: more than {MOST_FILES} files")
     whole, packed = sum(size for _, size in entries), os.path.getsize(path)
     if whole > max(_SMALL, MOST_EXPANDED * packed):
         raise AttackError(f"{path}: {packed} bytes that unpack to {whole}; it is not unpacked")
-    seen: Dict[str, str] = {}
+    seen: dict[str, str] = {}
     for name, _ in entries:
         parts = name.split("/")
         if (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 LARGEST = 1 << 28
 DEEPEST = 100
@@ -14,7 +15,7 @@ class OddError(ValueError):
     """A document is not what it must be; the message repeats nothing of it."""
 
 
-def read(content: bytes):
+def read(content: bytes) -> Any:
     """Return the value of a document.
 
     Raises
@@ -42,17 +43,17 @@ def read(content: bytes):
     return document
 
 
-def canonical(value) -> bytes:
+def canonical(value: Any) -> bytes:
     """Return a value with sorted keys and no spaces; floats in Python's shortest form."""
     return _text(value, sort_keys=True, separators=(",", ":"))
 
 
-def pretty(value) -> bytes:
+def pretty(value: Any) -> bytes:
     """Return a value indented by two, keys in their order."""
     return _text(value, indent=2) + b"\n"
 
 
-def is_as_written(content: bytes, document) -> bool:
+def is_as_written(content: bytes, document: Any) -> bool:
     """Whether a document has the bytes of one of the two forms."""
     return content == pretty(document) or content == canonical(document)
 
@@ -60,14 +61,14 @@ def is_as_written(content: bytes, document) -> bool:
 _TOO_DEEP = f"is nested too deeply (more than {DEEPEST} levels)"
 
 
-def _text(value, **form) -> bytes:
+def _text(value: Any, **form: Any) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, **form).encode()
     except ValueError:
         raise OddError("holds a character that is none") from None
 
 
-def _check_depth(document) -> None:
+def _check_depth(document: Any) -> None:
     level = [document]
     for _ in range(DEEPEST):
         parts = [
@@ -82,25 +83,25 @@ def _check_depth(document) -> None:
     raise OddError(_TOO_DEEP)
 
 
-def _once(pairs):
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise OddError("holds a key twice")
     return found
 
 
-def _no_number(text):
+def _no_number(text: str) -> Any:
     raise OddError("holds a number that is none (NaN or infinity)")
 
 
-def _finite(text):
+def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         raise OddError("holds a number that is no double")
     return number
 
 
-def _whole(text):
+def _whole(text: str) -> int:
     if len(text) > _MOST_DIGITS:
         raise OddError("holds a whole number of too many digits")
     return int(text)

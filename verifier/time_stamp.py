@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import datetime, timedelta, timezone
-from typing import List, Tuple
 
 from verifier.strict_json import OddError
 
@@ -38,7 +37,7 @@ def stamped_at(stamp: bytes, content: bytes) -> datetime:
     return _time(said)
 
 
-def _token(stamp: bytes) -> Tuple[Tuple[bytes, bytes], bytes]:
+def _token(stamp: bytes) -> tuple[tuple[bytes, bytes], bytes]:
     """Return the hash that is stamped, by the object identifier of its algorithm, and the time."""
     status, token = _parts(_only(stamp, _SEQUENCE))[:2]
     if _parts(_of(status, _SEQUENCE))[0] not in ((_INTEGER, b"\x00"), (_INTEGER, b"\x01")):
@@ -65,7 +64,7 @@ def _time(words: bytes) -> datetime:
     return at + timedelta(microseconds=int((found[2] or b"0").ljust(6, b"0")))
 
 
-def _parts(content: bytes) -> List[Tuple[int, bytes]]:
+def _parts(content: bytes) -> list[tuple[int, bytes]]:
     """Return the elements that stand one after the other: tag and content."""
     found, at = [], 0
     while at < len(content):
@@ -80,7 +79,7 @@ def _parts(content: bytes) -> List[Tuple[int, bytes]]:
     return found
 
 
-def _of(part: Tuple[int, bytes], tag: int) -> bytes:
+def _of(part: tuple[int, bytes], tag: int) -> bytes:
     if part[0] != tag:
         raise OddError("is no time stamp: it has other parts")
     return part[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import datetime
-from typing import Any, Dict, List, Sequence
+from typing import Any, Sequence
 
 from verifier import shapes as s
 from verifier.documents import HEAD
@@ -44,10 +44,10 @@ class Trust:
     """What the verifier believes: a trust file's newest version, or auditors' bare keys."""
 
     def __init__(self) -> None:
-        self.file: Dict[str, Any] = {}
-        self.keys: Dict[str, Dict[str, Any]] = {}
-        self.gone: Dict[str, str] = {}
-        self.auditors: Dict[str, PublicKey] = {}
+        self.file: dict[str, Any] = {}
+        self.keys: dict[str, dict[str, Any]] = {}
+        self.gone: dict[str, str] = {}
+        self.auditors: dict[str, PublicKey] = {}
 
     @property
     def required(self) -> Sequence[str]:
@@ -55,7 +55,7 @@ class Trust:
         found: Sequence[str] = self.file.get("required", ())
         return found
 
-    def heads(self, audit: str) -> List[Dict[str, Any]]:
+    def heads(self, audit: str) -> list[dict[str, Any]]:
         """Return the heads of an audit's journal that the file holds."""
         return [one["head"] for one in self.file.get("heads", ()) if one["audit"] == audit]
 
@@ -98,7 +98,7 @@ def read_trust(contents: Sequence[bytes], now: datetime) -> Trust:
         keys = [read_key(content) for content in contents]
         trust.auditors = {key.key_id: key for key in keys}
         return trust
-    before: Dict[str, Any] = {}
+    before: dict[str, Any] = {}
     for place, content in enumerate(contents):
         found = _version(content)
         if place:
@@ -112,24 +112,26 @@ def read_trust(contents: Sequence[bytes], now: datetime) -> Trust:
     return trust
 
 
-def _version(content: bytes) -> Dict[str, Any]:
+def _version(content: bytes) -> dict[str, Any]:
     document = read(content)
     if isinstance(document, dict) and "payload" in document:
         document = read(open_envelope(content, _PAYLOAD)[1])
     _SHAPE(document, "the trust file")
     _by_id(document)
-    found: Dict[str, Any] = document
+    found: dict[str, Any] = document
     return found
 
 
-def _by_id(file: Dict[str, Any]) -> Dict[str, Dict[str, Any]]:
+def _by_id(file: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {read_key(one["public"].encode()).key_id: one for one in file["keys"]}
 
 
-def _check_follows(content: bytes, new: Dict[str, Any], old: Dict[str, Any], old_content: bytes) -> None:
+def _check_follows(content: bytes, new: dict[str, Any], old: dict[str, Any], old_content: bytes) -> None:
     follows = new["version"] == old["version"] + 1
     if not follows or new.get("previous_sha256") != hashlib.sha256(old_content).hexdigest():
-        raise OddError(f"version {new['version']} does not follow from version {old['version']} that was given")
+        raise OddError(
+            f"version {new['version']} does not follow from version {old['version']} that was given"
+        )
     envelope, payload = open_envelope(content, _PAYLOAD)
     if payload != canonical(new):
         raise OddError(f"version {new['version']} is written in another form than the library's")
@@ -143,5 +145,5 @@ def _check_follows(content: bytes, new: Dict[str, Any], old: Dict[str, Any], old
             )
 
 
-def _roots(file: Dict[str, Any]) -> List[PublicKey]:
+def _roots(file: dict[str, Any]) -> list[PublicKey]:
     return [read_key(one["public"].encode()) for one in file["keys"] if "root" in one["roles"]]

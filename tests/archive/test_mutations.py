@@ -16,6 +16,7 @@ import pytest
 from audit_lib.archive.verify import verify
 from audit_lib.canonical import canonical_json, pretty_json
 from tests.specs import REPOSITORY
+from tests.verifier.conftest import found_here
 
 GOLDEN = REPOSITORY / "tests/golden/bundles"
 TIME = re.compile(rb"T\d\d:\d\d:\d\d")
@@ -90,6 +91,7 @@ def check(folder: Path, path: Path, content: bytes) -> None:
         verification = verify(str(folder), recompute={})
         assert not verification.ok, f"{path.relative_to(folder)}: {content[:300]!r} verifies"
         assert "Traceback" not in verification.summary()
+        assert found_here(folder), f"{path.relative_to(folder)}: {content[:300]!r} verifies with verify.pyz"
     finally:
         path.write_bytes(kept)
 
