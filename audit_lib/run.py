@@ -11,10 +11,10 @@ digests. A stage that has ``_SUCCESS`` is complete and is never done again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from audit_lib.canonical import sha256, strict_json
 from audit_lib.digesting_stream import digest_of
@@ -29,7 +29,7 @@ from audit_lib.errors import (
 from audit_lib.large_file import LARGE, Content, LargeFile, fetched, sha256_of, size_of, stream_of
 from audit_lib.policies import gates, policy_of
 from audit_lib.policies.retention import kept_until
-from audit_lib.privacy.withheld_files import WithheldFile, withheld_files
+from audit_lib.privacy.withheld_files import WithheldFile, files_withheld, withheld_files
 from audit_lib.spec import AuditSpec
 from audit_lib.store import LocalStore, Store, open_store
 from audit_lib.typed_json import decode
@@ -39,9 +39,13 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from audit_lib.privacy.vault import Vault
+
 T = TypeVar("T")
 
 SUCCESS = "_SUCCESS"
+PEOPLE: Final = "sample/prompts.parquet"
+"""The table that has everybody whom a run is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,9 @@ class StageFolder:
     prefix: str
     withheld: Mapping[str, WithheldFile] = field(default_factory=dict)
     """Key in the store -> what is known of it."""
+    vault: Vault | None = None
+    """What encrypts and decrypts rows of people, where the spec has keys for them."""
+    run_prefix: str = ""
 
     def is_complete(self) -> bool:
         """Whether the stage was done."""
@@ -126,12 +133,16 @@ class StageFolder:
         content = self.store.get(key)
         if sha256(content) != digest:
             raise EvidenceError(f"{where}: its bytes are not those that the stage wrote (SHA-256 differs)")
-        return content
+        return content if self.vault is None else self.vault.open(self._in_run(name), content)
+
+    def _in_run(self, name: str) -> str:
+        return f"{self.prefix}/{name}".removeprefix(f"{self.run_prefix}/" if self.run_prefix else "")
 
     def content(self, name: str) -> Content:
         """Return an artefact, checked as `read` does; a large one is left in its file, or copied to a temporary one."""
         listed = self.success().artefacts
-        if name not in listed or listed[name].bytes < LARGE:
+        as_it_is = self.vault is None and f"{self.prefix}/{name}" not in self.withheld
+        if name not in listed or listed[name].bytes < LARGE or not as_it_is:
             return self.read(name)
         key = f"{self.prefix}/{name}"
         if isinstance(self.store, LocalStore):
@@ -213,6 +224,8 @@ class StageFolder:
         artefacts = {}
         for name, content in sorted(output.artefacts.items()):
             key = f"{self.prefix}/{name}"
+            if self.vault is not None:
+                content = self.vault.seal(self._in_run(name), content, output.artefacts)
             with stream_of(content) as stream:
                 written = self.store.put_stream(key, stream)
             digest, size = (sha256_of(content), size_of(content)) if written else digest_of(self.store, key)
@@ -266,7 +279,8 @@ class Run:
     notify: Callable[[str], None] = _silent
     folder: str | None = None
     withheld: Mapping[str, WithheldFile] = field(default_factory=dict)
-    """Path in the run -> what is known of a file that this copy was handed on without."""
+    """Path in the run -> what is known of a file that this copy was handed on without, or that cannot be read here."""
+    vault: Vault | None = None
 
     @classmethod
     def open(cls, spec: AuditSpec, window: Window, root: str, notify: Callable[[str], None] = _silent) -> Run:
@@ -280,7 +294,9 @@ class Run:
             If the policy does not exist.
         """
         gates.check_spec(policy_of(spec), spec)
-        return cls(spec, RunKey(spec.audit, window, spec.digest()), locking(open_store(root), spec), notify)
+        return cls(
+            spec, RunKey(spec.audit, window, spec.digest()), locking(open_store(root), spec), notify
+        )._with_vault()
 
     @classmethod
     def load(cls, uri: str, notify: Callable[[str], None] = _silent, base: Path | None = None) -> Run:
@@ -306,7 +322,9 @@ class Run:
             folder.read("spec.json"), (base or Path()) / "spec.json", folder.design_file
         )
         key = RunKey(audit, span, folder.read_json("plan.json")["spec_digest"])
-        return cls(spec, key, locking(store, spec), notify, withheld=withheld_files(store, key.prefix))
+        return cls(
+            spec, key, locking(store, spec), notify, withheld=withheld_files(store, key.prefix)
+        )._with_vault()
 
     @classmethod
     def from_bundle(
@@ -333,7 +351,22 @@ class Run:
             raise EvidenceError(
                 f"{store.uri('plan/plan.json')}: does not say audit, window and spec_digest ({type(error).__name__})"
             ) from None
-        return cls(spec, key, locking(store, spec), notify, "", withheld_files(store, ""))
+        return cls(spec, key, locking(store, spec), notify, "", withheld_files(store, ""))._with_vault()
+
+    def _with_vault(self) -> Run:
+        """Return the run with what encrypts its rows, where the spec says so."""
+        if self.spec.privacy is None or self.spec.privacy.keys == "none":
+            return self
+        from audit_lib.privacy.applicant_keys import configured_keys
+        from audit_lib.privacy.vault import Vault
+
+        vault = Vault(configured_keys(self.key.audit), lambda stage, name: opened.stage(stage).read(name))
+        opened = replace(self, vault=vault)
+        sealed = opened.stage("evidence").is_complete()
+        if self.withheld or not sealed or vault.opens(self.store.get(f"{self.prefix}/{PEOPLE}".lstrip("/"))):
+            return opened
+        # What cannot be read any more is read as a redacted copy is; its digests hold as they did.
+        return replace(self, withheld=files_withheld(self.store, self.prefix, "redacted"))
 
     @property
     def prefix(self) -> str:
@@ -348,7 +381,7 @@ class Run:
     def stage(self, name: str) -> StageFolder:
         """Return the folder of a stage, or of a shard (``scores/3``)."""
         held = {f"{self.prefix}/{path}".lstrip("/"): one for path, one in self.withheld.items()}
-        return StageFolder(self.store, f"{self.prefix}/{name}".lstrip("/"), held)
+        return StageFolder(self.store, f"{self.prefix}/{name}".lstrip("/"), held, self.vault, self.prefix)
 
     def list(self, folder: str = "") -> list[str]:
         """Return the paths of everything in the run, or in a folder of it, from the run's own folder."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from audit_lib.documents.privacy import PrivacyLevel
+from audit_lib.large_file import Content
+from audit_lib.privacy.vault import Vault
 from audit_lib.store import Store
 
 EvidenceFindingKind = Literal[
@@ -69,6 +71,8 @@ class Verification:
         At which level this copy was handed on; ``full`` in the store itself.
     withheld : int
         Files that the manifest lists and that this copy was handed on without.
+    encrypted : str
+        Of a run whose rows are encrypted person by person: how many people there are, and how many were erased.
     not_recomputable : int
         Score records that cannot be followed here from question to answer to score.
     unrecomputed : tuple of str
@@ -98,6 +102,7 @@ class Verification:
     recomputed: tuple[str, ...] = ()
     level: PrivacyLevel = "full"
     withheld: int = 0
+    encrypted: str = ""
     not_recomputable: int = 0
     unrecomputed: tuple[str, ...] = ()
     findings: tuple[EvidenceFinding, ...] = ()
@@ -138,9 +143,13 @@ class Verification:
             f"  manifest SHA-256 {self.manifest_sha256 or '?'} (not signed: compare with the published one)",
         ]
         if self.level != "full":
+            lines.append(f"  {self.withheld} files are withheld, and the manifest has their digests")
+        if self.encrypted:
+            lines.append(f"  {self.encrypted}")
+        if self.not_recomputable or self.unrecomputed:
             lines.append(
-                f"  {self.withheld} files are withheld, and the manifest has their digests; not recomputable: "
-                f"{self.not_recomputable} score records; not computed again: {', '.join(self.unrecomputed)}"
+                f"  not recomputable: {self.not_recomputable} score records; not computed again: "
+                f"{', '.join(self.unrecomputed)}"
             )
         if self.failed:
             lines.append(f"  {_printable(self.failed)}")
@@ -168,6 +177,20 @@ class Work:
     level: PrivacyLevel = "full"
     withheld: set[str] = field(default_factory=set)  # of which `digests` and `sizes` are as the manifest says
     unrecomputed: list[str] = field(default_factory=list)
+    readable: PrivacyLevel = (
+        "full"  # as much as this level shows: what is withheld, or encrypted and without a key
+    )
+    encrypted: str = ""
+    vault: Vault | None = None
+
+    def as_stored(self, path: str, content: Content) -> Content:
+        """Return an artefact as the store has it."""
+        return content if self.vault is None else self.vault.seal(path, content)
+
+    def as_made(self, path: str) -> bytes:
+        """Return an artefact of the store as its stage made it."""
+        content = self.store.get(path)
+        return content if self.vault is None else self.vault.open(path, content)
 
     def find(self, kind: EvidenceFindingKind, path: str, detail: str) -> None:
         """Take note of what does not hold."""

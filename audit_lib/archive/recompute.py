@@ -52,7 +52,7 @@ def recompute_stages(
     """Compute the stages that are there again, and compare what comes out."""
     present = there | {stage_of(path) for path in listed_in(manifest)}
     for stage in (name for name in (_RECOMPUTED if functions is None else functions) if name in present):
-        if functions is None and stage not in RECOMPUTABLE[work.level]:
+        if functions is None and stage not in RECOMPUTABLE[work.readable]:
             work.unrecomputed.append(stage)
             continue
         if functions is None and stage == "validation" and (lacking := lacking_for(run.spec)):
@@ -132,7 +132,7 @@ def _check_made(work: Work, stage: str, made: Mapping[str, Content]) -> None:
         path = f"{stage}/{name}"
         if path not in work.digests:
             work.find("recomputation", path, "follows from the evidence, and is not there")
-        elif work.digests[path] != sha256_of(content):
+        elif work.digests[path] not in (sha256_of(content), sha256_of(work.as_stored(path, content))):
             _report_difference(work, path, content)
 
 
@@ -151,13 +151,13 @@ def _compare(work: Work, stage: str, output: StageOutput, manifest: Manifest | N
             work.notes.append(f"{path}: is not there; runs that earlier versions made have none")
         elif digest is None:
             work.find("recomputation", where, "follows from the evidence, and is not there")
-        elif digest != sha256_of(content):
+        elif digest not in (sha256_of(content), sha256_of(work.as_stored(where, content))):
             _report_difference(work, where, content)
 
 
 def _report_difference(work: Work, path: str, recomputed: Content) -> None:
     try:
-        difference = compare(path, work.store.get(path), bytes_of(recomputed))
+        difference = compare(path, work.as_made(path), bytes_of(recomputed))
     except StoreUnreachableError:
         raise
     except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything

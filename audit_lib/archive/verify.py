@@ -45,7 +45,7 @@ from audit_lib.archive.recompute import Recompute, check_scores, recompute_stage
 from audit_lib.archive.record_tree import people_tree
 from audit_lib.archive.records_check import check_order
 from audit_lib.archive.software import software
-from audit_lib.archive.withheld_check import check_redacted, read_level
+from audit_lib.archive.withheld_check import check_redacted, note_keys, read_level
 from audit_lib.digesting_stream import digest_of
 from audit_lib.documents.evidence import FailedAttempt, Manifest, odd_json
 from audit_lib.documents.validation import Validation
@@ -105,6 +105,7 @@ def verify(
     check_json(work)
     run = _open(work, uri, manifest) if failed is None or f"plan/{SUCCESS}" in work.digests else None
     if run is not None:
+        note_keys(work, run)
         _check_run(work, run, manifest, failed, recompute, notify)
     elif failed is not None:
         work.notes.append("there was no plan yet, so there is nothing to compute again")
@@ -125,6 +126,7 @@ def verify(
         recomputed=tuple(work.recomputed),
         level=work.level,
         withheld=len(work.withheld),
+        encrypted=work.encrypted,
         not_recomputable=_untraced(work, manifest),
         unrecomputed=tuple(work.unrecomputed),
         findings=tuple(work.findings),
@@ -184,7 +186,7 @@ def _check_run(
     shards = sorted(stage for stage in there if stage.startswith("scores/"))
     timed = sorted(stage for stage in there if stage.split("/")[0] in (*SEALED, "evidence"))
     check_order(run, timed, lambda path, detail: work.find("record", path, detail))
-    if work.level != "full":
+    if work.readable != "full":
         work.unrecomputed += ["scores"]
     elif recompute is None and (failed is None or shards):
         notify(f"verify: scores of {len(shards)} shards against the questions")
@@ -275,7 +277,7 @@ def _check_outcome(work: Work, run: Run, manifest: Manifest | None) -> None:
 
 def _untraced(work: Work, manifest: Manifest | None) -> int:
     """Count the score records of a copy whose texts are withheld."""
-    if work.level == "full" or manifest is None or manifest.record_tree is None:
+    if work.readable == "full" or manifest is None or manifest.record_tree is None:
         return 0
     return manifest.record_tree.records
 

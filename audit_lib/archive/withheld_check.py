@@ -12,10 +12,12 @@ from audit_lib.documents.privacy import PrivacyLevel
 from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.large_file import bytes_of, sha256_of
 from audit_lib.measure.rows.split_columns import further_fields
-from audit_lib.privacy.levels import LABEL
+from audit_lib.privacy.applicant_keys import configured_keys
+from audit_lib.privacy.levels import LABEL, is_withheld
 from audit_lib.privacy.redacted_tables import redacted_path, redacted_tables
+from audit_lib.privacy.vault import names_in
 from audit_lib.privacy.withheld_files import level_of, withheld_files
-from audit_lib.run import Run
+from audit_lib.run import PEOPLE, Run
 
 RECOMPUTABLE: Final[dict[PrivacyLevel, tuple[str, ...]]] = {
     "full": ("plan", "variants", "validation", "metrics", "report"),
@@ -47,11 +49,32 @@ def read_level(work: Work) -> None:
             continue
         work.withheld.add(path)
         work.digests[path], work.sizes[path] = one.sha256, one.bytes
+    work.readable = work.level
+
+
+def note_keys(work: Work, run: Run) -> None:
+    """Take note of whose rows can be decrypted here; a key that is gone without a record of its erasure is missing."""
+    if run.spec.privacy is None or run.spec.privacy.keys == "none" or PEOPLE in work.withheld:
+        return
+    work.vault = run.vault
+    names = names_in(work.store.get(PEOPLE)) if PEOPLE in work.digests else set()
+    keys = configured_keys(run.key.audit)
+    if keys is None:
+        work.encrypted = f"rows of {len(names)} people are encrypted, and no keys are here"
+    else:
+        gone = names - keys.names()
+        erased = gone & keys.erased()
+        work.encrypted = f"rows of {len(names)} people are encrypted; erased: {len(erased)}"
+        if lost := len(gone) - len(erased):
+            work.find("missing", PEOPLE, f"{lost} keys are gone, and no erasure of them is recorded")
+    if run.vault is None:
+        work.readable = "redacted"
 
 
 def digest_here(work: Work, path: str) -> tuple[str | None, str]:
     """Return the digest of what can be read of an artefact, and where: of a withheld one that of its redacted form."""
-    where = redacted_path(path) if path in work.withheld else path
+    hidden = path in work.withheld or (work.readable != "full" and is_withheld(path, "redacted"))
+    where = redacted_path(path) if hidden else path
     return work.digests.get(where), where
 
 

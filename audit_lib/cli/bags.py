@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 
 from audit_lib.cli.shared import AddCommand, notify, store_option
-from audit_lib.privacy.levels import DEFAULT, LEVELS
+from audit_lib.documents.privacy import PrivacyLevel
+from audit_lib.privacy.levels import DEFAULT, LEVELS, is_fuller
 
 
 def add_commands(command: AddCommand) -> None:
@@ -27,7 +28,7 @@ def add_commands(command: AddCommand) -> None:
         "--privacy",
         choices=sorted(LEVELS),
         help="full: all files; redacted: rows without texts, with numbers for ids; digests: what was published, and "
-        f"digests of the rest (default: {DEFAULT})",
+        f"digests of the rest (default: what the spec's privacy.level says, and at most that; else {DEFAULT})",
     )
     store_option(export)
 
@@ -57,7 +58,7 @@ def _export(options: argparse.Namespace) -> int:
     out = options.out
     if out is None:
         out = "_".join(uri.rstrip("/").split("/")[-3:]) + ".zip"
-    level = options.privacy or DEFAULT
+    level = _level(uri, options.privacy)
     made = export_run(uri, Path(out), notify, level=level)
     print(f"wrote {made.path}: {made.files} files, {made.size:,} bytes, level {level}")
     if made.withheld:
@@ -66,6 +67,22 @@ def _export(options: argparse.Namespace) -> int:
         )
     print(f"SHA-256 of its tagmanifest-sha256.txt, which covers all of it: {made.tag_manifest_sha256}")
     return 0
+
+
+def _level(uri: str, asked: PrivacyLevel | None) -> PrivacyLevel:
+    """Return the level that is asked for, which may show no more than the spec says, if it says so."""
+    from audit_lib.errors import AuditError, InputError
+    from audit_lib.run import Run
+
+    try:
+        privacy = Run.from_bundle(uri.rstrip("/") or "/").spec.privacy
+    except AuditError:
+        privacy = None  # of a run that failed before its plan, or that another version made
+    if privacy is None:
+        return asked or DEFAULT
+    if asked is not None and is_fuller(asked, privacy.level):
+        raise InputError(f"the run's spec has privacy.level: {privacy.level}; nothing fuller is handed on")
+    return asked or privacy.level
 
 
 def _import(options: argparse.Namespace) -> int:

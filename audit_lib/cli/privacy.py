@@ -1,4 +1,4 @@
-"""Commands about one person's data: ``audit access``."""
+"""Commands about one person's data: ``audit access`` and ``audit erase``."""
 
 from __future__ import annotations
 
@@ -22,6 +22,33 @@ def add_commands(command: AddCommand) -> None:
     access.add_argument("run", help="URI or folder of a sealed run")
     access.add_argument("--application", required=True, metavar="ID", help="its application_id")
     access.add_argument("--out", default="access.json", help="file to write (default: %(default)s)")
+
+    erase = command(
+        "erase",
+        _erase,
+        "Erase an applicant: delete the key that their rows are encrypted with",
+        "In all runs of the audit, whose spec has privacy.keys: applicant. Every digest still verifies, and numbers "
+        "are computed again from rows without texts and ids. It cannot be undone. What was handed on in the clear, the "
+        "source, and backups of the keys are elsewhere: erase there too.",
+    )
+    erase.add_argument("run", help="URI or folder of a run of the audit")
+    erase.add_argument("--application", required=True, metavar="ID", help="its application_id")
+    erase.add_argument("--reason", required=True, help="why, for the record; name nobody in it")
+
+
+def _erase(options: argparse.Namespace) -> int:
+    from audit_lib.errors import InputError
+    from audit_lib.privacy.applicant_keys import KEYS, configured_keys
+    from audit_lib.run import Run
+
+    audit = Run.from_bundle(options.run.rstrip("/") or "/").key.audit
+    keys = configured_keys(audit)
+    if keys is None:
+        raise InputError(f"{KEYS} is not set: there are no keys here to erase")
+    made = keys.erase(options.application, options.reason)
+    print(f"erased: key {made.key} of audit {audit}, on {made.at}")
+    print("left: rows without texts and ids (evidence/redacted), and whatever was handed on before")
+    return 0
 
 
 def _access(options: argparse.Namespace) -> int:

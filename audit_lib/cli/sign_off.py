@@ -21,6 +21,11 @@ def add_commands(command: AddCommand) -> None:
         "The private key is encrypted if AUDIT_SIGNING_PASSPHRASE is set. Give the .pub file to whoever verifies.",
     )
     keygen.add_argument("file", help="where the private key goes; the public one lies next to it as FILE.pub")
+    keygen.add_argument(
+        "--privacy",
+        action="store_true",
+        help="make the key that wraps applicants' keys (AUDIT_PRIVACY_KEY) instead: one file, of 32 bytes",
+    )
 
     sign = command(
         "sign",
@@ -90,6 +95,12 @@ def _keygen(options: argparse.Namespace) -> int:
     from audit_lib.signing.keys import key_id
     from audit_lib.signoff import generate_key, load_public_key
 
+    if options.privacy:
+        from audit_lib.privacy.applicant_keys import KEY, make_key_of_keys
+
+        make_key_of_keys(Path(options.file))
+        print(f"wrote {options.file} (keep it secret, apart from the runs): {KEY}=file:{options.file}")
+        return 0
     public = generate_key(Path(options.file))
     print(f"wrote {options.file} (keep it secret) and {public}")
     print(f"key id {key_id(load_public_key(public))}")

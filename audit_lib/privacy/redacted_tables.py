@@ -51,7 +51,7 @@ _ERROR: Final = frozenset({"score", "draws", "sampling_standard_error"})
 _OF_SHARDS: Final = {"scores.parquet": _SCORE, "pairs.parquet": _PAIR, "sampling_error.parquet": _ERROR}
 _PAIRS: Final = "variants/pairs.parquet"
 _CELL: Final = r'("(?:[^"]|"")*"|[^,"\n]*)'
-_CSV_IDS: Final = re.compile(rf'{_CELL},{_CELL},{_CELL},((?:[^"\n]|"(?:[^"]|"")*")*\n)')
+CSV_LINE: Final = re.compile(rf'{_CELL},{_CELL},{_CELL},((?:[^"\n]|"(?:[^"]|"")*")*\n)')
 """A line of ``scores.csv``: variant, application and round, and the rest."""
 _IDS: Final[Mapping[str, IdKind]] = {
     "prompt_id": "prompt",
@@ -193,16 +193,16 @@ def _only(run: Run, fields: Collection[str]) -> tuple[int, pa.ChunkedArray]:
 def _lines(content: bytes, places: _Places) -> bytes:
     """Put places for the ids of ``scores.csv``, which begin each line; all else stays as it is written."""
     head, end, body = content.decode().partition("\n")
-    names = head.split(",")[: _CSV_IDS.groups - 1]
+    names = head.split(",")[: CSV_LINE.groups - 1]
 
     def put(line: re.Match[str]) -> str:
-        said = (places.text(name, _as_it_was(cell)) for name, cell in zip(names, line.groups(), strict=False))
-        return f"{','.join(said)},{line[_CSV_IDS.groups]}"
+        said = (places.text(name, as_it_was(cell)) for name, cell in zip(names, line.groups(), strict=False))
+        return f"{','.join(said)},{line[CSV_LINE.groups]}"
 
-    return f"{head}{end}{_CSV_IDS.sub(put, body)}".encode()
+    return f"{head}{end}{CSV_LINE.sub(put, body)}".encode()
 
 
-def _as_it_was(cell: str) -> str:
+def as_it_was(cell: str) -> str:
     """Return what a cell holds: without quotes, and without the apostrophe before what a spreadsheet would run."""
     text = cell[1:-1].replace('""', '"') if cell[:1] == '"' else cell
     return text[1:] if text[:1] == "'" else text

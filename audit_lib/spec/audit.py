@@ -29,6 +29,7 @@ from audit_lib.spec.installed_packs import ARCHIVED, installed_pack, packs_under
 from audit_lib.spec.monitor import Monitor
 from audit_lib.spec.outcome import UNDECIDED, Checks, Decision, Measure, Report
 from audit_lib.spec.perturb import Perturb
+from audit_lib.spec.privacy import Privacy
 from audit_lib.spec.protected_lists import KEPT, shipped_files
 from audit_lib.spec.retention import Retention
 from audit_lib.spec.scoring import Generation, Model, PromptTemplate, Scoring, TextClassifier, Texts
@@ -56,6 +57,7 @@ class AuditSpec(SpecSection):
     ...
     """
 
+    later = frozenset({"privacy"})
     audit: Name = Field(
         description="Id of the audit: lower case, digits, underscores. Names the DAG and the folder."
     )
@@ -98,6 +100,7 @@ class AuditSpec(SpecSection):
     monitor: Monitor = Monitor()
     retention: Retention = Retention()
     use: Use = Use()
+    privacy: Privacy | None = Field(None, description="null: level `redacted`, and no keys.")
     framework: Framework | None = Field(
         None, description="Answers for `audit recommend SPEC`; null: nothing is recommended."
     )
@@ -116,6 +119,7 @@ class AuditSpec(SpecSection):
 
     @model_validator(mode="after")
     def _check(self) -> AuditSpec:
+        (self.privacy or Privacy()).check(self.source, self.score, recorded=self.model.answers_are_recorded)
         self._check_task()
         if self.perturb is not None and self.groups.provenance != "assigned":
             raise ValueError("perturb assigns demographics, so groups.provenance must be `assigned`")

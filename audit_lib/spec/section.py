@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 Provenance = Literal["self_reported", "observer_coded", "assigned", "inferred"]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
@@ -23,3 +23,12 @@ class SpecSection(BaseModel):
     """A part of the spec: immutable, without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    later: ClassVar[frozenset[str]] = frozenset()
+    """Keys that are left out where they are null: a spec without them has the digest that it had before them."""
+
+    @model_serializer(mode="wrap")
+    def _without_later(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        document: dict[str, Any] = written(self)
+        return {
+            name: value for name, value in document.items() if value is not None or name not in self.later
+        }

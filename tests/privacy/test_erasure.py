@@ -1,0 +1,228 @@
+"""Rows are encrypted with a key for each applicant: without the key the person is gone, and every digest holds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit_lib.archive.verify import verify
+from audit_lib.bag import export_run
+from audit_lib.cli.main import main
+from audit_lib.errors import AuditError, EvidenceError, InputError, SpecError, WithheldError
+from audit_lib.privacy.applicant_keys import KEY, KEYS, configured_keys, make_key_of_keys
+from audit_lib.privacy.vault import HEADER
+from audit_lib.run import Run
+from tests.archive.cases import applicants, do, new_run
+from tests.specs import LIVE, load
+
+pytest.importorskip("cryptography", reason="of the extra sign")
+
+NAME = "Ottilie Quastenflosser"
+WHO = f"{NAME} 7"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("keys")
+    make_key_of_keys(folder / "key")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(KEY, f"file:{folder / 'key'}")
+        patch.setenv(KEYS, str(folder / "store"))
+        yield folder
+
+
+def people() -> list[dict[str, Any]]:
+    rows = applicants(48)
+    for number, row in enumerate(rows):
+        row |= {"application_id": f"{NAME} {number}", "resume": f"I am {NAME}, number {number}."}
+    return rows
+
+
+def encrypted(folder: Path, **sections: Any) -> Run:
+    sections = {"privacy": {"keys": "applicant"}, "rows": people()} | sections
+    return do(new_run(folder, str(folder / "store"), **sections))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return encrypted(tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture
+def own_keys(keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the keys, from which some may be erased."""
+    shutil.copytree(keys / "store", tmp_path / "keys")
+    monkeypatch.setenv(KEYS, str(tmp_path / "keys"))
+    return tmp_path / "keys"
+
+
+def test_nothing_in_the_store_can_be_read_without_the_keys(run: Run) -> None:
+    sealed = 0
+    for path in Path(run.uri).parents[2].rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            sealed += content.startswith(HEADER)
+            assert b"Quastenflosser" not in content, path
+    kept = [path for path in run.list() if path.startswith(("sample", "variants", "scores", "metrics"))]
+    tables = [path for path in kept if not path.endswith((".json", "_SUCCESS"))]
+    assert sealed == len(tables) >= 8, "prompts, variants and their shards, scores, decisions, rows as CSV"
+
+
+def test_with_the_keys_everything_verifies_as_if_it_were_not_encrypted(run: Run) -> None:
+    verification = verify(run.uri)
+    assert verification.findings == ()
+    assert verification.recomputed == ("scores", "plan", "variants", "validation", "metrics", "report")
+    assert verification.encrypted == "rows of 48 people are encrypted; erased: 0"
+    assert verification.not_recomputable == 0
+
+
+def test_the_numbers_are_those_of_a_run_in_the_clear(run: Run, tmp_path: Path) -> None:
+    plain = do(new_run(tmp_path, str(tmp_path / "store"), rows=people()))
+    for stage, name in (("metrics", "metrics.json"), ("report", "tables.csv"), ("sample", "sample.json")):
+        assert run.stage(stage).read(name) == plain.stage(stage).read(name)
+    for name in ("scores.csv", "decisions.parquet"):
+        assert run.stage("metrics").read(name) == plain.stage("metrics").read(name)
+        assert run.store.get(f"{run.prefix}/metrics/{name}").startswith(HEADER)
+
+
+def test_the_same_run_with_the_same_keys_has_the_same_bytes(run: Run, tmp_path: Path) -> None:
+    again = encrypted(tmp_path)
+    for path in run.list():
+        if path.endswith((".parquet", ".csv")):
+            assert run.store.get(f"{run.prefix}/{path}") == again.store.get(f"{again.prefix}/{path}"), path
+
+
+def test_an_erased_person_is_gone_and_every_digest_and_number_holds(
+    run: Run, own_keys: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = verify(run.uri).manifest_sha256
+    assert main(["erase", run.uri, "--application", WHO, "--reason", "asked for it"]) == 0
+    assert "Quastenflosser" not in "".join(capsys.readouterr())
+    verification = verify(run.uri)
+    assert verification.findings == ()
+    assert verification.manifest_sha256 == before
+    assert verification.encrypted == "rows of 48 people are encrypted; erased: 1"
+    assert verification.recomputed == ("plan", "metrics", "report")
+    assert verification.not_recomputable == 48
+    assert "not recomputable: 48 score records" in verification.summary()
+    stored = run.store.get(f"{run.prefix}/sample/prompts.parquet")
+    vault = run.vault
+    assert vault is not None
+    vault.keys = configured_keys("small")
+    with pytest.raises(WithheldError, match="rows of it were erased"):
+        vault.open("sample/prompts.parquet", stored)
+    (record,) = (own_keys / "small/erased").iterdir()
+    assert json.loads(record.read_bytes())["reason"] == "asked for it"
+    assert not (own_keys / "small" / record.name).exists()
+
+
+def test_without_keys_it_verifies_as_far_as_it_can_be_read(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(KEYS)
+    monkeypatch.delenv(KEY)
+    verification = verify(run.uri)
+    assert verification.findings == ()
+    assert verification.encrypted == "rows of 48 people are encrypted, and no keys are here"
+    assert verification.recomputed == ("plan", "metrics", "report")
+
+
+def test_a_key_that_is_gone_without_a_record_is_found(run: Run, own_keys: Path) -> None:
+    next((own_keys / "small").glob("*.json")).unlink()
+    (finding,) = verify(run.uri).findings
+    assert (finding.kind, finding.path) == ("missing", "sample/prompts.parquet")
+    assert "1 keys are gone, and no erasure of them is recorded" in finding.detail
+
+
+def test_a_byte_of_the_ciphertext_is_found(run: Run, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(run.uri, tmp_path / "copy"))
+    path = folder / "scores/0/scores.parquet"
+    content = bytearray(path.read_bytes())
+    content[-200] ^= 1
+    path.write_bytes(content)
+    assert ("changed", "scores/0/scores.parquet") in {(f.kind, f.path) for f in verify(str(folder)).findings}
+
+
+def test_a_row_cannot_be_moved_to_another_table(run: Run) -> None:
+    vault = run.vault
+    assert vault is not None
+    stored = run.store.get(f"{run.prefix}/scores/0/scores.parquet")
+    with pytest.raises(EvidenceError, match="not what was encrypted"):
+        vault.open("scores/1/scores.parquet", stored)
+
+
+def test_an_erased_applicant_who_is_still_in_the_source_stops_the_next_run(
+    run: Run, own_keys: Path, tmp_path: Path
+) -> None:
+    assert main(["erase", run.uri, "--application", WHO, "--reason", "asked for it"]) == 0
+    with pytest.raises(InputError, match="still holds them") as raised:
+        encrypted(tmp_path)
+    assert NAME not in str(raised.value)
+
+
+def test_the_spec_says_the_fullest_level(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", run.uri, "--out", str(tmp_path / "a.zip"), "--privacy", "full"]) == 2
+    assert "has privacy.level: redacted; nothing fuller is handed on" in capsys.readouterr().err
+    assert main(["export", run.uri, "--out", str(tmp_path / "b.zip"), "--privacy", "digests"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["b.zip"]
+
+
+def test_the_key_of_keys_is_made_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "key"
+    assert main(["keygen", "--privacy", str(path)]) == 0
+    assert path.stat().st_mode & 0o777 == 0o600
+    content = path.read_text()
+    assert content.strip() not in capsys.readouterr().out
+    assert main(["keygen", "--privacy", str(path)]) == 2
+    assert path.read_text() == content
+
+
+def test_a_full_copy_holds_the_ciphertext(run: Run, tmp_path: Path) -> None:
+    made = export_run(run.uri, tmp_path / "run.zip", level="full")
+    assert made.withheld == 0
+    assert b"Quastenflosser" not in made.path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({}, "is not set, so there are no keys"),
+        ({KEYS: "keys"}, "are needed both"),
+        ({KEYS: "keys", KEY: "env:NOTHING"}, "is not 32 bytes in base64"),
+        ({KEYS: "keys", KEY: "file:nothing"}, "cannot be read"),
+        ({KEYS: "keys", KEY: "awskms:alias"}, "write file:PATH or env:VARIABLE"),
+    ],
+)
+def test_without_usable_keys_nothing_is_written(
+    variables: dict[str, str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (KEYS, KEY):
+        monkeypatch.delenv(name)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(AuditError, match=said):
+        encrypted(tmp_path)
+    assert not list(tmp_path.rglob("prompts.parquet"))
+
+
+def test_another_key_of_keys_opens_nothing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_key_of_keys(tmp_path / "other")
+    monkeypatch.setenv(KEY, f"file:{tmp_path / 'other'}")
+    other = configured_keys("small")
+    assert other is not None
+    with pytest.raises(EvidenceError, match="wrapped by another key of keys"):
+        other.key(next(iter(other.names())))
+
+
+def test_what_would_keep_answers_in_the_clear_is_refused() -> None:
+    with pytest.raises(SpecError, match="set score.ledger: off"):
+        load(privacy={"keys": "applicant"}, model=LIVE, prompt={"template": "t.yaml"})
+
+
+def test_a_spec_without_the_section_has_the_digest_that_it_had() -> None:
+    assert b"privacy" not in load().canonical()
+    assert b"privacy" in load(privacy={}).canonical()
