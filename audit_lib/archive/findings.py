@@ -181,6 +181,7 @@ class Work:
         "full"  # as much as this level shows: what is withheld, or encrypted and without a key
     )
     encrypted: str = ""
+    followed: int = 0  # score records that were followed from question to score though others were erased
     vault: Vault | None = None
 
     def as_stored(self, path: str, content: Content) -> Content:

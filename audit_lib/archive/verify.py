@@ -37,6 +37,7 @@ from audit_lib.archive.files_check import (
     read_manifest,
 )
 from audit_lib.archive.findings import EvidenceFinding, Verification, Work
+from audit_lib.archive.kept_rows_check import check_kept_rows
 from audit_lib.archive.layout import SEALED, stage_of
 from audit_lib.archive.lock_check import check_locks, find_later_versions
 from audit_lib.archive.manifest import MANIFEST, expected_stages
@@ -188,6 +189,8 @@ def _check_run(
     check_order(run, timed, lambda path, detail: work.find("record", path, detail))
     if work.readable != "full":
         work.unrecomputed += ["scores"]
+        if recompute is None and work.level == "full" and failed is None:
+            work.followed = check_kept_rows(work, run, shards, manifest)
     elif recompute is None and (failed is None or shards):
         notify(f"verify: scores of {len(shards)} shards against the questions")
         check_scores(work, run, shards, manifest)
@@ -279,7 +282,7 @@ def _untraced(work: Work, manifest: Manifest | None) -> int:
     """Count the score records of a copy whose texts are withheld."""
     if work.readable == "full" or manifest is None or manifest.record_tree is None:
         return 0
-    return manifest.record_tree.records
+    return manifest.record_tree.records - work.followed
 
 
 def _note_software(work: Work, manifest: Manifest | None) -> None:

@@ -9,7 +9,7 @@ from audit_lib.archive.findings import Work
 from audit_lib.archive.manifest import MANIFEST
 from audit_lib.documents.evidence import Manifest
 from audit_lib.documents.privacy import PrivacyLevel
-from audit_lib.errors import AuditError, StoreUnreachableError
+from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.large_file import bytes_of, sha256_of
 from audit_lib.measure.rows.split_columns import further_fields
 from audit_lib.privacy.applicant_keys import configured_keys
@@ -57,7 +57,11 @@ def note_keys(work: Work, run: Run) -> None:
     if run.spec.privacy is None or run.spec.privacy.keys == "none" or PEOPLE in work.withheld:
         return
     work.vault = run.vault
-    names = names_in(work.store.get(PEOPLE)) if PEOPLE in work.digests else set()
+    try:
+        names = names_in(work.store.get(PEOPLE)) if PEOPLE in work.digests else set()
+    except EvidenceError as error:
+        work.find("record", PEOPLE, str(error))
+        return
     keys = configured_keys(run.key.audit)
     if keys is None:
         work.encrypted = f"rows of {len(names)} people are encrypted, and no keys are here"

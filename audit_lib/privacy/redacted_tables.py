@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from audit_lib.large_file import Content
 from audit_lib.privacy.levels import REDACTED
+from audit_lib.privacy.rows_csv import CSV_LINE, as_it_was
 from audit_lib.records import VARIATION, write_table
 from audit_lib.run import SUCCESS, Run
 from audit_lib.spec import UNDECIDED
@@ -50,9 +51,6 @@ _DECISION: Final = frozenset({"score", "rank", "selected", "tied_at_cutoff"})
 _ERROR: Final = frozenset({"score", "draws", "sampling_standard_error"})
 _OF_SHARDS: Final = {"scores.parquet": _SCORE, "pairs.parquet": _PAIR, "sampling_error.parquet": _ERROR}
 _PAIRS: Final = "variants/pairs.parquet"
-_CELL: Final = r'("(?:[^"]|"")*"|[^,"\n]*)'
-CSV_LINE: Final = re.compile(rf'{_CELL},{_CELL},{_CELL},((?:[^"\n]|"(?:[^"]|"")*")*\n)')
-"""A line of ``scores.csv``: variant, application and round, and the rest."""
 _IDS: Final[Mapping[str, IdKind]] = {
     "prompt_id": "prompt",
     "application_id": "application",
@@ -200,9 +198,3 @@ def _lines(content: bytes, places: _Places) -> bytes:
         return f"{','.join(said)},{line[CSV_LINE.groups]}"
 
     return f"{head}{end}{CSV_LINE.sub(put, body)}".encode()
-
-
-def as_it_was(cell: str) -> str:
-    """Return what a cell holds: without quotes, and without the apostrophe before what a spreadsheet would run."""
-    text = cell[1:-1].replace('""', '"') if cell[:1] == '"' else cell
-    return text[1:] if text[:1] == "'" else text

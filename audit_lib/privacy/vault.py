@@ -20,7 +20,7 @@ from audit_lib.errors import EvidenceError, InputError, WithheldError
 from audit_lib.large_file import Content, bytes_of
 from audit_lib.privacy.applicant_keys import KEYS, ApplicantKeys, combined
 from audit_lib.privacy.levels import is_withheld
-from audit_lib.privacy.redacted_tables import CSV_LINE, as_it_was
+from audit_lib.privacy.rows_csv import CSV_LINE, as_it_was
 from audit_lib.records import parquet_source, write_table
 
 HEADER: Final = b"audit-sealed-table/1\n"
@@ -68,10 +68,13 @@ class Vault:
         None where the environment names none: then nothing is written, and nothing can be read.
     read : callable
         Returns an artefact of the run.
+    skips_erased : bool
+        Whether tables are read without the rows of people who were erased; else they cannot be read.
     """
 
     keys: ApplicantKeys | None
     read: Read
+    skips_erased: bool = False
     _owners: Owners | None = field(default=None)
 
     def seal(self, path: str, content: Content, made: Mapping[str, Content] | None = None) -> Content:
@@ -132,6 +135,8 @@ class Vault:
         schema, stored = _stored(path, content)
         parts = []
         for row in stored.to_pylist():
+            if self.skips_erased and None in map(self.keys.key, row["keys"]):
+                continue
             plain = self._decrypted(path, row["keys"], row["sealed"])
             parts.append(pa.ipc.read_record_batch(pa.py_buffer(plain), schema))
         table = pa.Table.from_batches(parts, schema).sort_by(_PLACE).drop_columns([_PLACE])

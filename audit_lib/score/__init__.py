@@ -182,8 +182,8 @@ def scores_again(run: Run, shard: int, what: Shard | None = None) -> dict[str, C
     return score_again(run, shard, what.task, requests_in(what.packs)) | materials_again(run, shard)
 
 
-def asked_of(run: Run, shard: int) -> Shard:
-    """Return what a complete shard was asked.
+def asked_of(run: Run, shard: int, *, whole: bool = True) -> Shard:
+    """Return what a complete shard was asked; without `whole`, of what can still be read of it.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def asked_of(run: Run, shard: int) -> Shard:
     """
     if shard not in shard_counts(run):
         raise EvidenceError(f"scores/{shard}: the variants ask nothing of this shard")
-    return read_shard(run, shard)
+    return read_shard(run, shard, whole=whole)
 
 
 def _collected(task: Elicitation, packs: Sequence[Pack], responses: Iterable[Response]) -> Collected:

@@ -13,10 +13,12 @@ from audit_lib.archive.verify import verify
 from audit_lib.bag import export_run
 from audit_lib.cli.main import main
 from audit_lib.errors import AuditError, EvidenceError, InputError, SpecError, WithheldError
+from audit_lib.large_file import bytes_of
 from audit_lib.privacy.applicant_keys import KEY, KEYS, configured_keys, make_key_of_keys
-from audit_lib.privacy.vault import HEADER
+from audit_lib.privacy.vault import HEADER, Vault
+from audit_lib.records import SCORE_SCHEMA, from_parquet, to_parquet
 from audit_lib.run import Run
-from tests.archive.cases import applicants, do, new_run
+from tests.archive.cases import applicants, do, new_run, reseal
 from tests.specs import LIVE, load
 
 pytest.importorskip("cryptography", reason="of the extra sign")
@@ -107,17 +109,35 @@ def test_an_erased_person_is_gone_and_every_digest_and_number_holds(
     assert verification.manifest_sha256 == before
     assert verification.encrypted == "rows of 48 people are encrypted; erased: 1"
     assert verification.recomputed == ("plan", "metrics", "report")
-    assert verification.not_recomputable == 48
-    assert "not recomputable: 48 score records" in verification.summary()
+    assert verification.not_recomputable == 1, "the others are followed from question to answer to score"
+    assert "not recomputable: 1 score records" in verification.summary()
     stored = run.store.get(f"{run.prefix}/sample/prompts.parquet")
-    vault = run.vault
-    assert vault is not None
-    vault.keys = configured_keys("small")
+    assert run.vault is not None
+    vault = Vault(configured_keys("small"), run.vault.read)
     with pytest.raises(WithheldError, match="rows of it were erased"):
         vault.open("sample/prompts.parquet", stored)
     (record,) = (own_keys / "small/erased").iterdir()
     assert json.loads(record.read_bytes())["reason"] == "asked for it"
     assert not (own_keys / "small" / record.name).exists()
+
+
+def test_a_changed_score_of_somebody_else_is_found_after_an_erasure(
+    run: Run, own_keys: Path, tmp_path: Path
+) -> None:
+    """By whoever has the keys of the others, and so could encrypt what they like."""
+    folder = Path(shutil.copytree(run.uri, tmp_path / "copy"))
+    assert run.vault is not None
+    path = "scores/0/scores.parquet"
+    vault = Vault(configured_keys("small"), run.vault.read)
+    table = from_parquet(vault.open(path, (folder / path).read_bytes()))
+    table["score"] = [table["score"][0] + 0.25, *table["score"][1:]]
+    content = vault.seal(path, bytes_of(to_parquet(table, SCORE_SCHEMA, ["variant_id", "repeat"])))
+    (folder / path).write_bytes(bytes_of(content))
+    reseal(folder)
+    erased = next(row for row in table["variant_id"] if row != table["variant_id"][0])
+    who = f"{NAME} {int(erased[1:])}"
+    assert main(["erase", run.uri, "--application", who, "--reason", "asked for it"]) == 0
+    assert ("recomputation", path) in {(f.kind, f.path) for f in verify(str(folder)).findings}
 
 
 def test_without_keys_it_verifies_as_far_as_it_can_be_read(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
