@@ -101,9 +101,7 @@ class AuditSpec(SpecSection):
     retention: Retention = Retention()
     use: Use = Use()
     privacy: Privacy | None = Field(None, description="null: level `redacted`, and no keys.")
-    framework: Framework | None = Field(
-        None, description="Answers for `audit recommend SPEC`; null: nothing is recommended."
-    )
+    framework: Framework | None = Field(None, description="Answers for `audit recommend SPEC`; null: none.")
 
     _base: Path = PrivateAttr(default=Path())
     _archived: bytes | None = PrivateAttr(default=None)
