@@ -233,9 +233,12 @@ def check_replies(spec: AuditSpec) -> None:
 def fingerprint(description: dict[str, Any]) -> str:
     """Return the SHA-256 of what identifies a model: its description less what changes no answer.
 
-    Left out are `versions` (of libraries), `device_name` and `client` (how the model is reached).
+    Left out are `versions` (of libraries), `device_name`, `client` (how the model is reached) and `files`, of which
+    `weights_sha256` is the digest.
     """
     identity = {
-        key: value for key, value in description.items() if key not in ("versions", "device_name", "client")
+        key: value
+        for key, value in description.items()
+        if key not in ("versions", "device_name", "client", "files")
     }
     return sha256(canonical_json(identity))

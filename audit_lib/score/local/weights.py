@@ -8,6 +8,7 @@ import importlib.util
 import os
 import shutil
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ class Weights:
     folder : Path
     digest : str
         SHA-256 of the GGUF file, or of the names and SHA-256 of the folder's files.
+    files : mapping of str to str
+        Name -> SHA-256 of the files that the digest is of: which of them differ tells weights from templates.
     revision : str or None
         The commit that a model of the hub was resolved to, or the version asked for.
     """
@@ -38,6 +41,7 @@ class Weights:
     folder: Path
     digest: str
     revision: str | None
+    files: Mapping[str, str]
 
 
 def cache_folder() -> Path:
@@ -117,9 +121,11 @@ def resolve(name: str, revision: str | None) -> Weights:
     if name in PACKAGED:
         gguf = packaged_gguf(name)
         digest = _file_sha256(gguf)
-        return Weights(folder=_converted(gguf, digest), digest=digest, revision=revision)
+        return Weights(
+            folder=_converted(gguf, digest), digest=digest, revision=revision, files={gguf.name: digest}
+        )
     if (folder := Path(name).expanduser()).is_dir():
-        return Weights(folder=folder, digest=folder_digest(folder), revision=revision)
+        return _weights(folder, revision)
     return _from_hub(name, revision)
 
 
@@ -141,13 +147,27 @@ def resolve_tokenizer(name: str, revision: str | None) -> Weights:
         folder = _fetched(name, revision, patterns)
         check_folder(folder, weights=False)
         revision = folder.name
-    return Weights(folder=folder, digest=folder_digest(folder, patterns), revision=revision)
+    return _weights(folder, revision, patterns)
 
 
-def folder_digest(folder: Path, patterns: tuple[str, ...] = _FILES) -> str:
+def folder_digest(folder: Path) -> str:
     """Return the SHA-256 of the names and contents of a model's files."""
-    files = sorted({f for pattern in patterns for f in folder.glob(pattern) if f.is_file()})
-    return sha256(canonical_json({f.name: _file_sha256(f) for f in files}))
+    return files_digest(_files(folder, _FILES))
+
+
+def files_digest(files: Mapping[str, str]) -> str:
+    """Return the digest of a model's folder from the names and digests of its files."""
+    return sha256(canonical_json(dict(files)))
+
+
+def _files(folder: Path, patterns: tuple[str, ...]) -> dict[str, str]:
+    found = sorted({f for pattern in patterns for f in folder.glob(pattern) if f.is_file()})
+    return {f.name: _file_sha256(f) for f in found}
+
+
+def _weights(folder: Path, revision: str | None, patterns: tuple[str, ...] = _FILES) -> Weights:
+    files = _files(folder, patterns)
+    return Weights(folder=folder, digest=files_digest(files), revision=revision, files=files)
 
 
 def quiet() -> None:
@@ -164,7 +184,7 @@ def _file_sha256(path: Path) -> str:
 def _from_hub(name: str, revision: str | None) -> Weights:
     folder = _fetched(name, revision, _FILES)
     check_folder(folder)
-    return Weights(folder=folder, digest=folder_digest(folder), revision=folder.name)
+    return _weights(folder, folder.name)
 
 
 def _fetched(name: str, revision: str | None, patterns: tuple[str, ...]) -> Path:

@@ -83,6 +83,7 @@ def _load(order: dict[str, Any], answers: TextIO) -> Any:
     loaded = {
         "revision": weights.revision,
         "weights_sha256": weights.digest,
+        "files": dict(weights.files),
         "architecture": type(engine.model).__name__,
         "dtype": order["dtype"],
         "device": str(engine.device),

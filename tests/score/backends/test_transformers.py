@@ -15,7 +15,7 @@ from audit_lib.records import from_parquet
 from audit_lib.run import Run
 from audit_lib.score import score_shard, shards
 from audit_lib.score.backends.transformers import Transformers
-from audit_lib.score.local.weights import PACKAGED
+from audit_lib.score.local.weights import PACKAGED, files_digest
 from audit_lib.score.packs import pack
 from audit_lib.score.requests import Candidate, Message, Request, Response, Sampling
 from audit_lib.score.tasks.pointwise import Pointwise
@@ -69,6 +69,10 @@ def test_rows_model_and_equal_bytes_on_a_second_call(run, first):
         "torch",
         "transformers",
     }
+    assert files_digest(model["files"]) == model["weights_sha256"], (
+        "which file differs is told by its own digest"
+    )
+    assert {"model.safetensors", "tokenizer.json"} <= model["files"].keys()
 
 
 def test_torch_never_enters_the_process_that_asks(tmp_path, tiny_model):
