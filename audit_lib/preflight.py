@@ -111,6 +111,22 @@ def require_ready(
         )
 
 
+def model_obstacles(spec: AuditSpec) -> list[Obstacle]:
+    """Return what stands in the way of asking the spec's model alone, where its inputs are there already."""
+    found: list[Obstacle] = []
+    checks: list[Callable[[], Iterator[Obstacle]]] = [
+        lambda: _packages(spec, None),
+        lambda: _key(spec),
+        lambda: _model(spec, False, loading=False),
+    ]
+    for check in checks:
+        try:
+            found.extend(check())
+        except AuditError as error:
+            found.append(Obstacle(str(error)))
+    return list({one.what: one for one in found}.values())
+
+
 def _subject(what: str) -> str:
     """Return the key and file that a fault is about, so that nothing is told twice; else all of it."""
     key, _, rest = what.partition(": ")
