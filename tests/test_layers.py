@@ -23,6 +23,7 @@ ABOVE = {
     "panel",
     "pipeline",
     "preflight",
+    "reproduce",
     "signoff",
     "signing",
     "site",

@@ -1,6 +1,7 @@
 """The command line: ``audit init | validate | schema | plan | run | show | report | verify | check-report | ...``.
 
-Exit codes: 0 done, 1 findings (an audit or its evidence failed), 2 wrong input. ``audit gate`` has its own.
+Exit codes: 0 done, 1 findings (an audit or its evidence failed), 2 wrong input. ``audit gate`` and ``audit reproduce``
+have their own.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from audit_lib.cli import (
     privacy,
     recommend,
     redact,
+    reproduce,
     runs,
     sign_off,
     store,
@@ -82,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     bags.add_commands(command)
     presign.add_command(command)
     privacy.add_commands(command)
+    reproduce.add_command(command)
     sign_off.add_commands(command)
     store.add_command(command)
     experiment.add_commands(command)

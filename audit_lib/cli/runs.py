@@ -62,6 +62,7 @@ def add_commands(command: AddCommand) -> None:
     which = schema.add_mutually_exclusive_group()
     which.add_argument("--report", action="store_true", help="the schema of report.json instead")
     which.add_argument("--validity", action="store_true", help="the schema of validity.json instead")
+    which.add_argument("--reproduction", action="store_true", help="the schema of reproduction.json instead")
     which.add_argument(
         "--check-report", action="store_true", help="the schema of `audit check-report --format json` instead"
     )
@@ -173,11 +174,12 @@ def _validate(options: argparse.Namespace) -> int:
 
 
 def _schema(options: argparse.Namespace) -> int:
-    if options.report or options.validity:
+    asked_for = [name for name in ("report", "validity", "reproduction") if getattr(options, name)]
+    if asked_for:
         from audit_lib.canonical import pretty_json
         from audit_lib.documents.schema import schema_of
 
-        print(pretty_json(schema_of("report.json" if options.report else "validity.json")).decode(), end="")
+        print(pretty_json(schema_of(f"{asked_for[0]}.json")).decode(), end="")
     elif options.check_report:
         from audit_lib.canonical import pretty_json
         from audit_lib.check.json_schema import check_schema

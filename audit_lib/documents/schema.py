@@ -14,6 +14,7 @@ from audit_lib.documents.metrics import Metrics
 from audit_lib.documents.missed_windows import MissedWindows
 from audit_lib.documents.plan import Plan
 from audit_lib.documents.report import Report
+from audit_lib.documents.reproduction import Reproduction
 from audit_lib.documents.sample import Sample
 from audit_lib.documents.validation import Validation
 from audit_lib.documents.validity import ValidityStudy
@@ -31,6 +32,7 @@ DOCUMENTS: Final[Mapping[str, Any]] = {
     "missed windows": MissedWindows,
     "withdrawn report.json": Withdrawn,
     "validity.json": ValidityStudy,
+    "reproduction.json": Reproduction,
 }
 """File, or what has no file of its own -> its type."""
 

@@ -19,8 +19,10 @@ from jsonschema import Draft202012Validator
 
 from audit_lib.canonical import canonical_json, pretty_json
 from audit_lib.documents.metrics import Metrics
+from audit_lib.documents.reproduction import ReproducedRun, Reproduction
 from audit_lib.documents.schema import DOCUMENTS, schema_of
 from audit_lib.errors import EvidenceError
+from audit_lib.results import Undefined
 from audit_lib.score.ledger import Ledger
 from audit_lib.score.requests import Response
 from audit_lib.site.catalogue import Catalogue
@@ -147,7 +149,22 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         "missed windows": store.get("a/missed/20260201T000000Z.json"),
         "withdrawn report.json": gone["a/latest/report.json"],
         "validity.json": validity_files(study_of(panel), panel)["validity.json"],
+        "reproduction.json": reproduction(),
     }
+
+
+def reproduction() -> bytes:
+    """A record of a run that has no model to ask; `tests/reproduce` has the others."""
+    run = ReproducedRun(
+        audit="a", window=WEEK.label, spec_digest="0" * 64, outcome="complete", manifest_sha256="1" * 64
+    )
+    record = Reproduction(
+        run=run, made_at="2026-02-01T00:00:00.000+00:00", outcome="nothing_to_ask", reason="recorded",
+        model={"backend": "recorded", "options": {}}, environment_sha256="2" * 64, overrides={}, conditions=(),
+        asked=None, floor=None, scores=None, sampling=None, subset=None, largest=(), experiments=(), causes=(),
+        metrics=Undefined("no model was asked"),
+    )  # fmt: skip
+    return pretty_json(record.as_dict())
 
 
 @pytest.mark.parametrize("file", list(DOCUMENTS))
