@@ -21,7 +21,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from audit_lib.canonical import pretty_json
-from audit_lib.errors import ConflictError, PreflightError, SpecError
+from audit_lib.errors import ConflictError, PreflightError, SpecError, WithheldError
+from audit_lib.large_file import stream_of
 from audit_lib.preflight import model_obstacles
 from audit_lib.records import from_parquet
 from audit_lib.reproduce.drawn_part import DrawnPart
@@ -95,6 +96,16 @@ class ModelHere:
         return spec.model_copy(update={"model": model})
 
 
+def require_whole(run: Run) -> None:
+    """Raise WithheldError for a copy that lacks what is asked, or the answers: nothing can be asked again then."""
+    lacking = sorted(path for path in run.withheld if path.split("/")[0] in (*_COPIED, "scores"))
+    if lacking:
+        raise WithheldError(
+            f"{run.uri}: this copy was handed on without {len(lacking)} of the files that are asked or compared (such "
+            f"as {lacking[0]}); reproduce from the run itself, or from a copy of level full"
+        )
+
+
 def require_model(spec: AuditSpec) -> None:
     """Raise PreflightError with all that stands in the way of asking a model here: package, folder, key, endpoint."""
     if found := model_obstacles(spec):
@@ -114,12 +125,13 @@ def prepare(bundle: SealedBundle, spec: AuditSpec, store: Store, notify: Callabl
     for stage in _COPIED:
         listed = sorted(bundle.run.stage(stage).success().artefacts)
         for name in listed:
-            store.put(f"{FOLDER}/{stage}/{name}", bundle.run.stage(stage).read(name))
+            with stream_of(bundle.run.stage(stage).content(name)) as stream:
+                store.put_stream(f"{FOLDER}/{stage}/{name}", stream)
         if not run.stage(stage).is_complete():
             path = f"{stage}/_SUCCESS"
             store.put(f"{FOLDER}/{path}", bundle.run.store.get(f"{bundle.run.prefix}/{path}".lstrip("/")))
         for name in listed:
-            run.stage(stage).read(name)  # of another run, it says so
+            run.stage(stage).check(name)  # of another run, it says so
     return run
 
 

@@ -33,6 +33,7 @@ from audit_lib.reproduce.asking_again import (
     prepare,
     refuse_finished,
     require_model,
+    require_whole,
     table_of,
 )
 from audit_lib.reproduce.causes import attribute_differences, served_sides
@@ -135,6 +136,8 @@ def plan_reproduction(
 
     Raises
     ------
+    WithheldError
+        If the bundle is a copy without the prompts or answers.
     PreflightError
         If something is missing that asking needs.
     SpecError
@@ -143,6 +146,7 @@ def plan_reproduction(
         If `out` holds a finished reproduction.
     """
     refuse_finished(out)
+    require_whole(bundle.run)
     spec = here.of(bundle.run.spec)
     require_model(spec)
     described = describe_model(spec)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import pytest
 
 from audit_lib.archive.manifest import archive
+from audit_lib.bag import export_run
 from audit_lib.canonical import sha256
 from audit_lib.cli.main import main
 from audit_lib.documents.evidence import StageRecord, WrittenFile, record_bytes
@@ -275,6 +276,19 @@ def test_it_goes_on_where_it_was_and_never_mixes_two(
     assert main(["reproduce", sealed, "--out", str(out)]) == 2
     assert "another reproduction was begun here" in capsys.readouterr().err
     assert content(sealed) == before
+
+
+def test_a_bag_is_asked_again_and_one_without_the_prompts_is_refused(
+    sealed: str, machine: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = export_run(sealed, tmp_path / "full.zip", level="full").path
+    code, record = again(str(whole), tmp_path / "out")
+    assert (code, record.outcome) == (0, "reproduced") and record.scores.equal == ROWS
+    redacted = export_run(sealed, tmp_path / "redacted.tar", level="redacted").path
+    machine.calls = 0
+    assert main(["reproduce", str(redacted), "--out", str(tmp_path / "other")]) == 2
+    said = capsys.readouterr().err
+    assert machine.calls == 0 and "handed on without" in said and "a copy of level full" in said
 
 
 def test_the_record_is_signed_by_the_configured_key(

@@ -37,7 +37,7 @@ def test_the_same_model_is_reproduced_wherever_it_lies_and_however_the_run_was_h
     said = capsys.readouterr()
     assert code == 0 and said.out.startswith(f"REPRODUCED: all {ROWS} answers are equal")
     assert "differs    nothing that takes part in scoring" in said.err
-    bag = export_run(local_run.run, tmp_path / "bag.zip").path
+    bag = export_run(local_run.run, tmp_path / "bag.zip", level="full").path
     code, record = again(str(bag), local.model, tmp_path / "of_bag")
     assert (code, record.outcome, record.conditions, record.causes) == (0, "reproduced", (), ())
     assert record.floor is not None and record.floor.probability is not None and record.floor.probability > 0
