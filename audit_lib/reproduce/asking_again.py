@@ -34,7 +34,8 @@ from audit_lib.score.estimate import estimate_cuts
 from audit_lib.score.packs import Pack
 from audit_lib.score.remote.cost import CostEstimate
 from audit_lib.score.remote.limits import CLIENT_ONLY
-from audit_lib.score.requests import Pooled, kinds_asked, records
+from audit_lib.score.request_rows import records
+from audit_lib.score.requests import Pooled, kinds_asked
 from audit_lib.score.shard_plan import read_shard
 from audit_lib.spec import AuditSpec
 from audit_lib.spec.scoring import Model

@@ -12,7 +12,7 @@ from audit_lib.documents.reproduction import NoiseFloor, ScoreComparison, ScoreG
 from audit_lib.errors import EvidenceError
 from audit_lib.run import Run
 from audit_lib.score.local.noise_floor import bounds
-from audit_lib.score.requests import records
+from audit_lib.score.request_rows import records
 
 AnswerFound = Literal[
     "equal", "within", "same_reading", "beyond", "missing_here", "missing_there", "other_status"

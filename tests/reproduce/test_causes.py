@@ -27,7 +27,8 @@ from audit_lib.reproduce import sealed_bundle
 from audit_lib.run import SUCCESS, Run
 from audit_lib.score.local.weights import files_digest
 from audit_lib.score.packs import Pack
-from audit_lib.score.requests import Request, Response, records
+from audit_lib.score.request_rows import records
+from audit_lib.score.requests import Request, Response
 from audit_lib.signoff import generate_key
 from audit_lib.typed_json import decode
 from audit_lib.validate import validate
