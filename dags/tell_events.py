@@ -25,7 +25,7 @@ def tell_what_happened() -> dict[str, int]:
     from audit_lib.errors import AuditError, StoreUnreachableError
     from audit_lib.spec import Panel
     from audit_lib.store import open_store
-    from audit_lib.windows import begun_runs, note_missed, owed_windows
+    from audit_lib.windows import audit_folders, begun_runs, note_missed, owed_windows
 
     with in_task():
         refuse_unknown_conf()
@@ -33,7 +33,7 @@ def tell_what_happened() -> dict[str, int]:
         specs = {}
         for _, found in load_specs().audits.values():
             specs |= {one.audit: one for one in (found.members if isinstance(found, Panel) else (found,))}
-        known = {key.split("/")[0] for key in store.list("") if key.endswith("/plan/_SUCCESS")}
+        known = set(audit_folders(store))
         for audit, spec in specs.items():
             try:
                 note_missed(store, audit, owed_windows(spec, begun_runs(store, audit), now), now)

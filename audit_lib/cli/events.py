@@ -12,7 +12,6 @@ from audit_lib.cli.shared import AddCommand, check_audit, notify, store_option
 if TYPE_CHECKING:
     from audit_lib.documents.events import Event
     from audit_lib.events import LoggedEvent
-    from audit_lib.store import Store
 
 
 def add_commands(command: AddCommand) -> None:
@@ -45,13 +44,14 @@ def _events(options: argparse.Namespace) -> int:
     from audit_lib.errors import AuditError, StoreUnreachableError
     from audit_lib.events import policy_from_environment, read_facts, read_log, seen_now
     from audit_lib.store import open_store
+    from audit_lib.windows import audit_folders
 
     store, policy, now = open_store(options.store), policy_from_environment(), datetime.now(UTC)
     listed: list[dict[str, Any]] = []
     unclear = 0
     if options.audit:
         check_audit(store, options.audit)
-    for audit in [options.audit] if options.audit else audits_in(store):
+    for audit in [options.audit] if options.audit else audit_folders(store):
         try:
             facts = read_facts(store, audit, now, policy)
             found = [_logged(one) for one in read_log(store, audit) if not (options.open and one.closed)]
@@ -72,11 +72,6 @@ def _events(options: argparse.Namespace) -> int:
             print("no events")
     waits = any(one["closed"] is None and not one["acknowledged"] for one in listed)
     return int(waits or unclear > 0)
-
-
-def audits_in(store: Store) -> list[str]:
-    """Return the names of all audits that have a run."""
-    return sorted({key.split("/")[0] for key in store.list("") if key.endswith("/plan/_SUCCESS")})
 
 
 def _logged(one: LoggedEvent) -> dict[str, Any]:

@@ -89,13 +89,13 @@ def _changes(options: argparse.Namespace) -> int:
 
 def _status(options: argparse.Namespace) -> int:
     from audit_lib.store import open_store
-    from audit_lib.windows import index_differences
+    from audit_lib.windows import audit_folders, index_differences
 
     store, name = open_store(options.store), options.audit
     is_file = bool(name) and (name.endswith((".yaml", ".yml")) or "/" in name or "#" in name)
     differences: list[str] = []
     if options.verify:
-        for audit in [name] if name else _audits(store):
+        for audit in [name] if name else audit_folders(store):
             differences += index_differences(store, audit)
     for line in differences:
         print(f"DIFFERS {line}")
@@ -190,11 +190,6 @@ def _named(one: AuditState) -> str:
     coming = "" if one.next_window is None else f"; next {one.next_window.split('_')[1]}"
     return coming + ("" if one.latest is None or one.latest.no_use_after is None
                      else f"; valid until {one.latest.no_use_after}")  # fmt: skip
-
-
-def _audits(store: Store) -> list[str]:
-    """Return the names of the folders that may be audits."""
-    return [name for name in store.folders("") if not name.startswith(("_", ".")) and name != "site"]
 
 
 def _instant(text: str) -> datetime:

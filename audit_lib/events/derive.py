@@ -364,11 +364,7 @@ def _last_day(facts: AuditFacts) -> tuple[BegunRun, date] | None:
 
 
 def _signed(facts: AuditFacts) -> set[str]:
-    return {
-        one.prefix
-        for one in facts.begun
-        if any(key.endswith(f"/{SUCCESS}") for key in facts.store.list(f"{one.prefix}/signoff"))
-    }
+    return {one.prefix for one in facts.begun if one.signed}
 
 
 def _cell(levels: Mapping[str, str]) -> str:

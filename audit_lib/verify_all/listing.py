@@ -16,9 +16,9 @@ from audit_lib.run import SUCCESS
 from audit_lib.store import Store
 from audit_lib.store.contract import ListedObject
 from audit_lib.window import Window
+from audit_lib.windows import audit_folders
 
 _NUMBER: Final = re.compile(r"[1-9][0-9]*")
-_NO_AUDITS: Final = ("_", ".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +40,15 @@ class StoreListing:
 def list_store(store: Store) -> StoreListing:
     """List the runs of a store that were sealed or failed, and those that were begun only."""
     listed = store.listed("")
-    return _of_folders(store) if listed is None else _of_objects(listed)
+    return _of_folders(store) if listed is None else _of_objects(listed, set(audit_folders(store)))
 
 
-def _of_objects(listed: Mapping[str, ListedObject]) -> StoreListing:
+def _of_objects(listed: Mapping[str, ListedObject], audits_there: set[str]) -> StoreListing:
     by_run: dict[str, dict[str, ListedObject]] = {}
     journals: dict[str, dict[str, ListedObject]] = {}
     for key, said in listed.items():
         parts = key.split("/", 3)
-        if not _is_audit(parts[0]):
+        if parts[0] not in audits_there:
             continue
         if len(parts) == 4 and _is_window(parts[1]):
             by_run.setdefault("/".join(parts[:3]), {})[parts[3]] = said
@@ -66,7 +66,7 @@ def _of_objects(listed: Mapping[str, ListedObject]) -> StoreListing:
 
 def _of_folders(store: Store) -> StoreListing:
     runs, audits = [], []
-    for audit in filter(_is_audit, store.folders("")):
+    for audit in audit_folders(store):
         own = list(_runs_in(store, audit))
         runs += own
         if own or store.folders(audit).count(JOURNAL):
@@ -101,10 +101,6 @@ def _state(paths: Iterable[str]) -> Literal["sealed", "failed", "unfinished"] | 
     if last:
         return "failed" if last[max(last)] else "unfinished"
     return "unfinished" if begun else None
-
-
-def _is_audit(name: str) -> bool:
-    return not name.startswith(_NO_AUDITS) and name != "site"
 
 
 def _is_window(name: str) -> bool:

@@ -26,7 +26,7 @@ from audit_lib.store import Store
 from audit_lib.typed_json import decode
 from audit_lib.windows.run_index import begun, read_index, why
 from audit_lib.windows.schedule import next_window
-from audit_lib.windows.window_states import OwedWindow, late_at, windows_owed
+from audit_lib.windows.window_states import OwedWindow, audit_folders, late_at, windows_owed
 
 FOLDER: Final = "_index"
 """No audit has such a name."""
@@ -90,7 +90,7 @@ def read_states(
     found = AuditStates(states=[])
     instant = _instant(now)
     reread = 0
-    names = [name for name in store.folders("") if not name.startswith(("_", ".")) and name != "site"]
+    names = audit_folders(store)
     for place, audit in enumerate(names, start=1):
         folders = store.folders(audit)
         digest, state = _digest(folders), kept.get(audit)

@@ -45,6 +45,8 @@ class BegunRun:
     window: Window
     prefix: str
     outcome: WindowOutcome
+    signed: bool = False
+    """Whether a sign-off of it is complete, where the listing was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,11 @@ class OwedWindow:
         return f"{_minute(self.window.start)} to {_minute(self.window.end)}  {self.state}{about}"
 
 
+def audit_folders(store: Store) -> list[str]:
+    """Return the names of the folders of a store that may be audits: one listing of names, whatever is in them."""
+    return [name for name in store.folders("") if not name.startswith(("_", ".")) and name != "site"]
+
+
 def begun_runs(store: Store, audit: str) -> list[BegunRun]:
     """Return every run of an audit that was begun, by window and folder.
 
@@ -68,11 +75,14 @@ def begun_runs(store: Store, audit: str) -> list[BegunRun]:
     """
     done: dict[str, set[str]] = {}
     tries: dict[str, dict[int, bool]] = {}
+    signed: set[str] = set()
     for key in store.list(audit):
         parts = key.split("/")
         prefix = "/".join(parts[:3])
         if len(parts) == 5 and parts[4] == SUCCESS:
             done.setdefault(prefix, set()).add(parts[3])
+        elif len(parts) == 6 and parts[3] == "signoff" and parts[5] == SUCCESS:
+            signed.add(prefix)
         elif len(parts) == 6 and parts[3] == "attempts" and parts[4].isdecimal():
             ended = tries.setdefault(prefix, {})
             ended[int(parts[4])] = ended.get(int(parts[4]), False) or parts[5] == SUCCESS
@@ -86,7 +96,7 @@ def begun_runs(store: Store, audit: str) -> list[BegunRun]:
         outcome: WindowOutcome = "complete" if "report" in stages else "failed"
         if "evidence" not in stages:
             outcome = _last_try(store, prefix, tries.get(prefix, {}))
-        found.append(BegunRun(window, prefix, outcome))
+        found.append(BegunRun(window, prefix, outcome, prefix in signed))
     return sorted(found, key=lambda one: (one.window.start, one.window.end, one.prefix))
 
 

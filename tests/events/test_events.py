@@ -36,8 +36,8 @@ from audit_lib.events.message import body, head_words, text, title
 from audit_lib.journal import read_journal
 from audit_lib.monitor.sequences import follow
 from audit_lib.run import Run
-from audit_lib.store import Store, open_store
-from audit_lib.windows import note_missed, owed_windows
+from audit_lib.store import LocalStore, Store, open_store
+from audit_lib.windows import begun_runs, note_missed, owed_windows
 from tests.archive.cases import do, new_run
 from tests.monitor.test_sequences import WEEKS, week
 
@@ -418,3 +418,31 @@ def test_severities_are_set_by_policy() -> None:
         with pytest.raises(InputError, match=next(iter(wrong))):
             policy_from_environment(wrong)
     assert policy_from_environment({"AUDIT_EVENT_SEVERITY": "alarm:info"}).severities["alarm"] == "info"
+
+
+def test_the_store_is_not_listed_once_a_run(one_week: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def listings() -> int:
+        real, count = LocalStore.list, 0
+
+        def counting(self: LocalStore, prefix: str) -> list[str]:
+            nonlocal count
+            count += 1
+            return real(self, prefix)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(LocalStore, "list", counting)
+            open_events(read_facts(one_week, "small", at_end_of(20), EventPolicy(sign_off_days=0)))
+        return count
+
+    (folder,) = (Path(one_week.root) / "small").glob("2026*")
+    before = listings()
+    for window in WEEKS[1:8]:
+        shutil.copytree(folder, folder.parent / window.label)
+    assert listings() == before
+    assert sum(one.signed for one in begun_runs(one_week, "small")) == 0
+    (run,) = folder.iterdir()
+    (run / "signoff/1").mkdir(parents=True)
+    (run / "signoff/1/statement.json").write_text("{}")
+    assert sum(one.signed for one in begun_runs(one_week, "small")) == 0, "its record comes last"
+    (run / "signoff/1/_SUCCESS").write_text("{}")
+    assert [one.window.label for one in begun_runs(one_week, "small") if one.signed] == [folder.name]
