@@ -27,11 +27,11 @@ EVERY = os.environ.get("AUDIT_VERIFY_CRON") or "0 3 * * *"
 def write_parts() -> list[int]:
     """List the store once, write down what each mapped task has to look at, and return the numbers of the tasks."""
     from audit_lib.documents.verified_runs import ListedPart
-    from audit_lib.store import open_store
+    from audit_lib.store.versions import as_first_written
     from audit_lib.verify_all import KeptVerifications, list_store
     from audit_lib.verify_all.kept import NUMBERS, number_of
 
-    listing = list_store(open_store(store_root()))
+    listing = list_store(as_first_written(store_root())[0])
     kept = KeptVerifications.of_environment(store_root())
     kept.read()
     if not listing.runs and not kept.runs:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from audit_lib.digesting_stream import digest_of
 from audit_lib.errors import NotFoundError
 from audit_lib.store import LocalStore, Store
+from audit_lib.store.versions import FirstVersions
 
 
 class BundleDigest(NamedTuple):
@@ -20,24 +21,24 @@ class BundleDigest(NamedTuple):
 
 
 def digest_over(
-    digests: Mapping[str, str], sizes: Mapping[str, int], links: Iterable[str] = ()
+    digests: Mapping[str, str], sizes: Mapping[str, int], odd: Iterable[str] = ()
 ) -> BundleDigest:
     """Return the digest over files whose own digests are known.
 
-    Of lines of SHA-256, size and path, in the order of paths. A link makes it another one.
+    Of lines of SHA-256, size and path, in the order of paths. What no whole run has makes it another one.
 
     Parameters
     ----------
     digests, sizes : mapping
         Of each file, by its path in the run.
-    links : iterable of str
-        Paths of symbolic links.
+    odd : iterable of str
+        Symbolic links, and what came over a file in a bucket with versions.
     """
     whole = hashlib.sha256()
     for path in sorted(digests):
         whole.update(f"{digests[path]} {sizes[path]} {path}\n".encode("utf-8", "surrogateescape"))
-    for path in sorted(links):
-        whole.update(f"link {path}\n".encode("utf-8", "surrogateescape"))
+    for one in sorted(odd):
+        whole.update(f"odd {one}\n".encode("utf-8", "surrogateescape"))
     return BundleDigest(whole.hexdigest(), len(digests), sum(sizes.values()))
 
 
@@ -56,4 +57,9 @@ def bundle_digest(store: Store) -> BundleDigest:
             digests[path], sizes[path] = digest_of(store, path)
         except NotFoundError:
             continue  # no regular file: a whole run has none, and its digest is that of a run without
-    return digest_over(digests, sizes, store.links() if isinstance(store, LocalStore) else ())
+    odd: list[str] = []
+    if isinstance(store, LocalStore):
+        odd += store.links()
+    elif isinstance(store, FirstVersions):
+        odd += [f"{one.kind} {one.key}" for one in store.later("")]
+    return digest_over(digests, sizes, odd)

@@ -88,7 +88,7 @@ def refuse_without_all(options: argparse.Namespace) -> None:
 
 def verify(options: argparse.Namespace) -> int:
     """Verify all runs of a store, and return the exit code."""
-    from audit_lib.store import open_store
+    from audit_lib.store.versions import as_first_written
     from audit_lib.verify_all import CostBounds, KeptVerifications, VerifyOptions, list_store, verify_store
 
     if options.head or options.as_of is not None:
@@ -97,8 +97,8 @@ def verify(options: argparse.Namespace) -> int:
         )
     _check_trust(options.trust)
     root = options.bundle.rstrip("/") or "/"
-    store = open_store(root)
-    notify("verify: listing the store")
+    store, blind = as_first_written(root)
+    notify(f"verify: the store: {blind}" if blind else "verify: listing the store")
     listing = list_store(store)
     kept = KeptVerifications.of_environment(root, options.kept)
     kept.read()
@@ -127,6 +127,8 @@ def verify(options: argparse.Namespace) -> int:
         told=_tell,
         notify=notify,
     )
+    if blind:
+        found.notes.append(f"store: {blind}")
     print(json.dumps(found.as_dict(), indent=2) if options.json else found.summary())
     return found.exit_code
 

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final, Literal
 
 from audit_lib.errors import NotFoundError, StoreError, StoreUnreachableError
 from audit_lib.store import Store, open_store
-from audit_lib.store.contract import check_key
+from audit_lib.store.contract import ListedObject, check_key
 from audit_lib.store.s3 import S3Store
 
 _SHOWN: Final = 3
@@ -138,6 +138,23 @@ class FirstVersions(S3Store):
     def list(self, prefix: str) -> list[str]:
         """Return the keys that have a version, in the folder `prefix` and below it, sorted."""
         return sorted(key for key, found in self._below(prefix).items() if found.versions)
+
+    def listed(self, prefix: str) -> dict[str, ListedObject]:
+        """Return the first size of each key that has a version, with a mark that any later version would change."""
+        now = super().listed(prefix)
+        return {
+            key: ListedObject(
+                found.versions[0].size,
+                " ".join(
+                    [
+                        now[key].mark if key in now else "hidden",
+                        *(f"{one.id} {one.written.isoformat()}" for one in (*found.versions, *found.markers)),
+                    ]
+                ),
+            )
+            for key, found in sorted(self._below(prefix).items())
+            if found.versions
+        }
 
     def newest(self, prefix: str) -> datetime | None:
         """Return when the last first version in the folder `prefix` and below it was written; None where none is."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.store import open_store
+from audit_lib.store.versions import as_first_written
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -53,7 +54,7 @@ class Verifier:
         """Read all files of a run, and return the digest over them."""
         from audit_lib.archive.bundle_digest import bundle_digest
 
-        return bundle_digest(open_store(self._store.uri(job["name"])))._asdict()
+        return bundle_digest(as_first_written(self._store.uri(job["name"]))[0])._asdict()
 
     def verify(self, job: Mapping[str, Any]) -> dict[str, Any]:
         """Verify a run in full."""
@@ -80,7 +81,7 @@ class Verifier:
         heads = list(job["heads"])
         if self._trust is not None:
             heads += [one.head.sha256 for one in self._trust.file.heads if one.audit == job["name"]]
-        entries, found = check_all(self._store, job["name"], heads)
+        entries, found = check_all(as_first_written(self._root)[0], job["name"], heads)
         head = entry_digest(entries[-1]) if entries else None
         return {"entries": len(entries), "head": head, **_said(found.findings)}
 

@@ -20,6 +20,7 @@ from audit_lib.cli.main import main
 from audit_lib.journal import ReadJournals
 from audit_lib.signoff import generate_key
 from audit_lib.store import open_store
+from audit_lib.store.versions import as_first_written
 from audit_lib.verify_all import (
     CostBounds,
     KeptVerifications,
@@ -32,6 +33,7 @@ from audit_lib.verify_all.worker import Verifier, answer_to
 from audit_lib.window import Window
 from tests.archive.cases import WEEK
 from tests.inputs import recorded_audit
+from tests.servers import S3Server
 
 MODULE = sys.modules["audit_lib.verify_all.verify_store"]
 NOW = datetime(2026, 6, 1, 3, tzinfo=UTC)
@@ -81,7 +83,7 @@ def swept(
 ) -> StoreVerification:
     kept = KeptVerifications.of_environment(str(store))
     kept.read()
-    listing = list_store(open_store(str(store)))
+    listing = list_store(as_first_written(str(store))[0])
     return verify_store(
         str(store), listing, kept, options or VerifyOptions(), bounds=bounds or CostBounds(), now=now
     )
@@ -169,7 +171,7 @@ def test_a_run_that_is_gone_is_named(store: Path, what: str) -> None:
 
 def test_a_journal_that_was_rolled_back_is_found(store: Path) -> None:
     swept(store)
-    (store / "small/journal/000002.json").unlink()
+    max((store / "small/journal").iterdir()).unlink()
     found = swept(store)
     assert (
         told(found)["small/journal"][0] == "does not verify" and "does not hold the head" in found.summary()
@@ -302,6 +304,31 @@ class TestBucket:
         there.replace(page, there.get(page).replace(b"a", b"b", 1))
         found = swept(s3)
         assert told(found)["small"] == ("does not verify", "in full")
+        assert told(found)["copied"] == ("verified", "listing")
+
+    @pytest.mark.parametrize("how", ["overwritten", "deleted"])
+    def test_in_a_bucket_with_versions_what_came_over_a_run_is_found(
+        self, original: Path, locked_s3: str, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch, how: str
+    ) -> None:
+        monkeypatch.setattr(MODULE, "VerifyingProcess", InThisProcess)
+        there, local = open_store(locked_s3), open_store(str(original))
+        for key in local.list(""):
+            there.put(key, local.get(key))
+        assert swept(locked_s3).exit_code == 0
+        assert {how for _, how in told(swept(locked_s3)).values()} == {"listing"}
+        place = {
+            "Bucket": locked_s3.removeprefix("s3://"),
+            "Key": next(key for key in there.list("small") if key.endswith("evidence/manifest.json")),
+        }
+        if how == "deleted":
+            s3_server.client().delete_object(**place)
+        else:
+            s3_server.client().put_object(**place, Body=b"{}")
+        found = swept(locked_s3)
+        assert told(found)["small"] == ("does not verify", "in full"), (
+            "and not gone: the first version is there"
+        )
+        assert how in " ".join(found.of(["does not verify"])[0].findings)
         assert told(found)["copied"] == ("verified", "listing")
 
 
