@@ -82,10 +82,11 @@ _LATER = {
     "sealed_at": s.instant,
 }
 _ATTEMPTS = {"attempts": s.listing(s.LISTED, 1)}
-_REDACTED = {"redacted": s.listing(s.LISTED)}
+_NOT_IN_ALL = {"redacted": s.listing(s.LISTED), "store": s.LISTED}
+"""Of format 2, and not in every one."""
 _FORMATS = {
     "audit-manifest/1": s.fields(_MANIFEST, _ATTEMPTS),
-    "audit-manifest/2": s.fields({**_MANIFEST, **_LATER}, {**_ATTEMPTS, **_REDACTED}),
+    "audit-manifest/2": s.fields({**_MANIFEST, **_LATER}, {**_ATTEMPTS, **_NOT_IN_ALL}),
 }
 _RECORD = {
     **_MANIFEST,

@@ -19,7 +19,7 @@ _NUMBERED = ("scores/", "signoff/", "attempts/")
 _ATTEMPT = re.compile(r"attempts/([1-9][0-9]{0,8})/(_STARTED|manifest\.json|_SUCCESS)")
 _SIGNED = re.compile(r"signoff/[1-9][0-9]*/.+")
 _CHECKED_ELSEWHERE = re.compile(
-    r"signatures/(?:plan|result)\.(?:dsse\.json|pub|tsr)|journal\.jsonl|privacy\.json"
+    r"signatures/(?:plan|result)\.(?:dsse\.json|pub|tsr)|journal\.jsonl|privacy\.json|store/lock\.json"
 )
 _OF_FILE_MANAGERS = (".DS_Store", "Thumbs.db", "desktop.ini")
 _COUNTS = {
@@ -136,8 +136,11 @@ def _check_listed_files(files: Files, manifest: dict[str, Any]) -> None:
     said = [entry["path"] for entry in manifest.get("records", ())]
     if "records" in manifest and said != sorted(f"{stage}/{SUCCESS}" for stage in manifest["stages"]):
         find("manifest", MANIFEST, "the records that it lists are not those of its stages")
-    if "environment" in manifest:
-        _check_environment(files, manifest["environment"])
+    for key, path in (("environment", "evidence/environment.json"), ("store", "store/lock.json")):
+        if key in manifest:
+            _check_document(files, manifest[key], path)
+        elif path in files and path.startswith("store/"):
+            find("extra", path, "the manifest does not list it")
     _check_entries(files, manifest.get("redacted", ()), "the manifest")
     stages = {stage_of(path) for path in listed}
     for path in files.digests:
@@ -156,8 +159,7 @@ def _check_listed_files(files: Files, manifest: dict[str, Any]) -> None:
             find("extra", path, "the manifest does not know this stage")
 
 
-def _check_environment(files: Files, entry: dict[str, Any]) -> None:
-    path = "evidence/environment.json"
+def _check_document(files: Files, entry: dict[str, Any], path: str) -> None:
     if path not in files:
         files.verdict.find("missing", path, "the manifest lists it, and it is not there")
     elif entry["path"] != path or not files.is_same(entry):
@@ -175,7 +177,7 @@ def _check_stray(files: Files, path: str) -> None:
 
 def _check_json(files: Files) -> None:
     for path in files.digests:
-        ours = path.split("/")[0] in (*SEALED, "evidence", "monitor") and "/inputs/" not in path
+        ours = path.split("/")[0] in (*SEALED, "evidence", "monitor", "store") and "/inputs/" not in path
         if not (ours and path.endswith(".json")) or path in files.withheld:
             continue
         content = files.read(path)

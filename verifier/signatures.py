@@ -144,6 +144,9 @@ def _check_believed(files: Files, moment: str, signed: Signed, trust: Trust, *, 
     known = trust.keys.get(signed.key_id)
     name = f"of {known['name']!a}" if known else "not believed"
     verdict.signatures.append(f"{moment} signed with {who} ({name}), {says}")
+    if signed.stamped and not trust.file["authorities"]:
+        what = "not a time stamp of a trusted authority: the trust file has none"
+        verdict.find("signature", f"signatures/{moment}.tsr", what)
     if "time stamps" in trust.required:
         if not signed.stamped:
             what = f"the {moment} has no time stamp, and the trust file requires it"
