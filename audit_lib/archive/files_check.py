@@ -31,7 +31,9 @@ _UNSEALED: Final = ("evidence", "monitor")
 _ATTEMPTS: Final = "attempts"
 _SIGNED: Final = re.compile(r"signoff/[1-9][0-9]*/.+")
 """Files of sign-offs, which are checked with those; one that was killed may have left some."""
-_SIGNATURES: Final = re.compile(r"signatures/(?:plan|result)\.(?:dsse\.json|pub|tsr)|journal\.jsonl")
+_SIGNATURES: Final = re.compile(
+    r"signatures/(?:plan|result)\.(?:dsse\.json|pub|tsr|sigstore\.json|receipt\.cbor)|journal\.jsonl"
+)
 """Signatures of the run's own key, and the journal that an export adds: `audit_lib.signing` checks both."""
 _OF_FILE_MANAGERS: Final = (".DS_Store", "Thumbs.db", "desktop.ini")
 """What looking at a folder leaves in it."""

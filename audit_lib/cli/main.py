@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from audit_lib import __version__
 from audit_lib.cli import (
+    attach,
     attribute,
     bags,
     compare,
@@ -81,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_commands(command)
     evidence.add_commands(command)
     journal.add_commands(command)
+    attach.add_commands(command)
     bags.add_commands(command)
     presign.add_command(command)
     privacy.add_commands(command)

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from audit_lib.documents.evidence import Sha256
-from audit_lib.documents.run_statement import JournalHead
+from audit_lib.documents.run_statement import JournalHead, SignedMoment
 from audit_lib.documents.sign_off import Moment, OneLine
 from audit_lib.typed_json import OPTIONAL, Typed
 
@@ -63,6 +63,33 @@ class TrustedAuthority(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrustedIdentity(Typed):
+    """Who may sign through Sigstore, and the roots of its services."""
+
+    name: OneLine
+    identity: OneLine
+    """Mail address or URI, as the certificate has it."""
+    issuer: OneLine
+    """The identity provider's address."""
+    trusted_root: str
+    """The text of Sigstore's ``trusted_root.json``."""
+    roles: Annotated[tuple[SignedMoment, ...], Field(min_length=1)]
+    valid_from: Moment
+    valid_until: Moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustedLog(Typed):
+    """A transparency service, whose receipts are believed; a receipt has no time, so its key has none either."""
+
+    name: OneLine
+    public: str
+    """PEM."""
+    independent: bool
+    """Whether somebody else runs it than whoever runs the audit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KnownHead(Typed):
     """A head of an audit's journal that the verifier saw earlier."""
 
@@ -81,8 +108,10 @@ class TrustFile(Typed):
     """How many root keys must sign the next version."""
     previous_sha256: Sha256 | None = field(default=None, metadata=OPTIONAL)
     """Of the file of the version before."""
-    required: tuple[Literal["plan", "result", "time stamps", "journal"], ...]
+    required: tuple[Literal["plan", "result", "time stamps", "journal", "sigstore", "receipts"], ...]
     """What a run must have to be believed."""
     keys: tuple[TrustedKey, ...]
     authorities: tuple[TrustedAuthority, ...]
     heads: tuple[KnownHead, ...]
+    identities: tuple[TrustedIdentity, ...] | None = field(default=None, metadata=OPTIONAL)
+    logs: tuple[TrustedLog, ...] | None = field(default=None, metadata=OPTIONAL)

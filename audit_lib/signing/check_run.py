@@ -19,13 +19,16 @@ from audit_lib.documents.run_statement import (
 from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.plain_text import quoted
 from audit_lib.run import Run
+from audit_lib.signing.attestations import check_attestations
 from audit_lib.signing.check_journal import check_journal
 from audit_lib.signing.findings import RunSignatures
 from audit_lib.signing.sign_run import (
+    BUNDLE,
     ENVELOPE,
     FOLDER,
     PLANNED,
     PUBLIC_KEY,
+    RECEIPT,
     STAMP,
     path_of,
     planned_files,
@@ -79,9 +82,10 @@ def check_signatures(
     found = RunSignatures()
     there = set(run.list(FOLDER))
     signed: dict[SignedMoment, _Signed] = {}
+    logged: dict[SignedMoment, datetime] = {}
     for moment in MOMENTS if sealed else MOMENTS[:1]:
         if path_of(moment, ENVELOPE) not in there:
-            for what in (PUBLIC_KEY, STAMP):
+            for what in (PUBLIC_KEY, STAMP, BUNDLE, RECEIPT):
                 if path_of(moment, what) in there:
                     found.find(path_of(moment, what), "the statement that it belongs to is gone")
             if trust is not None and moment in trust.file.required:
@@ -102,13 +106,16 @@ def check_signatures(
             continue
         _check_believed(found, moment, signed[moment], trust)
         found.lines.append(_line(moment, signed[moment], trust))
+        if (at := check_attestations(run, moment, there, trust, found)) is not None:
+            logged[moment] = at
     known: list[JournalHead | str] = [*heads, *(one.head for one in signed.values() if one.head is not None)]
     required = bool(heads)
     if trust is not None:
         known += [one.head for one in trust.file.heads if one.audit == run.key.audit]
         required = required or "journal" in trust.file.required
     asked = check_journal(run, known, found, required=required)
-    _check_order(found, run, signed, asked)
+    _check_order(found, run, {moment: one.at for moment, one in signed.items()}, asked, ENVELOPE)
+    _check_order(found, run, logged, asked, BUNDLE)
     if trust is None:
         found.lines.append(_UNKNOWN)
     return found
@@ -191,7 +198,11 @@ def _check_believed(found: RunSignatures, moment: SignedMoment, signed: _Signed,
 
 
 def _check_order(
-    found: RunSignatures, run: Run, signed: Mapping[SignedMoment, _Signed], entered: datetime | None
+    found: RunSignatures,
+    run: Run,
+    signed: Mapping[SignedMoment, datetime],
+    entered: datetime | None,
+    what: str,
 ) -> None:
     """The plan's signature before the first request, the result's after the sealing; stamps have whole seconds."""
     try:
@@ -200,17 +211,17 @@ def _check_order(
             for path in run.list("scores")
             if path.endswith("/_SUCCESS")
         ] + ([] if entered is None else [entered])
-        if "plan" in signed and asked and signed["plan"].at > min(asked):
+        if "plan" in signed and asked and signed["plan"] > min(asked):
             found.find(
-                path_of("plan", ENVELOPE),
-                f"the plan was signed {signed['plan'].at}, after the first request {min(asked)}",
+                path_of("plan", what),
+                f"the plan was signed {signed['plan']}, after the first request {min(asked)}",
             )
         if "result" in signed:
             sealed = run.stage("evidence").success().finished
-            if signed["result"].at < sealed.replace(microsecond=0):
+            if signed["result"] < sealed.replace(microsecond=0):
                 found.find(
-                    path_of("result", ENVELOPE),
-                    f"the result was signed {signed['result'].at}, before it was sealed",
+                    path_of("result", what),
+                    f"the result was signed {signed['result']}, before it was sealed",
                 )
     except (AuditError, ValueError, TypeError, KeyError):
         return  # a record that is none, which is reported already

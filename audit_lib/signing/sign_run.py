@@ -2,9 +2,10 @@
 
 ::
 
-    <run>/signatures/{plan,result}.{dsse.json,pub,tsr}
+    <run>/signatures/{plan,result}.{dsse.json,pub,tsr,sigstore.json,receipt.cbor}
 
-Each file is written once. No digest in the manifest covers them: the result's statement names those of the plan.
+The last two are options (`audit_lib.signing.attestations`). Each file is written once. No digest in the manifest covers
+them: the result's statement names the first three of the plan.
 """
 
 from __future__ import annotations
@@ -29,13 +30,22 @@ from audit_lib.documents.run_statement import (
 from audit_lib.documents.sign_off import Subject, SubjectDigest
 from audit_lib.errors import BackendError, InputError
 from audit_lib.run import Run
-from audit_lib.signing.signers import PAYLOAD_TYPE, SIGNER, RunSigner, configured_signer, sign_payload
+from audit_lib.signing.signers import (
+    PAYLOAD_TYPE,
+    SIGNER,
+    RunSigner,
+    configured_signer,
+    sign_payload,
+    signed_payload,
+)
+from audit_lib.signing.sigstore_bundles import make_bundle, wants_bundle
 from audit_lib.signing.time_stamps import AUTHORITY, ask_for_stamp, claimed_stamp
 
 FOLDER: Final = "signatures"
 REQUIRED: Final = "AUDIT_PLAN_SIGNATURE"
 """Environment variable that is ``required`` where nothing may be asked without a signed plan."""
 ENVELOPE, PUBLIC_KEY, STAMP = "dsse.json", "pub", "tsr"
+BUNDLE, RECEIPT = "sigstore.json", "receipt.cbor"
 PLANNED: Final = ("plan", "sample", "variants")
 """Stages that are there before the model is asked."""
 _PATIENCE_S: Final = 15.0
@@ -57,7 +67,7 @@ def sign_plan(run: Run, entry: JournalEntry | None = None) -> None:
     BackendError
         If the time stamping authority does not answer, or its clock and this machine's differ.
     """
-    if is_signed(run, "plan") and (_is_stamped(run, "plan") or not _wants_stamp()):
+    if _is_done(run, "plan"):
         return
     asked = was_asked(run)  # before the next line: another shard's task may be signing now
     if is_signed(run, "plan") and asked:
@@ -82,7 +92,7 @@ def sign_result(run: Run, entry: JournalEntry | None = None) -> None:
     InputError, BackendError
         As `sign_plan`.
     """
-    if is_signed(run, "result") and (_is_stamped(run, "result") or not _wants_stamp()):
+    if _is_done(run, "result"):
         return
     signer = configured_signer()
     if signer is None:
@@ -130,10 +140,14 @@ def _sign(run: Run, moment: SignedMoment, signer: RunSigner, entry: JournalEntry
         # The key first: whoever finds the envelope finds its key. Of two that sign at once the first stays.
         run.store.put(_key(run, path_of(moment, PUBLIC_KEY)), signer.public_pem)
         run.store.put(_key(run, path_of(moment, ENVELOPE)), envelope)
-    if _wants_stamp() and not _is_stamped(run, moment):
+    if _wants_stamp() and not _has(run, moment, STAMP):
         envelope = run.store.get(_key(run, path_of(moment, ENVELOPE)))
         stamp = _stamp_of_now(run, moment, envelope, manifest)
         run.store.put(_key(run, path_of(moment, STAMP)), stamp)
+    if wants_bundle() and not _has(run, moment, BUNDLE):
+        envelope = run.store.get(_key(run, path_of(moment, ENVELOPE)))
+        bundle = make_bundle(signed_payload(envelope, PAYLOAD_TYPE, ENVELOPE))
+        run.store.put(_key(run, path_of(moment, BUNDLE)), bundle)
 
 
 def _stamp_of_now(run: Run, moment: SignedMoment, envelope: bytes, manifest: Manifest | None) -> bytes:
@@ -170,11 +184,20 @@ def _wants_stamp() -> bool:
 
 def is_signed(run: Run, moment: SignedMoment) -> bool:
     """Whether a run's plan or result is signed."""
-    return run.store.exists(_key(run, path_of(moment, ENVELOPE)))
+    return _has(run, moment, ENVELOPE)
 
 
-def _is_stamped(run: Run, moment: SignedMoment) -> bool:
-    return run.store.exists(_key(run, path_of(moment, STAMP)))
+def _is_done(run: Run, moment: SignedMoment) -> bool:
+    """Whether it is signed, and has all that the environment asks for besides."""
+    return (
+        is_signed(run, moment)
+        and (_has(run, moment, STAMP) or not _wants_stamp())
+        and (_has(run, moment, BUNDLE) or not wants_bundle())
+    )
+
+
+def _has(run: Run, moment: SignedMoment, what: str) -> bool:
+    return run.store.exists(_key(run, path_of(moment, what)))
 
 
 def _key(run: Run, path: str) -> str:
