@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from json.encoder import encode_basestring
 from typing import Any, Final
 
 LARGEST: Final = 1 << 28
@@ -120,8 +121,10 @@ def jcs_rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[bytes]:
 def _column(values: Sequence[Any]) -> list[str]:
     kinds = set(map(type, values))
     if kinds <= {str, type(None)}:
-        known = {value: _text(value) for value in set(values)}
+        known = {value: "null" if value is None else encode_basestring(value) for value in set(values)}
         return [known[value] for value in values]
+    if kinds == {int} and max(map(abs, values)) < 2**53:
+        return list(map(str, values))
     if kinds <= {float, type(None)}:
         return ["null" if value is None else _ecmascript(value) for value in values]
     return [_jcs(value) for value in values]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, runtime_checkable
 
 from audit_lib.canonical import canonical_json, sha256
@@ -119,7 +120,9 @@ class Request:
         """Return the SHA-256 of what is asked: messages, labels and sampling, and of the text of a recorded answer."""
         if self._digest is None:
             # Frozen to others; asked for several times.
-            object.__setattr__(self, "_digest", sha256(self.digested()))
+            textless = not self.messages and self.sampling is None and self.recorded_response is None
+            digest = _digest_without_text(self.labels) if textless else sha256(self.digested())
+            object.__setattr__(self, "_digest", digest)
         return str(self._digest)
 
     def digested(self) -> bytes:
@@ -137,6 +140,12 @@ class Request:
         if self.recorded_response is not None:
             content["recorded"] = self.recorded_response
         return canonical_json(content)
+
+
+@lru_cache
+def _digest_without_text(labels: tuple[str, ...]) -> str:
+    """Return the digest of a recorded decision without a text: the same for all of a run."""
+    return sha256(canonical_json({"messages": [], "labels": list(labels)}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
