@@ -49,7 +49,7 @@ def read_source(
         If a round is cut by the window, or any other fault of what is read (see `errors`).
     """
     spec = source.spec
-    collected, served = _Collected(spec), ServedBy(spec)
+    collected, served = _Collected(spec, window), ServedBy(spec)
     unit, reads = f"{unit_of_sample(spec)}_id", []
     with SOURCES.naming(spec.source.kind):
         for name, found in source.inputs(window):
@@ -140,14 +140,35 @@ def changed_since(spec: AuditSpec, document: Sample) -> list[str]:
     return changed
 
 
+def _first_place(spec: AuditSpec, window: Window, prompt_id: str, second: str) -> str:
+    """Return where an id is used first, by reading again: places are not kept of the many that are used once."""
+    source = source_of(spec)
+    for _, found in source.inputs(window):
+        for record in found:
+            used = any(
+                row["prompt_id"] == prompt_id and _may_be_read(spec, window, row)
+                for row in source.rows(record)
+            )
+            if used:
+                return " in the same record" if record.where == second else f" at {record.where}"
+    return ""
+
+
+def _may_be_read(spec: AuditSpec, window: Window, row: PromptRecord) -> bool:
+    if not spec.source.windowed:
+        return True
+    late = bool(spec.source.once is not None and row["occurred_at"] < window.start)
+    return late or bool(window.start <= row["occurred_at"] < window.end)
+
+
 class _Collected:
     """Rows of the window, packed batch by batch, and what must hold between them."""
 
-    def __init__(self, spec: AuditSpec) -> None:
-        self._spec = spec
+    def __init__(self, spec: AuditSpec, window: Window) -> None:
+        self._spec, self._window = spec, window
         self._packed = WindowRows(prompt_schema(spec.groups.axes))
         self._rows: list[PromptRecord] = []
-        self._places: dict[str, str] = {}
+        self._ids: set[str] = set()
         self._checks, self._axes = RowChecks(spec), attributes_in_source(spec)
         self._unit = unit_of_sample(spec)
         self._rounds: dict[str, str] = {}
@@ -157,9 +178,10 @@ class _Collected:
         self._outside: list[datetime] = []
 
     def keep(self, row: PromptRecord, where: str) -> None:
-        if (first := self._places.get(row["prompt_id"])) is not None:
-            raise DuplicateIdError(f"{where}: its prompt_id was already used at {first}; ids must be unique")
-        self._places[row["prompt_id"]] = where
+        if row["prompt_id"] in self._ids:
+            first = _first_place(self._spec, self._window, row["prompt_id"], where)
+            raise DuplicateIdError(f"{where}: its prompt_id was already used{first}; ids must be unique")
+        self._ids.add(row["prompt_id"])
         self._checks.position(row["position"], where)
         if isinstance(word := row.get(DECISION), Unlisted):
             self._words[word] += 1
