@@ -12,6 +12,7 @@ from verifier.strict_json import OddError
 
 PATH = "metrics/scores.csv"
 _IN_REDACTED = f"evidence/redacted/{PATH}"
+_ENCRYPTED = b"audit-sealed-table/"
 STATUSES = ("ok", "unranked", "refused", "unparsed", "error")
 _FIXED = ("variant_id", "application_id", "round_id", "position", "model", "qualified", "status", "score", "rank",
           "selected", "tied_at_cutoff")  # fmt: skip
@@ -63,8 +64,11 @@ class Scores:
 
 
 def path_of_scores(files: Files) -> str:
-    """Return where the rows are: in a redacted copy with numbers for ids; empty where they are nowhere."""
-    return next((path for path in (PATH, _IN_REDACTED) if path in files and path not in files.withheld), "")
+    """Return where the rows are: with numbers for ids where they are withheld or encrypted; empty if nowhere."""
+    for path in (PATH, _IN_REDACTED):
+        if path in files and path not in files.withheld and not files.read(path).startswith(_ENCRYPTED):
+            return path
+    return ""
 
 
 def _is_level(value: str | None, level: str) -> bool:

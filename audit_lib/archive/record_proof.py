@@ -14,7 +14,7 @@ from audit_lib.archive.record_tree import id_digest, leaf_data, people_tree, rec
 from audit_lib.canonical import pretty_json, sha256
 from audit_lib.documents.evidence import Manifest, RecordTree, decode_exact, sealed_bytes
 from audit_lib.documents.record_proof import LeafProof, RecordProof
-from audit_lib.errors import EvidenceError, IncompleteRunError
+from audit_lib.errors import EvidenceError, IncompleteRunError, WithheldError
 from audit_lib.run import Run
 
 
@@ -51,6 +51,8 @@ def prove(run: Run, application_id: str) -> bytes:
     ------
     IncompleteRunError
         If the run is not sealed.
+    WithheldError
+        If rows of it cannot be read here.
     EvidenceError
         If it was sealed in format 1, without a tree, or its scores are not those that were sealed.
     """
@@ -60,6 +62,10 @@ def prove(run: Run, application_id: str) -> bytes:
         )
     content = run.stage("evidence").read(MANIFEST)
     manifest = _manifest(content.decode())
+    if run.withheld:
+        raise WithheldError(
+            f"{run.uri}: rows of it are withheld or erased, or there are no keys here, and a proof needs them all"
+        )
     people = people_tree(run, manifest.stages)
     if people.summary() != manifest.record_tree:
         raise EvidenceError(f"{run.uri}: the scores are not those that were sealed; `audit verify` says more")

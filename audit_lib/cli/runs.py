@@ -309,6 +309,10 @@ def _print_run(run: Run) -> None:
     print(tables_text(metrics, policy))
     if leads := leading_text(gather(run)):
         print(f"\n{leads}")
+    if run.withheld:
+        print(
+            "\nnot recomputable here: rows were withheld or erased, or no keys are here; `audit verify` counts them"
+        )
     print(f"\nreport    {run.uri}/report/report.html")
     print(f"evidence  audit verify {run.uri}")
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from audit_lib.archive.personal_data import personal_data
 from audit_lib.archive.verify import verify
 from audit_lib.bag import export_run
 from audit_lib.cli.main import main
@@ -20,6 +21,10 @@ from audit_lib.records import SCORE_SCHEMA, from_parquet, to_parquet
 from audit_lib.run import Run
 from tests.archive.cases import applicants, do, new_run, reseal
 from tests.specs import LIVE, load
+from verifier.files import Files
+from verifier.findings import Verdict
+from verifier.scores import path_of_scores
+from verifier.source import open_source
 
 pytest.importorskip("cryptography", reason="of the extra sign")
 
@@ -171,6 +176,20 @@ def test_a_row_cannot_be_moved_to_another_table(run: Run) -> None:
     stored = run.store.get(f"{run.prefix}/scores/0/scores.parquet")
     with pytest.raises(EvidenceError, match="not what was encrypted"):
         vault.open("scores/1/scores.parquet", stored)
+
+
+def test_nothing_is_proved_of_single_people_after_an_erasure(run: Run, own_keys: Path) -> None:
+    assert personal_data(run, f"{NAME} 8")
+    assert main(["erase", run.uri, "--application", WHO, "--reason", "asked for it"]) == 0
+    with pytest.raises(WithheldError, match="a proof needs them all"):
+        personal_data(Run.from_bundle(run.uri), f"{NAME} 8")
+
+
+def test_the_verifier_without_packages_counts_the_rows_that_it_can_read(
+    run: Run,
+) -> None:
+    files = Files(open_source(run.uri), Verdict(run.uri))
+    assert path_of_scores(files) == "evidence/redacted/metrics/scores.csv"
 
 
 def test_an_erased_applicant_who_is_still_in_the_source_stops_the_next_run(

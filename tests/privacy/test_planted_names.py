@@ -13,10 +13,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
+from audit_lib.archive.verify import verify
 from audit_lib.cli.main import main
 from audit_lib.errors import AuditError
 from audit_lib.pipeline import open_run, run_all
+from audit_lib.privacy.applicant_keys import KEY, KEYS, make_key_of_keys
 from audit_lib.window import Window
 from tests.inputs import recorded_audit
 from tests.score.loopback import loopback
@@ -180,6 +183,28 @@ def test_no_bag_holds_it(printed: Printed, level: str, tmp_path: Path) -> None:
     paths = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(paths) > 15
     assert [path for path in paths if names_in(path)] == []
+
+
+def test_with_keys_for_applicants_nothing_in_the_store_holds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a live model, whose answers and errors name people: tables, ledger, journal, everything."""
+    pytest.importorskip("cryptography", reason="of the extra sign")
+    make_key_of_keys(tmp_path / "key")
+    monkeypatch.setenv(KEY, f"file:{tmp_path / 'key'}")
+    monkeypatch.setenv(KEYS, str(tmp_path / "keys"))
+    with loopback(behave) as server:
+        spec = planted(tmp_path, server.url)
+        document = yaml.safe_load(spec.read_text())
+        document |= {"privacy": {"keys": "applicant"}, "score": document["score"] | {"ledger": "off"}}
+        spec.write_text(yaml.safe_dump(document, sort_keys=False))
+        run_all(open_run(spec, Window.parse(*WEEK[1:]), str(tmp_path / "store")))
+    (sealed,) = (tmp_path / "store/small").glob("2026*/*")
+    assert verify(str(sealed)).findings == ()
+    paths = [path for path in (*tmp_path.glob("store/**/*"), *tmp_path.glob("keys/**/*")) if path.is_file()]
+    assert len(paths) > 96
+    for path in paths:
+        assert b"quastenflosser" not in path.read_bytes().lower(), path
 
 
 def spoiled(rows: list[dict[str, Any]], how: str) -> None:
