@@ -24,11 +24,14 @@ def test_the_manifest_lists_every_artefact_with_its_digest(tmp_path: Path) -> No
     assert [entry["path"] for entry in manifest["records"]] == sorted(
         f for f in files if f.endswith("_SUCCESS") and not f.startswith("evidence/")
     )
-    for entry in (*manifest["records"], manifest["environment"]):
+    for entry in (*manifest["records"], manifest["environment"], manifest["store"]):
         assert entry["sha256"] == sha256((folder / entry["path"]).read_bytes())
     record = json.loads((folder / "evidence/_SUCCESS").read_bytes())
     assert record["started_at"] == record["finished_at"] == manifest["sealed_at"]
-    sealed = sorted(f for f in files if not f.endswith("_SUCCESS") and not f.startswith("evidence/"))
+    assert manifest["store"]["path"] == "store/lock.json"
+    sealed = sorted(
+        f for f in files if not f.endswith("_SUCCESS") and not f.startswith(("evidence/", "store/"))
+    )
     assert [entry["path"] for entry in manifest["artefacts"]] == sealed
     for entry in manifest["artefacts"]:
         on_disk = (folder / entry["path"]).read_bytes()
