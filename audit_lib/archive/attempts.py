@@ -32,6 +32,7 @@ from audit_lib.documents.evidence import (
     sealed_bytes,
     started_bytes,
 )
+from audit_lib.documents.store_lock import STORE_LOCK
 from audit_lib.errors import AuditError, ConflictError, EvidenceError, NotFoundError, StillWaitingError
 from audit_lib.run import SUCCESS, Run, StageFolder, StageOutput
 from audit_lib.score.remote.credentials import is_secret_name, without_secrets
@@ -103,7 +104,7 @@ def seal(run: Run, number: int, faults: Sequence[AttemptFault], outcome: Attempt
     if folder.is_complete():
         return
     paths = run.list()
-    artefacts = _entries(run, (path for path in paths if path.split("/")[0] in SEALED))
+    artefacts = _entries(run, (path for path in paths if path.split("/")[0] in SEALED or path == STORE_LOCK))
     own = f"{FOLDER}/{number}/{STARTED}"
     ended = datetime.now(UTC)
     record = FailedAttempt(

@@ -21,6 +21,7 @@ from audit_lib.documents.evidence import (
     Manifest,
     read_stage_record,
 )
+from audit_lib.documents.store_lock import STORE_LOCK
 from audit_lib.errors import EvidenceError
 from audit_lib.run import SUCCESS
 
@@ -56,7 +57,7 @@ def check_failed_files(work: Work, record: FailedAttempt) -> None:
     listed = {entry.path for entry in record.artefacts}
     for path in work.digests:
         folder = path.split("/")[0]
-        if folder in SEALED and path not in listed:
+        if (folder in SEALED or path == STORE_LOCK) and path not in listed:
             work.find("extra", path, f"the record of attempt {record.number} does not list it")
         elif folder in ("evidence", "monitor", "signoff"):
             work.find("extra", path, "a run whose last attempt failed has no such file")
