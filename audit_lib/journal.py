@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -24,11 +25,12 @@ from audit_lib.documents.journal import JournalEntry, JournalEvent, entry_bytes,
 from audit_lib.documents.run_statement import JournalHead
 from audit_lib.errors import ConflictError, EvidenceError
 from audit_lib.run import RunKey
-from audit_lib.store import Store
+from audit_lib.store import LocalStore, Store
 
 FOLDER: Final = "journal"
 _NUMBERED: Final = re.compile(r"(\d{6,})\.json")
 _TRIES: Final = 200
+_AT_ONCE: Final = 8
 _TAIL: Final = 50
 """Entries that are read before another is made: what was entered already is among the last."""
 
@@ -94,15 +96,24 @@ def read_journal(store: Store, audit: str) -> list[JournalEntry]:
 def _read_journal(store: Store, audit: str) -> list[JournalEntry]:
     folder = f"{audit}/{FOLDER}"
     found: list[JournalEntry] = []
-    for key in store.list(folder):
-        name = key.removeprefix(f"{folder}/")
+    names = {key: key.removeprefix(f"{folder}/") for key in store.list(folder)}
+    for key, name in names.items():
         if not _NUMBERED.fullmatch(name):
             raise EvidenceError(f"{store.uri(key)}: is no entry of the journal")
-        found.append(decode_exact(JournalEntry, store.get(key), store.uri(key), entry_bytes))
+    for (key, name), content in zip(names.items(), _contents(store, list(names)), strict=True):
+        found.append(decode_exact(JournalEntry, content, store.uri(key), entry_bytes))
         if name != _name(found[-1].number):
             raise EvidenceError(f"{store.uri(key)}: is entry {found[-1].number}")
     check_chain(found, audit)
     return found
+
+
+def _contents(store: Store, keys: Sequence[str]) -> Iterable[bytes]:
+    """Return the objects of some keys in their order; several at once from a store that answers over a network."""
+    if isinstance(store, LocalStore) or len(keys) < _AT_ONCE:
+        return map(store.get, keys)
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return list(pool.map(store.get, keys))
 
 
 def newest_head(store: Store, audit: str) -> JournalHead | None:
