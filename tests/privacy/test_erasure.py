@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from audit_lib.archive.personal_data import personal_data
@@ -17,7 +18,7 @@ from audit_lib.errors import AuditError, EvidenceError, InputError, SpecError, W
 from audit_lib.large_file import bytes_of
 from audit_lib.privacy.applicant_keys import KEY, KEYS, configured_keys, make_key_of_keys
 from audit_lib.privacy.vault import HEADER, Vault
-from audit_lib.records import SCORE_SCHEMA, from_parquet, to_parquet
+from audit_lib.records import SCORE_SCHEMA, from_parquet, to_parquet, write_table
 from audit_lib.run import Run
 from tests.archive.cases import applicants, do, new_run, reseal
 from tests.specs import LIVE, load
@@ -176,6 +177,20 @@ def test_a_row_cannot_be_moved_to_another_table(run: Run) -> None:
     stored = run.store.get(f"{run.prefix}/scores/0/scores.parquet")
     with pytest.raises(EvidenceError, match="not what was encrypted"):
         vault.open("scores/1/scores.parquet", stored)
+
+
+def test_a_row_about_two_people_is_gone_with_either(run: Run, own_keys: Path) -> None:
+    keys = configured_keys("small")
+    assert run.vault is not None and keys is not None
+    table = pa.table({"request_id": ["q1", "q2"], "first": ["p001", "p003"], "second": ["p002", "p004"]})
+    path, content = "scores/0/pairs.parquet", bytes_of(write_table(table))
+    stored = bytes_of(Vault(keys, run.vault.read).seal(path, content))
+    assert Vault(keys, run.vault.read).open(path, stored) == content
+    keys.erase(f"{NAME} 2", "asked for it")
+    with pytest.raises(WithheldError, match="were erased"):
+        Vault(keys, run.vault.read).open(path, stored)
+    kept = from_parquet(Vault(keys, run.vault.read, skips_erased=True).open(path, stored))
+    assert kept["request_id"].tolist() == ["q2"]
 
 
 def test_nothing_is_proved_of_single_people_after_an_erasure(run: Run, own_keys: Path) -> None:
