@@ -50,7 +50,7 @@ help: ## list the targets
 audit: $(STATE)/airflow/.ready ## run the demo audit under Airflow and print its tables (FULL=1: four names per cell)
 	@echo "Running the DAG $(DEMO); its store is $(STORE)"
 	@AIRFLOW_HOME="$(CURDIR)/$(STATE)/airflow" AUDIT_STORE="$(STORE)" AUDIT_RETRIES=0 AIRFLOW__LOGGING__LOGGING_LEVEL=CRITICAL \
-		airflow dags test $(DEMO) --conf '$(CONF)' \
+		$(PY) tools/demo_stamps.py $(STATE)/stamps airflow dags test $(DEMO) --conf '$(CONF)' \
 		|| { echo "The audit did not finish. Its completed stages are kept: fix the cause above and run it again."; exit 1; }
 	@audit show $(DEMO) --store "$(STORE)"
 

@@ -35,6 +35,8 @@ class RunPredicate(Typed):
     """Of the result, as the manifest says."""
     journal: JournalHead | None = field(default=None, metadata=OPTIONAL)
     """The run's own entry."""
+    own_authority: Literal[True] | None = field(default=None, metadata=OPTIONAL)
+    """Whoever runs the audit runs the time stamping authority too, as the signer says: it is not independent."""
     claimed_at: Moment
     """By the signer's clock: only claimed, unless a time stamp is there."""
 

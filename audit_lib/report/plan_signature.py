@@ -17,11 +17,13 @@ _PATH = "signatures/plan.dsse.json"
 
 @dataclass(frozen=True, slots=True)
 class PlanSignature:
-    """Which key signed the plan, when as it claims, and the plan's entry in the journal."""
+    """Which key signed the plan, when as it claims, the plan's entry in the journal, and whose stamps it has."""
 
     key_id: str
     claimed_at: datetime
     journal: JournalHead | None
+    own_authority: bool
+    """Whether its time stamp is of an authority that whoever ran the audit runs too."""
 
 
 def read_plan_signature(run: Run) -> PlanSignature | None:
@@ -45,4 +47,6 @@ def read_plan_signature(run: Run) -> PlanSignature | None:
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise EvidenceError(f"{where}: not a signed statement ({type(error).__name__})") from None
     said = decode(RunStatement, payload, where).predicate
-    return PlanSignature(mark, datetime.fromisoformat(said.claimed_at), said.journal)
+    return PlanSignature(
+        mark, datetime.fromisoformat(said.claimed_at), said.journal, said.own_authority is True
+    )

@@ -53,6 +53,7 @@ class _Signed:
     claimed_at: datetime
     stamp: TimeStamp | None
     head: JournalHead | None
+    own_authority: bool
 
     @property
     def at(self) -> datetime:
@@ -134,7 +135,9 @@ def _check(run: Run, moment: SignedMoment, there: set[str], trust: Trust | None)
     _check_subject(run, moment, statement)
     said = statement.predicate
     claimed = datetime.fromisoformat(said.claimed_at)
-    return _Signed(key.keyid, claimed, _stamp(run, moment, there, trust), said.journal)
+    return _Signed(
+        key.keyid, claimed, _stamp(run, moment, there, trust), said.journal, said.own_authority is True
+    )
 
 
 def _statement_bytes(statement: RunStatement) -> bytes:
@@ -239,8 +242,11 @@ def _line(moment: SignedMoment, signed: _Signed, trust: Trust | None) -> str:
     if signed.stamp is None:
         return f"{moment} signed with {who}, on {when} as it only claims: no time stamp"
     if trust is None:
-        return f"{moment} signed with {who}, time stamp {when} of an authority that was not checked: no trust file"
-    kind = "" if signed.stamp.independent else ", not independent"
+        own = (
+            ", and that is its signer's own by the statement, not independent" if signed.own_authority else ""
+        )
+        return f"{moment} signed with {who}, time stamp {when} of an authority that was not checked: no trust file{own}"
+    kind = "" if signed.stamp.independent and not signed.own_authority else ", not independent"
     return f"{moment} signed with {who}, time stamp {when} of {quoted(signed.stamp.authority)}{kind}"
 
 

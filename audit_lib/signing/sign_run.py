@@ -39,7 +39,7 @@ from audit_lib.signing.signers import (
     signed_payload,
 )
 from audit_lib.signing.sigstore_bundles import make_bundle, wants_bundle
-from audit_lib.signing.time_stamps import AUTHORITY, ask_for_stamp, claimed_stamp
+from audit_lib.signing.time_stamps import AUTHORITY, OWN, ask_for_stamp, claimed_stamp
 
 FOLDER: Final = "signatures"
 REQUIRED: Final = "AUDIT_PLAN_SIGNATURE"
@@ -130,6 +130,7 @@ def _sign(run: Run, moment: SignedMoment, signer: RunSigner, entry: JournalEntry
                 spec_digest=run.key.spec_digest,
                 outcome=None if manifest is None else manifest.outcome,
                 journal=head,
+                own_authority=True if _wants_stamp() and os.environ.get(OWN, "").strip() == "yes" else None,
                 claimed_at=datetime.now(UTC).isoformat(timespec="seconds"),
             ),
         )

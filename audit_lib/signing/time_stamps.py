@@ -14,6 +14,8 @@ from audit_lib.errors import AuditError, BackendError, EvidenceError, InputError
 
 AUTHORITY: Final = "AUDIT_TIMESTAMP_URL"
 """Environment variable with the URL of the authority that is asked."""
+OWN: Final = "AUDIT_TIMESTAMP_OWN"
+"""Environment variable that is ``yes`` where whoever runs the audit runs the authority too, as the demo does."""
 _LARGEST: Final = 1 << 20
 _SECONDS: Final = 30.0
 

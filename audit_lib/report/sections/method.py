@@ -279,21 +279,28 @@ def terms(content: Content) -> Section:
 
 
 def _plan_signed(content: Content) -> str:
-    """Say whether the plan was signed before the model was asked, and where it is entered."""
+    """Say whether the plan was signed before the model was asked, where it is entered, and whose stamp it has."""
     signed = content.plan_signature
     if signed is None:
         return t("not signed before the model was asked")
     said = {"key": signed.key_id[:16], "time": f"{signed.claimed_at:%Y-%m-%d %H:%M}"}
     if signed.journal is None:
-        return t(
+        words = t(
             "signed with key {key} before the model was asked, on {time} UTC by the signer's clock", **said
         )
+    else:
+        words = t(
+            "signed with key {key} before the model was asked, on {time} UTC by the signer's clock; entry {n} of the "
+            "journal of attempts, {head}",
+            **said,
+            n=signed.journal.number,
+            head=signed.journal.sha256,
+        )
+    if not signed.own_authority:
+        return words
     return t(
-        "signed with key {key} before the model was asked, on {time} UTC by the signer's clock; entry {n} of the "
-        "journal of attempts, {head}",
-        **said,
-        n=signed.journal.number,
-        head=signed.journal.sha256,
+        "{signed}; its time stamp is of an authority that whoever ran the audit runs too, which is not independent",
+        signed=words,
     )
 
 
