@@ -40,25 +40,42 @@ software, nor whoever gave you the folder. Check three things, in this order.
    the auditor's signed statement, a letter, a register. If you have it only
    from this folder, it shows nothing.
 
-3. The printed numbers follow from the recorded answers.
+3. The signatures hold, and the printed numbers follow from the answers.
 
-   With Python 3.11 or later:
+   You need Python 3.8 or later (python.org), the file verify.pyz, and the
+   trust file of the audit: a short text with the keys that you may believe.
+   Get both from somewhere else than this folder: the project's releases, the
+   auditor, the regulator. They are left out of this folder on purpose, since a
+   checker that came with the evidence proves nothing. In the folder where you
+   put them:
+
+       python verify.pyz THIS-FOLDER --trust trust.json
+
+   It installs nothing, changes nothing and asks no network. The first line is
+   the verdict, and each line that begins with "finding" names a file and what
+   is wrong with it. Lines that begin with "not checked here" say what it
+   leaves out. Without --trust it finds whether the files fit together, and
+   cannot know who made them.
+
+   It counts again who was selected, the rates and the ratios between groups.
+   To have every published number computed again, margins of error and pages
+   as well, with Python 3.11 or later:
 
        pip install audit-lib
-       audit verify data/{name}
+       audit verify data/{name} --trust trust.json
 
-   This computes every published number again from the archived answers, and
-   names each that differs. With the public key of the auditor, got from the
-   auditor and not from this folder:
+4. If it is to be used in court.
 
-       audit verify data/{name} --trust auditor.pub
+   CERTIFICATE-DRAFT.txt is a draft of the certification that Rules 902(13) and
+   902(14) of the Federal Rules of Evidence of the United States ask for. It is
+   only a draft: a qualified person has to complete it, and to sign it.
 
 {withheld}WHAT THIS CANNOT SHOW
 
 That the answers are those that the tool gave: whoever holds the keys could
 have written other answers before signing. That no other audit was made and
-thrown away before it was entered anywhere. That the software in step 3 is
-honest, if you took it from the same hands as this folder.
+thrown away before it was entered anywhere. That the programs in step 3 are
+honest, if you took them from the same hands as this folder.
 """
 
 

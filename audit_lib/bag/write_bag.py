@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, Final
 
 from audit_lib import __version__
 from audit_lib.bag.bagged_file import ALGORITHMS, BaggedFile, escaped
+from audit_lib.bag.certificate import certificate_draft
 from audit_lib.bag.crate import crate_metadata
 from audit_lib.bag.verify_text import verify_text
 from audit_lib.digesting_stream import DigestingStream
@@ -223,6 +224,9 @@ def _tags(run: _Sealed, files: list[BaggedFile]) -> dict[str, bytes]:
         "bagit.txt": b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
         "bag-info.txt": "".join(f"{label}: {value}\n" for label, value in info.items()).encode(),
         "ro-crate-metadata.json": crate_metadata(run.name, run.title, files, run.day),
+        "CERTIFICATE-DRAFT.txt": certificate_draft(
+            run.name, run.manifest, manifest, f"audit_lib {__version__}"
+        ),
         "VERIFY.txt": verify_text(run.name, run.manifest, manifest, run.level, len(run.withheld)),
     }
     tags |= {

@@ -104,6 +104,7 @@ def _verify_one(options: argparse.Namespace) -> int:
 
     from audit_lib.archive.findings import EvidenceFinding
     from audit_lib.archive.lock_check import not_locked
+    from audit_lib.archive.verification_json import verification_json
     from audit_lib.errors import AuditError, GateError, SpecError, UncheckedError
     from audit_lib.panel.verify_panel import is_panel, verify_panel
     from audit_lib.signing.trust import read_trusted
@@ -142,7 +143,7 @@ def _verify_one(options: argparse.Namespace) -> int:
         less = f"is a copy of level {verification.level}, and {options.level} was asked for"
         found = EvidenceFinding(kind="level", path=LABEL, detail=less)
         verification = replace(verification, findings=(*verification.findings, found))
-    print(verification.summary())
+    print(verification_json(verification) if options.json else verification.summary())
     if verification.unchecked:
         return 2
     return 0 if verification.ok else 1

@@ -15,7 +15,7 @@ from audit_lib.errors import InputError, SpecError
 if TYPE_CHECKING:
     from audit_lib.verify_all import RunVerification
 
-_OF_ALL = ("full", "contents", "json", "forget", "kept", "max_minutes", "max_gb")
+_OF_ALL = ("full", "contents", "forget", "kept", "max_minutes", "max_gb")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -74,7 +74,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="(default: one a processor)",
     )
-    group.add_argument("--json", action="store_true", help="print every run as JSON")
+    group.add_argument("--json", action="store_true", help="print the verdict as JSON, of every run with --all")
 
 
 def refuse_without_all(options: argparse.Namespace) -> None:

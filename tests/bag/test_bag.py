@@ -324,3 +324,17 @@ def test_damaged_archives_are_findings_or_errors_and_never_a_traceback(
     if not found:  # then what is in it is what was in it
         with zipfile.ZipFile(path) as file, zipfile.ZipFile(bag) as whole:
             assert {n: file.read(n) for n in file.namelist()} == {n: whole.read(n) for n in whole.namelist()}
+
+
+def test_it_tells_a_stranger_what_to_do_and_drafts_a_certificate(run: Run, tmp_path: Path) -> None:
+    """The verifier itself is not in the bag: one that came with the evidence proves nothing."""
+    export_run(run.uri, tmp_path / "evidence.zip")
+    with open_bag(tmp_path / "evidence.zip") as opened:
+        said, draft = (opened.content(name).decode() for name in ("VERIFY.txt", "CERTIFICATE-DRAFT.txt"))
+        manifest = next(path for path in opened.sizes if path.endswith("evidence/manifest.json"))
+        digest = hashlib.sha256(opened.content(manifest)).hexdigest()
+        assert not any(path.endswith(".pyz") for path in opened.sizes)
+    assert "python verify.pyz THIS-FOLDER --trust trust.json" in said and digest in said
+    assert draft.startswith("DRAFT - NOT A CERTIFICATE") and digest in draft
+    assert "902(13)" in draft and "902(14)" in draft and "[signature and printed name]" in draft
+    assert max(map(len, f"{said}{draft}".splitlines())) <= 110, "but for a run's name, lines fit on a page"

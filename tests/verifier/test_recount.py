@@ -12,6 +12,7 @@ import pytest
 
 from audit_lib.archive.verify import verify
 from audit_lib.canonical import pretty_json
+from audit_lib.cli.main import main
 from audit_lib.run import Run
 from tests.archive.cases import applicants, do, new_run, reseal
 from tests.verifier.conftest import Told, found_here
@@ -67,6 +68,27 @@ def test_clean_runs_of_many_kinds_verify(kind: str, tmp_path: Path, told: Told) 
     code, said = told(audited(tmp_path, kind).uri)
     assert (code, said["findings"], said["undecided"]) == (0, [], [])
     assert "impact ratios" in said["computed_again"]
+
+
+def test_audit_verify_says_it_in_the_same_form(
+    made: Run, told: Told, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["verify", made.uri, "--json"]) == 0
+    ours, theirs = json.loads(capsys.readouterr().out), told(made.uri)[1]
+    assert list(ours) == list(theirs)
+    same = (
+        "schema",
+        "verdict",
+        "where",
+        "audit",
+        "window",
+        "design",
+        "outcome",
+        "manifest_sha256",
+        "files",
+        "level",
+    )
+    assert {name: ours[name] for name in same} == {name: theirs[name] for name in same}
 
 
 def edit(path: Path, change: Callable[[Any], None]) -> None:
