@@ -74,7 +74,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="(default: one a processor)",
     )
-    group.add_argument("--json", action="store_true", help="print the verdict as JSON, of every run with --all")
+    group.add_argument(
+        "--json", action="store_true", help="print the verdict as JSON, of every run with --all"
+    )
 
 
 def refuse_without_all(options: argparse.Namespace) -> None:
