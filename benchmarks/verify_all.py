@@ -32,6 +32,7 @@ from audit_lib.documents.verified_runs import VerifiedRun
 from audit_lib.pipeline import open_run, run_all
 from audit_lib.signoff import verify_signed
 from audit_lib.store import Store, open_store
+from audit_lib.store.versions import as_first_written
 from audit_lib.verify_all import KeptVerifications, list_store
 from audit_lib.window import Window
 
@@ -111,7 +112,10 @@ def build(root: str, runs: int) -> None:
         version=__version__,
         trust=None,
     )
-    kept.runs = {one.run: replace(blank, run=one.run, listing=one.listing) for one in list_store(store).runs}
+    kept.runs = {
+        one.run: replace(blank, run=one.run, listing=one.listing)
+        for one in list_store(as_first_written(root)[0]).runs
+    }
     kept.write()
 
 
