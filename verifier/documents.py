@@ -132,7 +132,7 @@ run_statement: Kind = (
             "predicateType": s.one_of("urn:audit-lib:plan:1", "urn:audit-lib:result:1"),
             "predicate": s.fields(
                 {"audit": s.ANY, "window": s.ANY, "spec_digest": s.SHA256, "claimed_at": s.moment},
-                {"outcome": s.ANY, "journal": HEAD},
+                {"outcome": s.ANY, "journal": HEAD, "own_authority": s.boolean},
             ),
         }
     ),

@@ -19,7 +19,7 @@ _NUMBERED = ("scores/", "signoff/", "attempts/")
 _ATTEMPT = re.compile(r"attempts/([1-9][0-9]{0,8})/(_STARTED|manifest\.json|_SUCCESS)")
 _SIGNED = re.compile(r"signoff/[1-9][0-9]*/.+")
 _CHECKED_ELSEWHERE = re.compile(
-    r"signatures/(?:plan|result)\.(?:dsse\.json|pub|tsr)|journal\.jsonl|privacy\.json|store/lock\.json"
+    r"signatures/(?:plan|result)\.(?:dsse\.json|pub|tsr|sigstore\.json|receipt\.cbor)|journal\.jsonl|privacy\.json|store/lock\.json"
 )
 _OF_FILE_MANAGERS = (".DS_Store", "Thumbs.db", "desktop.ini")
 _COUNTS = {

@@ -75,6 +75,13 @@ def check_signatures(
             continue
         _check_believed(files, moment, signed[moment], trust, stamps=stamps)
     _check_order(files, signed)
+    for what, suffix in (("sigstore", "sigstore.json"), ("receipts", "receipt.cbor")):
+        if what in trust.required:
+            verdict.undecided.append(
+                f"the trust file requires {what}, which are not checked here; use `audit verify`"
+            )
+        elif any(path.endswith(suffix) for path in files.below("signatures")):
+            verdict.notes.append(f"signatures/*.{suffix}: are not checked here")
     if not trust.file:
         verdict.signatures.append(_UNKNOWN)
     return [one.head for one in signed.values() if one.head is not None]
@@ -115,7 +122,11 @@ def _check_subject(files: Files, moment: str, statement: dict[str, Any]) -> None
     folders = ("plan", "sample", "variants") if moment == "plan" else ("evidence",)
     there = {path for folder in folders for path in files.below(folder)}
     if moment == "result":
-        there |= {path for path in files.below("signatures") if path.startswith("signatures/plan.")}
+        there |= {
+            path
+            for path in (f"signatures/plan.{what}" for what in ("dsse.json", "pub", "tsr"))
+            if path in files
+        }
     if len(signed) != len(statement["subject"]):
         raise OddError("names a file twice")
     if there - set(signed):

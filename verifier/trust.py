@@ -18,7 +18,7 @@ _SHAPE = s.fields(
         "schema": s.one_of("audit-trust/1"),
         "version": s.whole(1),
         "expires": s.moment,
-        "required": s.listing(s.one_of("plan", "result", "time stamps", "journal")),
+        "required": s.listing(s.one_of("plan", "result", "time stamps", "journal", "sigstore", "receipts")),
         "keys": s.listing(
             s.fields(
                 {
@@ -36,7 +36,12 @@ _SHAPE = s.fields(
         ),
         "heads": s.listing(s.fields({"audit": s.ANY, "head": HEAD})),
     },
-    {"root_threshold": s.whole(1), "previous_sha256": s.SHA256},
+    {
+        "root_threshold": s.whole(1),
+        "previous_sha256": s.SHA256,
+        "identities": s.listing(s.mapping(s.ANY, lambda value, where: None)),
+        "logs": s.listing(s.mapping(s.ANY, lambda value, where: None)),
+    },
 )
 
 
