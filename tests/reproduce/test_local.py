@@ -59,7 +59,7 @@ def test_another_chat_template_is_told_from_other_weights(local: Local, tmp_path
     file.write_text(CHAT.replace("<|im_start|>assistant\n", "<|im_start|>assistant\nSo: "))
     code, record = again(local.run, local.model, tmp_path / "out")
     assert code == 1 and causes(record) == [("template", "sure")]
-    assert record.causes[0].detail.startswith("chat template: sha256: ")
+    assert "chat template: sha256: " in record.causes[0].detail
     own = next(one for one in record.experiments if one.name == "own_passes")
     assert own.found.startswith("packing changes nothing here") and own.shows is None
 
