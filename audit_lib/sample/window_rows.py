@@ -17,6 +17,8 @@ from audit_lib.records import ParquetSink, parquet_source
 TEXTS: Final = ("fields", "recorded_response")
 GROUP: Final = 1 << 14
 """Rows of a row group of ``prompts.parquet``, which are sorted at a time."""
+_HELD: Final = 1 << 20
+"""Bytes of texts that are held of each group that is sorted; a million rows are 62 groups."""
 _COMPRESSED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
@@ -99,7 +101,7 @@ class _Spilled:
     """Batches that are written to a temporary file, where they are many, and can then be read again and again."""
 
     def __init__(self, schema: pa.Schema) -> None:
-        self._sink = Sink()
+        self._sink = Sink(_HELD)
         self._writer = pa.ipc.new_file(self._sink, schema, options=_COMPRESSED)
         self._content: Content | None = None
 
