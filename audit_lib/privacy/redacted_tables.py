@@ -8,16 +8,16 @@ The places tell nothing to who does not have the ids; who has them all can put t
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from audit_lib.large_file import Content
+from audit_lib.large_file import Content, Sink
 from audit_lib.privacy.levels import REDACTED
 from audit_lib.privacy.rows_csv import CSV_LINE, as_it_was
 from audit_lib.records import VARIATION, write_table
@@ -50,6 +50,8 @@ _PAIR: Final = frozenset(
 _DECISION: Final = frozenset({"score", "rank", "selected", "tied_at_cutoff"})
 _ERROR: Final = frozenset({"score", "draws", "sampling_standard_error"})
 _OF_SHARDS: Final = {"scores.parquet": _SCORE, "pairs.parquet": _PAIR, "sampling_error.parquet": _ERROR}
+_LINES: Final = 8192
+"""Lines of ``scores.csv`` that are looked at together."""
 _PAIRS: Final = "variants/pairs.parquet"
 _IDS: Final[Mapping[str, IdKind]] = {
     "prompt_id": "prompt",
@@ -66,36 +68,36 @@ _IDS: Final[Mapping[str, IdKind]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Each kind of id with the place of each."""
+    """All ids of each kind in their order, so that each has its place."""
 
-    kinds: Mapping[IdKind, Mapping[str, str]]
+    kinds: Mapping[IdKind, pa.Array]
 
     @classmethod
-    def among(cls, *tables: pa.Table) -> _Places:
-        """Number all ids of the tables that know them all."""
-        found: dict[IdKind, set[str]] = {}
-        for table in tables:
-            for name in set(table.column_names) & _IDS.keys():
-                known = pc.unique(table[name]).to_pylist()
-                found.setdefault(_IDS[name], set()).update(one for one in known if one is not None)
-        return cls({kind: _numbered(kind, ids) for kind, ids in found.items()})
+    def among(cls, *columns: Mapping[str, pa.ChunkedArray]) -> _Places:
+        """Order all ids of the tables that know them all."""
+        found: dict[IdKind, list[pa.Array]] = {}
+        for one in columns:
+            for name in one.keys() & _IDS.keys():
+                found.setdefault(_IDS[name], []).append(pc.unique(one[name]).drop_null())
+        known = {kind: pc.unique(pa.concat_arrays(ids)) for kind, ids in found.items()}
+        return cls({kind: ids.take(pc.sort_indices(ids)) for kind, ids in known.items()})
 
-    def put(self, table: pa.Table, name: str) -> pa.ChunkedArray:
-        """Return a column of ids as their places."""
-        known = self.kinds[_IDS[name]]
-        column = table[name].combine_chunks()
-        coded = column.dictionary_encode()
-        labels = [known[one] for one in coded.dictionary.to_pylist()]
-        return pa.chunked_array([pa.array(labels, pa.string()).take(coded.indices)])
+    def put(self, ids: pa.Array | pa.ChunkedArray, name: str) -> pa.Array | pa.ChunkedArray:
+        """Return a column of ids as their places.
 
-    def text(self, name: str, value: str) -> str:
-        """Return one id of a table of texts as its place."""
-        return self.kinds[_IDS[name]][value] if value else value
-
-
-def _numbered(kind: str, ids: Collection[str]) -> dict[str, str]:
-    digits = len(str(len(ids)))
-    return {one: f"{kind}-{place:0{digits}d}" for place, one in enumerate(sorted(ids), start=1)}
+        Raises
+        ------
+        KeyError
+            If an id is not among those that are known.
+        """
+        kind = _IDS[name]
+        known = self.kinds.get(kind, pa.array([], pa.string()))
+        place = pc.index_in(ids, value_set=known)
+        if place.null_count != ids.null_count:
+            raise KeyError(kind)
+        digits = len(str(len(known)))
+        number = pc.utf8_lpad(pc.cast(pc.add(place, 1), pa.string()), digits, "0")
+        return pc.binary_join_element_wise(kind, number, "-")
 
 
 def redacted_tables(run: Run, fields: Iterable[str]) -> dict[str, Content]:
@@ -112,7 +114,7 @@ def redacted_tables(run: Run, fields: Iterable[str]) -> dict[str, Content]:
         return {}  # of texts every number is computed from what they say
     sample, varied = "sample/prompts.parquet", "variants/variants.parquet"
     asked = [_PAIRS] if run.spec.task == "pairwise" else []  # which have requests of their own
-    places = _Places.among(*(_table(run, path) for path in (sample, varied, *asked)))
+    places = _Places.among(*(_ids(run, path) for path in (sample, varied, *asked)))
     axes = frozenset(run.spec.groups.axes)
     prompts = _table(run, sample, _PROMPT | axes)
     found: dict[str, Content] = {
@@ -145,6 +147,11 @@ def redacted_path(path: str) -> str:
     return f"{REDACTED}{path}"
 
 
+def _ids(run: Run, path: str) -> dict[str, pa.ChunkedArray]:
+    table = _table(run, path)
+    return {name: table[name] for name in table.column_names}
+
+
 def _table(run: Run, path: str, columns: Collection[str] = ()) -> pa.Table:
     """Read a table's ids and, of the others, `columns`."""
     stage, _, name = path.rpartition("/")
@@ -160,7 +167,7 @@ def _rows(
     columns, parts = [], []
     for part in table.schema:
         if part.name in _IDS:
-            columns.append(places.put(table, part.name))
+            columns.append(places.put(table[part.name], part.name))
         elif part.name in kept:
             columns.append(table[part.name])
         else:
@@ -188,13 +195,18 @@ def _only(run: Run, fields: Collection[str]) -> tuple[int, pa.ChunkedArray]:
     return place, pa.chunked_array(chunks, pa.string())
 
 
-def _lines(content: bytes, places: _Places) -> bytes:
+def _lines(content: bytes, places: _Places) -> Content:
     """Put places for the ids of ``scores.csv``, which begin each line; all else stays as it is written."""
     head, end, body = content.decode().partition("\n")
     names = head.split(",")[: CSV_LINE.groups - 1]
-
-    def put(line: re.Match[str]) -> str:
-        said = (places.text(name, as_it_was(cell)) for name, cell in zip(names, line.groups(), strict=False))
-        return f"{','.join(said)},{line[CSV_LINE.groups]}"
-
-    return f"{head}{end}{CSV_LINE.sub(put, body)}".encode()
+    sink = Sink()
+    sink.write(f"{head}{end}".encode())
+    lines = CSV_LINE.finditer(body)
+    while part := list(islice(lines, _LINES)):
+        columns = []
+        for at, name in enumerate(names, start=1):
+            cells = pa.array([as_it_was(line[at]) or None for line in part], pa.string())
+            columns.append(pc.fill_null(places.put(cells, name), "").to_pylist())
+        columns.append([line[CSV_LINE.groups] for line in part])
+        sink.write("".join(map(",".join, zip(*columns, strict=True))).encode())
+    return sink.content()
