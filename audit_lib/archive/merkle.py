@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -47,7 +47,7 @@ class MerkleTree:
     levels: Sequence[Sequence[bytes]]
 
     @classmethod
-    def over(cls, leaves: Sequence[bytes]) -> MerkleTree:
+    def over(cls, leaves: Iterable[bytes]) -> MerkleTree:
         """Return the tree over the data of leaves."""
         levels = [[leaf_hash(leaf) for leaf in leaves]]
         while len(levels[-1]) > 1:

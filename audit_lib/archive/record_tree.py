@@ -7,19 +7,50 @@ of the first, so that a person's records are proved to be in, all of them, or pr
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from hashlib import sha256
+from typing import Any, overload
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from audit_lib.archive.merkle import MerkleTree
-from audit_lib.canonical import jcs, jcs_rows, sha256
+from audit_lib.canonical import jcs, jcs_rows
 from audit_lib.documents.evidence import RecordTree
 from audit_lib.errors import EvidenceError
 from audit_lib.run import Run
 
 ScoreRecord = Mapping[str, Any]
+
+
+class Leaves(Sequence[tuple[str, str]]):
+    """Digests of each application's id and of its records, in order: 64 bytes each, however many there are.
+
+    Parameters
+    ----------
+    digests : array of uint8, shape (applications, 2, 32)
+    """
+
+    def __init__(self, digests: NDArray[np.uint8]) -> None:
+        self._digests = digests[np.lexsort(digests[:, 0].copy().view(">u8").T[::-1])]
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+    @overload
+    def __getitem__(self, place: int) -> tuple[str, str]: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[tuple[str, str]]: ...
+    def __getitem__(self, place: int | slice) -> tuple[str, str] | Sequence[tuple[str, str]]:
+        if isinstance(place, slice):
+            return Leaves(self._digests[place])
+        one = self._digests[place]
+        return one[0].tobytes().hex(), one[1].tobytes().hex()
 
 
 @dataclass(frozen=True)
@@ -40,8 +71,7 @@ class PeopleTree:
     @cached_property
     def tree(self) -> MerkleTree:
         """The tree itself."""
-        people, records = zip(*self.leaves, strict=True) if self.leaves else ((), ())
-        return MerkleTree.over(list(jcs_rows({"application_sha256": people, "records_sha256": records})))
+        return MerkleTree.over(leaf_data(*leaf) for leaf in self.leaves)
 
     def summary(self) -> RecordTree:
         """Return what the manifest says of it."""
@@ -55,7 +85,7 @@ def leaf_data(application_sha256: str, records_sha256: str) -> bytes:
 
 def id_digest(application_id: str) -> str:
     """Return the digest of an application's id, by which the leaves are ordered."""
-    return sha256(application_id.encode())
+    return sha256(application_id.encode()).hexdigest()
 
 
 def records_digest(records: Sequence[ScoreRecord]) -> str:
@@ -66,13 +96,13 @@ def records_digest(records: Sequence[ScoreRecord]) -> str:
     EvidenceError
         If a record holds a number that JSON has no word for.
     """
-    return sha256("".join(record_digest(record) for record in records).encode())
+    return sha256("".join(record_digest(record) for record in records).encode()).hexdigest()
 
 
 def record_digest(record: ScoreRecord) -> str:
     """Return the digest of one score record, written as RFC 8785 has it."""
     try:
-        return sha256(jcs(record))
+        return sha256(jcs(record)).hexdigest()
     except ValueError as error:
         raise EvidenceError(f"a score record {error}") from None
 
@@ -85,29 +115,38 @@ def people_tree(run: Run, stages: Sequence[str]) -> PeopleTree:
     EvidenceError
         If a score is of no archived variant.
     """
-    application = _applications(run)
-    digests: dict[str, list[str]] = defaultdict(list)
-    count = 0
-    for stage in _shards(stages):
-        for columns in _batches(run, stage):
-            names = [_of(application, variant, stage) for variant in columns["variant_id"]]
-            for name, record in zip(names, _written(columns), strict=True):
-                digests[name].append(sha256(record))
-            count += len(names)
-    leaves = sorted((id_digest(name), sha256("".join(of_one).encode())) for name, of_one in digests.items())
-    return PeopleTree(count, leaves)
+    shards = _shards(stages)
+    names, owner = _owners(run, shards)
+    written = (
+        sha256(record).digest()
+        for stage in shards
+        for one in _batches(run, stage)
+        for record in _written(one)
+    )
+    digests = np.frombuffer(b"".join(written), np.uint8).reshape(-1, 32)
+    order = np.argsort(owner, kind="stable")
+    owned = owner[order]
+    starts = np.flatnonzero(np.diff(owned, prepend=-1))
+    ends = [*starts[1:].tolist(), len(owned)]
+    leaves = bytearray()
+    for start, end in zip(starts.tolist(), ends, strict=True):
+        own = digests[order[start:end]].tobytes().hex()
+        leaves += sha256(names[int(owned[start])].as_py().encode()).digest() + sha256(own.encode()).digest()
+    return PeopleTree(len(owned), Leaves(np.frombuffer(leaves, np.uint8).reshape(-1, 2, 32)))
 
 
 def records_of(run: Run, stages: Sequence[str], application_id: str) -> list[ScoreRecord]:
     """Return an application's score records, in the order of shards and rows."""
-    application = _applications(run)
-    return [
-        row
-        for stage in _shards(stages)
+    shards = _shards(stages)
+    names, owner = _owners(run, shards)
+    rows = (
+        dict(zip(columns, values, strict=True))
+        for stage in shards
         for columns in _batches(run, stage)
-        for row in (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
-        if _of(application, row["variant_id"], stage) == application_id
-    ]
+        for values in zip(*columns.values(), strict=True)
+    )
+    own = pc.equal(names, application_id).to_numpy(zero_copy_only=False)[owner]
+    return [row for row, is_own in zip(rows, own, strict=True) if is_own]
 
 
 def _shards(stages: Sequence[str]) -> list[str]:
@@ -116,19 +155,27 @@ def _shards(stages: Sequence[str]) -> list[str]:
     )
 
 
-def _applications(run: Run) -> dict[str, str]:
-    """Return variant -> application."""
-    import pyarrow.parquet as pq
-
-    source = run.stage("variants").parquet("variants.parquet")
-    table = pq.read_table(source, columns=["variant_id", "application_id"])
-    return dict(zip(*(table[name].to_pylist() for name in ("variant_id", "application_id")), strict=True))
+def _owners(run: Run, shards: Sequence[str]) -> tuple[pa.Array, NDArray[np.int64]]:
+    """Return the applications, and the place among them of each score record's, in the order of shards and rows."""
+    variants = pq.read_table(
+        run.stage("variants").parquet("variants.parquet"), columns=["variant_id", "application_id"]
+    )
+    coded = variants["application_id"].combine_chunks().dictionary_encode()
+    scored = [
+        pq.read_table(run.stage(one).parquet("scores.parquet"), columns=["variant_id"]) for one in shards
+    ]
+    ids = pa.concat_tables(scored)["variant_id"] if scored else pa.chunked_array([], pa.string())
+    place = pc.index_in(ids, value_set=variants["variant_id"].combine_chunks())
+    if place.null_count:
+        at = np.flatnonzero(place.is_null().to_numpy(zero_copy_only=False))[0]
+        ends = np.cumsum([one.num_rows for one in scored])
+        stage = shards[int(np.searchsorted(ends, at, side="right"))]
+        raise EvidenceError(f"{stage}/scores.parquet: a score is of no archived variant")
+    return coded.dictionary, coded.indices.to_numpy()[place.to_numpy()].astype(np.int64)
 
 
 def _batches(run: Run, stage: str) -> Iterator[dict[str, list[Any]]]:
     """Yield the score records of a shard as columns, each with the shard that it is from, a batch at a time."""
-    import pyarrow.parquet as pq
-
     source = run.stage(stage).parquet("scores.parquet")
     for batch in pq.ParquetFile(source).iter_batches(batch_size=8192):
         yield {"shard": [stage] * batch.num_rows, **batch.to_pydict()}
@@ -139,10 +186,3 @@ def _written(columns: Mapping[str, Sequence[Any]]) -> list[bytes]:
         return list(jcs_rows(columns))
     except ValueError as error:
         raise EvidenceError(f"a score record {error}") from None
-
-
-def _of(application: Mapping[str, str], variant: str, stage: str) -> str:
-    try:
-        return application[variant]
-    except KeyError:
-        raise EvidenceError(f"{stage}/scores.parquet: a score is of no archived variant") from None
