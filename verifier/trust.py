@@ -128,7 +128,10 @@ def _version(content: bytes) -> dict[str, Any]:
 
 
 def _by_id(file: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {read_key(one["public"].encode()).key_id: one for one in file["keys"]}
+    found = {read_key(one["public"].encode()).key_id: one for one in file["keys"]}
+    if len(found) != len(file["keys"]):
+        raise OddError("the trust file lists a key twice, so what it says of it is not one thing")
+    return found
 
 
 def _check_follows(content: bytes, new: dict[str, Any], old: dict[str, Any], old_content: bytes) -> None:
@@ -151,4 +154,6 @@ def _check_follows(content: bytes, new: dict[str, Any], old: dict[str, Any], old
 
 
 def _roots(file: dict[str, Any]) -> list[PublicKey]:
-    return [read_key(one["public"].encode()) for one in file["keys"] if "root" in one["roles"]]
+    """Return the root keys; a version has no time, so one that was revoked may have signed it at any."""
+    believed = [one for one in file["keys"] if "root" in one["roles"] and "revoked" not in one]
+    return [read_key(one["public"].encode()) for one in believed]

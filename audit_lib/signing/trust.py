@@ -63,7 +63,7 @@ def read_trust(paths: Sequence[Path], now: datetime) -> Trust:
     """Read a trust file, or several versions of it, the oldest first.
 
     The first is believed as it is: the verifier got it from elsewhere. Each later one must be signed by enough root
-    keys of the one before, and by enough of its own.
+    keys of the one before, and by enough of its own; one that was revoked there does not count.
 
     Raises
     ------
@@ -146,9 +146,12 @@ def _read(content: bytes, where: str) -> TrustFile:
 
 def _by_id(file: TrustFile) -> dict[str, TrustedKey]:
     try:
-        return {public_key(one.public.encode(), one.name).keyid: one for one in file.keys}
+        found = {public_key(one.public.encode(), one.name).keyid: one for one in file.keys}
     except InputError as error:
         raise EvidenceError(f"the trust file: {error}") from None
+    if len(found) != len(file.keys):
+        raise EvidenceError("the trust file: lists a key twice, so what it says of it is not one thing")
+    return found
 
 
 def _check_follows(content: bytes, new: TrustFile, before: tuple[TrustFile, bytes], where: str) -> None:
@@ -158,7 +161,9 @@ def _check_follows(content: bytes, new: TrustFile, before: tuple[TrustFile, byte
             f"{where}: version {new.version} does not follow from version {old.version} that was given"
         )
     for file in (old, new):
-        roots = [public_key(one.public.encode(), one.name) for one in file.keys if "root" in one.roles]
+        # A version has no time, so a revoked key may have signed it at any.
+        believed = [one for one in file.keys if "root" in one.roles and one.revoked is None]
+        roots = [public_key(one.public.encode(), one.name) for one in believed]
         signed = signers_among(content, TRUST_PAYLOAD, roots, where)
         if len(signed) < file.root_threshold:
             raise EvidenceError(

@@ -14,6 +14,7 @@ import pytest
 
 from audit_lib.canonical import canonical_json, pretty_json, sha256
 from audit_lib.documents.trust import Revocation, TrustFile
+from audit_lib.errors import InputError
 from audit_lib.run import SUCCESS
 from audit_lib.signing.signers import open_signer
 from audit_lib.signing.trust import read_trust, sign_trust, trust_bytes
@@ -165,6 +166,39 @@ def test_versions_of_a_trust_file(signed: Signed) -> None:
         path.write_bytes(content)
         with pytest.raises((json.JSONDecodeError, AssertionError)):
             found_here(signed.run, "--trust", first, path)
+
+
+def test_a_revoked_root_signs_no_version(signed: Signed) -> None:
+    """Who stole a root key may sign with it at any time: a version has none."""
+    root, service = signed.trusted("root", "root"), signed.trusted("service", "plan", "result")
+    stolen = replace(signed.trusted("root2", "root"), revoked=Revocation(at=instant(-0.5), reason="stolen"))
+    first = signed.write(signed.trust(service, root, stolen), "trust-1.json")
+    thief = signed.trusted("other", "plan", "result")
+    second = signed.trust(
+        thief, root, replace(stolen, revoked=None), version=2, previous_sha256=sha256(first.read_bytes())
+    )
+    path = signed.folder / "trust-2.json"
+    for name, said in (("root2", "0 root keys of version 1 signed it"), ("root", "")):
+        path.write_bytes(sign_trust(second, [open_signer(f"file:{signed.folder / name}.key")]))
+        if not said:
+            assert read_trust([first, path], datetime.now(UTC)).file.version == 2
+            assert found_here(signed.run, "--trust", first, path, "--stamps-checked")
+            continue
+        with pytest.raises(InputError, match=said):
+            read_trust([first, path], datetime.now(UTC))
+        with pytest.raises((json.JSONDecodeError, AssertionError)):
+            found_here(signed.run, "--trust", first, path)
+
+
+def test_a_key_that_is_listed_twice_is_refused(signed: Signed) -> None:
+    """One entry might say that it was revoked, and the other not."""
+    key = signed.trusted("service", "plan", "result")
+    gone = replace(key, name="service ", revoked=Revocation(at=instant(-0.5), reason="stolen"))
+    path = signed.write(signed.trust(gone, key))
+    with pytest.raises(InputError, match="lists a key twice"):
+        read_trust([path], datetime.now(UTC))
+    with pytest.raises((json.JSONDecodeError, AssertionError)):
+        found_here(signed.run, "--trust", path)
 
 
 def test_heads_and_the_journal(signed: Signed) -> None:
