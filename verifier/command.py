@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from datetime import datetime, timezone
@@ -19,6 +20,7 @@ from verifier.strict_json import OddError
 from verifier.trust import Trust, read_trust
 
 _RUN = re.compile(r"(?:(.+)/)?(?:evidence/manifest\.json|plan/_SUCCESS|attempts/[1-9][0-9]*/manifest\.json)")
+_PLACE = re.compile(r"[a-z][a-z0-9_]{0,63}/[0-9]{8}T[0-9]{6}Z_[0-9]{8}T[0-9]{6}Z/[0-9a-f]{16}")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _EPILOGUE = """exit codes: 0 everything that was looked at holds; 1 something does not; 2 it could not be decided here,
 or nothing could be read. A verifier that came with the evidence proves nothing: get this file from the project."""
@@ -131,10 +133,21 @@ def _check(options: argparse.Namespace, verdict: Verdict, given: Given) -> None:
             if not path.startswith((prefix, bag)):
                 verdict.find("extra", path, "lies outside the bag")
     check_run(source.below(prefix), verdict, given)
+    _check_place(options.evidence, prefix, verdict)
     if options.manifest is not None and options.manifest != verdict.manifest_sha256:
         verdict.find(
             "manifest", "evidence/manifest.json", f"is not the one that was given: {options.manifest}"
         )
+
+
+def _check_place(evidence: str, prefix: str, verdict: Verdict) -> None:
+    """A run may be copied anywhere, but to the place of another run."""
+    folder = os.path.abspath(evidence).replace(os.sep, "/") if os.path.isdir(evidence) else ""
+    place = "/".join(f"{folder}/{prefix}".rstrip("/").split("/")[-3:])
+    said = verdict.identity
+    own = f"{said['audit']}/{said['window']}/{said['design'][:16]}"
+    if said["audit"] and _PLACE.fullmatch(place) and place != own:
+        verdict.find("manifest", "evidence/manifest.json", f"is of {own}, and lies in the place of {place}")
 
 
 def _bag(source: Source) -> str | None:

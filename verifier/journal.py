@@ -184,7 +184,7 @@ def _check_at_plan(
         return
     if said["window"] != [one for one in entries[:until] if one["window"] == identity["window"]]:
         find("journal", path, f"these are not the entries about this window until entry {until}")
-    left_out = [one for one in entries[until:] if instant_of(one["at"]) + _SKEW < planned]
+    left_out = [one for one in entries[until:] if planned - instant_of(one["at"]) > _SKEW]
     if left_out:
         number, at = left_out[0]["number"], left_out[0]["at"]
         find("journal", path, f"entry {number} of {at} was there before the plan, which ends before it")
@@ -202,6 +202,11 @@ def _check_own(files: Files, own: Sequence[dict[str, Any]], where: str) -> None:
         )
     if MANIFEST in files and not any(_is_sealing(one) for one in own):
         find("journal", where, "the run is sealed, and its end was never entered")
+    entered = {f"attempts/{one['attempt']}/manifest.json" for one in own if one["event"] == "failed"}
+    for path in files.below("attempts"):
+        if path.endswith("/manifest.json") and path not in entered:
+            what = "is the record of a failed attempt whose end was never entered in the journal"
+            find("journal", path, what)
     for one in own:
         if one["event"] in ("planned", "asked") or "sealed_sha256" not in one:
             continue

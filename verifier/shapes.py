@@ -116,7 +116,10 @@ def instant_of(words: Any) -> datetime:
         raise OddError("is no instant") from None
     if found.tzinfo is None:
         raise OddError("has no UTC offset")
-    return found.astimezone(timezone.utc)
+    try:
+        return found.astimezone(timezone.utc)
+    except OverflowError:
+        raise OddError("lies beyond all years in UTC") from None
 
 
 def instant(value: Any, where: str) -> None:

@@ -13,6 +13,8 @@ from verifier.strict_json import OddError
 from verifier.time_stamp import stamped_at
 from verifier.trust import Trust
 
+_OF_STATEMENTS = ("time stamps", "sigstore", "receipts")
+"""What a trust file may require of each statement, so that there must be one."""
 _UNKNOWN = (
     "without a trust file nothing here shows that the run was not made again as a whole, with other answers"
 )
@@ -61,8 +63,12 @@ def check_signatures(
                         f"signatures/{moment}.{other}",
                         "the statement that it belongs to is gone",
                     )
-            if moment in trust.required:
-                verdict.find("signature", path, f"the {moment} is not signed, and the trust file requires it")
+            needed = {moment, *_OF_STATEMENTS} & {*trust.required}
+            if needed:
+                what = "it" if moment in needed else f"{' and '.join(sorted(needed))} over it"
+                verdict.find(
+                    "signature", path, f"the {moment} is not signed, and the trust file requires {what}"
+                )
             verdict.signatures.append(f"{moment} not signed")
             continue
         try:

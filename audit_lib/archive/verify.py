@@ -23,6 +23,7 @@ says so, or this version refuses its design, there is no verdict (`Verification.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -58,6 +59,8 @@ from audit_lib.store.versions import as_first_written
 
 __all__ = ["EvidenceFinding", "Verification", "verify"]
 
+_PLACE: Final = re.compile(r"[a-z][a-z0-9_]{0,63}/[0-9]{8}T[0-9]{6}Z_[0-9]{8}T[0-9]{6}Z/[0-9a-f]{16}")
+"""Of a run in a store."""
 _FIRST_FORMAT: Final = (
     "format 1: no digest covers the times in the records of stages; monitor/ is outside the manifest: that it was "
     "removed or remade is not seen"
@@ -111,6 +114,7 @@ def verify(
     elif failed is not None:
         work.notes.append("there was no plan yet, so there is nothing to compute again")
     _note_software(work, manifest)
+    _check_place(work, uri, manifest)
     if failed is None and manifest is not None and manifest.is_first_format:
         work.notes.append(_FIRST_FORMAT)
     return Verification(
@@ -276,6 +280,15 @@ def _check_outcome(work: Work, run: Run, manifest: Manifest | None) -> None:
         work.find("manifest", path, "its outcome is not what the validation says")
     if list(manifest.stages) != needed or {stage_of(name) for name in listed_in(manifest)} != set(needed):
         work.find("manifest", path, f"its stages are not those of such a run: {', '.join(needed)}")
+
+
+def _check_place(work: Work, uri: str, manifest: Manifest | None) -> None:
+    """A run may be copied anywhere, but to the place of another run."""
+    place = "/".join(uri.rstrip("/").split("/")[-3:])
+    if manifest is None or not _PLACE.fullmatch(place):
+        return
+    if place != (own := f"{manifest.audit}/{manifest.window}/{manifest.spec_digest[:16]}"):
+        work.find("manifest", f"evidence/{MANIFEST}", f"is of {own}, and lies in the place of {place}")
 
 
 def _untraced(work: Work, manifest: Manifest | None) -> int:

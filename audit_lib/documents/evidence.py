@@ -36,7 +36,10 @@ def check_instant(words: str) -> str:
     instant = datetime.fromisoformat(words)
     if instant.tzinfo is None:
         raise ValueError("has no UTC offset")
-    utc = instant.astimezone(UTC)
+    try:
+        utc = instant.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("lies beyond all years in UTC") from None
     if words not in (utc.isoformat(timespec="milliseconds"), utc.isoformat()):
         raise ValueError("is written in another form than this library's")
     return words

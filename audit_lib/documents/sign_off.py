@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from audit_lib.documents.evidence import Sha256
+from audit_lib.documents.evidence import Sha256, check_instant
 from audit_lib.plain_text import is_named, is_text
 from audit_lib.typed_json import Typed
 
@@ -37,8 +37,7 @@ def _name(words: str) -> str:
 
 
 def _instant(words: str) -> str:
-    moment = datetime.fromisoformat(words)
-    if moment.tzinfo is None or moment.astimezone(UTC).isoformat(timespec="seconds") != words:
+    if datetime.fromisoformat(check_instant(words)).isoformat(timespec="seconds") != words:
         raise ValueError("is no instant in UTC")
     return words
 

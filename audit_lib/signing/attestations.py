@@ -9,6 +9,7 @@ from audit_lib.documents.run_statement import SignedMoment
 from audit_lib.errors import AuditError, ConflictError, InputError
 from audit_lib.plain_text import quoted
 from audit_lib.run import Run
+from audit_lib.signing.checked_run import CheckedRun
 from audit_lib.signing.findings import RunSignatures
 from audit_lib.signing.receipts import check_receipt
 from audit_lib.signing.sign_run import BUNDLE, ENVELOPE, RECEIPT, is_signed, path_of
@@ -18,7 +19,7 @@ from audit_lib.signing.trust import Trust
 
 
 def check_attestations(
-    run: Run, moment: SignedMoment, there: Collection[str], trust: Trust | None, found: RunSignatures
+    run: CheckedRun, moment: SignedMoment, there: Collection[str], trust: Trust | None, found: RunSignatures
 ) -> datetime | None:
     """Check the Sigstore bundle and the receipt over a statement, where they are.
 

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from audit_lib.archive.attempts import FOLDER as ATTEMPTS
 from audit_lib.archive.manifest import MANIFEST
 from audit_lib.digesting_stream import digest_of
+from audit_lib.documents.evidence import check_instant
 from audit_lib.documents.journal import JournalAtPlan, JournalEntry, attempts_among, entry_digest, head_of
 from audit_lib.documents.run_statement import JournalHead
 from audit_lib.errors import AuditError, EvidenceError, NotFoundError
 from audit_lib.journal import FOLDER, check_head, entries_of, read_journal
 from audit_lib.journal_lines import NAME, check_extends, read_lines
 from audit_lib.plan.journal_before import JOURNAL
-from audit_lib.run import SUCCESS, Run
+from audit_lib.run import SUCCESS
+from audit_lib.signing.checked_run import CheckedRun
 from audit_lib.signing.findings import RunSignatures
 from audit_lib.store import Store
 from audit_lib.store.versions import FirstVersions, as_first_written
@@ -44,13 +47,13 @@ class _Known:
 
 
 def check_journal(
-    run: Run, heads: Sequence[JournalHead | str], found: RunSignatures, *, required: bool
+    run: CheckedRun, heads: Sequence[JournalHead | str], found: RunSignatures, *, required: bool
 ) -> datetime | None:
     """Check the journal next to a run's audit, or the copy that an export has put into the run, and the run against it.
 
     Parameters
     ----------
-    run : Run
+    run : CheckedRun
         Also a copy.
     heads : sequence of JournalHead or str
         Heads that were known earlier: of the verifier, and of the run's own statements.
@@ -102,7 +105,7 @@ def check_journal(
     return asked
 
 
-def _known(run: Run, found: RunSignatures) -> _Known | None:
+def _known(run: CheckedRun, found: RunSignatures) -> _Known | None:
     """Return the journal next to a run's audit if the run is entered in it, else the copy in the run."""
     store, audit = _store_of(run), run.key.audit
     copy: _Known | None = None
@@ -147,14 +150,14 @@ def _check_heads(known: _Known, heads: Sequence[JournalHead | str], found: RunSi
             )
 
 
-def _check_at_plan(run: Run, entries: Sequence[JournalEntry], found: RunSignatures) -> None:
+def _check_at_plan(run: CheckedRun, entries: Sequence[JournalEntry], found: RunSignatures) -> None:
     """What the plan says of the journal, which the report prints, must be what it held then."""
     try:
         plan = run.stage("plan")
         if JOURNAL not in plan.success().artefacts:
             return
         said = plan.read_document(JournalAtPlan, JOURNAL)
-        planned = datetime.fromisoformat(plan.success().started_at)
+        planned = datetime.fromisoformat(check_instant(plan.success().started_at))
     except (AuditError, ValueError, TypeError, KeyError):
         return  # a record that is none, which is reported already
     path, until = f"plan/{JOURNAL}", 0 if said.head is None else said.head.number
@@ -166,7 +169,7 @@ def _check_at_plan(run: Run, entries: Sequence[JournalEntry], found: RunSignatur
     before = [one for one in entries[:until] if one.window == run.key.window.label]
     if list(said.window) != before:
         found.find(path, f"these are not the entries about this window until entry {until}", "journal")
-    left_out = [one for one in entries[until:] if datetime.fromisoformat(one.at) + _SKEW < planned]
+    left_out = [one for one in entries[until:] if planned - datetime.fromisoformat(one.at) > _SKEW]
     if left_out:
         first = left_out[0]
         found.find(
@@ -201,7 +204,7 @@ def _find_later(store: Store, folder: str, found: RunSignatures) -> None:
             found.find(one.key, one.detail, one.kind)
 
 
-def _check_own(run: Run, where: str, own: Sequence[JournalEntry], found: RunSignatures) -> None:
+def _check_own(run: CheckedRun, where: str, own: Sequence[JournalEntry], found: RunSignatures) -> None:
     """What is entered of the run must be what is there."""
     planned = [one for one in own if one.event == "planned"]
     digest = _digest(run.store, f"{run.stage('plan').prefix}/{SUCCESS}")
@@ -217,6 +220,12 @@ def _check_own(run: Run, where: str, own: Sequence[JournalEntry], found: RunSign
     sealed = [one for one in own if _is_sealing(one)]
     if manifest is not None and not sealed:
         found.find(where, "the run is sealed, and its end was never entered", "journal")
+    failed = [path for path in run.list(ATTEMPTS) if path.endswith(f"/{MANIFEST}")]
+    entered = {f"{ATTEMPTS}/{one.attempt}/{MANIFEST}" for one in own if one.event == "failed"}
+    for path in sorted({*failed} - entered):
+        found.find(
+            path, "is the record of a failed attempt whose end was never entered in the journal", "journal"
+        )
 
 
 def _check_sealed(
@@ -257,7 +266,7 @@ def _attempts(window: Sequence[JournalEntry]) -> str:
     return f"{len(found)} attempt{'s' * (len(found) != 1)}{with_designs} ({', '.join(said)})"
 
 
-def _store_of(run: Run) -> Store | None:
+def _store_of(run: CheckedRun) -> Store | None:
     """Return the store that a run lies in, by its place; None for a copy."""
     if not run.uri.endswith(f"/{run.key.prefix}"):
         return None

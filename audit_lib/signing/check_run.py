@@ -18,9 +18,9 @@ from audit_lib.documents.run_statement import (
 )
 from audit_lib.errors import AuditError, EvidenceError, StoreUnreachableError
 from audit_lib.plain_text import quoted
-from audit_lib.run import Run
 from audit_lib.signing.attestations import check_attestations
 from audit_lib.signing.check_journal import check_journal
+from audit_lib.signing.checked_run import CheckedRun
 from audit_lib.signing.findings import RunSignatures
 from audit_lib.signing.sign_run import (
     BUNDLE,
@@ -39,6 +39,8 @@ from audit_lib.signing.time_stamps import TimeStamp, check_stamp, claimed_stamp
 from audit_lib.signing.trust import Trust
 
 MOMENTS: Final[tuple[SignedMoment, ...]] = ("plan", "result")
+_OF_STATEMENTS: Final = ("time stamps", "sigstore", "receipts")
+"""What a trust file may require of each statement, so that there must be one."""
 _UNKNOWN: Final = (
     "without a trust file nothing here shows that the run was not made again as a whole, with other answers; see "
     "`audit verify --trust`"
@@ -61,7 +63,7 @@ class _Signed:
 
 
 def check_signatures(
-    run: Run, trust: Trust | None, heads: Sequence[str] = (), *, sealed: bool = True
+    run: CheckedRun, trust: Trust | None, heads: Sequence[str] = (), *, sealed: bool = True
 ) -> RunSignatures:
     """Check the signatures over a run's plan and result.
 
@@ -71,14 +73,14 @@ def check_signatures(
 
     Parameters
     ----------
-    run : Run
+    run : CheckedRun
         Also a copy of one.
     trust : Trust or None
         What the verifier believes.
     heads : sequence of str
         Digests of entries of the journal that the verifier knew earlier.
     sealed : bool
-        Whether there is evidence; without it there is no result to be signed.
+        Whether there is evidence; without it there is no result to be signed, and who requires one needs the journal.
     """
     found = RunSignatures()
     there = set(run.list(FOLDER))
@@ -89,9 +91,11 @@ def check_signatures(
             for what in (PUBLIC_KEY, STAMP, BUNDLE, RECEIPT):
                 if path_of(moment, what) in there:
                     found.find(path_of(moment, what), "the statement that it belongs to is gone")
-            if trust is not None and moment in trust.file.required:
+            if trust is not None and (needed := {moment, *_OF_STATEMENTS} & {*trust.file.required}):
+                what = "it" if moment in needed else f"{' and '.join(sorted(needed))} over it"
                 found.find(
-                    path_of(moment, ENVELOPE), f"the {moment} is not signed, and the trust file requires it"
+                    path_of(moment, ENVELOPE),
+                    f"the {moment} is not signed, and the trust file requires {what}",
                 )
             found.lines.append(f"{moment} not signed")
             continue
@@ -113,7 +117,9 @@ def check_signatures(
     required = bool(heads)
     if trust is not None:
         known += [one.head for one in trust.file.heads if one.audit == run.key.audit]
-        required = required or "journal" in trust.file.required
+        # That an attempt failed nobody signs; the journal's heads, which are known or signed, say it.
+        of_failed = not sealed and "result" in trust.file.required
+        required = required or of_failed or "journal" in trust.file.required
     asked = check_journal(run, known, found, required=required)
     _check_order(found, run, {moment: one.at for moment, one in signed.items()}, asked, ENVELOPE)
     _check_order(found, run, logged, asked, BUNDLE)
@@ -122,7 +128,7 @@ def check_signatures(
     return found
 
 
-def _check(run: Run, moment: SignedMoment, there: set[str], trust: Trust | None) -> _Signed:
+def _check(run: CheckedRun, moment: SignedMoment, there: set[str], trust: Trust | None) -> _Signed:
     content = _read(run, path_of(moment, ENVELOPE))
     if path_of(moment, PUBLIC_KEY) not in there:
         raise EvidenceError("its public key is gone")
@@ -144,7 +150,7 @@ def _statement_bytes(statement: RunStatement) -> bytes:
     return canonical_json(statement.as_dict())
 
 
-def _check_subject(run: Run, moment: SignedMoment, statement: RunStatement) -> None:
+def _check_subject(run: CheckedRun, moment: SignedMoment, statement: RunStatement) -> None:
     """It is a statement of this kind about this run, and each file that it names is there as it was signed."""
     said = statement.predicate
     if statement.predicateType != (PLAN_PREDICATE if moment == "plan" else RESULT_PREDICATE):
@@ -173,7 +179,7 @@ def _check_subject(run: Run, moment: SignedMoment, statement: RunStatement) -> N
             raise EvidenceError(f"{path} is not the file that was signed")
 
 
-def _stamp(run: Run, moment: SignedMoment, there: set[str], trust: Trust | None) -> TimeStamp | None:
+def _stamp(run: CheckedRun, moment: SignedMoment, there: set[str], trust: Trust | None) -> TimeStamp | None:
     path = path_of(moment, STAMP)
     if path not in there:
         return None
@@ -202,7 +208,7 @@ def _check_believed(found: RunSignatures, moment: SignedMoment, signed: _Signed,
 
 def _check_order(
     found: RunSignatures,
-    run: Run,
+    run: CheckedRun,
     signed: Mapping[SignedMoment, datetime],
     entered: datetime | None,
     what: str,
@@ -250,5 +256,5 @@ def _line(moment: SignedMoment, signed: _Signed, trust: Trust | None) -> str:
     return f"{moment} signed with {who}, time stamp {when} of {quoted(signed.stamp.authority)}{kind}"
 
 
-def _read(run: Run, path: str) -> bytes:
+def _read(run: CheckedRun, path: str) -> bytes:
     return run.store.get(f"{run.prefix}/{path}".lstrip("/"))

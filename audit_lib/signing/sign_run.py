@@ -30,6 +30,7 @@ from audit_lib.documents.run_statement import (
 from audit_lib.documents.sign_off import Subject, SubjectDigest
 from audit_lib.errors import BackendError, InputError
 from audit_lib.run import Run
+from audit_lib.signing.checked_run import CheckedRun
 from audit_lib.signing.signers import (
     PAYLOAD_TYPE,
     SIGNER,
@@ -101,12 +102,12 @@ def sign_result(run: Run, entry: JournalEntry | None = None) -> None:
     run.notify(f"result: signed ({run.uri}/{path_of('result', ENVELOPE)})")
 
 
-def planned_files(run: Run) -> list[str]:
+def planned_files(run: CheckedRun) -> list[str]:
     """Return the paths that a plan's signature is about: all that is there before the model is asked."""
     return sorted(path for stage in PLANNED for path in run.list(stage))
 
 
-def result_files(run: Run) -> list[str]:
+def result_files(run: CheckedRun) -> list[str]:
     """Return the paths that a result's signature is about: the sealing, and the plan's signature."""
     of_plan = (path_of("plan", what) for what in (ENVELOPE, PUBLIC_KEY, STAMP))
     there = set(run.list(FOLDER))

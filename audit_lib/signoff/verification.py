@@ -14,9 +14,12 @@ from audit_lib.errors import AuditError, StoreUnreachableError
 from audit_lib.plain_text import quoted
 from audit_lib.progress import ignore
 from audit_lib.report.html import readable
-from audit_lib.run import Run
+from audit_lib.run import Run, RunKey
 from audit_lib.signing.check_run import check_signatures
+from audit_lib.signing.checked_run import CheckedRun, UnplannedRun
+from audit_lib.signing.findings import RunSignatures
 from audit_lib.signing.keys import key_id, need_extra, read_public_pem
+from audit_lib.signing.sign_run import FOLDER as SIGNATURES
 from audit_lib.signing.trust import Trust
 from audit_lib.signoff.envelope import unseal
 from audit_lib.signoff.sign_off_files import (
@@ -30,7 +33,9 @@ from audit_lib.signoff.sign_off_files import (
 )
 from audit_lib.signoff.signed_report import check_facts, check_rendition
 from audit_lib.signoff.statement_checks import check_answered, check_chain, check_record, check_subject
+from audit_lib.store import Store
 from audit_lib.store.versions import as_first_written
+from audit_lib.window import Window
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -116,19 +121,22 @@ def verify_signed(
         If the store cannot be read.
     """
     evidence = verify(uri, recompute=recompute, notify=notify)
+    where = uri.rstrip("/") or "/"
+    store = as_first_written(where)[0]
+    run: Run | None = None
     try:
-        where = uri.rstrip("/") or "/"
-        run = Run.from_bundle(where, store=as_first_written(where)[0])
+        run = Run.from_bundle(where, store=store)
     except StoreUnreachableError:
         raise
     except Exception:  # noqa: BLE001 - a stranger's bytes may cause anything; a finding of the evidence already
-        note = "the signatures cannot be checked without the design"
-        return evidence if evidence.failed else replace(evidence, notes=(*evidence.notes, note))
-    own = check_signatures(run, trust, heads, sealed=not evidence.failed)
+        if not evidence.failed:
+            note = "the signatures cannot be checked without the design"
+            return replace(evidence, notes=(*evidence.notes, note))
+    own = _own_signatures(run or _unplanned(evidence, store), trust, heads, sealed=not evidence.failed)
     evidence = replace(
         evidence, findings=(*evidence.findings, *own.findings), run_signatures=tuple(own.lines)
     )
-    if evidence.failed:
+    if run is None or evidence.failed:
         return evidence
     signed = verify_sign_offs(run, trusted, render=recompute is None and evidence.level != "digests", now=now)
     if trust is not None:
@@ -145,6 +153,32 @@ def verify_signed(
         signed=(_UNSIGNED,) if unsigned else signed.lines,
         keys=signed.keys,
     )
+
+
+def _unplanned(evidence: Verification, store: Store) -> UnplannedRun | None:
+    """Return a run that failed before it had a plan; None where the record of that does not say which run it is."""
+    try:
+        window = Window.from_label(evidence.window)
+    except ValueError:
+        return None
+    return UnplannedRun(RunKey(evidence.audit, window, evidence.spec_digest), store)
+
+
+def _own_signatures(
+    run: CheckedRun | None, trust: Trust | None, heads: Sequence[str], *, sealed: bool
+) -> RunSignatures:
+    """Check what the run's own key signed; nothing that is found here may hide what was found before."""
+    try:
+        if run is not None:
+            return check_signatures(run, trust, heads, sealed=sealed)
+        why = "the record of the attempt does not say which run it is"
+    except AuditError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a stranger's bytes may cause anything
+        why = type(error).__name__
+    found = RunSignatures()
+    found.find(SIGNATURES, f"cannot be checked ({why})")
+    return found
 
 
 def verify_sign_offs(
