@@ -8,7 +8,8 @@ The places tell nothing to who does not have the ids; who has them all can put t
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal
@@ -121,12 +122,11 @@ def redacted_tables(run: Run, fields: Iterable[str]) -> dict[str, Content]:
         sample: _rows(prompts, places, _PROMPT | axes, _only(run, frozenset(fields))),
         varied: _rows(_table(run, varied, _VARIANT | axes), places, _VARIANT | axes),
     }
-    for path in sorted(path for path in run.list("scores") if path.endswith(f"/{SUCCESS}")):
-        stage = path.removesuffix(f"/{SUCCESS}")
-        there = run.stage(stage).success().artefacts
-        for name, columns in _OF_SHARDS.items():
-            if name in there:
-                found[f"{stage}/{name}"] = _rows(_table(run, f"{stage}/{name}", columns), places, columns)
+    written = sorted(path for path in run.list("scores") if path.endswith(f"/{SUCCESS}"))
+    shards = [path.removesuffix(f"/{SUCCESS}") for path in written]
+    for name, columns in _OF_SHARDS.items():
+        paths = [f"{shard}/{name}" for shard in shards if name in run.stage(shard).success().artefacts]
+        found |= _of_shards(run, paths, columns, places)
     if run.stage("metrics").is_complete():
         there = run.stage("metrics").success().artefacts
         decisions = "metrics/decisions.parquet"
@@ -161,13 +161,31 @@ def _table(run: Run, path: str, columns: Collection[str] = ()) -> pa.Table:
     )
 
 
+def _of_shards(run: Run, paths: Sequence[str], kept: Collection[str], places: _Places) -> dict[str, Content]:
+    """Return one table of each shard. Ids of all are looked up at once, since each look hashes all that are known."""
+    if not paths:
+        return {}
+    ids = [_table(run, path) for path in paths]
+    put = {name: places.put(pa.concat_tables(ids)[name], name) for name in ids[0].column_names}
+    found, at = {}, 0
+    for path, own in zip(paths, ids, strict=True):
+        placed = {name: column.slice(at, own.num_rows) for name, column in put.items()}
+        found[path] = _rows(_table(run, path, kept), placed, kept)
+        at += own.num_rows
+    return found
+
+
 def _rows(
-    table: pa.Table, places: _Places, kept: Collection[str], fields: tuple[int, pa.ChunkedArray] | None = None
+    table: pa.Table,
+    places: _Places | Mapping[str, pa.ChunkedArray],
+    kept: Collection[str],
+    fields: tuple[int, pa.ChunkedArray] | None = None,
 ) -> Content:
     columns, parts = [], []
     for part in table.schema:
         if part.name in _IDS:
-            columns.append(places.put(table[part.name], part.name))
+            own = table[part.name]
+            columns.append(places.put(own, part.name) if isinstance(places, _Places) else places[part.name])
         elif part.name in kept:
             columns.append(table[part.name])
         else:
@@ -199,14 +217,25 @@ def _lines(content: bytes, places: _Places) -> Content:
     """Put places for the ids of ``scores.csv``, which begin each line; all else stays as it is written."""
     head, end, body = content.decode().partition("\n")
     names = head.split(",")[: CSV_LINE.groups - 1]
-    sink = Sink()
+    found: list[list[pa.Array]] = [[] for _ in names]
+    for part in _parts(body):
+        for at, cells in enumerate(found, start=1):
+            cells.append(pa.array([as_it_was(line[at]) or None for line in part], pa.string()))
+    columns = [
+        pc.fill_null(places.put(pa.chunked_array(cells, pa.string()), name), "")
+        for name, cells in zip(names, found, strict=True)
+    ]
+    sink, at = Sink(), 0
     sink.write(f"{head}{end}".encode())
+    for part in _parts(body):
+        cells = [column.slice(at, len(part)).to_pylist() for column in columns]
+        rest = [line[CSV_LINE.groups] for line in part]
+        sink.write("".join(map(",".join, zip(*cells, rest, strict=True))).encode())
+        at += len(part)
+    return sink.content()
+
+
+def _parts(body: str) -> Iterator[list[re.Match[str]]]:
     lines = CSV_LINE.finditer(body)
     while part := list(islice(lines, _LINES)):
-        columns = []
-        for at, name in enumerate(names, start=1):
-            cells = pa.array([as_it_was(line[at]) or None for line in part], pa.string())
-            columns.append(pc.fill_null(places.put(cells, name), "").to_pylist())
-        columns.append([line[CSV_LINE.groups] for line in part])
-        sink.write("".join(map(",".join, zip(*columns, strict=True))).encode())
-    return sink.content()
+        yield part
