@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 import tarfile
 import unicodedata
 import zipfile
@@ -15,6 +16,7 @@ MOST_EXPANDED = 200
 """How many times its archive's size what is in it may have."""
 _SMALL = 64 << 20
 _PIECE = 1 << 20
+_MORE = "has more in it than its list of files says, which another program may read"
 DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, OSError)
 
 
@@ -126,6 +128,7 @@ def _zip(path: str) -> Source:
         if not entry.filename.endswith("/"):
             entries.append((entry.filename, entry.file_size, entry))
     _check(path, [(name, size) for name, size, _ in entries])
+    _check_whole_zip(path, archive)
     members = {name: entry for name, _, entry in entries}
     return Source(path, {name: size for name, size, _ in entries}, lambda name: archive.open(members[name]))
 
@@ -143,6 +146,7 @@ def _tar(path: str) -> Source:
         if len(entries) > MOST_FILES:
             break
     _check(path, [(name, size) for name, size, _ in entries])
+    _check_whole_tar(path, archive)
     members = {name: entry for name, _, entry in entries}
 
     def opened(name: str) -> IO[bytes]:
@@ -151,6 +155,33 @@ def _tar(path: str) -> Source:
         return stream
 
     return Source(path, {name: size for name, size, _ in entries}, opened)
+
+
+def _check_whole_zip(path: str, archive: zipfile.ZipFile) -> None:
+    """Refuse a zip with anything between, before or after its members and their list: other programs may read it."""
+    at, gaps = 0, [0]
+    with open(path, "rb") as stream:
+        for entry in sorted(archive.infolist(), key=lambda entry: entry.header_offset):
+            stream.seek(entry.header_offset)
+            mark, name, extra = struct.unpack("<4s22xHH", stream.read(30).ljust(30))
+            if entry.header_offset - at not in gaps or mark != b"PK\x03\x04" or extra > 128:
+                raise AttackError(f"{path}: {_MORE}")
+            at = entry.header_offset + 30 + name + extra + entry.compress_size
+            # Sizes that were not known when a member was begun follow it.
+            gaps = [12, 16, 20, 24, 0] if entry.flag_bits & 8 else [0]
+        stream.seek(-22, os.SEEK_END)
+        end = stream.read()
+    if archive.start_dir - at not in gaps or end[:4] != b"PK\x05\x06" or end[-2:] != b"\0\0":
+        raise AttackError(f"{path}: {_MORE}")
+
+
+def _check_whole_tar(path: str, archive: tarfile.TarFile) -> None:
+    """Refuse a tar with anything but zeros after its members."""
+    ends = [one.offset_data + -(-one.size * one.isreg() // 512) * 512 for one in archive.getmembers()]
+    with open(path, "rb") as stream:
+        stream.seek(max(ends, default=0))
+        if any(piece.strip(b"\0") for piece in iter(lambda: stream.read(_PIECE), b"")):
+            raise AttackError(f"{path}: {_MORE}")
 
 
 def _check(path: str, entries: list[tuple[str, int]]) -> None:

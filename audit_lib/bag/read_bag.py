@@ -20,6 +20,7 @@ from typing import IO, BinaryIO, Final, cast
 from unicodedata import category, normalize
 
 from audit_lib.bag.bagged_file import ALGORITHMS, unescaped
+from audit_lib.bag.one_archive import check_tar, check_zip
 from audit_lib.errors import ConflictError, EvidenceError, InputError
 from audit_lib.progress import Progress, ignore
 from audit_lib.run import SUCCESS
@@ -122,6 +123,7 @@ def _of_zip(path: Path, file: zipfile.ZipFile) -> OpenBag:
         if not entry.is_dir():
             members.append((entry.filename, entry.file_size, entry))
     names = _checked(path, [(name, size) for name, size, _ in members])
+    check_zip(path, file)
     entries = dict(zip(names, (entry for _, _, entry in members), strict=True))
     return OpenBag(
         path=path,
@@ -140,6 +142,7 @@ def _of_tar(path: Path, archive: tarfile.TarFile) -> OpenBag:
         if len(members) > MOST_FILES:
             break
     names = _checked(path, [(name, size) for name, size, _ in members])
+    check_tar(path, archive)
     entries = dict(zip(names, (entry for _, _, entry in members), strict=True))
 
     def read(name: str) -> IO[bytes]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from audit_lib.privacy.withheld_files import WithheldFile
 from audit_lib.run import RunKey, StageFolder
 from audit_lib.store import Store
 
@@ -27,6 +29,10 @@ class CheckedRun(Protocol):
     @property
     def uri(self) -> str:
         """Where it is."""
+
+    @property
+    def withheld(self) -> Mapping[str, WithheldFile]:
+        """What this copy was handed on without."""
 
     def stage(self, name: str) -> StageFolder:
         """Return the folder of a stage."""
@@ -59,6 +65,11 @@ class UnplannedRun:
     def uri(self) -> str:
         """Where it is."""
         return self.store.uri("").rstrip("/")
+
+    @property
+    def withheld(self) -> Mapping[str, WithheldFile]:
+        """Nothing: no level withholds records of attempts."""
+        return {}
 
     def stage(self, name: str) -> StageFolder:
         """Return the folder of a stage."""

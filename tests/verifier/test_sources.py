@@ -8,11 +8,13 @@ import tarfile
 import warnings
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from audit_lib.bag import export_run
+from audit_lib.bag import check_bag, export_run, open_bag
 from audit_lib.documents.privacy import PrivacyLevel
+from audit_lib.errors import AuditError
 from tests.archive.cases import do, new_run
 from tests.verifier.conftest import Told, found_here
 
@@ -156,3 +158,47 @@ def test_a_file_next_to_the_run_is_found(folder: Path, tmp_path: Path) -> None:
                 archive.write(one, f"run/{one.relative_to(folder)}")
         archive.writestr("read me first.txt", "all is well")
     assert found_here(path) == ["read me first.txt: lies outside the run and in no bag [extra]"]
+
+
+def _streamed(bag: Path, out: Path) -> Path:
+    """Write a bag as programs do that cannot go back: what a member's sizes are follows it."""
+
+    class Pipe(io.RawIOBase):
+        def writable(self) -> bool:
+            return True
+
+        def write(self, content: Any) -> int:
+            with out.open("ab") as stream:
+                return stream.write(content)
+
+    with zipfile.ZipFile(bag) as old, zipfile.ZipFile(Pipe(), "w", zipfile.ZIP_DEFLATED) as new:
+        for entry in old.infolist():
+            new.writestr(entry.filename, old.read(entry))
+    return out
+
+
+def test_a_file_that_is_another_archive_for_another_program_is_refused(folder: Path, tmp_path: Path) -> None:
+    """Who verifies the zip at the end of a tar, and unpacks the tar, was shown something else."""
+    bags = {
+        kind: export_run(str(folder), tmp_path / f"bag.{kind}", level="full").path for kind in ("zip", "tar")
+    }
+    honest = {kind: path.read_bytes() for kind, path in bags.items()}
+    tar_ends = len(honest["tar"].rstrip(b"\0"))
+    forged = {
+        "tar, then zip": honest["tar"] + honest["zip"],
+        "zip, then zip": honest["zip"] + honest["zip"],
+        "tar, then tar": honest["tar"] + honest["tar"],
+        "tar, then rubbish": honest["tar"][: -(-tar_ends // 512) * 512] + b"x" * 1024,
+        "a comment": honest["zip"][:-2] + b"\x05\x00hello",
+    }
+    for name, content in forged.items():
+        path = tmp_path / f"{name}.bin"
+        path.write_bytes(content)
+        found = found_here(path)
+        assert any("has more in it than its list of files says" in one for one in found), (name, found)
+        with pytest.raises(AuditError, match="has more in it"), open_bag(path):
+            pass
+    for path in (*bags.values(), _streamed(bags["zip"], tmp_path / "streamed.zip")):
+        assert found_here(path) == []
+        with open_bag(path) as opened:
+            assert check_bag(opened) == []
